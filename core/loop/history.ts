@@ -1,0 +1,61 @@
+/**
+ * A conversation as the tool loop sees it. The transcript is the program counter: what happens next is a
+ * function of these entries alone (next.ts), so a turn resumes anywhere its entries can be read.
+ */
+import type { ErrorType } from "../tools/errors.ts";
+
+/** What a call of a tool came to. */
+export type Outcome = {
+  status: "success" | "error";
+  /** What the model reads. */
+  text: string;
+  /** What the person reads, when the tool has something for them. */
+  forUser?: string;
+  errorType?: ErrorType;
+  elapsedMs: number;
+  /** The calls that a device's own loop made to answer. */
+  calls?: CallRecord[];
+};
+
+/** One tool invocation that a model asked for. */
+export type Call = {
+  /** Ours, a UUID: names the call in every ledger. */
+  id: string;
+  /** The model's id, made unique within the conversation; pairs the call with its result. */
+  modelCallId: string;
+  name: string;
+  args: Record<string, unknown>;
+  /** The arguments could not be read; in words, for the model. */
+  problem?: string;
+  outcome?: Outcome;
+};
+
+export type Entry =
+  | { role: "user"; text: string; images?: string[] }
+  | { role: "assistant"; text: string; calls: Call[] };
+
+/** A call as it is shown beside an answer: what was claimed can be held against what happened. */
+export type CallRecord = {
+  id: string;
+  name: string;
+  agent?: string;
+  action?: string;
+  query?: string;
+  args?: Record<string, unknown>;
+  status: "pending" | "success" | "error";
+  error_type?: ErrorType;
+  error?: string;
+  result?: string;
+  elapsed_ms?: number;
+  calls?: CallRecord[];
+};
+
+/** Tokens, by the endpoint's own count. */
+export type Usage = { input_tokens: number; output_tokens: number };
+
+export function addUsage(a: Usage, b: Usage | undefined): Usage {
+  return {
+    input_tokens: a.input_tokens + (b?.input_tokens ?? 0),
+    output_tokens: a.output_tokens + (b?.output_tokens ?? 0),
+  };
+}

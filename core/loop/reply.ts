@@ -1,0 +1,150 @@
+/**
+ * What a model's reply holds, read from what real endpoints send: arguments as an object or as broken
+ * JSON, call ids that are missing or repeated, `finish_reason`s that do not match, deltas without index.
+ */
+import type { Call, Usage } from "./history.ts";
+
+export type RequestedCall = { id: string | undefined; name: string; rawArguments: string };
+
+export type ModelReply = {
+  text: string;
+  calls: RequestedCall[];
+  /** The model that answered, by the endpoint's word. */
+  model: string;
+  usage: Usage | undefined;
+  finish: string | undefined;
+};
+
+/** Loosely: endpoints leave out and add fields as they like, so nothing here is certain but the nesting. */
+type LooseCall = {
+  index?: unknown;
+  id?: unknown;
+  function?: { name?: unknown; arguments?: unknown } | null;
+};
+export type LooseMessage = { content?: unknown; tool_calls?: unknown };
+export type LooseChunk = {
+  model?: unknown;
+  choices?: Array<{ delta?: LooseMessage | null; message?: LooseMessage | null; finish_reason?: unknown }>;
+  usage?: { prompt_tokens?: unknown; completion_tokens?: unknown } | null;
+};
+
+/** Gathers a reply from the chunks of a stream, or from one whole completion. */
+export class ReplyBuilder {
+  #text = "";
+  #calls: Array<{ index: unknown; call: RequestedCall }> = [];
+  #model = "";
+  #usage: Usage | undefined;
+  #finish: string | undefined;
+
+  /** Adds a chunk and returns the text that it brought. */
+  add(chunk: LooseChunk): string {
+    if (typeof chunk.model === "string" && chunk.model) this.#model = chunk.model;
+    if (chunk.usage) {
+      this.#usage = {
+        input_tokens: count(chunk.usage.prompt_tokens),
+        output_tokens: count(chunk.usage.completion_tokens),
+      };
+    }
+    const choice = chunk.choices?.[0];
+    if (!choice) return "";
+    if (typeof choice.finish_reason === "string") this.#finish = choice.finish_reason;
+    const part = choice.delta ?? choice.message;
+    if (!part) return "";
+    if (Array.isArray(part.tool_calls))
+      for (const call of part.tool_calls as LooseCall[]) this.#addCall(call ?? {});
+    const text = textOfContent(part.content);
+    this.#text += text;
+    return text;
+  }
+
+  #addCall(delta: LooseCall): void {
+    const id = typeof delta.id === "string" && delta.id ? delta.id : undefined;
+    const name = typeof delta.function?.name === "string" ? delta.function.name : "";
+    const args = delta.function?.arguments;
+    const fragment = typeof args === "string" ? args : args == null ? "" : JSON.stringify(args);
+
+    const open = this.#openCall(delta.index, id, name);
+    if (!open) {
+      this.#calls.push({ index: delta.index, call: { id, name, rawArguments: fragment } });
+      return;
+    }
+    open.id ??= id;
+    // Some endpoints repeat the whole name with every fragment; none sends it in pieces.
+    if (!open.name) open.name = name;
+    open.rawArguments += fragment;
+  }
+
+  /** The call that a fragment continues; a new id, or a name without id or index, begins another one. */
+  #openCall(index: unknown, id: string | undefined, name: string): RequestedCall | undefined {
+    const last = this.#calls.at(-1);
+    const same = index === undefined ? last : this.#calls.findLast((entry) => entry.index === index);
+    if (!same) return undefined;
+    if (id !== undefined && same.call.id !== undefined && id !== same.call.id) return undefined;
+    if (index === undefined && id === undefined && name) return undefined;
+    return same.call;
+  }
+
+  get finished(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  build(fallbackModel: string): ModelReply {
+    return {
+      text: this.#text,
+      calls: this.#calls.map((entry) => entry.call).filter((call) => call.name !== ""),
+      model: this.#model || fallbackModel,
+      usage: this.#usage,
+      finish: this.#finish,
+    };
+  }
+}
+
+function textOfContent(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: { text?: unknown }) => (typeof part?.text === "string" ? part.text : ""))
+    .join("");
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+}
+
+/**
+ * Requested calls → calls with ids of ours. The model's id is kept where it is usable and new to the
+ * conversation (some endpoints check its form), since a repeated one would pair two calls with one result.
+ *
+ * @param used the model call ids that the conversation already has
+ */
+export function toCalls(requested: readonly RequestedCall[], used: ReadonlySet<string>): Call[] {
+  const taken = new Set(used);
+  return requested.map((request) => {
+    const id = crypto.randomUUID();
+    const usable =
+      request.id !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(request.id) && !taken.has(request.id);
+    const modelCallId = usable && request.id ? request.id : `call_${id.replaceAll("-", "")}`;
+    taken.add(modelCallId);
+    const { args, problem } = readArguments(request.rawArguments);
+    return { id, modelCallId, name: request.name, args, ...(problem && { problem }) };
+  });
+}
+
+/** Reads the arguments of a call; what cannot be read is told, never guessed: a cut-off object stays unread. */
+export function readArguments(raw: string): { args: Record<string, unknown>; problem?: string } {
+  const text = raw.trim().replace(/^```(?:json)?\s*([\s\S]*?)\s*```$/, "$1");
+  if (text === "") return { args: {} };
+  let value = parse(text) ?? parse(text.replace(/,\s*([}\]])/g, "$1"));
+  if (typeof value === "string") value = parse(value);
+  if (value === null) return { args: {} };
+  if (typeof value === "object" && !Array.isArray(value)) return { args: value as Record<string, unknown> };
+  return { args: {}, problem: `the arguments are not a JSON object: ${raw.slice(0, 200)}` };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

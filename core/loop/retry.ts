@@ -1,0 +1,81 @@
+/** Errors of a model endpoint, sorted by what can be done about them. Pure. */
+
+/**
+ * - `now`: a passing fault (connection, 5xx, a stream that broke off): again after a short pause.
+ * - `later`: the endpoint asks to wait (429, Retry-After).
+ * - `never`: the same request would fail again (401, 404, 400).
+ * - `cancelled`: we stopped it ourselves.
+ */
+export type RetryKind = "now" | "later" | "never" | "cancelled";
+
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+  readonly kind: RetryKind;
+  readonly status: number | undefined;
+  /** What the endpoint asked us to wait, in ms. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    kind: RetryKind,
+    message: string,
+    more: { status?: number; retryAfterMs?: number; cause?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    this.kind = kind;
+    this.status = more.status;
+    this.retryAfterMs = more.retryAfterMs;
+  }
+}
+
+/** Attempts at one model call before the turn fails with words. */
+export const MAX_ATTEMPTS = 5;
+/** A person is waiting: an endpoint that wants longer than this gets no further try in this turn. */
+export const LONGEST_WAIT_MS = 60_000;
+
+/**
+ * @param attempts tries made so far at this model call, the failed one included
+ * @returns how long to wait before the next one, or undefined: give up
+ */
+export function retryDelay(error: ModelError, attempts: number): number | undefined {
+  if (error.kind === "never" || error.kind === "cancelled" || attempts >= MAX_ATTEMPTS) return undefined;
+  const backoff = error.kind === "now" ? 250 * 2 ** (attempts - 1) : 2_000 * 2 ** (attempts - 1);
+  const wait = error.retryAfterMs ?? backoff;
+  return wait > LONGEST_WAIT_MS ? undefined : wait;
+}
+
+/** Sorts an HTTP error of the endpoint. @param body the beginning of what it said */
+export function errorOfStatus(status: number, retryAfter: string | null, body: string): ModelError {
+  const said = bodyMessage(body);
+  const message = `the model endpoint answered ${status}${said ? `: ${said}` : ""}`;
+  const retryAfterMs = readRetryAfter(retryAfter);
+  const more = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  // OpenAI answers 429 also when the account has no money left; waiting does not help there.
+  if (status === 429 && /insufficient_quota|billing/i.test(body))
+    return new ModelError("never", message, { status });
+  if (status === 429 || status === 529 || (status === 503 && retryAfterMs !== undefined))
+    return new ModelError("later", message, more);
+  if (status >= 500 || status === 408 || status === 409 || status === 425)
+    return new ModelError("now", message, more);
+  return new ModelError("never", message, { status });
+}
+
+/** Retry-After in seconds or as an HTTP date (RFC 9110 §10.2.3), in ms. */
+export function readRetryAfter(value: string | null, now = Date.now()): number | undefined {
+  if (value === null || value.trim() === "") return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+function bodyMessage(body: string): string {
+  try {
+    const parsed = JSON.parse(body) as { error?: { message?: unknown } | string; message?: unknown };
+    const message =
+      typeof parsed.error === "string" ? parsed.error : (parsed.error?.message ?? parsed.message);
+    if (typeof message === "string") return message.slice(0, 300);
+  } catch {
+    // Not JSON: an HTML page of a proxy says nothing that a person could use.
+  }
+  return "";
+}

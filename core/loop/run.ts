@@ -1,0 +1,130 @@
+/** The tool loop over memory: what a device runs for a `prompt`. The gateway drives the same steps over rows. */
+import type { ToolDefinition } from "../tools/registry.ts";
+import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Usage } from "./history.ts";
+import { type ChatMessage, toMessages } from "./messages.ts";
+import { type LoopLimits, limitNote, modelCalls, nextOf } from "./next.ts";
+import { type ModelReply, toCalls } from "./reply.ts";
+import { ModelError, retryDelay } from "./retry.ts";
+
+export type LoopOptions = {
+  system: string;
+  prompt: string;
+  tools: ToolDefinition[];
+  limits: LoopLimits;
+  model(request: {
+    messages: ChatMessage[];
+    tools: ToolDefinition[];
+    signal: AbortSignal;
+  }): Promise<ModelReply>;
+  runCall(call: Call, signal: AbortSignal): Promise<Outcome>;
+  signal: AbortSignal;
+};
+
+export type LoopResult = {
+  text: string;
+  model: string;
+  calls: CallRecord[];
+  usage: Usage;
+  modelCalls: number;
+};
+
+/** @throws ModelError when the model gave no answer, after the retries that its errors allow */
+export async function runLoop(options: LoopOptions): Promise<LoopResult> {
+  const turn: Entry[] = [{ role: "user", text: options.prompt }];
+  let usage: Usage = { input_tokens: 0, output_tokens: 0 };
+  let model = "";
+  for (;;) {
+    options.signal.throwIfAborted();
+    const next = nextOf(turn, options.limits);
+    if (next.do === "done") {
+      return { text: next.text, model, calls: recordsOf(turn), usage, modelCalls: modelCalls(turn) };
+    }
+    if (next.do === "calls") {
+      await runBatch(next.calls, options);
+      continue;
+    }
+    const note = next.tools ? undefined : limitNote(next.limit, options.limits);
+    const messages = toMessages(options.system, turn, note);
+    const reply = await withRetries(options, () =>
+      options.model({ messages, tools: next.tools ? options.tools : [], signal: options.signal }),
+    );
+    usage = addUsage(usage, reply.usage);
+    model = reply.model;
+    turn.push(assistantEntry(reply, turn, next.tools));
+  }
+}
+
+/** A reply as an entry. Calls in a reply that was offered no tools are dropped: they would never be run. */
+export function assistantEntry(
+  reply: ModelReply,
+  history: readonly Entry[],
+  offeredTools: boolean,
+): Entry & { role: "assistant" } {
+  const calls = offeredTools ? toCalls(reply.calls, usedCallIds(history)) : [];
+  const text = calls.length === 0 && reply.text.trim() === "" ? "I could not sum this up." : reply.text;
+  return { role: "assistant", text, calls };
+}
+
+function usedCallIds(history: readonly Entry[]): Set<string> {
+  return new Set(
+    history.flatMap((entry) =>
+      entry.role === "assistant" ? entry.calls.map((call) => call.modelCallId) : [],
+    ),
+  );
+}
+
+/** Runs the calls, at most `maxParallel` at once; each outcome goes to its own call, so their order holds. */
+async function runBatch(calls: readonly Call[], options: LoopOptions): Promise<void> {
+  const waiting = [...calls];
+  const worker = async () => {
+    for (let call = waiting.shift(); call; call = waiting.shift()) {
+      options.signal.throwIfAborted();
+      call.outcome = await options.runCall(call, options.signal);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(options.limits.maxParallel, calls.length) }, worker));
+}
+
+async function withRetries(options: LoopOptions, attempt: () => Promise<ModelReply>): Promise<ModelReply> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const delay = error instanceof ModelError ? retryDelay(error, attempts) : undefined;
+      if (delay === undefined) throw error;
+      await pause(delay, options.signal);
+    }
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      if (signal.aborted) reject(signal.reason);
+      else resolve();
+    }
+    signal.addEventListener("abort", done);
+  });
+}
+
+/** The calls of a turn and what they came to, in order. */
+export function recordsOf(turn: readonly Entry[]): CallRecord[] {
+  return turn.flatMap((entry) => (entry.role === "assistant" ? entry.calls.map(recordOf) : []));
+}
+
+function recordOf(call: Call): CallRecord {
+  const base = { id: call.id, name: call.name, args: call.args };
+  if (!call.outcome) return { ...base, status: "pending" };
+  const { status, text, errorType, elapsedMs, calls } = call.outcome;
+  return {
+    ...base,
+    status,
+    ...(status === "error" ? { error: text } : { result: text }),
+    ...(errorType && { error_type: errorType }),
+    elapsed_ms: elapsedMs,
+    ...(calls && { calls }),
+  };
+}

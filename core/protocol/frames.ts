@@ -1,0 +1,113 @@
+/**
+ * Frames between the bridge and Home, as JSON text over one WebSocket that the bridge dials.
+ *
+ *   bridge                               Home
+ *     | hello ───────────────────────────▶ |  first, within 5 s, at most 64 KiB
+ *     | ◀──────────────────────── welcome  |
+ *     | snapshot… (last: true) ──────────▶ |  every agent it knows; then only changes:
+ *     | agent ───────────────────────────▶ |
+ *     | ◀────────────────── call, publish  |  payload: published verbatim on the agent's `commands`
+ *     | taken | refused ─────────────────▶ |  within 5 s: the broker has it | it was certainly not run
+ *     | event ───────────────────────────▶ |  accepted, progress, question
+ *     | report ──────────────────────────▶ |  the agent's bytes; kept by the bridge until …
+ *     | ◀──────────────────────────── ack  |  … Home has stored it
+ *
+ * What an agent published travels as the text that it published, so that signatures can hold.
+ */
+import { AGENT_ID } from "./names.ts";
+import { z } from "./parse.ts";
+
+const agentId = z.string().check(z.regex(AGENT_ID));
+const callId = z.string().check(z.minLength(1), z.maxLength(128));
+const raw = z.string().check(z.maxLength(512 * 1024));
+
+/** What the bridge knows of one agent: its judgement of presence, and the retained texts as published. */
+export const AgentState = z.object({
+  id: agentId,
+  online: z.boolean(),
+  /** Why it is not online (or is busy), in words for a person: `last will`, `no heartbeat for 90 s`. */
+  reason: z.optional(z.string().check(z.maxLength(200))),
+  /** Epoch ms of its last sign of life; null when there never was one. */
+  last_seen: z.nullable(z.number()),
+  /** Speaks only EvoClaw's shapes: the quirk rules apply. */
+  foreign: z.boolean(),
+  capabilities: z.optional(raw),
+  tools: z.optional(raw),
+  presence: z.optional(raw),
+});
+export type AgentState = z.infer<typeof AgentState>;
+
+/** Why the bridge did not publish a call. In every one of these the agent has certainly not run it. */
+export const REFUSALS = [
+  "expired",
+  "agent_offline",
+  "not_listening",
+  "agent_busy",
+  "too_large",
+  "broker_offline",
+  "invalid",
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+export const BridgeFrame = z.discriminatedUnion("t", [
+  z.object({
+    t: z.literal("hello"),
+    protocol: z.int(),
+    bridge: z.string().check(z.minLength(1), z.maxLength(128)),
+    version: z.string().check(z.maxLength(64)),
+  }),
+  z.object({
+    t: z.literal("snapshot"),
+    agents: z.array(AgentState).check(z.maxLength(256)),
+    last: z.boolean(),
+  }),
+  z.object({ t: z.literal("agent"), agent: AgentState }),
+  /** The agent took its retained advert back: it is no longer known. */
+  z.object({ t: z.literal("gone"), agent: agentId }),
+  z.object({ t: z.literal("taken"), id: callId }),
+  z.object({
+    t: z.literal("refused"),
+    id: callId,
+    code: z.enum(REFUSALS),
+    message: z.string().check(z.maxLength(1_000)),
+  }),
+  z.object({ t: z.literal("event"), id: callId, agent: agentId, payload: raw }),
+  z.object({ t: z.literal("report"), id: callId, agent: agentId, payload: raw }),
+]);
+export type BridgeFrame = z.infer<typeof BridgeFrame>;
+
+export const HomeFrame = z.discriminatedUnion("t", [
+  z.object({ t: z.literal("welcome"), protocol: z.int(), home: z.string(), version: z.string() }),
+  /** A command that an agent answers with a report. */
+  z.object({
+    t: z.literal("call"),
+    id: callId,
+    agent: agentId,
+    /** Published verbatim. */
+    payload: raw,
+    /** Budget left when Home sent it; past it, counted from receipt, the bridge refuses. */
+    expires_in_ms: z.int().check(z.minimum(0)),
+  }),
+  /** A command that nobody answers (`cancel`, `answer`): published verbatim if the agent is there. */
+  z.object({ t: z.literal("publish"), agent: agentId, payload: raw }),
+  /** The report is stored. `payload`: the `ack` command for the agent, to be published verbatim. */
+  z.object({ t: z.literal("ack"), id: callId, agent: z.optional(agentId), payload: z.optional(raw) }),
+  z.object({ t: z.literal("error"), code: z.string(), message: z.string() }),
+]);
+export type HomeFrame = z.infer<typeof HomeFrame>;
+
+/** Close codes of the bridge's socket. */
+export const CLOSE = {
+  /** A newer bridge took over; this one stays away for 5 minutes, or the two would duel. */
+  replaced: 4001,
+  /** The first frame was late, too large or not a hello. */
+  badHello: 4002,
+  /** The peer speaks another protocol version; the reason says which. */
+  badProtocol: 4003,
+  /** A frame that is not one of ours. */
+  badFrame: 4004,
+} as const;
+
+export function encodeFrame(frame: BridgeFrame | HomeFrame): string {
+  return JSON.stringify(frame);
+}

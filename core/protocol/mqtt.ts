@@ -1,0 +1,150 @@
+/**
+ * What crosses the broker: EvoClaw's payloads, byte-compatible, and our additions to them.
+ *
+ * Objects are loose on purpose: a field that we do not know is a newer peer's, not an error. The agent's
+ * identity is the topic; an `agent_id` in a payload is never believed over it.
+ */
+import { check, checkJson, type Parsed, z } from "./parse.ts";
+
+const text = (max: number) => z.string().check(z.maxLength(max));
+
+/** One tool of an agent, as it advertises it on `tools`: what `edge_call` can name as an action. */
+export const ActionAdvert = z.looseObject({
+  name: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/)),
+  description: z._default(text(2_000), ""),
+  /** JSON Schema of its parameters. */
+  parameters: z._default(z.record(z.string(), z.unknown()), {}),
+  /** Its default time-out; the gateway waits this and 10 s more. */
+  timeout_ms: z.optional(z.int().check(z.minimum(1), z.maximum(86_400_000))),
+  /** `read` runs unasked; anything else may need an approval. */
+  effect: z.optional(z.enum(["read", "write", "exec", "network", "device"])),
+  /** Safe to run again when its outcome is unknown. */
+  idempotent: z.optional(z.boolean()),
+});
+export type ActionAdvert = z.infer<typeof ActionAdvert>;
+
+/** `capabilities` (retained): the one line that a model reads. Ours adds type, version and features. */
+export const Capabilities = z.looseObject({
+  agent_id: z.optional(z.string()),
+  capabilities: text(4_000),
+  agent_type: z.optional(text(64)),
+  version: z.optional(text(64)),
+  /** What the agent understands beyond EvoClaw; its absence marks a foreign agent. */
+  features: z.optional(z.array(text(64)).check(z.maxLength(64))),
+});
+export type Capabilities = z.infer<typeof Capabilities>;
+
+/** `tools` (retained, ours): the agent's actions and a hash by which a change is seen. */
+export const ToolsAdvert = z.looseObject({
+  hash: text(128),
+  tools: z.array(ActionAdvert).check(z.maxLength(256)),
+});
+export type ToolsAdvert = z.infer<typeof ToolsAdvert>;
+
+/** `presence` (retained, ours): birth, last will, goodbye. `boot_id` tells a stale will from a new birth. */
+export const Presence = z.looseObject({
+  state: z.enum(["online", "offline"]),
+  boot_id: z.optional(text(64)),
+  reason: z.optional(text(200)),
+});
+export type Presence = z.infer<typeof Presence>;
+
+export const Caller = z.looseObject({
+  principal: text(200),
+  role: z.enum(["owner", "member", "guest"]),
+  channel: text(64),
+});
+/** Who asked. The device's policy may look at it; a call that came over the LAN is no authority in itself. */
+export type Caller = z.infer<typeof Caller>;
+
+/** `commands`. `command`, `payload` and `request_id` are EvoClaw's, all required by its agent. */
+export const Command = z.looseObject({
+  command: z.string().check(z.minLength(1), z.maxLength(64)),
+  payload: z.record(z.string(), z.unknown()),
+  request_id: z.string().check(z.minLength(1), z.maxLength(128)),
+  /** Budget left, from receipt, in ms: a Pi may have no clock. */
+  expires_in_ms: z.optional(z.int().check(z.minimum(0))),
+  /** The same as an instant (epoch ms), enforced when the clock is synchronised. */
+  expires_at: z.optional(z.int()),
+  caller: z.optional(Caller),
+  /** Rises with every command to this agent, against replays. */
+  n: z.optional(z.int()),
+});
+export type Command = z.infer<typeof Command>;
+
+/** Payload of a `tool` command. */
+export const ToolCommand = z.looseObject({
+  tool: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  timeout_ms: z._default(z.int().check(z.minimum(1), z.maximum(86_400_000)), 30_000),
+});
+export type ToolCommand = z.infer<typeof ToolCommand>;
+
+/** Payload of a `prompt` command. */
+export const PromptCommand = z.looseObject({
+  prompt: z.string().check(z.minLength(1)),
+  system_prompt: z.optional(z.string()),
+  enable_tools: z._default(z.boolean(), true),
+  max_tokens: z._default(z.int().check(z.minimum(1)), 4_096),
+});
+export type PromptCommand = z.infer<typeof PromptCommand>;
+
+/**
+ * The only report types on `reports`: an EvoClaw orchestrator takes any other for a user's message
+ * (its mqtt.go, handleMessage). Acks and progress go on `events`.
+ */
+export const REPORT_TYPES = ["result", "error", "heartbeat"] as const;
+
+export const Report = z.looseObject({
+  agent_id: z.optional(z.string()),
+  agent_type: z.optional(z.string()),
+  report_type: z.string(),
+  payload: z.record(z.string(), z.unknown()),
+  timestamp: z.optional(z.number()),
+});
+export type Report = z.infer<typeof Report>;
+
+/** A report of either of EvoClaw's shapes, brought to one. */
+export type ReadReport = {
+  type: "result" | "error" | "heartbeat" | "other";
+  requestId: string | undefined;
+  payload: Record<string, unknown>;
+};
+
+const AnyObject = z.record(z.string(), z.unknown());
+
+/**
+ * Reads a report: EvoClaw's AgentReport, or one of the bare forms that its orchestrator also accepts
+ * (`{request_id, content, …}` and `{tool, status, request_id, …}`).
+ */
+export function readReport(text: string): Parsed<ReadReport> {
+  const object = checkJson(AnyObject, text);
+  if (!object.ok) return object;
+  if (!("report_type" in object.value)) {
+    const { request_id, content, tool, status } = object.value;
+    if (typeof content === "string" || typeof tool === "string" || typeof status === "string") {
+      return { ok: true, value: { type: "result", requestId: asId(request_id), payload: object.value } };
+    }
+    return { ok: false, error: "report_type: missing, and neither content, tool nor status is there" };
+  }
+  const report = check(Report, object.value);
+  if (!report.ok) return report;
+  const { report_type, payload } = report.value;
+  const type =
+    report_type === "result" || report_type === "error" || report_type === "heartbeat"
+      ? report_type
+      : "other";
+  return { ok: true, value: { type, requestId: asId(payload.request_id), payload } };
+}
+
+function asId(value: unknown): string | undefined {
+  return typeof value === "string" && value.length > 0 && value.length <= 128 ? value : undefined;
+}
+
+/** `events` (ours, not retained): what an agent says before a call's result. */
+export const AgentEvent = z.looseObject({
+  type: z.enum(["accepted", "progress", "question", "event"]),
+  request_id: z.optional(text(128)),
+  text: z.optional(text(16_384)),
+});
+export type AgentEvent = z.infer<typeof AgentEvent>;

@@ -1,0 +1,130 @@
+/**
+ * The tool contract: one for the gateway's tools and the device's.
+ *
+ * A tool holds nothing but its own work. What every tool needs (finding it, mending and parsing its
+ * arguments, policy, time-out, abort, size, log) belongs to the runner.
+ */
+import type { z } from "../protocol/parse.ts";
+import type { ErrorCode } from "./errors.ts";
+
+export type Content =
+  | { type: "text"; text: string }
+  | { type: "image"; mediaType: string; data: string }
+  | { type: "artifact"; id: string; mediaType: string; bytes: number; sha256: string };
+
+/** Why a call failed. `cause` is for the log alone and never serialised. */
+export type Fault = { code: ErrorCode; message: string; cause?: unknown };
+
+export type ToolResult = {
+  /** What the model reads. */
+  content: Content[];
+  /** What the person reads; absent = silent. */
+  forUser?: string;
+  /** Absent = success. */
+  fault?: Fault;
+  /** For the interface and the log, kept on failure too: exit code, diff, elapsed time. */
+  details?: Record<string, unknown>;
+  /** Accepted; the real result follows later under this token, which outlives the process. */
+  job?: string;
+};
+
+/** What a tool does to the world; everything but `read` may need an approval. */
+export type Effect = "read" | "write" | "exec" | "network" | "device";
+
+/** The seed's permissions, and `device` for sensors and actuators. */
+export const PERMISSIONS = [
+  "file_read",
+  "file_write",
+  "shell",
+  "network",
+  "git",
+  "session",
+  "device",
+] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** Made for each call and handed to the tool: nothing is set on the tool itself, so calls cannot race. */
+export type ToolContext = {
+  callId: string;
+  /** Who asked, and in which conversation. */
+  caller: { principal: string; role: string; channel: string };
+  /** Aborted at the time-out or a cancel; its `reason` says which. */
+  signal: AbortSignal;
+  /** Says something before the end; the runner throttles, nothing waits for it. */
+  update(text: string): void;
+};
+
+export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
+  name: string;
+  description: string;
+  /** A strict object: an argument that is not there is an error, not ignored. */
+  input: Input;
+  effect: Effect;
+  permission?: Permission;
+  /** Safe to run again after a crash between start and end. */
+  idempotent: boolean;
+  timeoutMs: number;
+  maxTimeoutMs: number;
+  /** Mends known slips of models before the strict parse. */
+  prepare?(raw: Record<string, unknown>): Record<string, unknown>;
+  execute(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;
+};
+
+/** Fixes the input's type, so that `execute` is checked against the schema. */
+export function defineTool<Input extends z.ZodMiniType>(tool: Tool<Input>): Tool {
+  // SAFETY: the runner parses with this very schema before it calls execute.
+  return tool as unknown as Tool;
+}
+
+/** Text for the model; the person sees nothing of it. */
+export function textResult(text: string, details?: Record<string, unknown>): ToolResult {
+  return { content: [{ type: "text", text }], ...(details && { details }) };
+}
+
+/** The same text for the model and the person. */
+export function sharedResult(text: string): ToolResult {
+  return { content: [{ type: "text", text }], forUser: text };
+}
+
+/** Accepted, with the result to come under `job`. */
+export function jobResult(text: string, job: string): ToolResult {
+  return { content: [{ type: "text", text }], forUser: text, job };
+}
+
+/** A failure, in words that tell the model what to do next. */
+export function faultResult(
+  code: ErrorCode,
+  message: string,
+  more: { cause?: unknown; details?: Record<string, unknown> } = {},
+): ToolResult {
+  const fault: Fault = { code, message, ...(more.cause !== undefined && { cause: more.cause }) };
+  return {
+    content: [{ type: "text", text: message }],
+    fault,
+    ...(more.details && { details: more.details }),
+  };
+}
+
+/** All text of a result, as a model reads it. */
+export function textOf(result: ToolResult): string {
+  return result.content
+    .map((part) =>
+      part.type === "text"
+        ? part.text
+        : part.type === "image"
+          ? `[image ${part.mediaType}]`
+          : `[file ${part.id}]`,
+    )
+    .join("\n");
+}
+
+/** The shape that EvoClaw's callers know: `{tool, status, result}`. */
+export function toLegacyResult(
+  tool: string,
+  result: ToolResult,
+): { tool: string; status: "success" | "error"; result: string; error?: string } {
+  const text = textOf(result);
+  return result.fault
+    ? { tool, status: "error", result: text, error: result.fault.message }
+    : { tool, status: "success", result: text };
+}

@@ -1,0 +1,86 @@
+/** What can go wrong with a call, in the words of the wire, of the model and of a person. */
+
+/** The seed's five error types, and the two that a call over a network adds. */
+export const ERROR_TYPES = [
+  "timeout",
+  "not_found",
+  "permission_denied",
+  "invalid_params",
+  "execution_failed",
+  /** The agent was not there: the call has certainly not run. */
+  "offline",
+  /** The call may have run; nobody knows. Never a success, never safe to repeat blindly. */
+  "outcome_unknown",
+] as const;
+export type ErrorType = (typeof ERROR_TYPES)[number];
+
+/** The finer causes that a tool names, and the error type under which each one travels. */
+export const ERROR_CODES = {
+  invalid_params: "invalid_params",
+  not_found: "execution_failed",
+  access_denied: "permission_denied",
+  exists: "execution_failed",
+  is_directory: "execution_failed",
+  not_directory: "execution_failed",
+  is_binary: "execution_failed",
+  beyond_eof: "invalid_params",
+  no_match: "execution_failed",
+  not_unique: "execution_failed",
+  no_change: "execution_failed",
+  overlap: "invalid_params",
+  exit_nonzero: "execution_failed",
+  signal: "execution_failed",
+  timeout: "timeout",
+  aborted: "execution_failed",
+  spawn_failed: "execution_failed",
+  cwd_missing: "execution_failed",
+  io: "execution_failed",
+  blocked: "permission_denied",
+  too_large: "execution_failed",
+  unsupported_scheme: "invalid_params",
+  private_address: "permission_denied",
+  bad_redirect: "execution_failed",
+  unknown_tool: "not_found",
+  tool_failed: "execution_failed",
+  unavailable: "execution_failed",
+  offline: "offline",
+  outcome_unknown: "outcome_unknown",
+} as const satisfies Record<string, ErrorType>;
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+export function errorTypeOf(code: ErrorCode): ErrorType {
+  return ERROR_CODES[code];
+}
+
+/** The texts that a model reads, word for word those of the tool-loop design. */
+export const errorText = {
+  unknownTool(name: string, available: readonly string[]): string {
+    return `Error: Tool '${name}' not found. Available tools: ${available.join(", ") || "none"}.\nPlease choose an available tool or explain to the user.`;
+  },
+  /** @param what the argument that matters, e.g. `Command: 'sleep 60'.`; left out when there is none */
+  timeout(name: string, timeoutMs: number, what?: string): string {
+    return `Error: Tool '${name}' timed out after ${seconds(timeoutMs)}.${what ? ` ${what}` : ""}\nTry again with a shorter timeout or explain to the user.`;
+  },
+  permissionDenied(name: string, permission: string): string {
+    return `Error: Permission denied for tool '${name}' (requires: ${permission}).\nThis agent does not have ${permission} access. Explain to the user.`;
+  },
+  invalidParams(name: string, problem: string, schema: Record<string, unknown>): string {
+    const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
+    const optional = Object.keys(asRecord(schema.properties)).filter((key) => !required.includes(key));
+    return `Error: Invalid parameters for '${name}': ${problem}.\nRequired: [${required.join(", ")}]. Optional: [${optional.join(", ")}].`;
+  },
+  offline(agentId: string, lastSeen: string): string {
+    return `Error: Agent '${agentId}' is not online (last seen ${lastSeen}). Nothing was run.\nTell the user, or ask an agent that is online.`;
+  },
+  outcomeUnknown(what: string): string {
+    return `Error: The outcome of ${what} is unknown: it may or may not have run.\nDo not repeat it blindly and do not say that it is done. Tell the user what is unknown and how to check.`;
+  },
+};
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10}s`;
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
