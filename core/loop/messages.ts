@@ -29,7 +29,8 @@ function userMessage(entry: Extract<Entry, { role: "user" }>): ChatMessage {
   return {
     role: "user",
     content: [
-      { type: "text", text: entry.text },
+      // Some endpoints refuse an empty text beside an image.
+      ...(entry.text ? [{ type: "text" as const, text: entry.text }] : []),
       ...entry.images.map((url) => ({ type: "image_url" as const, image_url: { url } })),
     ],
   };

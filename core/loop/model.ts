@@ -1,14 +1,16 @@
 /**
  * Calls a model at any OpenAI-compatible endpoint, streaming.
  *
- * From the `openai` package we take the types and the stream parser (8 KB of gzip); its client class
- * would bring 92 KB into the Worker and 7 MB into the agent for what is one POST here.
+ * From the `openai` package we take the types and the event parser (4 KB of gzip); its client class would
+ * bring 86 KB into the Worker and 7 MB into the agent for what is one POST here. Not its `Stream` either:
+ * that one swallows `[DONE]`, which is how endpoints that send no `finish_reason` end a reply.
  */
-import { Stream } from "openai/streaming";
+import { _iterSSEMessages as eventsOf } from "openai/streaming";
 import type { ToolDefinition } from "../tools/registry.ts";
 import type { ChatMessage } from "./messages.ts";
 import { type LooseChunk, type ModelReply, ReplyBuilder } from "./reply.ts";
-import { errorOfStatus, ModelError } from "./retry.ts";
+import { type RequestBody, requestBody, withoutRefused } from "./request.ts";
+import { errorInReply, errorOfStatus, ModelError } from "./retry.ts";
 
 export type ModelSettings = {
   /** Up to and with `/v1`, as the OpenAI client takes it. */
@@ -38,35 +40,30 @@ export type ModelRequest = {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** @throws ModelError, and nothing else */
+/** As much of an error's body as is read for its words: they stand at its beginning. */
+const ERROR_BODY_MAX_CHARS = 64 * 1024;
+
+/**
+ * One call; no retry (retry.ts says when another one makes sense).
+ *
+ * @throws ModelError, and nothing else
+ */
 export async function callModel(
   settings: ModelSettings,
   request: ModelRequest,
   fetch: Fetch = (url, init) => globalThis.fetch(url, init),
 ): Promise<ModelReply> {
+  const url = `${settings.baseUrl.replace(/\/+$/, "")}/chat/completions`;
+  if (!URL.canParse(url)) throw new ModelError("never", `LLM_BASE_URL is not a URL: '${settings.baseUrl}'`);
+  // Here and not by fetch, whose error quotes the key.
+  const apiKey = settings.apiKey?.trim() ?? "";
+  if (/[^\x21-\x7e]/.test(apiKey))
+    throw new ModelError("never", "LLM_API_KEY holds a blank or a character that no header can carry");
   const watch = new Watch({ ...DEFAULT_MODEL_TIMEOUTS, ...settings.timeouts }, request.signal);
   try {
-    const response = await fetch(`${settings.baseUrl.replace(/\/+$/, "")}/chat/completions`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "text/event-stream, application/json",
-        ...(settings.apiKey && { authorization: `Bearer ${settings.apiKey}` }),
-      },
-      body: JSON.stringify(requestBody(settings, request)),
-      signal: watch.signal,
-    });
-    if (!response.ok) {
-      throw errorOfStatus(
-        response.status,
-        response.headers.get("retry-after"),
-        (await response.text()).slice(0, 2_000),
-      );
-    }
-    const reply = await readReply(response, settings, request, watch);
-    if (reply.text.trim() === "" && reply.calls.length === 0) {
-      throw new ModelError("now", `the model ${reply.model} gave an empty answer`);
-    }
+    const response = await post(url, apiKey, requestBody(settings, request), watch, fetch);
+    const reply = await readReply(response, settings.model, request, watch);
+    if (reply.text.trim() === "" && reply.calls.length === 0) throw emptyReply(reply);
     return reply;
   } catch (error) {
     throw watch.explain(error);
@@ -75,55 +72,101 @@ export async function callModel(
   }
 }
 
-function requestBody(settings: ModelSettings, request: ModelRequest): Record<string, unknown> {
-  return {
-    model: settings.model,
-    messages: request.messages,
-    // Left out when empty: some endpoints refuse an empty list.
-    ...(request.tools.length > 0 && { tools: request.tools }),
-    max_tokens: request.maxTokens ?? settings.maxTokens,
-    temperature: settings.temperature,
-    stream: true,
-    stream_options: { include_usage: true },
-  };
+/** @throws ModelError when the endpoint answers with an error */
+async function post(
+  url: string,
+  apiKey: string,
+  wanted: RequestBody,
+  watch: Watch,
+  fetch: Fetch,
+): Promise<Response> {
+  let body: RequestBody | undefined = wanted;
+  for (;;) {
+    const answered = await fetch(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "text/event-stream, application/json",
+        ...(apiKey && { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify(body),
+      signal: watch.signal,
+    });
+    const response = watch.timed(answered);
+    if (response.ok) return response;
+    const said = (await response.text()).slice(0, ERROR_BODY_MAX_CHARS);
+    body = response.status === 400 ? withoutRefused(body, said) : undefined;
+    if (!body) throw errorOfStatus(response.status, response.headers.get("retry-after"), said);
+  }
 }
 
 async function readReply(
   response: Response,
-  settings: ModelSettings,
+  fallbackModel: string,
   request: ModelRequest,
   watch: Watch,
 ): Promise<ModelReply> {
   const type = response.headers.get("content-type") ?? "";
   const builder = new ReplyBuilder();
-  if (type.includes("json")) {
-    const text = builder.add(wholeCompletion(await response.text()));
-    if (text) request.onText?.(text);
-    return builder.build(settings.model);
-  }
-  if (!type.includes("event-stream") || !response.body) {
-    throw new ModelError(
-      "never",
-      `the model endpoint answered ${type || "no content type"} instead of a stream; is LLM_BASE_URL right?`,
-    );
-  }
-  const watched = new Response(response.body.pipeThrough(watch.bytes()), { headers: response.headers });
-  for await (const chunk of Stream.fromSSEResponse<LooseChunk>(watched, watch.controller)) {
+  const take = (chunk: LooseChunk) => {
     const text = builder.add(chunk);
     if (text) request.onText?.(text);
+  };
+  if (type.includes("json")) {
+    take(readChunk(await response.text()));
+  } else if (type.includes("event-stream") && response.body) {
+    const done = await readStream(response, watch, take, () => builder.finished);
+    if (!done && !builder.finished)
+      throw new ModelError("now", "the model's stream broke off before its end");
+  } else {
+    throw new ModelError(
+      "never",
+      `the model endpoint answered with ${type || "no content type"} instead of a stream; is LLM_BASE_URL right?`,
+    );
   }
-  // The parser ends quietly when the connection does, and at our own abort too.
-  watch.signal.throwIfAborted();
-  if (!builder.finished) throw new ModelError("now", "the model's stream broke off before its end");
-  return builder.build(settings.model);
+  return builder.build(fallbackModel);
 }
 
-function wholeCompletion(body: string): LooseChunk {
+/**
+ * Reads the events of a stream until it says `[DONE]` or ends.
+ *
+ * @param finished whether the reply is whole: nothing that befalls the connection after that matters
+ * @returns whether it said `[DONE]`
+ */
+async function readStream(
+  response: Response,
+  watch: Watch,
+  take: (chunk: LooseChunk) => void,
+  finished: () => boolean,
+): Promise<boolean> {
   try {
-    return JSON.parse(body) as LooseChunk;
-  } catch (cause) {
-    throw new ModelError("now", "the model endpoint answered with broken JSON", { cause });
+    for await (const { data, event } of eventsOf(response, watch.controller)) {
+      if (data === "[DONE]") return true;
+      if (data !== "") take(readChunk(data, event === "error"));
+    }
+  } catch (error) {
+    if (!finished()) throw error;
   }
+  return false;
+}
+
+/** @throws ModelError for what is not JSON, and for an error in place of a reply */
+function readChunk(text: string, isError = false): LooseChunk {
+  let chunk: LooseChunk & { error?: unknown };
+  try {
+    chunk = JSON.parse(text);
+  } catch (cause) {
+    throw new ModelError("now", `the model endpoint sent broken JSON: ${text.slice(0, 200)}`, { cause });
+  }
+  if (isError || chunk?.error) throw errorInReply(chunk?.error ?? chunk);
+  return chunk;
+}
+
+function emptyReply({ model, finish }: ModelReply): ModelError {
+  // A reasoning model can use up its tokens before it says anything, and would again.
+  if (finish === "length")
+    return new ModelError("never", `the model ${model} reached MAX_TOKENS before it said anything`);
+  return new ModelError("now", `the model ${model} gave an empty answer${finish ? ` (${finish})` : ""}`);
 }
 
 /** Three clocks over one call, and the words for whichever stopped it. */
@@ -132,6 +175,7 @@ class Watch {
   readonly #betweenBytesMs: number;
   readonly #timers: { idle: ReturnType<typeof setTimeout>; total: ReturnType<typeof setTimeout> };
   readonly #outer: AbortSignal | undefined;
+  #answered = false;
   readonly #onOuterAbort = () =>
     this.controller.abort(new ModelError("cancelled", "the model call was cancelled"));
 
@@ -150,15 +194,19 @@ class Watch {
     return this.controller.signal;
   }
 
-  /** Passes bytes through and starts the idle clock anew at each of them: a comment line is a sign of life. */
-  bytes(): TransformStream<Uint8Array, Uint8Array> {
-    return new TransformStream({
+  /** The same response; each of its bytes starts the idle clock anew: a comment line is a sign of life. */
+  timed(response: Response): Response {
+    this.#answered = true;
+    if (!response.body) return response;
+    const clock = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
         clearTimeout(this.#timers.idle);
         this.#timers.idle = this.#abortAfter(this.#betweenBytesMs, "now", "stopped sending for");
         controller.enqueue(chunk);
       },
     });
+    const { status, headers } = response;
+    return new Response(response.body.pipeThrough(clock), { status, headers });
   }
 
   #abortAfter(ms: number, kind: "now" | "never", what: string): ReturnType<typeof setTimeout> {
@@ -173,15 +221,22 @@ class Watch {
   explain(error: unknown): ModelError {
     if (this.signal.reason instanceof ModelError) return this.signal.reason;
     if (error instanceof ModelError) return error;
-    const message = error instanceof Error ? error.message : String(error);
-    return new ModelError("now", `the model endpoint could not be reached or broke off: ${message}`, {
-      cause: error,
-    });
+    const what = this.#answered ? "the connection to the model broke off" : "the model could not be reached";
+    return new ModelError("now", `${what}: ${inWords(error)}`, { cause: error });
   }
 
   end(): void {
+    // Lets go of a body that was not read to its end.
     clearTimeout(this.#timers.idle);
     clearTimeout(this.#timers.total);
     this.#outer?.removeEventListener("abort", this.#onOuterAbort);
   }
+}
+
+/** Node's fetch says only "fetch failed"; what happened stands in the cause, for some of them as a code alone. */
+function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause as { message?: unknown; code?: unknown } | undefined;
+  const more = cause?.message || cause?.code;
+  return more ? `${error.message} (${more})` : error.message;
 }

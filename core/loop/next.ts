@@ -22,12 +22,11 @@ export type Next =
 /** @param turn the entries of one turn, from the user's message on */
 export function nextOf(turn: readonly Entry[], limits: LoopLimits): Next {
   const last = turn.at(-1);
-  if (last === undefined || last.role === "user") return { do: "model", tools: true };
-  if (last.calls.length === 0) return { do: "done", text: last.text };
-
-  const open = last.calls.filter((call) => call.outcome === undefined);
-  if (open.length > 0) return { do: "calls", calls: open };
-
+  if (last?.role === "assistant") {
+    if (last.calls.length === 0) return { do: "done", text: last.text };
+    const open = last.calls.filter((call) => call.outcome === undefined);
+    if (open.length > 0) return { do: "calls", calls: open };
+  }
   if (failedBatches(turn) >= limits.maxFailedBatches) return { do: "model", tools: false, limit: "errors" };
   if (modelCalls(turn) >= limits.maxModelCalls) return { do: "model", tools: false, limit: "iterations" };
   return { do: "model", tools: true };
@@ -37,15 +36,12 @@ export function modelCalls(turn: readonly Entry[]): number {
   return turn.filter((entry) => entry.role === "assistant").length;
 }
 
-/** How many batches at the end of the turn failed as a whole; a text or a success between them starts anew. */
+/** How many batches at the end of the turn failed as a whole; a success or a user's message starts anew. */
 function failedBatches(turn: readonly Entry[]): number {
-  let count = 0;
-  for (const entry of turn.toReversed()) {
-    if (entry.role === "user") break;
-    if (entry.calls.length === 0 || entry.calls.some((call) => call.outcome?.status === "success")) break;
-    count += 1;
-  }
-  return count;
+  const sinceGood = turn.findLastIndex(
+    (entry) => entry.role === "user" || entry.calls.some((call) => call.outcome?.status === "success"),
+  );
+  return turn.length - 1 - sinceGood;
 }
 
 /** What the model is told when it is asked to sum up without tools. */

@@ -21,12 +21,16 @@ type LooseCall = {
   id?: unknown;
   function?: { name?: unknown; arguments?: unknown } | null;
 };
-export type LooseMessage = { content?: unknown; tool_calls?: unknown };
+export type LooseMessage = { content?: unknown; refusal?: unknown; tool_calls?: unknown };
 export type LooseChunk = {
   model?: unknown;
-  choices?: Array<{ delta?: LooseMessage | null; message?: LooseMessage | null; finish_reason?: unknown }>;
+  choices?: Array<{
+    delta?: LooseMessage | null;
+    message?: LooseMessage | null;
+    finish_reason?: unknown;
+  } | null> | null;
   usage?: { prompt_tokens?: unknown; completion_tokens?: unknown } | null;
-};
+} | null;
 
 /** Gathers a reply from the chunks of a stream, or from one whole completion. */
 export class ReplyBuilder {
@@ -38,6 +42,7 @@ export class ReplyBuilder {
 
   /** Adds a chunk and returns the text that it brought. */
   add(chunk: LooseChunk): string {
+    if (typeof chunk !== "object" || chunk === null) return "";
     if (typeof chunk.model === "string" && chunk.model) this.#model = chunk.model;
     if (chunk.usage) {
       this.#usage = {
@@ -47,41 +52,40 @@ export class ReplyBuilder {
     }
     const choice = chunk.choices?.[0];
     if (!choice) return "";
-    if (typeof choice.finish_reason === "string") this.#finish = choice.finish_reason;
+    // Some send an empty one with every chunk.
+    if (typeof choice.finish_reason === "string" && choice.finish_reason) this.#finish = choice.finish_reason;
     const part = choice.delta ?? choice.message;
     if (!part) return "";
     if (Array.isArray(part.tool_calls))
-      for (const call of part.tool_calls as LooseCall[]) this.#addCall(call ?? {});
-    const text = textOfContent(part.content);
+      for (const call of part.tool_calls as LooseCall[]) this.#addCall(call ?? {}, part === choice.delta);
+    const text = textOfContent(part.content) || textOfContent(part.refusal);
     this.#text += text;
     return text;
   }
 
-  #addCall(delta: LooseCall): void {
+  /** @param fragment it may continue a call; in a whole message each one stands for itself */
+  #addCall(delta: LooseCall, fragment: boolean): void {
     const id = typeof delta.id === "string" && delta.id ? delta.id : undefined;
     const name = typeof delta.function?.name === "string" ? delta.function.name : "";
     const args = delta.function?.arguments;
-    const fragment = typeof args === "string" ? args : args == null ? "" : JSON.stringify(args);
+    const rawArguments = typeof args === "string" ? args : args == null ? "" : JSON.stringify(args);
+    const index = delta.index ?? undefined;
 
-    const open = this.#openCall(delta.index, id, name);
+    const open = fragment && this.#openCall(index, { id, name, rawArguments });
     if (!open) {
-      this.#calls.push({ index: delta.index, call: { id, name, rawArguments: fragment } });
+      this.#calls.push({ index, call: { id, name, rawArguments } });
       return;
     }
     open.id ??= id;
     // Some endpoints repeat the whole name with every fragment; none sends it in pieces.
     if (!open.name) open.name = name;
-    open.rawArguments += fragment;
+    open.rawArguments += rawArguments;
   }
 
-  /** The call that a fragment continues; a new id, or a name without id or index, begins another one. */
-  #openCall(index: unknown, id: string | undefined, name: string): RequestedCall | undefined {
-    const last = this.#calls.at(-1);
-    const same = index === undefined ? last : this.#calls.findLast((entry) => entry.index === index);
-    if (!same) return undefined;
-    if (id !== undefined && same.call.id !== undefined && id !== same.call.id) return undefined;
-    if (index === undefined && id === undefined && name) return undefined;
-    return same.call;
+  /** The call that a fragment continues, or undefined when it begins another one. */
+  #openCall(index: unknown, next: RequestedCall): RequestedCall | undefined {
+    const open = index === undefined ? this.#calls.at(-1) : this.#calls.findLast((it) => it.index === index);
+    return open && !beginsAnother(open.call, next, index !== undefined) ? open.call : undefined;
   }
 
   get finished(): boolean {
@@ -97,6 +101,16 @@ export class ReplyBuilder {
       finish: this.#finish,
     };
   }
+}
+
+/** Some endpoints give every call of a reply the same index, or the same id, or neither. */
+function beginsAnother(open: RequestedCall, next: RequestedCall, indexed: boolean): boolean {
+  if (next.id !== undefined && open.id !== undefined && next.id !== open.id) return true;
+  if (next.name && open.name && next.name !== open.name) return true;
+  if (next.name && next.id === undefined && !indexed) return true;
+  // No JSON goes on with another object.
+  const bothWhole = parse(open.rawArguments) !== undefined && next.rawArguments.trimStart().startsWith("{");
+  return next.name !== "" && bothWhole;
 }
 
 function textOfContent(content: unknown): string {
@@ -134,11 +148,17 @@ export function toCalls(requested: readonly RequestedCall[], used: ReadonlySet<s
 export function readArguments(raw: string): { args: Record<string, unknown>; problem?: string } {
   const text = raw.trim().replace(/^```(?:json)?\s*([\s\S]*?)\s*```$/, "$1");
   if (text === "") return { args: {} };
-  let value = parse(text) ?? parse(text.replace(/,\s*([}\]])/g, "$1"));
-  if (typeof value === "string") value = parse(value);
+  const value = parse(text) ?? parse(withoutTrailingCommas(text));
+  // Encoded twice; what is inside is shorter, so this ends.
+  if (typeof value === "string") return readArguments(value);
   if (value === null) return { args: {} };
   if (typeof value === "object" && !Array.isArray(value)) return { args: value as Record<string, unknown> };
   return { args: {}, problem: `the arguments are not a JSON object: ${raw.slice(0, 200)}` };
+}
+
+/** Strings are matched first, so that a comma inside one stays. */
+function withoutTrailingCommas(text: string): string {
+  return text.replace(/("(?:[^"\\]|\\[\s\S])*"?)|,(?=\s*[}\]])/g, "$1");
 }
 
 function parse(text: string): unknown {

@@ -43,21 +43,41 @@ export function retryDelay(error: ModelError, attempts: number): number | undefi
   return wait > LONGEST_WAIT_MS ? undefined : wait;
 }
 
+const OUT_OF_MONEY = /insufficient_quota|billing_(?:hard_limit_reached|not_active)/;
+
 /** Sorts an HTTP error of the endpoint. @param body the beginning of what it said */
 export function errorOfStatus(status: number, retryAfter: string | null, body: string): ModelError {
   const said = bodyMessage(body);
   const message = `the model endpoint answered ${status}${said ? `: ${said}` : ""}`;
   const retryAfterMs = readRetryAfter(retryAfter);
   const more = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  // OpenAI answers 429 also when the account has no money left; waiting does not help there.
-  if (status === 429 && /insufficient_quota|billing/i.test(body))
-    return new ModelError("never", message, { status });
+  // OpenAI answers 429 also when the account has no money left; waiting does not help there. By the code and
+  // not by words: texts of passing limits speak of billing too.
+  if (status === 429 && OUT_OF_MONEY.test(body)) return new ModelError("never", message, { status });
   if (status === 429 || status === 529 || (status === 503 && retryAfterMs !== undefined))
     return new ModelError("later", message, more);
   if (status >= 500 || status === 408 || status === 409 || status === 425)
     return new ModelError("now", message, more);
   return new ModelError("never", message, { status });
 }
+
+/**
+ * Sorts an error object that came with status 200: in a stream that had begun, or in place of a completion.
+ * There is no agreed form: some put an HTTP status in `code`, some a word in `code` or `type`.
+ */
+export function errorInReply(error: unknown): ModelError {
+  const { code, type, status } = (typeof error === "object" && error !== null ? error : {}) as ErrorObject;
+  const body = JSON.stringify({ error });
+  const asStatus = [status, code].map(Number).find((n) => Number.isInteger(n) && n >= 400 && n <= 599);
+  if (asStatus !== undefined) return errorOfStatus(asStatus, null, body);
+  const message = `the model endpoint reported an error: ${bodyMessage(body) || body.slice(0, 300)}`;
+  const name = `${code} ${type}`;
+  if (OUT_OF_MONEY.test(name) || /invalid|auth|permission|not_found|context_length|content_/.test(name))
+    return new ModelError("never", message);
+  return new ModelError(/rate_limit|overloaded/.test(name) ? "later" : "now", message);
+}
+
+type ErrorObject = { message?: unknown; code?: unknown; type?: unknown; status?: unknown };
 
 /** Retry-After in seconds or as an HTTP date (RFC 9110 §10.2.3), in ms. */
 export function readRetryAfter(value: string | null, now = Date.now()): number | undefined {
@@ -70,9 +90,13 @@ export function readRetryAfter(value: string | null, now = Date.now()): number |
 
 function bodyMessage(body: string): string {
   try {
-    const parsed = JSON.parse(body) as { error?: { message?: unknown } | string; message?: unknown };
-    const message =
-      typeof parsed.error === "string" ? parsed.error : (parsed.error?.message ?? parsed.message);
+    // Gemini's endpoint wraps it in a list; vLLM and FastAPI have no `error` around it.
+    const outer = [JSON.parse(body)].flat()[0] as ErrorObject & {
+      error?: ErrorObject | string;
+      detail?: unknown;
+    };
+    const { error } = outer;
+    const message = typeof error === "string" ? error : (error?.message ?? outer.message ?? outer.detail);
     if (typeof message === "string") return message.slice(0, 300);
   } catch {
     // Not JSON: an HTML page of a proxy says nothing that a person could use.

@@ -1,4 +1,5 @@
 /** The tool loop over memory: what a device runs for a `prompt`. The gateway drives the same steps over rows. */
+import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
 import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Usage } from "./history.ts";
 import { type ChatMessage, toMessages } from "./messages.ts";
@@ -28,7 +29,12 @@ export type LoopResult = {
   modelCalls: number;
 };
 
-/** @throws ModelError when the model gave no answer, after the retries that its errors allow */
+/**
+ * Runs one turn from the prompt to its answer.
+ *
+ * @throws ModelError when the model gave no answer, after the retries that its errors allow; the reason of
+ *   `signal` when that was aborted
+ */
 export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   const turn: Entry[] = [{ role: "user", text: options.prompt }];
   let usage: Usage = { input_tokens: 0, output_tokens: 0 };
@@ -79,10 +85,21 @@ async function runBatch(calls: readonly Call[], options: LoopOptions): Promise<v
   const worker = async () => {
     for (let call = waiting.shift(); call; call = waiting.shift()) {
       options.signal.throwIfAborted();
-      call.outcome = await options.runCall(call, options.signal);
+      call.outcome = unreadable(call, options.tools) ?? (await options.runCall(call, options.signal));
     }
   };
   await Promise.all(Array.from({ length: Math.min(options.limits.maxParallel, calls.length) }, worker));
+}
+
+/**
+ * The outcome of a call whose arguments could not be read. Such a call must not be run: its `args` are
+ * empty, and a tool whose parameters are all optional would take that for a wish.
+ */
+export function unreadable(call: Call, tools: readonly ToolDefinition[]): Outcome | undefined {
+  if (call.problem === undefined) return undefined;
+  const schema = tools.find((tool) => tool.function.name === call.name)?.function.parameters ?? {};
+  const text = errorText.invalidParams(call.name, call.problem, schema);
+  return { status: "error", text, errorType: "invalid_params", elapsedMs: 0 };
 }
 
 async function withRetries(options: LoopOptions, attempt: () => Promise<ModelReply>): Promise<ModelReply> {
@@ -99,7 +116,7 @@ async function withRetries(options: LoopOptions, attempt: () => Promise<ModelRep
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, signal.aborted ? 0 : ms);
     function done() {
       clearTimeout(timer);
       signal.removeEventListener("abort", done);

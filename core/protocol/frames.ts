@@ -106,6 +106,8 @@ export const CLOSE = {
   badProtocol: 4003,
   /** A frame that is not one of ours. */
   badFrame: 4004,
+  /** Calls were not taken in time: dial again. */
+  silent: 4005,
 } as const;
 
 export function encodeFrame(frame: BridgeFrame | HomeFrame): string {

@@ -96,11 +96,12 @@ export type PromptCommand = z.infer<typeof PromptCommand>;
 export const REPORT_TYPES = ["result", "error", "heartbeat"] as const;
 
 export const Report = z.looseObject({
-  agent_id: z.optional(z.string()),
-  agent_type: z.optional(z.string()),
+  // What nobody reads may not cost a result: some peers write the time as text.
+  agent_id: z.catch(z.optional(z.string()), undefined),
+  agent_type: z.catch(z.optional(z.string()), undefined),
   report_type: z.string(),
   payload: z.record(z.string(), z.unknown()),
-  timestamp: z.optional(z.number()),
+  timestamp: z.catch(z.optional(z.number()), undefined),
 });
 export type Report = z.infer<typeof Report>;
 
@@ -114,8 +115,9 @@ export type ReadReport = {
 const AnyObject = z.record(z.string(), z.unknown());
 
 /**
- * Reads a report: EvoClaw's AgentReport, or one of the bare forms that its orchestrator also accepts
- * (`{request_id, content, …}` and `{tool, status, request_id, …}`).
+ * Reads a report: EvoClaw's AgentReport, or one of the bare forms that its orchestrator also accepts:
+ * `{request_id, content, …}` and `{tool, status, …}` are results; `{agent_id, content}` and `{status}`
+ * without a request are a device's own message and its heartbeat, hence `other`.
  */
 export function readReport(text: string): Parsed<ReadReport> {
   const object = checkJson(AnyObject, text);
@@ -123,7 +125,9 @@ export function readReport(text: string): Parsed<ReadReport> {
   if (!("report_type" in object.value)) {
     const { request_id, content, tool, status } = object.value;
     if (typeof content === "string" || typeof tool === "string" || typeof status === "string") {
-      return { ok: true, value: { type: "result", requestId: asId(request_id), payload: object.value } };
+      const requestId = asId(request_id);
+      const type = requestId !== undefined || typeof tool === "string" ? "result" : "other";
+      return { ok: true, value: { type, requestId, payload: object.value } };
     }
     return { ok: false, error: "report_type: missing, and neither content, tool nor status is there" };
   }

@@ -50,7 +50,7 @@ export type ToolContext = {
   caller: { principal: string; role: string; channel: string };
   /** Aborted at the time-out or a cancel; its `reason` says which. */
   signal: AbortSignal;
-  /** Says something before the end; the runner throttles, nothing waits for it. */
+  /** Says something before the end, for the person; nothing waits for it. */
   update(text: string): void;
 };
 

@@ -53,7 +53,9 @@ export async function runTool(
   const now = options.now ?? (() => performance.now());
   const startedAt = now();
   options.log?.({ event: "tool.start", callId: request.callId, tool: request.name });
-  const result = capped(await attempt(registry, request, options));
+  const result = await attempt(registry, request, options)
+    .then(capped)
+    .catch((error: unknown) => capped(failed(request.name, error)));
   const elapsedMs = Math.max(0, Math.round(now() - startedAt));
   options.log?.(endEvent(request, result, elapsedMs));
   return { result, elapsedMs };
@@ -74,9 +76,15 @@ async function attempt(
   if (refusal) return refusal;
   if (request.signal?.aborted) return cancelled(tool.name);
 
-  const timeoutMs = Math.min(request.timeoutMs ?? tool.timeoutMs, tool.maxTimeoutMs);
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
+  return await executeInTime(tool, parsed.input, request);
+}
+
+async function executeInTime(tool: Tool, input: unknown, request: RunRequest): Promise<ToolResult> {
+  const timeoutMs = Math.min(Math.max(1, request.timeoutMs ?? tool.timeoutMs), tool.maxTimeoutMs);
+  const clock = new AbortController();
+  // Not AbortSignal.timeout: its timer lives on after the call, for an hour with some tools.
+  const timer = setTimeout(() => clock.abort(new DOMException("timed out", "TimeoutError")), timeoutMs);
+  const signal = request.signal ? AbortSignal.any([request.signal, clock.signal]) : clock.signal;
   const ended = new Promise<ToolResult>((resolve) => {
     signal.addEventListener("abort", () =>
       resolve(
@@ -92,23 +100,21 @@ async function attempt(
     signal,
     update: request.update ?? (() => {}),
   };
-  // A tool that ignores its signal must not hold the call: the first of the two answers counts.
-  return await Promise.race([execute(tool, parsed.input, context), ended]);
-}
-
-async function execute(tool: Tool, input: unknown, context: ToolContext): Promise<ToolResult> {
   try {
-    return await tool.execute(input, context);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return faultResult("tool_failed", `Error: Tool '${tool.name}' failed: ${message}`, { cause: error });
+    // A tool that ignores its signal must not hold the call: the first of the two answers counts.
+    return await Promise.race([tool.execute(input, context), ended]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
 type ParsedArguments = { ok: true; input: unknown } | { ok: false; fault: ToolResult };
 
 /** Mends and parses the arguments of a call; the fault names what is wrong and what the tool takes. */
-export function parseArguments(tool: Tool, args: Record<string, unknown>): ParsedArguments {
+export function parseArguments(
+  tool: Pick<Tool, "name" | "input" | "prepare">,
+  args: Record<string, unknown>,
+): ParsedArguments {
   const schema = jsonSchema(tool.input);
   const mended = mendScalars(tool.prepare ? tool.prepare(args) : args, schema);
   const missing = (Array.isArray(schema.required) ? schema.required : []).find(
@@ -131,30 +137,50 @@ export function parseArguments(tool: Tool, args: Record<string, unknown>): Parse
   };
 }
 
-/** Models write `"5"` for 5, `"true"` for true and null for "left out"; the schema says when that was meant. */
+type Property = { type?: unknown; anyOf?: Array<{ type?: unknown }> };
+
+/** Models write `"5"` for 5, `"[1]"` for [1] and null for "left out"; the schema says when that was meant. */
 function mendScalars(
   args: Record<string, unknown>,
   schema: Record<string, unknown>,
 ): Record<string, unknown> {
-  const properties = (schema.properties ?? {}) as Record<string, { type?: unknown }>;
-  const mended: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(args)) {
-    const type = properties[name]?.type;
-    if (value === null && type !== "null") continue;
-    mended[name] = typeof value === "string" ? mendText(value, type) : value;
-  }
-  return mended;
+  const properties = (schema.properties ?? {}) as Record<string, Property>;
+  const mended = Object.entries(args).flatMap(([name, value]): Array<[string, unknown]> => {
+    const types = typesOf(properties[name] ?? {});
+    if (value === null && !types.includes("null")) return [];
+    return [[name, typeof value === "string" && !types.includes("string") ? mendText(value, types) : value]];
+  });
+  return Object.fromEntries(mended);
 }
 
-function mendText(value: string, type: unknown): unknown {
-  const wantsNumber = type === "number" || (type === "integer" && /^-?\d+$/.test(value.trim()));
-  if (wantsNumber && value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
-  if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
-  return value;
+function typesOf({ type, anyOf }: Property): unknown[] {
+  return [type, ...(anyOf ?? []).map((option) => option.type)].flat();
+}
+
+function mendText(text: string, types: readonly unknown[]): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  return types.includes(jsonType(value)) || (Number.isInteger(value) && types.includes("integer"))
+    ? value
+    : text;
+}
+
+function jsonType(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
 }
 
 function whatTimedOut(args: Record<string, unknown>): string | undefined {
   return typeof args.command === "string" ? `Command: '${args.command.slice(0, 200)}'.` : undefined;
+}
+
+function failed(name: string, error: unknown): ToolResult {
+  const message = error instanceof Error ? error.message : String(error);
+  return faultResult("tool_failed", `Error: Tool '${name}' failed: ${message}`, { cause: error });
 }
 
 function cancelled(name: string): ToolResult {
@@ -174,7 +200,7 @@ function endEvent(request: RunRequest, result: ToolResult, ms: number): RunEvent
   };
 }
 
-/** Holds a result to its sizes; what was cut is said in it. */
+/** Holds a result to its sizes, for each of its readers; what was cut is said in it. */
 function capped(result: ToolResult): ToolResult {
   let left = RESULT_TEXT_MAX_BYTES;
   const content = result.content.map((part): Content => {
@@ -189,7 +215,13 @@ function capped(result: ToolResult): ToolResult {
     left = Math.max(0, left - new TextEncoder().encode(text).length);
     return { type: "text", text };
   });
-  return { ...result, content };
+  const { forUser, fault } = result;
+  return {
+    ...result,
+    content,
+    ...(forUser !== undefined && { forUser: cutText(forUser, RESULT_TEXT_MAX_BYTES) }),
+    ...(fault && { fault: { ...fault, message: cutText(fault.message, RESULT_TEXT_MAX_BYTES) } }),
+  };
 }
 
 /** Cuts text at a whole character so that its UTF-8 form, without the notice, fits `maxBytes`. */
@@ -197,6 +229,11 @@ export function cutText(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= maxBytes) return text;
   // In streaming mode the decoder keeps a character that is cut in two to itself instead of replacing it.
-  const head = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true });
+  const head = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(
+    bytes.subarray(0, maxBytes),
+    {
+      stream: true,
+    },
+  );
   return `${head}\n[Cut: ${maxBytes} of ${bytes.length} bytes shown.]`;
 }

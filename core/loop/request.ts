@@ -1,0 +1,36 @@
+/** The body of a request to a model, and its form for endpoints that refuse a part of it. Pure. */
+import type { ModelRequest, ModelSettings } from "./model.ts";
+
+export type RequestBody = Record<string, unknown>;
+
+export function requestBody(settings: ModelSettings, request: ModelRequest): RequestBody {
+  return {
+    model: settings.model,
+    messages: request.messages,
+    // Left out when empty: some endpoints refuse an empty list.
+    ...(request.tools.length > 0 && { tools: request.tools }),
+    max_tokens: request.maxTokens ?? settings.maxTokens,
+    temperature: settings.temperature,
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+/**
+ * The same request without the parameter that a 400 complains of. OpenAI's reasoning models take
+ * `max_completion_tokens` for `max_tokens` and no `temperature`; older servers know no `stream_options`.
+ * Every other server knows only the forms of `requestBody`, so those come first.
+ *
+ * @param said the body of the refusal
+ * @returns undefined when it is about something else; each parameter goes once, so asking again ends
+ */
+export function withoutRefused(body: RequestBody, said: string): RequestBody | undefined {
+  const { max_tokens, temperature, stream_options, ...rest } = body;
+  if (max_tokens !== undefined && said.includes("max_completion_tokens"))
+    return { ...rest, temperature, stream_options, max_completion_tokens: max_tokens };
+  if (temperature !== undefined && said.includes("temperature"))
+    return { ...rest, max_tokens, stream_options };
+  if (stream_options !== undefined && said.includes("stream_options"))
+    return { ...rest, max_tokens, temperature };
+  return undefined;
+}

@@ -1,0 +1,242 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { until } from "../../test/wait.ts";
+import type { ToolDefinition } from "../tools/registry.ts";
+import type { Call, Outcome } from "./history.ts";
+import type { ChatMessage } from "./messages.ts";
+import { DEFAULT_LIMITS } from "./next.ts";
+import type { ModelReply, RequestedCall } from "./reply.ts";
+import { ModelError } from "./retry.ts";
+import { assistantEntry, type LoopOptions, runLoop } from "./run.ts";
+
+const TOOLS: ToolDefinition[] = [
+  {
+    type: "function",
+    function: {
+      name: "read",
+      description: "Reads",
+      parameters: { type: "object", properties: { path: {}, offset: {} }, required: ["path"] },
+    },
+  },
+];
+
+const base: ModelReply = {
+  text: "",
+  calls: [],
+  model: "m",
+  usage: { input_tokens: 10, output_tokens: 1 },
+  finish: "stop",
+};
+const says = (text: string): ModelReply => ({ ...base, text });
+const asks = (...names: string[]): ModelReply => ({
+  ...base,
+  calls: names.map(
+    (path): RequestedCall => ({ id: undefined, name: "read", rawArguments: JSON.stringify({ path }) }),
+  ),
+});
+const ok = (text: string): Outcome => ({ status: "success", text, elapsedMs: 1 });
+const failed: Outcome = { status: "error", text: "Error: no", errorType: "execution_failed", elapsedMs: 1 };
+
+type Asked = { messages: ChatMessage[]; tools: ToolDefinition[] };
+
+/** A model that gives these replies one after the other, and what it was asked. */
+function script(...steps: Array<ModelReply | Error>) {
+  const asked: Asked[] = [];
+  const model: LoopOptions["model"] = async ({ messages, tools }) => {
+    asked.push({ messages, tools });
+    const step = steps.shift() ?? expect.fail("asked more often than the script has replies");
+    if (step instanceof Error) throw step;
+    return step;
+  };
+  return { asked, model };
+}
+
+const run = (options: Pick<LoopOptions, "model"> & Partial<LoopOptions>) =>
+  runLoop({
+    system: "s",
+    prompt: "p",
+    tools: TOOLS,
+    limits: DEFAULT_LIMITS,
+    runCall: async () => ok("done"),
+    signal: new AbortController().signal,
+    ...options,
+  });
+
+test("an answer without tools", async () => {
+  const { model, asked } = script(says("hi"));
+  expect(await run({ model })).toEqual({
+    text: "hi",
+    model: "m",
+    calls: [],
+    usage: { input_tokens: 10, output_tokens: 1 },
+    modelCalls: 1,
+  });
+  expect(asked).toEqual([
+    {
+      messages: [
+        { role: "system", content: "s" },
+        { role: "user", content: "p" },
+      ],
+      tools: TOOLS,
+    },
+  ]);
+});
+
+test("a single call: its result goes to the model, its record beside the answer", async () => {
+  const { model, asked } = script(asks("x"), says("it is 7"));
+  const result = await run({ model, runCall: async (call) => ok(`read ${call.args.path}`) });
+  expect(asked[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: "read x" });
+  expect(result).toMatchObject({
+    text: "it is 7",
+    modelCalls: 2,
+    usage: { input_tokens: 20, output_tokens: 2 },
+    calls: [{ name: "read", args: { path: "x" }, status: "success", result: "read x", elapsed_ms: 1 }],
+  });
+});
+
+test("calls run at most 5 at once, and keep their order however they end", async () => {
+  const names = ["0", "1", "2", "3", "4", "5", "6"];
+  const { model, asked } = script(asks(...names), says("ok"));
+  const open = new Map<string, () => void>();
+  let most = 0;
+  const runCall = async (call: Call) => {
+    const path = String(call.args.path);
+    await new Promise<void>((resolve) => open.set(path, resolve));
+    open.delete(path);
+    return ok(path);
+  };
+  const result = run({ model, runCall });
+  const end = async (path: string) => {
+    const finish = await until(() => open.get(path), { what: `call ${path} runs` });
+    most = Math.max(most, open.size);
+    finish();
+  };
+  await until(() => open.size === 5, { what: "5 calls run" });
+  for (const path of ["4", "5", "2", "6", "0", "1", "3"]) await end(path);
+  expect((await result).calls.map((call) => call.result)).toEqual(names);
+  expect(most).toBe(5);
+  const results = asked[1]?.messages.filter((message) => message.role === "tool");
+  expect(results?.map((message) => message.content)).toEqual(names);
+});
+
+test("three failed batches in a row end in one summary without tools", async () => {
+  const { model, asked } = script(asks("a", "b"), asks("c"), asks("d"), says("It did not work."));
+  const result = await run({ model, runCall: async () => failed });
+  expect(result).toMatchObject({ text: "It did not work.", modelCalls: 4 });
+  expect(asked.map(({ tools }) => tools.length)).toEqual([1, 1, 1, 0]);
+  expect(asked[3]?.messages.at(-1)?.content).toContain("3 attempts in a row failed");
+  expect(result.calls[0]).toMatchObject({
+    status: "error",
+    error: "Error: no",
+    error_type: "execution_failed",
+  });
+});
+
+test("after ten model calls one more sums up, and calls in it are not run", async () => {
+  const ten = Array.from({ length: 10 }, () => asks("x"));
+  const { model, asked } = script(...ten, { ...asks("y"), text: "" });
+  let ran = 0;
+  const result = await run({
+    model,
+    runCall: async () => {
+      ran += 1;
+      return ok("x");
+    },
+  });
+  expect(asked).toHaveLength(11);
+  expect(asked[10]?.tools).toEqual([]);
+  expect(asked[10]?.messages.at(-1)?.content).toContain("limit of 10 steps");
+  expect(ran).toBe(10);
+  expect(result.text).toBe("I could not sum this up.");
+});
+
+test("a call whose arguments cannot be read is told to the model and not run", async () => {
+  const broken: ModelReply = { ...base, calls: [{ id: "x", name: "read", rawArguments: '{"path":"x' }] };
+  const { model, asked } = script(broken, says("sorry"));
+  const result = await run({ model, runCall: () => expect.fail("the call was run") });
+  const told =
+    'Error: Invalid parameters for \'read\': the arguments are not a JSON object: {"path":"x.\nRequired: [path]. Optional: [offset].';
+  expect(asked[1]?.messages.at(-1)?.content).toBe(told);
+  expect(result.calls[0]).toMatchObject({ status: "error", error: told, error_type: "invalid_params" });
+});
+
+test("a device's inner calls stay in the record", async () => {
+  const inner = [{ id: "i", name: "bash", status: "success" as const }];
+  const { model } = script(asks("x"), says("ok"));
+  const result = await run({ model, runCall: async () => ({ ...ok("x"), calls: inner }) });
+  expect(result.calls[0]?.calls).toEqual(inner);
+});
+
+test("assistantEntry: an id that the conversation has is not taken again", () => {
+  const reply: ModelReply = { ...base, calls: [{ id: "x", name: "read", rawArguments: "{}" }] };
+  const first = assistantEntry(reply, [], true);
+  const second = assistantEntry(reply, [first], true);
+  expect(first.calls[0]?.modelCallId).toBe("x");
+  expect(second.calls[0]?.modelCallId).not.toBe("x");
+});
+
+test("cancelled before the start, and between two calls", async () => {
+  const { model } = script();
+  const reason = new Error("stop");
+  await expect(run({ model, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+
+  const stop = new AbortController();
+  const ran: unknown[] = [];
+  const limits = { ...DEFAULT_LIMITS, maxParallel: 1 };
+  const runCall = async (call: Call) => {
+    ran.push(call.args.path);
+    stop.abort(reason);
+    return ok("x");
+  };
+  const two = script(asks("a", "b"));
+  await expect(run({ ...two, runCall, limits, signal: stop.signal })).rejects.toBe(reason);
+  expect(ran).toEqual(["a"]);
+});
+
+describe("retries, on a clock that jumps from pause to pause", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    vi.setTimerTickMode("nextTimerAsync");
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test("a passing fault is retried", async () => {
+    const { model, asked } = script(
+      new ModelError("now", "broke off"),
+      new ModelError("later", "busy"),
+      says("hi"),
+    );
+    expect((await run({ model })).text).toBe("hi");
+    expect(asked).toHaveLength(3);
+  });
+
+  test("an error that will not pass is not retried, a passing one not for ever", async () => {
+    const never = script(new ModelError("never", "no key"));
+    await expect(run(never)).rejects.toThrow("no key");
+    expect(never.asked).toHaveLength(1);
+
+    const broken = script(...Array.from({ length: 5 }, () => new ModelError("now", "broke off")));
+    await expect(run(broken)).rejects.toThrow("broke off");
+    expect(broken.asked).toHaveLength(5);
+
+    const bug = script(new TypeError("a bug"));
+    await expect(run(bug)).rejects.toThrow("a bug");
+    expect(bug.asked).toHaveLength(1);
+  });
+
+  test("cancelled in a pause", async () => {
+    const reason = new Error("stop");
+    for (const when of ["before", "during"]) {
+      const stop = new AbortController();
+      const model: LoopOptions["model"] = async () => {
+        if (when === "before") stop.abort(reason);
+        else setTimeout(() => stop.abort(reason), 1);
+        throw new ModelError("later", "busy", { retryAfterMs: 50_000 });
+      };
+      const startedAt = Date.now();
+      await expect(run({ model, signal: stop.signal })).rejects.toBe(reason);
+      expect(Date.now() - startedAt).toBeLessThan(1_000);
+    }
+  });
+});

@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type AgentState, BridgeFrame, CLOSE, encodeFrame, HomeFrame, REFUSALS } from "./frames.ts";
+import { AGENT_ID } from "./names.ts";
+import { checkJson } from "./parse.ts";
+
+const id = fc.string({ minLength: 1, maxLength: 128 });
+const agent = fc.stringMatching(AGENT_ID);
+/** Published texts: whatever bytes an agent sent, as text. */
+const payload = fc.oneof(fc.string({ unit: "grapheme" }), fc.json());
+const time = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+const state: fc.Arbitrary<AgentState> = fc.record(
+  {
+    id: agent,
+    online: fc.boolean(),
+    reason: fc.string({ maxLength: 200 }),
+    last_seen: fc.option(time),
+    foreign: fc.boolean(),
+    capabilities: payload,
+    tools: payload,
+    presence: payload,
+  },
+  { requiredKeys: ["id", "online", "last_seen", "foreign"], noNullPrototype: true },
+);
+
+const record = <T extends object>(
+  model: { [K in keyof T]: fc.Arbitrary<T[K]> },
+  optional: (keyof T)[] = [],
+) =>
+  fc.record(model, {
+    requiredKeys: (Object.keys(model) as (keyof T)[]).filter((key) => !optional.includes(key)),
+    noNullPrototype: true,
+  });
+const of = <T extends string>(t: T) => fc.constant(t);
+
+const bridgeFrame = fc.oneof(
+  record({ t: of("hello"), protocol: fc.nat(), bridge: id, version: fc.string({ maxLength: 64 }) }),
+  record({ t: of("snapshot"), agents: fc.array(state, { maxLength: 4 }), last: fc.boolean() }),
+  record({ t: of("agent"), agent: state }),
+  record({ t: of("gone"), agent }),
+  record({ t: of("taken"), id }),
+  record({
+    t: of("refused"),
+    id,
+    code: fc.constantFrom(...REFUSALS),
+    message: fc.string({ maxLength: 1_000 }),
+  }),
+  record({ t: of("event"), id, agent, payload }),
+  record({ t: of("report"), id, agent, payload }),
+);
+
+const homeFrame = fc.oneof(
+  record({ t: of("welcome"), protocol: fc.nat(), home: fc.string(), version: fc.string() }),
+  record({ t: of("call"), id, agent, payload, expires_in_ms: time }),
+  record({ t: of("publish"), agent, payload }),
+  record({ t: of("ack"), id, agent, payload }, ["agent", "payload"]),
+  record({ t: of("error"), code: fc.string(), message: fc.string() }),
+);
+
+test("every frame of the bridge comes back as it went, its payload to the letter", () => {
+  fc.assert(
+    fc.property(bridgeFrame, (frame) => {
+      const read = checkJson(BridgeFrame, encodeFrame(frame as BridgeFrame));
+      expect(read).toEqual({ ok: true, value: frame });
+    }),
+  );
+});
+
+test("every frame of Home comes back as it went", () => {
+  fc.assert(
+    fc.property(homeFrame, (frame) => {
+      const read = checkJson(HomeFrame, encodeFrame(frame as HomeFrame));
+      expect(read).toEqual({ ok: true, value: frame });
+    }),
+  );
+});
+
+test("the test's frames are all that there are", () => {
+  const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([8, 5]);
+});
+
+test.each<[string, unknown, string]>([
+  ["no kind", {}, "t: "],
+  ["an unknown kind", { t: "shell" }, "t: "],
+  ["an agent that would widen a subscription", { t: "gone", agent: "+" }, "agent: "],
+  ["an empty call id", { t: "taken", id: "" }, "id: "],
+  ["an unknown refusal", { t: "refused", id: "c", code: "moody", message: "" }, "code: "],
+  ["a payload that is not text", { t: "report", id: "c", agent: "a", payload: {} }, "payload: "],
+  [
+    "a payload above its size",
+    { t: "report", id: "c", agent: "a", payload: "x".repeat(512 * 1024 + 1) },
+    "payload: ",
+  ],
+  ["too many agents", { t: "snapshot", agents: Array(257).fill({}), last: true }, "agents"],
+  [
+    "no last_seen, which is not the same as never",
+    { t: "agent", agent: { id: "a", online: true, foreign: false } },
+    "agent.last_seen: ",
+  ],
+])("refused, with the field named: %s", (_, frame, field) => {
+  const read = checkJson(BridgeFrame, JSON.stringify(frame));
+  expect(read.ok ? "taken" : read.error).toMatch(new RegExp(`^${field}`));
+});
+
+test("any text is read or refused, never thrown", () => {
+  const almost = fc.dictionary(
+    fc.constantFrom("t", "id", "agent", "payload", "agents", "last"),
+    fc.oneof(fc.jsonValue(), fc.constantFrom("hello", "call", "snapshot", "report", "ack")),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        almost.map((it) => JSON.stringify(it)),
+      ),
+      (text) => {
+        expect(typeof checkJson(BridgeFrame, text).ok).toBe("boolean");
+        expect(typeof checkJson(HomeFrame, text).ok).toBe("boolean");
+      },
+    ),
+  );
+});
+
+test("close codes are in the range that applications may use, and differ", () => {
+  const codes = Object.values(CLOSE);
+  for (const code of codes) expect(code >= 4000 && code < 5000).toBe(true);
+  expect(new Set(codes).size).toBe(codes.length);
+});

@@ -1,0 +1,210 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  AgentEvent,
+  Capabilities,
+  Command,
+  Presence,
+  PromptCommand,
+  type ReadReport,
+  readReport,
+  ToolCommand,
+  ToolsAdvert,
+} from "./mqtt.ts";
+import { check, checkJson, type z } from "./parse.ts";
+
+/** The reading of one report; fails the test when there is none. */
+function reading(report: unknown): ReadReport {
+  const parsed = readReport(JSON.stringify(report));
+  return parsed.ok ? parsed.value : expect.fail(parsed.error);
+}
+
+const evoclaw = (report_type: string, payload: object) => ({
+  agent_id: "pi-1",
+  agent_type: "sensor",
+  report_type,
+  payload,
+  timestamp: 1_763_760_000,
+});
+
+describe("readReport: EvoClaw's AgentReport", () => {
+  test("the result of a tool", () => {
+    const payload = {
+      status: "success",
+      tool: "read_temperature",
+      result: { celsius: 45.6 },
+      elapsed_ms: 3,
+      request_id: "r1",
+    };
+    expect(reading(evoclaw("result", payload))).toEqual({ type: "result", requestId: "r1", payload });
+  });
+
+  test("a failed tool is still a result, with status error in its payload", () => {
+    const payload = { status: "error", tool: "ping", error: "no route", request_id: "r1" };
+    expect(reading(evoclaw("result", payload))).toMatchObject({
+      type: "result",
+      payload: { status: "error" },
+    });
+  });
+
+  test("an error", () => {
+    const payload = { error: "unknown command: x", request_id: "r1" };
+    expect(reading(evoclaw("error", payload))).toEqual({ type: "error", requestId: "r1", payload });
+  });
+
+  test("a heartbeat, and the pong that names no request", () => {
+    expect(reading(evoclaw("heartbeat", { uptime_sec: 30 }))).toMatchObject({
+      type: "heartbeat",
+      requestId: undefined,
+    });
+    expect(reading(evoclaw("result", { pong: true }))).toMatchObject({
+      type: "result",
+      requestId: undefined,
+    });
+  });
+
+  test("a type that is none of the three", () => {
+    expect(reading(evoclaw("skill_report", { skill: "x" })).type).toBe("other");
+  });
+
+  test.each<[string, object]>([
+    ["a time as text", { timestamp: "2026-11-21T10:00:00Z" }],
+    ["no time, no agent", { timestamp: undefined, agent_id: undefined, agent_type: undefined }],
+    ["null for what nobody reads", { timestamp: null, agent_id: null, agent_type: null }],
+    ["fields of a newer peer", { trace: [1] }],
+  ])("%s does not cost the result", (_, more) => {
+    expect(reading({ ...evoclaw("result", { request_id: "r1" }), ...more })).toMatchObject({
+      requestId: "r1",
+    });
+  });
+});
+
+describe("readReport: the bare forms", () => {
+  test("an answer to a prompt", () => {
+    const report = { request_id: "r1", agent_id: "pi-1", content: "21 °C", model: "m", status: "success" };
+    expect(reading(report)).toEqual({ type: "result", requestId: "r1", payload: report });
+  });
+
+  test("a tool's result, with and without its request", () => {
+    const report = {
+      status: "success",
+      tool: "bash",
+      result: "temp=45.6",
+      stderr: "",
+      exit_code: 0,
+      elapsed_ms: 123,
+    };
+    expect(reading(report)).toEqual({ type: "result", requestId: undefined, payload: report });
+    expect(reading({ ...report, request_id: "r1" })).toMatchObject({ type: "result", requestId: "r1" });
+  });
+
+  test("a device's own message and its status are nobody's result", () => {
+    const message = { agent_id: "pi-1", content: "the door is open", reply_to: "", metadata: {}, sent_at: 1 };
+    expect(reading(message)).toEqual({ type: "other", requestId: undefined, payload: message });
+    expect(reading({ agent_id: "pi-1", status: "idle", timestamp: 1 }).type).toBe("other");
+  });
+});
+
+test.each([7, "", "x".repeat(129), {}, null])("a request id that is none: %j", (request_id) => {
+  expect(reading(evoclaw("result", { request_id })).requestId).toBeUndefined();
+  expect(reading({ tool: "bash", request_id }).requestId).toBeUndefined();
+});
+
+test.each<[string, string, RegExp]>([
+  ["nothing", "", /^not JSON: /],
+  ["half a report", '{"report_type":"res', /^not JSON: /],
+  ["null", "null", /expected record/],
+  ["a list", "[]", /expected record/],
+  ["an empty object", "{}", /^report_type: missing, and neither content, tool nor status is there$/],
+  ["a type that is not a text", '{"report_type":7,"payload":{}}', /^report_type: /],
+  ["no payload", '{"report_type":"result"}', /^payload: /],
+  ["a payload that is not an object", '{"report_type":"result","payload":"x"}', /^payload: /],
+])("not a report: %s", (_, text, error) => {
+  expect(readReport(text)).toEqual({ ok: false, error: expect.stringMatching(error) });
+});
+
+test("any text and any JSON is read or refused, never thrown", () => {
+  const key = fc.constantFrom(
+    "report_type",
+    "payload",
+    "request_id",
+    "content",
+    "tool",
+    "status",
+    "__proto__",
+  );
+  const almost = fc.dictionary(
+    key,
+    fc.oneof(fc.jsonValue(), fc.constantFrom("result", "error", "heartbeat")),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        almost.map((it) => JSON.stringify(it)),
+      ),
+      (text) => {
+        const report = readReport(text);
+        if (report.ok) expect(typeof report.value.payload).toBe("object");
+        else expect(report.error).not.toBe("");
+        const schemas = [Capabilities, ToolsAdvert, Presence, Command, AgentEvent] as z.ZodMiniType[];
+        for (const schema of schemas) checkJson(schema, text);
+      },
+    ),
+  );
+});
+
+describe("what agents and commands look like", () => {
+  test("EvoClaw's capabilities, and ours", () => {
+    expect(check(Capabilities, { agent_id: "pi-1", capabilities: "reads sensors" }).ok).toBe(true);
+    const ours = { capabilities: "", agent_type: "desktop", version: "0.1.0", features: ["tools"], later: 1 };
+    expect(check(Capabilities, ours)).toEqual({ ok: true, value: ours });
+    expect(check(Capabilities, { agent_id: "pi-1", capabilities: ["a"] }).ok).toBe(false);
+    expect(check(Capabilities, { capabilities: "x".repeat(4_001) }).ok).toBe(false);
+  });
+
+  test("an advert of tools is bounded", () => {
+    const tool = { name: "bash", timeout_ms: 30_000, effect: "exec", idempotent: false };
+    expect(check(ToolsAdvert, { hash: "h", tools: [tool] })).toEqual({
+      ok: true,
+      value: { hash: "h", tools: [{ ...tool, description: "", parameters: {} }] },
+    });
+    for (const bad of [
+      { name: "a b" },
+      { name: "" },
+      { timeout_ms: 0 },
+      { effect: "magic" },
+      { description: "x".repeat(2_001) },
+    ])
+      expect(check(ToolsAdvert, { hash: "h", tools: [{ ...tool, ...bad }] }).ok).toBe(false);
+    expect(check(ToolsAdvert, { hash: "h", tools: Array(257).fill(tool) }).ok).toBe(false);
+  });
+
+  test("a command needs EvoClaw's three fields", () => {
+    const command = { command: "tool", payload: {}, request_id: "r1" };
+    expect(check(Command, command)).toEqual({ ok: true, value: command });
+    for (const field of Object.keys(command)) {
+      const rest: Record<string, unknown> = { ...command };
+      delete rest[field];
+      expect(check(Command, rest)).toEqual({ ok: false, error: expect.stringMatching(`^${field}: `) });
+    }
+    expect(check(Command, { ...command, expires_in_ms: -1 }).ok).toBe(false);
+  });
+
+  test("defaults of the payloads", () => {
+    expect(check(ToolCommand, { tool: "bash", parameters: {} })).toMatchObject({
+      value: { timeout_ms: 30_000 },
+    });
+    expect(check(PromptCommand, { prompt: "hi" })).toMatchObject({
+      value: { enable_tools: true, max_tokens: 4_096 },
+    });
+  });
+
+  test("presence and events", () => {
+    expect(check(Presence, { state: "offline", boot_id: "b", reason: "last will" }).ok).toBe(true);
+    expect(check(Presence, { state: "asleep" }).ok).toBe(false);
+    expect(check(AgentEvent, { type: "progress", request_id: "r1", text: "half" }).ok).toBe(true);
+    expect(check(AgentEvent, { type: "result" }).ok).toBe(false);
+  });
+});

@@ -1,0 +1,395 @@
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
+import { z } from "../protocol/parse.ts";
+import {
+  defineTool,
+  faultResult,
+  jobResult,
+  type Tool,
+  type ToolResult,
+  textOf,
+  textResult,
+} from "./contract.ts";
+import { ToolRegistry } from "./registry.ts";
+import {
+  cutText,
+  RESULT_IMAGE_MAX_BYTES,
+  RESULT_TEXT_MAX_BYTES,
+  type RunEvent,
+  type RunnerOptions,
+  type RunRequest,
+  runTool,
+} from "./runner.ts";
+
+const CALLER = { principal: "ada", role: "owner", channel: "test" };
+const FOREVER = () => new Promise<never>(() => {});
+
+const read = (more: Partial<Tool> = {}): Tool => ({
+  ...defineTool({
+    name: "read",
+    description: "Reads",
+    input: z.strictObject({
+      path: z.string(),
+      offset: z.optional(z.int()),
+      limit: z.optional(z.number()),
+      all: z.optional(z.boolean()),
+      lines: z.optional(z.array(z.int())),
+      env: z.optional(z.record(z.string(), z.string())),
+      note: z.optional(z.nullable(z.string())),
+      id: z.optional(z.union([z.string(), z.int()])),
+    }),
+    effect: "read",
+    idempotent: true,
+    timeoutMs: 5_000,
+    maxTimeoutMs: 10_000,
+    execute: async (input) => textResult(JSON.stringify(input)),
+  }),
+  ...more,
+});
+
+const bash = (execute: Tool["execute"], more: Partial<Tool> = {}): Tool =>
+  read({ name: "bash", input: z.strictObject({ command: z.string() }), execute, ...more });
+
+const run = (
+  tool: Tool,
+  args: Record<string, unknown>,
+  more: Partial<RunRequest> = {},
+  options?: RunnerOptions,
+) =>
+  runTool(
+    new ToolRegistry([tool]),
+    { callId: "c1", name: tool.name, args, caller: CALLER, ...more },
+    options,
+  );
+
+async function textFrom(...given: Parameters<typeof run>): Promise<string> {
+  return textOf((await run(...given)).result);
+}
+
+describe("finding and parsing", () => {
+  test("an unknown tool", async () => {
+    const registry = new ToolRegistry([read(), bash(FOREVER)]);
+    const { result } = await runTool(registry, { callId: "c", name: "git_status", args: {}, caller: CALLER });
+    expect(result.fault?.code).toBe("unknown_tool");
+    expect(textOf(result)).toBe(
+      "Error: Tool 'git_status' not found. Available tools: bash, read.\nPlease choose an available tool or explain to the user.",
+    );
+  });
+
+  test("a missing parameter, whether left out or null", async () => {
+    const tool = read({
+      input: z.strictObject({ path: z.string(), offset: z.optional(z.int()), limit: z.optional(z.int()) }),
+    });
+    for (const args of [{}, { path: null }, { path: undefined }]) {
+      const { result } = await run(tool, args);
+      expect(result.fault?.code).toBe("invalid_params");
+      expect(textOf(result)).toBe(
+        "Error: Invalid parameters for 'read': missing 'path'.\nRequired: [path]. Optional: [offset, limit].",
+      );
+    }
+  });
+
+  test("a parameter of the wrong type is named", async () => {
+    expect(await textFrom(read(), { path: "x", offset: 1.5 })).toMatch(
+      /^Error: Invalid parameters for 'read': offset: .*\n/,
+    );
+  });
+
+  test("an unknown parameter is named", async () => {
+    for (const key of ["file", "__proto__", "constructor"]) {
+      const args = JSON.parse(`{"path":"x","${key}":1}`);
+      expect(await textFrom(read(), args)).toContain(`Unrecognized key: "${key}"`);
+    }
+  });
+
+  test.each<[string, object, object]>([
+    ["a number as a text", { offset: "5", limit: "1.5" }, { offset: 5, limit: 1.5 }],
+    ["a truth value as a text", { all: "true" }, { all: true }],
+    [
+      "a list and an object as a text",
+      { lines: "[1,2]", env: '{"A":"b"}' },
+      { lines: [1, 2], env: { A: "b" } },
+    ],
+    ["null for what was left out", { offset: null, all: null }, {}],
+    ["null where null may be", { note: null }, { note: null }],
+    ["a text that looks like a number, where a text may be", { note: "5", id: "5" }, { note: "5", id: "5" }],
+  ])("mends %s", async (_, args, mended) => {
+    expect(JSON.parse(await textFrom(read(), { path: "7", ...args }))).toEqual({ path: "7", ...mended });
+  });
+
+  test.each<[string, object]>([
+    ["words for a number", { offset: "five" }],
+    ["nothing for a number", { offset: "" }],
+    ["a fraction for an integer", { offset: "1.5" }],
+    ["a number for a truth value", { all: "1" }],
+    ["a list of the wrong things", { lines: '["a"]' }],
+  ])("does not guess: %s", async (_, args) => {
+    expect((await run(read(), { path: "x", ...args })).result.fault?.code).toBe("invalid_params");
+  });
+
+  test("a tool's own mending comes first", async () => {
+    const tool = read({ prepare: ({ file, ...rest }) => ({ path: file, ...rest }) });
+    expect(await textFrom(tool, { file: "x", offset: "2" })).toBe('{"path":"x","offset":2}');
+  });
+
+  test("any arguments give a result", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (args) => {
+        const { result } = await run(read(), args);
+        expect(result.content).toHaveLength(1);
+      }),
+    );
+  });
+});
+
+describe("policy", () => {
+  test("a refusal is the result, and the tool is not run", async () => {
+    const asked: unknown[] = [];
+    const refusal = faultResult("blocked", "Error: not here");
+    const { result } = await run(
+      read({ execute: () => expect.fail("was run") }),
+      { path: "x", offset: "5" },
+      {},
+      {
+        policy: (tool, input, caller) => {
+          asked.push([tool.name, input, caller]);
+          return refusal;
+        },
+      },
+    );
+    expect(result).toEqual(refusal);
+    // It judges what would be run, not what the model wrote.
+    expect(asked).toEqual([["read", { path: "x", offset: 5 }, CALLER]]);
+  });
+
+  test("a policy that breaks refuses", async () => {
+    const { result } = await run(
+      read({ execute: () => expect.fail("was run") }),
+      { path: "x" },
+      {},
+      {
+        policy: () => {
+          throw new Error("no rules");
+        },
+      },
+    );
+    expect(textOf(result)).toBe("Error: Tool 'read' failed: no rules");
+  });
+});
+
+describe("time and cancel", () => {
+  test("a time-out, though the tool ignores its signal", async () => {
+    const { result, elapsedMs } = await run(bash(FOREVER), { command: "sleep 60" }, { timeoutMs: 100 });
+    expect(result.fault?.code).toBe("timeout");
+    expect(textOf(result)).toBe(
+      "Error: Tool 'bash' timed out after 0.1s. Command: 'sleep 60'.\nTry again with a shorter timeout or explain to the user.",
+    );
+    expect(elapsedMs).toBeGreaterThanOrEqual(99);
+  });
+
+  test("a time-out of a tool without a command", async () => {
+    expect(await textFrom(read({ execute: FOREVER }), { path: "x" }, { timeoutMs: 100 })).toBe(
+      "Error: Tool 'read' timed out after 0.1s.\nTry again with a shorter timeout or explain to the user.",
+    );
+  });
+
+  test("no timer outlives its call", async () => {
+    vi.useFakeTimers();
+    try {
+      await run(read({ timeoutMs: 3_600_000, maxTimeoutMs: 3_600_000 }), { path: "x" });
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("the tool's own time-out, and never above its greatest", async () => {
+    expect(await textFrom(bash(FOREVER, { timeoutMs: 100 }), { command: "x" })).toContain("after 0.1s");
+    const tool = bash(FOREVER, { maxTimeoutMs: 100 });
+    expect(await textFrom(tool, { command: "x" }, { timeoutMs: 60_000 })).toContain("after 0.1s");
+    expect(await textFrom(bash(FOREVER), { command: "x" }, { timeoutMs: -5 })).toContain("timed out");
+  });
+
+  test("a tool that heeds its signal hears the reason; what it throws then changes nothing", async () => {
+    let reason: unknown;
+    const tool = bash(
+      (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            reason = signal.reason;
+            reject(signal.reason);
+          });
+        }),
+    );
+    const { result } = await run(tool, { command: "x" }, { timeoutMs: 10 });
+    expect(result.fault?.code).toBe("timeout");
+    expect(reason).toMatchObject({ name: "TimeoutError" });
+  });
+
+  test("cancelled before the start: not run", async () => {
+    const tool = read({ execute: () => expect.fail("was run") });
+    const { result } = await run(tool, { path: "x" }, { signal: AbortSignal.abort() });
+    expect(result.fault).toMatchObject({ code: "aborted", message: "Error: Tool 'read' was cancelled." });
+  });
+
+  test("cancelled in the middle", async () => {
+    const cancel = new AbortController();
+    let reason: unknown;
+    const tool = bash(async (_, { signal }) => {
+      cancel.abort("the person said stop");
+      reason = signal.reason;
+      return await FOREVER();
+    });
+    const { result } = await run(tool, { command: "x" }, { signal: cancel.signal });
+    expect(result.fault?.code).toBe("aborted");
+    expect(reason).toBe("the person said stop");
+  });
+
+  test("what a tool says before its end", async () => {
+    const heard: string[] = [];
+    const tool = read({
+      execute: async (_, context) => {
+        context.update("half");
+        return textResult(`${context.callId} for ${context.caller.principal}`);
+      },
+    });
+    const text = await textFrom(tool, { path: "x" }, { update: (said) => heard.push(said) });
+    expect(text).toBe("c1 for ada");
+    expect(heard).toEqual(["half"]);
+  });
+});
+
+describe("faults", () => {
+  test.each<[string, Tool["execute"], string]>([
+    ["rejects", async () => Promise.reject(new Error("no disk")), "Error: Tool 'read' failed: no disk"],
+    [
+      "throws at once",
+      () => {
+        throw new Error("no disk");
+      },
+      "Error: Tool 'read' failed: no disk",
+    ],
+    ["throws a text", async () => Promise.reject("no disk"), "Error: Tool 'read' failed: no disk"],
+  ])("a tool that %s", async (_, execute, message) => {
+    const { result } = await run(read({ execute }), { path: "x" });
+    expect(result.fault).toMatchObject({ code: "tool_failed", message });
+  });
+
+  test("a tool that gives nothing back", async () => {
+    const execute = (async () => undefined) as unknown as Tool["execute"];
+    expect((await run(read({ execute }), { path: "x" })).result.fault?.code).toBe("tool_failed");
+  });
+
+  test("mending that breaks", async () => {
+    const prepare = () => {
+      throw new Error("no such habit");
+    };
+    expect(await textFrom(read({ prepare }), { path: "x" })).toBe("Error: Tool 'read' failed: no such habit");
+  });
+});
+
+const bytes = (text: string) => new TextEncoder().encode(text).length;
+const withContent = (result: ToolResult) => run(read({ execute: async () => result }), { path: "x" });
+
+describe("sizes", () => {
+  test("text that fits is left alone", async () => {
+    const text = "ü".repeat(RESULT_TEXT_MAX_BYTES / 2);
+    expect(textOf((await withContent(textResult(text))).result)).toBe(text);
+  });
+
+  test("text is cut at a whole character, in bytes, and says so", async () => {
+    const text = `x${"🌡".repeat(20_000)}`;
+    const cut = textOf((await withContent(textResult(text))).result);
+    const [head, notice] = cut.split("\n");
+    expect(head).toMatch(/^x🌡+$/u);
+    expect(bytes(head ?? "")).toBe(RESULT_TEXT_MAX_BYTES - 3);
+    expect(notice).toBe("[Cut: 51200 of 80001 bytes shown.]");
+  });
+
+  test("the parts share one size", async () => {
+    const part = { type: "text" as const, text: "q".repeat(40_000) };
+    const { result } = await withContent({ content: [part, part, part] });
+    const shown = textOf(result).replaceAll(/[^q]/g, "").length;
+    expect(shown).toBe(RESULT_TEXT_MAX_BYTES);
+  });
+
+  test("what the person and the log read is bounded too", async () => {
+    const long = "z".repeat(100_000);
+    const { result } = await withContent({ ...faultResult("io", long), forUser: long });
+    const bound = RESULT_TEXT_MAX_BYTES + 100;
+    expect(result.forUser?.length).toBeLessThan(bound);
+    expect(result.fault?.message.length).toBeLessThan(bound);
+  });
+
+  test("an image that is too large becomes words", async () => {
+    const image = (length: number) => ({
+      type: "image" as const,
+      mediaType: "image/png",
+      data: "A".repeat(length),
+    });
+    const fits = image(RESULT_IMAGE_MAX_BYTES);
+    const { result } = await withContent({ content: [fits, image(RESULT_IMAGE_MAX_BYTES + 1)] });
+    expect(result.content[0]).toEqual(fits);
+    expect(result.content[1]).toEqual({ type: "text", text: "[image of 65537 bytes left out: over 65536]" });
+  });
+
+  test("cutText: never over the size, always a beginning, never half a character", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.nat(40), (text, max) => {
+        const cut = cutText(text, max);
+        if (bytes(text) <= max) {
+          expect(cut).toBe(text);
+          return;
+        }
+        const head = cut.slice(0, cut.lastIndexOf("\n[Cut: "));
+        expect(bytes(head)).toBeLessThanOrEqual(max);
+        expect(bytes(head)).toBeGreaterThan(max - 4);
+        expect(text.startsWith(head)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("log", () => {
+  const logged = async (tool: Tool, args: Record<string, unknown>) => {
+    const events: RunEvent[] = [];
+    let time = 0;
+    const now = () => {
+      time += 7;
+      return time;
+    };
+    const { elapsedMs } = await run(tool, args, {}, { log: (event) => events.push(event), now });
+    expect(elapsedMs).toBe(7);
+    return events;
+  };
+  const start = { event: "tool.start", callId: "c1", tool: "read" };
+
+  test("start and end", async () => {
+    expect(await logged(read(), { path: "x" })).toEqual([
+      start,
+      { event: "tool.end", callId: "c1", tool: "read", ms: 7 },
+    ]);
+  });
+
+  test("a job", async () => {
+    const events = await logged(read({ execute: async () => jobResult("started", "j1") }), { path: "x" });
+    expect(events[1]).toMatchObject({ event: "tool.end", job: "j1" });
+  });
+
+  test("an error, with its cause", async () => {
+    const execute = async () => faultResult("io", "Error: no", { cause: new Error("EIO") });
+    expect(await logged(read({ execute }), { path: "x" })).toEqual([
+      start,
+      {
+        event: "tool.error",
+        callId: "c1",
+        tool: "read",
+        ms: 7,
+        code: "io",
+        message: "Error: no",
+        cause: "EIO",
+      },
+    ]);
+    expect((await logged(read(), {}))[1]).toMatchObject({ event: "tool.error", code: "invalid_params" });
+  });
+});

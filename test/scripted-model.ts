@@ -1,0 +1,191 @@
+/**
+ * A real OpenAI-compatible endpoint whose answers a test writes into the question.
+ *
+ * A user's message that holds `script: [step, …]` is answered step by step, one step a request, so that a
+ * step may be a fault and the next one the retry. Every request's history is checked the way strict
+ * endpoints do: each call answered exactly once, in order, right after its message; a breach is kept in
+ * `breaches` and answered with 400.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Step =
+  /** `$results` in the text becomes the tool results since the user's message. */
+  | { text: string }
+  | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string }
+  | { status: number; headers?: Record<string, string>; body?: unknown }
+  | { hang: "before" | "middle" }
+  | { breakOff: true }
+  /** Written as it is, as an event stream. */
+  | { raw: string };
+
+export type ModelRequest = {
+  at: number;
+  model: string;
+  messages: Message[];
+  tools: Array<{ function: { name: string; description: string; parameters: Record<string, unknown> } }>;
+};
+
+type Message = {
+  role: string;
+  content: string | null | Array<{ type: string; text?: string }>;
+  tool_calls?: Array<{ id: string; function: { name: string; arguments: string } }>;
+  tool_call_id?: string;
+};
+
+export type ScriptedModel = {
+  /** To be used as LLM_BASE_URL. */
+  url: string;
+  requests: ModelRequest[];
+  breaches: string[];
+  close(): Promise<void>;
+};
+
+export function script(...steps: Step[]): string {
+  // Each question is its own: two tests with the same steps must not share their position.
+  return `script ${crypto.randomUUID()}: ${JSON.stringify(steps)}`;
+}
+
+export async function startScriptedModel(): Promise<ScriptedModel> {
+  const requests: ModelRequest[] = [];
+  const breaches: string[] = [];
+  const position = new Map<string, number>();
+
+  const server = createServer((request, response) => {
+    request.socket.setNoDelay(true);
+    void answer(request, response).catch((error: unknown) => {
+      response.writeHead(500).end(JSON.stringify({ error: { message: String(error) } }));
+    });
+  });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    if (request.method === "GET") {
+      json(response, 200, { object: "list", data: [{ id: "scripted", object: "model", owned_by: "test" }] });
+      return;
+    }
+    const asked = JSON.parse(body) as ModelRequest;
+    requests.push({
+      at: performance.now(),
+      model: asked.model,
+      messages: asked.messages,
+      tools: asked.tools ?? [],
+    });
+    const breach = breachOf(asked.messages);
+    if (breach) {
+      breaches.push(breach);
+      json(response, 400, { error: { message: breach } });
+      return;
+    }
+    const question = textOf(asked.messages.findLast((message) => textOf(message).startsWith("script ")));
+    const steps = JSON.parse(question.slice(question.indexOf("["))) as Step[];
+    const at = position.get(question) ?? 0;
+    position.set(question, at + 1);
+    play(response, steps[at] ?? { text: "the script is at its end" }, asked);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    requests,
+    breaches,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function play(response: ServerResponse, step: Step, asked: ModelRequest): void {
+  if ("status" in step) {
+    response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
+    response.end(
+      typeof step.body === "string"
+        ? step.body
+        : JSON.stringify(step.body ?? { error: { message: "scripted" } }),
+    );
+    return;
+  }
+  if ("hang" in step && step.hang === "before") return;
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  if ("raw" in step) {
+    response.end(step.raw);
+    return;
+  }
+  if ("hang" in step || "breakOff" in step) {
+    response.write(event({ choices: [{ index: 0, delta: { role: "assistant", content: "I begin " } }] }));
+    if ("breakOff" in step) setImmediate(() => response.destroy());
+    return;
+  }
+  const text = ("text" in step && step.text ? step.text : "").replaceAll(
+    "$results",
+    resultsOf(asked.messages),
+  );
+  const calls = "calls" in step ? step.calls : [];
+  let out = "";
+  // In two pieces, so that streaming is seen.
+  for (const piece of [text.slice(0, text.length / 2), text.slice(text.length / 2)]) {
+    if (piece) out += event({ choices: [{ index: 0, delta: { content: piece } }] });
+  }
+  for (const [index, call] of calls.entries()) {
+    const args = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
+    const id = call.id ?? `call_${crypto.randomUUID().slice(0, 8)}`;
+    const named = { name: call.name ?? "edge_call", arguments: args };
+    out += event({
+      choices: [{ index: 0, delta: { tool_calls: [{ index, id, type: "function", function: named }] } }],
+    });
+  }
+  out += event({
+    choices: [{ index: 0, delta: {}, finish_reason: calls.length > 0 ? "tool_calls" : "stop" }],
+  });
+  out += event({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } });
+  response.end(`${out}data: [DONE]\n\n`);
+}
+
+function event(chunk: Record<string, unknown>): string {
+  return `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "scripted", ...chunk })}\n\n`;
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+function textOf(message: Message | undefined): string {
+  const content = message?.content;
+  if (typeof content === "string") return content;
+  return Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : "";
+}
+
+function resultsOf(messages: Message[]): string {
+  const from = messages.findLastIndex((message) => message.role === "user");
+  return messages
+    .slice(from + 1)
+    .filter((message) => message.role === "tool")
+    .map(textOf)
+    .join(" | ");
+}
+
+/** What is wrong with a history, or undefined. */
+function breachOf(messages: Message[]): string | undefined {
+  const ids = new Set<string>();
+  for (let at = 0; at < messages.length; at += 1) {
+    const message = messages[at];
+    if (message?.role === "tool") return `message ${at}: a tool result that answers no call`;
+    const calls = message?.tool_calls ?? [];
+    for (const [offset, call] of calls.entries()) {
+      if (ids.has(call.id)) return `call id ${call.id} stands twice`;
+      ids.add(call.id);
+      JSON.parse(call.function.arguments);
+      const result = messages[at + 1 + offset];
+      if (result?.role !== "tool" || result.tool_call_id !== call.id) {
+        return `message ${at + 1 + offset}: expected the result of ${call.id}, got ${JSON.stringify(result)?.slice(0, 120)}`;
+      }
+    }
+    at += calls.length;
+  }
+  return undefined;
+}

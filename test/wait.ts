@@ -1,0 +1,14 @@
+/** Waits until `condition` gives something true, and gives that back; throws naming `what` when time is up. */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  options: { within?: number; every?: number; what?: string } = {},
+): Promise<Exclude<T, false | null | undefined | 0 | "">> {
+  const { within = 5_000, every = 10, what = condition.toString() } = options;
+  const end = performance.now() + within;
+  for (;;) {
+    const value = await condition();
+    if (value) return value as Exclude<T, false | null | undefined | 0 | "">;
+    if (performance.now() > end) throw new Error(`not within ${within} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, every));
+  }
+}

@@ -1,0 +1,134 @@
+/** For tests inside workerd: the Worker's own fetch, and a bridge that speaks the frames over a real socket. */
+import { exports } from "cloudflare:workers";
+import type { AgentState, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { BRIDGE_PROTOCOL } from "@edgecall/core/protocol/names.ts";
+import { TOKENS } from "./tokens.ts";
+import { until } from "./wait.ts";
+
+const worker = (exports as unknown as { default: Fetcher }).default;
+
+export function ask(path: string, init: RequestInit & { token?: string | null } = {}): Promise<Response> {
+  const { token = TOKENS.owner, ...rest } = init;
+  const headers = new Headers(rest.headers);
+  if (token !== null) headers.set("authorization", `Bearer ${token}`);
+  return worker.fetch(`https://gateway${path}`, { ...rest, headers });
+}
+
+export async function say(conversation: string, text: string, init: Parameters<typeof ask>[1] = {}) {
+  const response = await ask(`/v1/conversations/${conversation}/messages`, {
+    method: "POST",
+    body: JSON.stringify({ text }),
+    ...init,
+  });
+  return { status: response.status, body: (await response.json()) as Answer };
+}
+
+export type Answer = {
+  turn: string;
+  status: string;
+  answer: string;
+  calls: Array<{ id: string; status: string; agent?: string; error_type?: string; error?: string; result?: string; calls?: unknown[] }>;
+  usage: { input_tokens: number; output_tokens: number };
+  error?: { code: string; message: string };
+};
+
+export type CallFrame = HomeFrame & { t: "call" };
+
+export class TestBridge {
+  readonly #socket: WebSocket;
+  readonly received: HomeFrame[] = [];
+  closed: { code: number; reason: string } | undefined;
+  /** Makes the report of a call; undefined = silence. */
+  onCall: (call: CallFrame) => Record<string, unknown> | undefined = () => undefined;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => this.#receive(String(data)));
+    socket.addEventListener("close", ({ code, reason }) => {
+      this.closed = { code, reason };
+    });
+    socket.accept();
+  }
+
+  static async dial(token = TOKENS.bridge): Promise<TestBridge> {
+    const response = await ask("/bridge", { token, headers: { upgrade: "websocket" } });
+    if (!response.webSocket) throw new Error(`no socket: ${response.status} ${await response.text()}`);
+    return new TestBridge(response.webSocket);
+  }
+
+  /** Dialled, welcomed, and its agents told. */
+  static async connect(agents: AgentState[], token = TOKENS.bridge): Promise<TestBridge> {
+    const bridge = await TestBridge.dial(token);
+    bridge.send({ t: "hello", protocol: BRIDGE_PROTOCOL, bridge: "test", version: "0.0.0" });
+    await until(() => bridge.received.some((frame) => frame.t === "welcome"), { what: "welcome" });
+    bridge.send({ t: "snapshot", agents, last: true });
+    await until(async () => (await roster(token)).length >= agents.length, { what: "the roster" });
+    return bridge;
+  }
+
+  send(frame: BridgeFrame): void {
+    this.#socket.send(JSON.stringify(frame));
+  }
+
+  raw(text: string | ArrayBuffer): void {
+    this.#socket.send(text);
+  }
+
+  close(): void {
+    this.#socket.close(1001, "bye");
+  }
+
+  calls(): CallFrame[] {
+    return this.received.filter((frame) => frame.t === "call");
+  }
+
+  acks(): string[] {
+    return this.received.flatMap((frame) => (frame.t === "ack" ? [frame.id] : []));
+  }
+
+  report(id: string, agent: string, payload: Record<string, unknown>, report_type = "result"): void {
+    const report = { agent_id: agent, agent_type: "monitor", report_type, payload: { ...payload, request_id: id }, timestamp: 1 };
+    this.send({ t: "report", id, agent, payload: JSON.stringify(report) });
+  }
+
+  #receive(data: string): void {
+    if (data === "pong") return;
+    const frame = JSON.parse(data) as HomeFrame;
+    this.received.push(frame);
+    if (frame.t !== "call") return;
+    this.send({ t: "taken", id: frame.id });
+    const payload = this.onCall(frame);
+    if (payload) this.report(frame.id, frame.agent, payload);
+  }
+}
+
+async function roster(token: string): Promise<unknown[]> {
+  const owner = token === TOKENS.otherBridge ? TOKENS.otherHome : TOKENS.owner;
+  const response = await ask("/v1/agents", { token: owner });
+  return ((await response.json()) as { agents: unknown[] }).agents;
+}
+
+/** An agent of ours as a bridge tells of it. */
+export function agent(id: string, more: Partial<AgentState> & { line?: string; features?: string[]; tools?: unknown[] } = {}): AgentState {
+  const { line = `${id} edge agent`, features = ["tool", "prompt", "cancel", "ack"], tools = [CPU], ...rest } = more;
+  return {
+    id,
+    online: true,
+    last_seen: Date.now(),
+    foreign: false,
+    capabilities: JSON.stringify({ agent_id: id, capabilities: line, agent_type: "monitor", version: "0.1.0", features }),
+    tools: JSON.stringify({ hash: "h", tools }),
+    ...rest,
+  };
+}
+
+export const CPU = {
+  name: "cpu",
+  description: "CPU load",
+  parameters: { type: "object", properties: {} },
+  timeout_ms: 10_000,
+  effect: "read",
+  idempotent: true,
+};
+
+export const SIREN = { ...CPU, name: "siren", description: "Sounds the siren", effect: "device", idempotent: false };

@@ -1,0 +1,88 @@
+/**
+ * Who may ask. This file decides all of it, so that it can be reviewed alone.
+ *
+ * A token is known by its SHA-256 only; the token itself is nowhere on our side. Its record names the home,
+ * so a home is never taken from a path, a query or a body.
+ */
+import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import type { Env } from "./env.ts";
+
+export const HOME_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/, "expected the token's SHA-256 as 64 hex digits"));
+const HomeId = z.string().check(z.regex(HOME_ID, "expected a home's id: a-z, 0-9 and -"));
+
+export const SCOPES = ["ask", "command", "approve", "admin"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+const ApiTokenRecord = z.strictObject({
+  hash: Sha256,
+  /** Goes to logs and to the device as the caller's principal. */
+  name: z.string().check(z.minLength(1), z.maxLength(64)),
+  home: HomeId,
+  role: z.enum(["owner", "member", "guest"]),
+  scopes: z.array(z.enum(SCOPES)),
+});
+export type ApiToken = z.infer<typeof ApiTokenRecord>;
+
+const BridgeTokenRecord = z.strictObject({
+  hash: Sha256,
+  name: z.string().check(z.minLength(1), z.maxLength(64)),
+  home: HomeId,
+});
+export type BridgeToken = z.infer<typeof BridgeTokenRecord>;
+
+const ApiTokens = z.array(ApiTokenRecord).check(z.maxLength(1_000));
+const BridgeTokens = z.array(BridgeTokenRecord).check(z.maxLength(1_000));
+
+/** A secret that is missing or malformed; fails closed. */
+export class AuthSettingsError extends Error {
+  override readonly name = "AuthSettingsError";
+}
+
+/** The record of the request's bearer token, or undefined. @throws AuthSettingsError */
+export function apiToken(request: Request, env: Env): Promise<ApiToken | undefined> {
+  return findToken(
+    request,
+    readRecords("API_TOKENS", env.API_TOKENS, (text) => checkJson(ApiTokens, text)),
+  );
+}
+
+/** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */
+export function bridgeToken(request: Request, env: Env): Promise<BridgeToken | undefined> {
+  return findToken(
+    request,
+    readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, (text) => checkJson(BridgeTokens, text)),
+  );
+}
+
+function readRecords<T>(name: string, text: string | undefined, read: (text: string) => Parsed<T[]>): T[] {
+  if (!text)
+    throw new AuthSettingsError(`${name} is not set: a JSON list of token records (see docs/settings.md)`);
+  const records = read(text);
+  if (!records.ok) throw new AuthSettingsError(`${name}: ${records.error}`);
+  return records.value;
+}
+
+async function findToken<T extends { hash: string }>(
+  request: Request,
+  records: readonly T[],
+): Promise<T | undefined> {
+  // RFC 6750 §2.1; the token in the URL (§2.3) is not accepted, since URLs end up in logs.
+  const token = /^Bearer ([A-Za-z0-9._~+/=-]{16,256})$/i.exec(
+    request.headers.get("authorization") ?? "",
+  )?.[1];
+  if (token === undefined) return undefined;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+  let found: T | undefined;
+  // Every record is compared, each in constant time: neither a prefix nor a position can be timed.
+  for (const record of records)
+    if (crypto.subtle.timingSafeEqual(digest, fromHex(record.hash))) found = record;
+  return found;
+}
+
+function fromHex(hex: string): Uint8Array {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
+    Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16),
+  );
+}

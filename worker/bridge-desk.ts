@@ -1,0 +1,189 @@
+/** What the bridge says, frame by frame. Nothing that it sends can crash the object or go unanswered. */
+import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
+import { readReport } from "@edgecall/core/protocol/mqtt.ts";
+import { BRIDGE_PROTOCOL, FRAME_MAX_BYTES, HELLO_MAX_BYTES, VERSION } from "@edgecall/core/protocol/names.ts";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import type { Agents } from "./agents.ts";
+import type { BridgeSocket } from "./bridge-socket.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { Ledger, LedgerCall, SettledOutcome } from "./ledger.ts";
+import { logError, logInfo } from "./log.ts";
+import { outcomeOf } from "./outcome.ts";
+import { closeQuietly } from "./waiters.ts";
+
+export class BridgeDesk {
+  readonly #ctx: DurableObjectState;
+  readonly #bridge: BridgeSocket;
+  readonly #agents: Agents;
+  readonly #ledger: Ledger;
+  readonly #dispatcher: Dispatcher;
+
+  constructor(
+    ctx: DurableObjectState,
+    bridge: BridgeSocket,
+    agents: Agents,
+    ledger: Ledger,
+    dispatcher: Dispatcher,
+  ) {
+    this.#ctx = ctx;
+    this.#bridge = bridge;
+    this.#agents = agents;
+    this.#ledger = ledger;
+    this.#dispatcher = dispatcher;
+  }
+
+  async onMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    const max = this.#bridge.isWelcomed(socket) ? FRAME_MAX_BYTES : HELLO_MAX_BYTES;
+    if (typeof message !== "string" || message.length > max) {
+      const what =
+        typeof message === "string"
+          ? `a frame of ${message.length} characters, ${max} allowed`
+          : "a binary frame";
+      return closeQuietly(socket, what, this.#bridge.isWelcomed(socket) ? CLOSE.badFrame : CLOSE.badHello);
+    }
+    const frame = checkJson(BridgeFrame, message);
+    if (!frame.ok) {
+      logInfo("bridge.bad_frame", { problem: frame.error });
+      if (!this.#bridge.isWelcomed(socket))
+        return closeQuietly(socket, `hello: ${frame.error}`.slice(0, 120), CLOSE.badHello);
+      socket.send(JSON.stringify({ t: "error", code: "bad_frame", message: frame.error }));
+      return;
+    }
+    try {
+      await this.#onFrame(socket, frame.value);
+    } catch (error) {
+      // An error that leaves the handler would reset the object, and drop the socket with it.
+      logError("bridge.frame_failed", error, { t: frame.value.t });
+      socket.send(
+        JSON.stringify({
+          t: "error",
+          code: "internal",
+          message: `the ${frame.value.t} frame could not be handled`,
+        }),
+      );
+    }
+  }
+
+  async #onFrame(socket: WebSocket, frame: BridgeFrame): Promise<void> {
+    if (!this.#bridge.isWelcomed(socket)) {
+      if (frame.t === "hello") this.#onHello(socket, frame);
+      else closeQuietly(socket, "the first frame must be hello", CLOSE.badHello);
+      return;
+    }
+    switch (frame.t) {
+      case "hello":
+        return;
+      case "snapshot":
+        for (const agent of frame.agents) this.#agents.update(agent);
+        if (frame.last) {
+          this.#agents.absentSince(this.#bridge.connectedAt(socket));
+          this.#dispatcher.resend(undefined);
+          await this.#dispatcher.arm();
+        }
+        return;
+      case "agent":
+        return await this.#onAgent(frame.agent);
+      case "gone":
+        return this.#agents.remove(frame.agent);
+      case "taken":
+        return this.#ledger.taken(frame.id);
+      case "refused":
+        return this.#onRefused(frame.id, frame.code, frame.message);
+      case "event":
+        return this.#onEvent(frame.id, frame.agent);
+      case "report":
+        return this.#onReport(frame.id, frame.agent, frame.payload);
+    }
+  }
+
+  #onHello(socket: WebSocket, frame: BridgeFrame & { t: "hello" }): void {
+    if (frame.protocol !== BRIDGE_PROTOCOL) {
+      const which = frame.protocol < BRIDGE_PROTOCOL ? "update the bridge" : "update the gateway";
+      const why = `protocol ${frame.protocol}, this gateway speaks ${BRIDGE_PROTOCOL}: ${which}`;
+      closeQuietly(socket, why, CLOSE.badProtocol);
+      return;
+    }
+    this.#bridge.welcome(socket);
+    this.#ctx.storage.sql.exec(
+      "INSERT OR REPLACE INTO bridge (one, id, version, connected_at, gone_at) VALUES (1, ?, ?, ?, NULL)",
+      frame.bridge,
+      frame.version,
+      Date.now(),
+    );
+    logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
+    socket.send(
+      JSON.stringify({
+        t: "welcome",
+        protocol: BRIDGE_PROTOCOL,
+        home: this.#ctx.id.name ?? "",
+        version: VERSION,
+      }),
+    );
+  }
+
+  async #onAgent(state: AgentState): Promise<void> {
+    if (!this.#agents.update(state)) return;
+    this.#dispatcher.resend(state.id);
+    await this.#dispatcher.arm();
+  }
+
+  #onEvent(id: string, agent: string): void {
+    const call = this.#ledger.get(id);
+    // An action has its own time-out; only an agent that was asked in words is waited for by signs of life.
+    if (call?.agent === agent && call.endsAt > call.createdAt + call.silenceMs)
+      this.#ledger.alive(id, Date.now());
+  }
+
+  #onRefused(id: string, code: Refusal, message: string): void {
+    const call = this.#ledger.get(id);
+    if (!call) return;
+    const elapsedMs = Date.now() - call.createdAt;
+    const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
+    this.#dispatcher.settle(call, { status: "error", errorType: REFUSAL_TYPES[code], text, elapsedMs });
+  }
+
+  #onReport(id: string, agent: string, text: string): void {
+    const call = this.#ledger.get(id);
+    // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
+    if (call && call.agent === agent && !call.outcome)
+      this.#dispatcher.settle(call, this.#readOutcome(call, text, Date.now() - call.createdAt));
+    else if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
+    // In any case: an id that is not known now will not be known later either.
+    this.#dispatcher.acknowledge(id, agent, call?.caller);
+  }
+
+  #readOutcome(call: LedgerCall, text: string, elapsedMs: number): SettledOutcome {
+    const report = readReport(text);
+    if (!report.ok) {
+      const problem = `Error: Agent '${call.agent}' answered with a report that cannot be read (${report.error}). Whether it did the work is unknown.`;
+      return { status: "error", errorType: "outcome_unknown", text: problem, elapsedMs };
+    }
+    const target = this.#agents.target(call.agent, null, () => true);
+    const advert =
+      call.command === "tool"
+        ? target?.adverts.find((candidate) => candidate.name === call.payload.tool)
+        : undefined;
+    const outcome = outcomeOf(report.value, elapsedMs, advert);
+    if (call.conversation !== null) return outcome;
+    return { ...outcome, report: { report_type: report.value.type, payload: report.value.payload } };
+  }
+  onClose(socket: WebSocket): void {
+    if (!this.#bridge.isWelcomed(socket)) return;
+    const now = Date.now();
+    if (this.#bridge.current(now)) return;
+    this.#ctx.storage.sql.exec("UPDATE bridge SET gone_at = ? WHERE one = 1", now);
+    logInfo("bridge.gone");
+  }
+}
+
+/** In each of these the agent has certainly not run the call. */
+const REFUSAL_TYPES: Record<Refusal, ErrorType> = {
+  expired: "timeout",
+  agent_offline: "offline",
+  not_listening: "offline",
+  broker_offline: "offline",
+  agent_busy: "execution_failed",
+  too_large: "invalid_params",
+  invalid: "execution_failed",
+};

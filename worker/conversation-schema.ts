@@ -1,0 +1,66 @@
+/**
+ * Tables of a Conversation. `seq` is one counter over everything that a client can miss: messages, settled
+ * calls and finished turns; it is the `id:` of the SSE events, which are read from these rows, so there is
+ * no table of events.
+ */
+import type { Migration } from "./migrate.ts";
+
+export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    sql: `
+      -- A message of a person and everything until its answer. Unfinished turns run in the order of n.
+      CREATE TABLE turn (
+        n             INTEGER PRIMARY KEY,
+        id            TEXT NOT NULL,
+        idempotency   TEXT,               -- the caller's Idempotency-Key: a repeat is the same turn
+        origin        TEXT NOT NULL,      -- JSON: who asked, over which channel, where the answer goes
+        status        TEXT NOT NULL CHECK (status IN ('running', 'done', 'failed', 'cancelled')),
+        attempts      INTEGER NOT NULL DEFAULT 0,  -- at the current step; counted before each try
+        not_before    INTEGER NOT NULL DEFAULT 0,  -- epoch ms: a retry waits until then
+        answer        TEXT,
+        error         TEXT,               -- code of a failure
+        model         TEXT,
+        input_tokens  INTEGER NOT NULL DEFAULT 0,
+        output_tokens INTEGER NOT NULL DEFAULT 0,
+        created_at    INTEGER NOT NULL,
+        finished_at   INTEGER,
+        finished_seq  INTEGER
+      ) STRICT;
+
+      -- What the person and the model said. The transcript is the program counter of the turn.
+      CREATE TABLE message (
+        seq    INTEGER PRIMARY KEY,
+        turn   INTEGER NOT NULL,
+        role   TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
+        text   TEXT NOT NULL,
+        images TEXT                       -- JSON: addresses of the person's pictures
+      ) STRICT;
+
+      -- One invocation of a tool, stored with its UUID before anything is sent.
+      CREATE TABLE call (
+        id            TEXT PRIMARY KEY,
+        message       INTEGER NOT NULL,   -- seq of the assistant's message that asked for it
+        position      INTEGER NOT NULL,   -- its place in that message
+        model_call_id TEXT NOT NULL,
+        name          TEXT NOT NULL,
+        args          TEXT NOT NULL,      -- JSON
+        problem       TEXT,               -- why the arguments could not be read
+        submitted     INTEGER NOT NULL DEFAULT 0,  -- Home has said that it knows the call
+        deadline      INTEGER,            -- epoch ms: when Home will have settled it at the latest
+        outcome       TEXT,               -- JSON; null = unanswered
+        settled_seq   INTEGER
+      ) STRICT, WITHOUT ROWID;
+
+      -- An answer that has to be sent somewhere (a chat app), with its own attempts.
+      CREATE TABLE reply (
+        turn       INTEGER PRIMARY KEY,
+        address    TEXT NOT NULL,         -- JSON, the channel's own
+        text       TEXT NOT NULL,
+        attempts   INTEGER NOT NULL DEFAULT 0,
+        not_before INTEGER NOT NULL DEFAULT 0,
+        sent_at    INTEGER
+      ) STRICT;
+    `,
+  },
+];

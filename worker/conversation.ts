@@ -1,0 +1,401 @@
+/**
+ * One conversation: its transcript and the tool loop over it.
+ *
+ * One driver advances turns. Whatever happens (a new turn, a result, a cancel, an alarm) writes a row and
+ * sets the driver going, detached. It keeps nothing in memory that a row does not say, so after an eviction,
+ * a deploy or a kill it goes on by reading rows. While a device works nothing waits here: the calls are out,
+ * the alarm stands at their deadline, the object may sleep.
+ */
+import { DurableObject } from "cloudflare:workers";
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { toMessages } from "@edgecall/core/loop/messages.ts";
+import { callModel } from "@edgecall/core/loop/model.ts";
+import { limitNote, type Next, nextOf } from "@edgecall/core/loop/next.ts";
+import { MAX_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
+import { assistantEntry } from "@edgecall/core/loop/run.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
+import { checkEdgeCall, edgeCallDefinition, offlineNote } from "./edge-call.ts";
+import type { Env } from "./env.ts";
+import { logError } from "./log.ts";
+import { migrate } from "./migrate.ts";
+import { homeOf } from "./objects.ts";
+import type { Roster } from "./roster.ts";
+import { NO_MODEL, readSettings, type Settings, SettingsError } from "./settings.ts";
+import { type NewTurn, type StoredCall, type StoredEntry, Transcript, type Turn } from "./transcript.ts";
+import { eventsAfter, resultOf, type TurnResult } from "./turn-view.ts";
+import { cancelledAnswer, cancelledOutcome, INTERNAL_ERROR, tryAgain } from "./turn-words.ts";
+import { Waiters } from "./waiters.ts";
+
+/** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
+const LEASE_MS = 10_000;
+/** How much later than Home a conversation looks after a call itself: Home's answer should win. */
+const DEADLINE_GRACE_MS = 10_000;
+/** Pause before Home is asked again after it failed (a deploy resets it for a moment). */
+const HOME_RETRY_MS = 1_000;
+
+export class Conversation extends DurableObject<Env> {
+  readonly #transcript: Transcript;
+  readonly #waiters: Waiters;
+  /** One driver at a time: an object has one instance, so a flag in memory is enough. */
+  #driving = false;
+  /** Something was written while the driver was on its way out. */
+  #again = false;
+  /** Stops the model call of the current turn. */
+  #modelCall: { turn: number; abort: AbortController } | undefined;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    migrate(ctx.storage, CONVERSATION_MIGRATIONS);
+    this.#transcript = new Transcript(ctx.storage);
+    this.#waiters = new Waiters(ctx);
+  }
+
+  /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
+  async start(request: NewTurn): Promise<TurnResult> {
+    const turn = this.#transcript.begin(request);
+    if (turn.status === "running") this.#drive();
+    return this.#result(turn);
+  }
+
+  /** The result of a call, from Home. The first one counts. */
+  async settle(callId: string, outcome: Outcome): Promise<void> {
+    if (this.#settle(callId, outcome)) this.#drive();
+  }
+
+  /** A turn as it stands, or undefined. */
+  async look(turnId: string): Promise<TurnResult | undefined> {
+    const turn = this.#transcript.turn(turnId);
+    return turn && this.#result(turn);
+  }
+
+  /** Every turn with what was said in it. */
+  async history(): Promise<Array<TurnResult & { text: string; created_at: number }>> {
+    const turns = this.#transcript.turns();
+    const entries = this.#transcript.entries(turns.at(-1)?.n ?? 0);
+    return turns.map((turn) => {
+      const own = entries.filter((entry) => entry.turn === turn.n);
+      const text = own.find((entry) => entry.role === "user")?.text ?? "";
+      return { text, created_at: turn.createdAt, ...resultOf(turn, own) };
+    });
+  }
+
+  /** Ends a turn; what was done so far stays said. Undefined when there is no such turn. */
+  async cancel(turnId: string): Promise<TurnResult | undefined> {
+    const turn = this.#transcript.turn(turnId);
+    if (!turn) return undefined;
+    if (turn.status !== "running") return this.#result(turn);
+    const open = this.#openCalls(turn);
+    // A driver on its way may have sent a call whose row does not say so yet.
+    const out = open.filter((call) => call.submitted || this.#driving);
+    for (const call of open) this.#settle(call.id, cancelledOutcome(out.includes(call)));
+    this.#finish(turn, "cancelled", cancelledAnswer(out.length), "cancelled");
+    if (this.#modelCall?.turn === turn.n) this.#modelCall.abort.abort();
+    if (out.length > 0) await this.#home().cancel(out.map((call) => call.id));
+    this.#drive();
+    return this.look(turnId);
+  }
+
+  /** Forgets everything. */
+  async forget(): Promise<void> {
+    const current = this.#transcript.currentTurn();
+    if (current) await this.cancel(current.id);
+    this.#waiters.closeAll();
+    await this.ctx.storage.deleteAll();
+    migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
+  }
+
+  /** `/attach?turn=…&after=seq`: the Worker's waiting room. Only the Worker can reach this. */
+  override async fetch(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    const turn = this.#transcript.turn(url.searchParams.get("turn") ?? "");
+    if (!turn) return new Response("no such turn", { status: 404 });
+    const after = Number(url.searchParams.get("after") ?? 0);
+    const response = this.#waiters.accept(
+      turn.id,
+      eventsAfter(turn, this.#transcript.entriesOf(turn.n), after),
+    );
+    // After a crash the waiting room comes back before the lease does.
+    if (turn.status === "running") this.#drive();
+    return response;
+  }
+
+  override async alarm(): Promise<void> {
+    if (this.#driving) await this.ctx.storage.setAlarm(Date.now() + LEASE_MS);
+    else this.#drive();
+  }
+
+  override async webSocketMessage(): Promise<void> {
+    // Waiters only listen.
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    this.#waiters.closed(socket);
+  }
+
+  /** Sets the driver going. Never awaited by callers: they return, and it goes on. */
+  #drive(): void {
+    this.#again = true;
+    if (this.#driving) return;
+    this.#driving = true;
+    this.ctx.waitUntil(this.#run());
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#again) {
+        this.#again = false;
+        await this.#advance();
+      }
+    } catch (error) {
+      await this.#failed(error);
+    } finally {
+      this.#driving = false;
+    }
+  }
+
+  /** Something that no step expects. Counted, so that it cannot come back for ever. */
+  async #failed(error: unknown): Promise<void> {
+    logError("turn.step_failed", error, { conversation: this.ctx.id.name });
+    const turn = this.#transcript.currentTurn();
+    if (!turn) return;
+    if (this.#transcript.countAttempt(turn.n) > MAX_ATTEMPTS)
+      this.#finish(turn, "failed", INTERNAL_ERROR, "internal");
+    await this.ctx.storage.setAlarm(Date.now() + HOME_RETRY_MS);
+  }
+
+  /** Takes steps until nothing is left to do, or nothing can be done before an answer or an alarm. */
+  async #advance(): Promise<void> {
+    for (;;) {
+      const turn = this.#transcript.currentTurn();
+      if (!turn) return await this.ctx.storage.deleteAlarm();
+      if (turn.notBefore > Date.now()) return await this.ctx.storage.setAlarm(turn.notBefore);
+      if ((await this.#step(turn)) === "parked") return;
+    }
+  }
+
+  async #step(turn: Turn): Promise<"on" | "parked"> {
+    const settings = this.#settings();
+    if (settings instanceof SettingsError) {
+      this.#finish(turn, "failed", `The gateway is not set up right. ${settings.message}`, "settings");
+      return "on";
+    }
+    const history = this.#transcript.entries(turn.n);
+    const own = history.filter((entry) => entry.turn === turn.n);
+    const next = nextOf(own, settings.limits);
+    if (next.do === "done") {
+      this.#finish(turn, "done", next.text);
+      return "on";
+    }
+    if (next.do === "calls") return await this.#makeCalls(turn, this.#openCalls(turn), settings);
+    await this.#askModel(turn, history, next, settings);
+    return "on";
+  }
+
+  #settings(): Settings | SettingsError {
+    try {
+      return readSettings(this.env);
+    } catch (error) {
+      if (error instanceof SettingsError) return error;
+      throw error;
+    }
+  }
+
+  // ── the model ───────────────────────────────────────────────────────────────────────────────────────
+
+  async #askModel(
+    turn: Turn,
+    history: StoredEntry[],
+    next: Next & { do: "model" },
+    settings: Settings,
+  ): Promise<void> {
+    if (!settings.model) {
+      this.#finish(turn, "failed", NO_MODEL, "no_model");
+      return;
+    }
+    await this.#lease();
+    const attempts = this.#transcript.countAttempt(turn.n);
+    if (attempts > MAX_ATTEMPTS) {
+      this.#finish(
+        turn,
+        "failed",
+        `I gave up after ${MAX_ATTEMPTS} attempts at the same step. ${tryAgain(history)}`,
+        "gave_up",
+      );
+      return;
+    }
+    const abort = new AbortController();
+    this.#modelCall = { turn: turn.n, abort };
+    let said = false;
+    try {
+      const roster = await this.#home().roster();
+      const definition = settings.loopEnabled && next.tools ? edgeCallDefinition(roster) : undefined;
+      const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
+      const reply = await callModel(settings.model, {
+        messages: toMessages(systemPrompt(settings, roster), history, note),
+        tools: definition ? [definition] : [],
+        signal: abort.signal,
+        onText: (text) => {
+          said = true;
+          this.#waiters.tell(turn.id, { event: "delta", data: { text } });
+        },
+      });
+      // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
+      const entry = assistantEntry(reply, history, settings.loopEnabled && next.tools);
+      const last = history.at(-1)?.seq ?? 0;
+      if (this.#transcript.addReply(turn.n, last, entry, reply.model, reply.usage))
+        this.#tellSince(turn, last);
+    } catch (error) {
+      if (said) this.#waiters.tell(turn.id, { event: "reset", data: {} });
+      this.#modelFailed(turn, asModelError(error), attempts, history);
+    } finally {
+      this.#modelCall = undefined;
+    }
+  }
+
+  #modelFailed(turn: Turn, error: ModelError, attempts: number, history: StoredEntry[]): void {
+    if (error.kind === "cancelled") return;
+    logError("model.failed", error, { turn: turn.id, kind: error.kind, attempts });
+    const delay = retryDelay(error, attempts);
+    if (delay === undefined) {
+      this.#finish(
+        turn,
+        "failed",
+        `I could not get an answer from the model: ${error.message}. ${tryAgain(history)}`,
+        "model",
+      );
+    } else {
+      this.#transcript.postpone(turn.n, Date.now() + delay);
+    }
+  }
+
+  // ── calls ───────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Puts calls out, at most `maxParallel` at once, and parks the turn until a result or a deadline. */
+  async #makeCalls(turn: Turn, open: StoredCall[], settings: Settings): Promise<"on" | "parked"> {
+    const now = Date.now();
+    const out = open.filter((call) => call.submitted);
+    const overdue = out.filter((call) => (call.deadline ?? 0) + DEADLINE_GRACE_MS <= now);
+    const fresh = open
+      .filter((call) => !call.submitted)
+      .slice(0, Math.max(0, settings.limits.maxParallel - out.length));
+    if (fresh.length + overdue.length > 0) {
+      await this.#lease();
+      await Promise.all([...fresh, ...overdue].map((call) => this.#submit(turn, call)));
+    }
+    const left = this.#openCalls(turn);
+    // Something was settled on the spot: there is room for another call, or the batch is complete.
+    if (left.length < open.length) return "on";
+    const deadlines = left.flatMap((call) =>
+      call.deadline === null ? [] : [call.deadline + DEADLINE_GRACE_MS],
+    );
+    const retryAt = this.#transcript.turn(turn.id)?.notBefore ?? 0;
+    if (retryAt > now) deadlines.push(retryAt);
+    await this.ctx.storage.setAlarm(Math.min(...deadlines));
+    return "parked";
+  }
+
+  /** Gives one call to Home, or answers it on the spot. */
+  async #submit(turn: Turn, call: StoredCall): Promise<void> {
+    const checked = checkEdgeCall(call);
+    if (!checked.ok) {
+      this.#settle(call.id, checked.outcome);
+      return;
+    }
+    try {
+      const reply = await this.#home().submit({
+        id: call.id,
+        conversation: this.#name(),
+        args: checked.args,
+        caller: { principal: turn.origin.principal, role: turn.origin.role, channel: turn.origin.channel },
+        known: call.submitted,
+      });
+      if (reply.accepted) this.#transcript.submitted(call.id, reply.deadline);
+      else this.#settle(call.id, reply.outcome);
+    } catch (error) {
+      logError("call.submit_failed", error, { turn: turn.id, call: call.id });
+      if (this.#transcript.countAttempt(turn.n) > MAX_ATTEMPTS) {
+        this.#settle(call.id, {
+          status: "error",
+          errorType: "outcome_unknown",
+          text: errorText.outcomeUnknown("this call"),
+          elapsedMs: 0,
+        });
+      } else {
+        this.#transcript.postpone(turn.n, Date.now() + HOME_RETRY_MS);
+      }
+    }
+  }
+
+  #settle(callId: string, outcome: Outcome): boolean {
+    if (!this.#transcript.settle(callId, outcome)) return false;
+    const call = this.#transcript.call(callId);
+    const turn = call && this.#turnOf(call.turn);
+    if (turn && call.settledSeq !== null) this.#tellSince(turn, call.settledSeq - 1);
+    return true;
+  }
+
+  #turnOf(n: number): Turn | undefined {
+    return this.#transcript.turns().find((turn) => turn.n === n);
+  }
+
+  #openCalls(turn: Turn): StoredCall[] {
+    return this.#transcript
+      .entriesOf(turn.n)
+      .flatMap((entry) =>
+        entry.role === "assistant" ? entry.calls.filter((call) => call.outcome === undefined) : [],
+      );
+  }
+
+  // ── the end of a turn, and who hears of it ──────────────────────────────────────────────────────────
+
+  #finish(turn: Turn, status: "done" | "failed" | "cancelled", answer: string, error?: string): void {
+    if (!this.#transcript.finish(turn, status, answer, error)) return;
+    const ended = this.#transcript.turn(turn.id);
+    if (ended) this.#tellSince(ended, (ended.finishedSeq ?? 1) - 1);
+    this.#waiters.end(turn.id);
+  }
+
+  /** Sends what rows say since a seq: the same events that a client gets that attaches later. */
+  #tellSince(turn: Turn, after: number): void {
+    if (!this.#waiters.listening(turn.id)) return;
+    for (const event of eventsAfter(turn, this.#transcript.entriesOf(turn.n), after))
+      this.#waiters.tell(turn.id, event);
+  }
+
+  #result(turn: Turn): TurnResult {
+    return resultOf(turn, this.#transcript.entriesOf(turn.n));
+  }
+
+  async #lease(): Promise<void> {
+    await this.ctx.storage.setAlarm(Date.now() + LEASE_MS);
+  }
+
+  /** A stub that threw is broken, so each use gets a new one. */
+  #home() {
+    return homeOf(this.env, this.#name().split("/", 1)[0] ?? "");
+  }
+
+  /** `home/channel/id`, given by the route that made the object. */
+  #name(): string {
+    if (!this.ctx.id.name) throw new Error("a conversation is reached by its name only");
+    return this.ctx.id.name;
+  }
+}
+
+function systemPrompt(settings: Settings, roster: Roster): string {
+  // What changes comes last, so that a provider's prompt cache keeps the rest.
+  return [settings.systemPrompt, settings.loopEnabled ? offlineNote(roster, Date.now()) : ""]
+    .filter(Boolean)
+    .join("\n\n");
+}
+
+function asModelError(error: unknown): ModelError {
+  if (error instanceof ModelError) return error;
+  // Home could not be asked for the roster: it was reset by a deploy, or is overloaded.
+  return new ModelError(
+    "now",
+    `the home's object did not answer (${error instanceof Error ? error.message : String(error)})`,
+    { cause: error },
+  );
+}

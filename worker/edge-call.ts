@@ -1,0 +1,212 @@
+/**
+ * `edge_call`: the one device tool that a model sees, whatever number of devices and tools there are.
+ * Its description is made afresh from the roster for each model call, sorted, with the seed's words.
+ */
+import type { Call, Outcome } from "@edgecall/core/loop/history.ts";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { FOREIGN_DEADLINE_MAX_MS } from "@edgecall/core/protocol/names.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { textOf } from "@edgecall/core/tools/contract.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { parseArguments } from "@edgecall/core/tools/runner.ts";
+import { ago, type Roster, type RosterAgent } from "./roster.ts";
+
+export const EDGE_CALL = "edge_call";
+
+/** An agent's line and its action names, in characters: many agents must still fit a prompt. */
+const LINE_MAX = 300;
+const ACTIONS_MAX = 200;
+/** Known offline agents in the system prompt. */
+const OFFLINE_MAX = 20;
+
+/** An agent asked in words says nothing for this long: it is gone. Its loop reports progress every 20 s. */
+export const PROMPT_SILENCE_MS = 60_000;
+export const PROMPT_MAX_MS = 15 * 60_000;
+/** What an action gets beyond its own time-out: for the way there and back, so that its own answer wins. */
+export const ACTION_MARGIN_MS = 10_000;
+
+export const EdgeCallInput = z.strictObject({
+  agent_id: z.string(),
+  query: z.optional(z.string()),
+  action: z.optional(z.string()),
+  params: z.optional(z.record(z.string(), z.unknown())),
+});
+export type EdgeCallArgs = z.infer<typeof EdgeCallInput>;
+
+/** What the runner's parser needs of a tool. */
+export const edgeCallTool = {
+  name: EDGE_CALL,
+  input: EdgeCallInput,
+  /** Models give `params` as a JSON text, and empty texts for what they leave out. */
+  prepare(raw: Record<string, unknown>): Record<string, unknown> {
+    const args = { ...raw };
+    for (const name of ["query", "action", "params"]) if (args[name] === "") delete args[name];
+    if (typeof args.params === "string") {
+      try {
+        args.params = JSON.parse(args.params);
+      } catch {
+        // Left as it is: the parser names the field.
+      }
+    }
+    return args;
+  },
+};
+
+/** The definition for a model, or undefined when nobody is online: no dead tools. */
+export function edgeCallDefinition(roster: Roster): ToolDefinition | undefined {
+  const online = roster.agents.filter((agent) => agent.online).sort(byId);
+  if (online.length === 0) return undefined;
+  const lines = online.map(
+    (agent) => `  - ${agent.id}: ${agent.line.slice(0, LINE_MAX)}${actionNames(agent)}`,
+  );
+  return {
+    type: "function",
+    function: {
+      name: EDGE_CALL,
+      description: `Call an edge agent to handle a query using its own tools and sensors. Online edge agents:\n${lines.join("\n")}`,
+      parameters: {
+        type: "object",
+        properties: {
+          agent_id: {
+            type: "string",
+            description: "ID of the target edge agent",
+            enum: online.map((agent) => agent.id),
+          },
+          query: { type: "string", description: "natural language query (agent handles routing)" },
+          action: { type: "string", description: "optional: specific action name for structured calls" },
+          params: { type: "object", description: "optional: parameters for the structured action" },
+        },
+        required: ["agent_id"],
+        additionalProperties: false,
+      },
+    },
+  };
+}
+
+function actionNames(agent: RosterAgent): string {
+  if (agent.actions.length === 0) return "";
+  const only = agent.hasModel ? "actions" : "has no model, only actions";
+  let names = "";
+  for (const name of agent.actions) {
+    const longer = names ? `${names}, ${name}` : name;
+    if (longer.length > ACTIONS_MAX) return ` [${only}: ${names}, …]`;
+    names = longer;
+  }
+  return ` [${only}: ${names}]`;
+}
+
+/** What the system prompt says of agents that are known but not there, so that a model can tell the person. */
+export function offlineNote(roster: Roster, now: number): string {
+  const offline = roster.agents.filter((agent) => !agent.online).sort(byId);
+  const parts: string[] = [];
+  if (!roster.bridgeOnline)
+    parts.push("The bridge at home is not connected, so no device can be reached right now.");
+  if (offline.length > 0) {
+    const lines = offline
+      .slice(0, OFFLINE_MAX)
+      .map(
+        (agent) =>
+          `  - ${agent.id} (last seen ${ago(agent.lastSeen, now)}): ${agent.line.slice(0, LINE_MAX)}`,
+      );
+    if (offline.length > OFFLINE_MAX) lines.push(`  - and ${offline.length - OFFLINE_MAX} more`);
+    parts.push(`Known edge agents that are offline and cannot be called:\n${lines.join("\n")}`);
+  } else if (roster.agents.length === 0) {
+    parts.push("No edge agent is known in this home yet.");
+  }
+  return parts.join("\n");
+}
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+/** What Home sends to the agent for an edge_call. */
+export type Order = {
+  command: string;
+  payload: Record<string, unknown>;
+  /** Silence after which the call is over, ms. */
+  silenceMs: number;
+  /** Its end in any case, ms. */
+  totalMs: number;
+  /** Running it twice does no harm. */
+  idempotent: boolean;
+};
+
+export type Ordered = { ok: true; order: Order } | { ok: false; text: string };
+
+/** The agent as Home knows it, with the schemas of its actions. */
+export type CallTarget = RosterAgent & { adverts: ActionAdvert[] };
+
+/** Turns the arguments of an edge_call into a command, or into words for the model on why that cannot be. */
+export function orderOf(args: EdgeCallArgs, target: CallTarget, defaultTimeoutMs: number): Ordered {
+  const { query, action } = args;
+  const advert =
+    action === undefined ? undefined : target.adverts.find((candidate) => candidate.name === action);
+  if (query === undefined && action === undefined) return invalid(target, "missing 'query' or 'action'");
+  if (advert && (query === undefined || !target.hasModel)) {
+    return { ok: true, order: actionOrder(advert, args.params ?? {}, defaultTimeoutMs) };
+  }
+  if (query !== undefined) {
+    return target.hasModel
+      ? { ok: true, order: promptOrder(query, target) }
+      : invalid(target, `agent '${target.id}' has no model and cannot be asked in words; use 'action'`);
+  }
+  if (target.adverts.length > 0) return invalid(target, `agent '${target.id}' has no action '${action}'`);
+  const prompt = `Execute action: ${action} with params: ${JSON.stringify(args.params ?? {})}`;
+  return { ok: true, order: promptOrder(prompt, target) };
+}
+
+function actionOrder(
+  advert: ActionAdvert,
+  parameters: Record<string, unknown>,
+  defaultTimeoutMs: number,
+): Order {
+  const wanted = parameters.timeout_ms;
+  const timeoutMs =
+    typeof wanted === "number" && wanted > 0 ? wanted : (advert.timeout_ms ?? defaultTimeoutMs);
+  return {
+    command: "tool",
+    payload: { tool: advert.name, parameters, timeout_ms: Math.round(timeoutMs) },
+    silenceMs: timeoutMs + ACTION_MARGIN_MS,
+    totalMs: timeoutMs + ACTION_MARGIN_MS,
+    idempotent: advert.idempotent === true || advert.effect === "read",
+  };
+}
+
+function promptOrder(prompt: string, target: CallTarget): Order {
+  const readsOnly = target.adverts.length > 0 && target.adverts.every((advert) => advert.effect === "read");
+  return {
+    command: "prompt",
+    payload: { prompt, enable_tools: true },
+    silenceMs: target.foreign ? FOREIGN_DEADLINE_MAX_MS : PROMPT_SILENCE_MS,
+    totalMs: target.foreign ? FOREIGN_DEADLINE_MAX_MS : PROMPT_MAX_MS,
+    idempotent: readsOnly,
+  };
+}
+
+function invalid(target: CallTarget, problem: string): Ordered {
+  const names = target.actions.length > 0 ? target.actions.join(", ") : "none";
+  const schema = { properties: { query: {}, action: {}, params: {}, agent_id: {} }, required: ["agent_id"] };
+  return {
+    ok: false,
+    text: `${errorText.invalidParams(EDGE_CALL, problem, schema)}\nActions of '${target.id}': ${names}.`,
+  };
+}
+
+export type CheckedCall = { ok: true; args: EdgeCallArgs } | { ok: false; outcome: Outcome };
+
+/** A call that no device needs to see: unknown tool, arguments that cannot be read or are wrong. */
+export function checkEdgeCall(call: Call): CheckedCall {
+  const refuse = (errorType: "not_found" | "invalid_params", text: string): CheckedCall => ({
+    ok: false,
+    outcome: { status: "error", errorType, text, elapsedMs: 0 },
+  });
+  if (call.name !== EDGE_CALL) return refuse("not_found", errorText.unknownTool(call.name, [EDGE_CALL]));
+  if (call.problem)
+    return refuse("invalid_params", `Error: Invalid parameters for '${call.name}': ${call.problem}.`);
+  const parsed = parseArguments(edgeCallTool, call.args);
+  if (!parsed.ok) return refuse("invalid_params", textOf(parsed.fault));
+  // SAFETY: parseArguments parsed with EdgeCallInput.
+  return { ok: true, args: parsed.input as EdgeCallArgs };
+}

@@ -1,0 +1,28 @@
+import type { Conversation } from "./conversation.ts";
+import type { Home } from "./home.ts";
+
+/** Bindings, variables and secrets of the Worker; settings.ts gives the variables their meaning and defaults. */
+export interface Env {
+  HOME: DurableObjectNamespace<Home>;
+  CONVERSATION: DurableObjectNamespace<Conversation>;
+
+  /** Secrets: JSON arrays of token records (auth.ts). */
+  API_TOKENS?: string;
+  BRIDGE_TOKENS?: string;
+  LLM_API_KEY?: string;
+
+  LLM_BASE_URL?: string;
+  LLM_MODEL?: string;
+  SYSTEM_PROMPT?: string;
+  MAX_TOKENS?: string;
+  TEMPERATURE?: string;
+  MODEL_FIRST_BYTE_MS?: string;
+  MODEL_BETWEEN_BYTES_MS?: string;
+  MODEL_TOTAL_MS?: string;
+  TOOL_LOOP_ENABLED?: string;
+  MAX_TOOL_ITERATIONS?: string;
+  TOOL_ERROR_LIMIT?: string;
+  MAX_PARALLEL_TOOLS?: string;
+  DEFAULT_TOOL_TIMEOUT_MS?: string;
+  ALLOW_UNSIGNED_AGENTS?: string;
+}

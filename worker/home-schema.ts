@@ -1,0 +1,57 @@
+/** Tables of a Home: the roster as the bridge last told it, and the ledger of calls. */
+import type { Migration } from "./migrate.ts";
+
+export const HOME_MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    sql: `
+      -- When the bridge was last there; one row.
+      CREATE TABLE bridge (
+        one          INTEGER PRIMARY KEY CHECK (one = 1),
+        id           TEXT NOT NULL,
+        version      TEXT NOT NULL,
+        connected_at INTEGER NOT NULL,
+        gone_at      INTEGER              -- null = connected, as far as the socket tells
+      ) STRICT;
+
+      -- An agent as the bridge last told it. Written on changes only; heartbeats end at the bridge.
+      CREATE TABLE agent (
+        id           TEXT PRIMARY KEY,
+        online       INTEGER NOT NULL,
+        reason       TEXT,
+        last_seen    INTEGER,             -- epoch ms
+        is_foreign   INTEGER NOT NULL,    -- speaks only EvoClaw's shapes
+        line         TEXT NOT NULL,       -- its advert, on one line
+        type         TEXT,
+        version      TEXT,
+        features     TEXT NOT NULL,       -- JSON: list of words
+        tools        TEXT NOT NULL,       -- JSON: list of ActionAdvert
+        problem      TEXT,                -- what is wrong with what it advertises
+        changed_at   INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
+      -- The ledger: one row for each call, by UUID. The only queue; a bridge or an agent may forget.
+      CREATE TABLE call (
+        id           TEXT PRIMARY KEY,
+        conversation TEXT,                -- who gets the outcome; null = a command from the API
+        agent        TEXT NOT NULL,
+        command      TEXT NOT NULL,
+        payload      TEXT NOT NULL,       -- JSON
+        caller       TEXT NOT NULL,       -- JSON
+        idempotent   INTEGER NOT NULL,
+        n            INTEGER NOT NULL,    -- the command's counter against replays
+        state        TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'taken', 'settled')),
+        sent_at      INTEGER,             -- epoch ms of the last time it was sent
+        silence_ms   INTEGER NOT NULL,    -- without a sign of life for so long it is over
+        deadline     INTEGER NOT NULL,    -- epoch ms: by the last sign of life
+        ends_at      INTEGER NOT NULL,    -- epoch ms: in any case
+        outcome      TEXT,                -- JSON
+        delivered    INTEGER NOT NULL DEFAULT 0,  -- the conversation has it
+        created_at   INTEGER NOT NULL,
+        settled_at   INTEGER
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX call_open ON call (agent) WHERE state <> 'settled';
+      CREATE INDEX call_undelivered ON call (settled_at) WHERE state = 'settled' AND delivered = 0;
+    `,
+  },
+];

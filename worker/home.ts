@@ -1,0 +1,194 @@
+/**
+ * One home: its bridge, its agents, its calls in flight.
+ *
+ * Holds the bridge's socket and the ledger of calls. A call is stored before it is sent and acknowledged
+ * after its result is stored (the platform holds every outgoing message back until the writes before it are
+ * durable); until then each hop sends again, and each recognises what it has seen. Conversations are called
+ * back by name, never by a callback, so that everything may sleep while a device works.
+ */
+import { DurableObject } from "cloudflare:workers";
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import { Agents, type AgentView } from "./agents.ts";
+import { BridgeDesk } from "./bridge-desk.ts";
+import { BridgeSocket } from "./bridge-socket.ts";
+import { Dispatcher, tellOutcome } from "./dispatcher.ts";
+import { type EdgeCallArgs, type Order, orderOf } from "./edge-call.ts";
+import type { Env } from "./env.ts";
+import { HOME_MIGRATIONS } from "./home-schema.ts";
+import { Ledger, type SettledOutcome } from "./ledger.ts";
+import { migrate } from "./migrate.ts";
+import type { Roster } from "./roster.ts";
+import { readSettings } from "./settings.ts";
+import { closeQuietly } from "./waiters.ts";
+
+export type SubmitRequest = {
+  /** The call's UUID. */
+  id: string;
+  conversation: string;
+  args: EdgeCallArgs;
+  caller: Caller;
+  /** The conversation was told before that Home has it: a call that is then not here is lost, not new. */
+  known: boolean;
+};
+
+export type SubmitReply =
+  /** It is on its way; settled by `deadline` (epoch ms) in any case. */
+  { accepted: true; deadline: number } | { accepted: false; outcome: SettledOutcome };
+
+export type CommandRequest = { id: string; agent: string; order: Order; caller: Caller };
+
+export type HomeStatus = {
+  version: string;
+  bridge: {
+    online: boolean;
+    id: string | null;
+    version: string | null;
+    connected_at: number | null;
+    last_seen: number | null;
+  };
+  agents: { known: number; online: number };
+  calls: Array<{
+    id: string;
+    agent: string;
+    command: string;
+    state: string;
+    since: number;
+    deadline: number;
+  }>;
+};
+
+export class Home extends DurableObject<Env> {
+  readonly #bridge: BridgeSocket;
+  readonly #agents: Agents;
+  readonly #ledger: Ledger;
+  readonly #dispatcher: Dispatcher;
+  readonly #desk: BridgeDesk;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    migrate(ctx.storage, HOME_MIGRATIONS);
+    this.#bridge = new BridgeSocket(ctx);
+    this.#agents = new Agents(ctx.storage);
+    this.#ledger = new Ledger(ctx.storage);
+    this.#dispatcher = new Dispatcher(ctx, env, this.#bridge, this.#agents, this.#ledger);
+    this.#desk = new BridgeDesk(ctx, this.#bridge, this.#agents, this.#ledger, this.#dispatcher);
+  }
+
+  async roster(): Promise<Roster> {
+    const heard = this.#bridge.heardAt(Date.now());
+    return { bridgeOnline: heard !== null, agents: this.#agents.roster(heard, this.#dispatcher.served) };
+  }
+
+  /** Takes a call of `edge_call`, once for each id. */
+  async submit(request: SubmitRequest): Promise<SubmitReply> {
+    const known = this.#ledger.get(request.id);
+    if (known)
+      return known.outcome
+        ? { accepted: false, outcome: known.outcome }
+        : { accepted: true, deadline: known.endsAt };
+    if (request.known) return refusal("outcome_unknown", errorText.outcomeUnknown("this call"));
+
+    const found = this.#dispatcher.reach(request.args.agent_id);
+    if (!found.ok) return refusal(found.errorType, found.text);
+    const ordered = orderOf(request.args, found.target, readSettings(this.env).defaultToolTimeoutMs);
+    if (!ordered.ok) return refusal("invalid_params", ordered.text);
+    const { id, conversation, caller } = request;
+    const order = { id, conversation, caller, agent: found.target.id, order: ordered.order };
+    return { accepted: true, deadline: await this.#dispatcher.dispatch(order) };
+  }
+
+  /** One command to one agent, from the API; its report comes over `/wait?call=`. */
+  async command(request: CommandRequest): Promise<SubmitReply> {
+    const known = this.#ledger.get(request.id);
+    if (known?.outcome) return { accepted: false, outcome: known.outcome };
+    if (known) return { accepted: true, deadline: known.endsAt };
+    const found = this.#dispatcher.reach(request.agent);
+    if (!found.ok) return refusal(found.errorType, found.text);
+    return { accepted: true, deadline: await this.#dispatcher.dispatch({ ...request, conversation: null }) };
+  }
+
+  /** Tells the devices to stop. */
+  async cancel(ids: string[]): Promise<void> {
+    this.#dispatcher.cancel(ids);
+  }
+
+  async agents(): Promise<AgentView[]> {
+    return this.#agents.views(
+      this.#bridge.heardAt(Date.now()),
+      this.#dispatcher.served,
+      this.#ledger.activity(),
+    );
+  }
+
+  /** A command's outcome, or undefined: no such command. `null` = still running. */
+  async outcome(agent: string, id: string): Promise<SettledOutcome | null | undefined> {
+    const call = this.#ledger.get(id);
+    return call?.agent === agent && call.conversation === null ? (call.outcome ?? null) : undefined;
+  }
+
+  async status(): Promise<HomeStatus> {
+    const heard = this.#bridge.heardAt(Date.now());
+    const agents = this.#agents.roster(heard, this.#dispatcher.served);
+    const row = this.ctx.storage.sql
+      .exec<{ id: string; version: string; connected_at: number; gone_at: number | null }>(
+        "SELECT id, version, connected_at, gone_at FROM bridge",
+      )
+      .toArray()[0];
+    return {
+      version: VERSION,
+      bridge: {
+        online: heard !== null,
+        id: row?.id ?? null,
+        version: row?.version ?? null,
+        connected_at: row?.connected_at ?? null,
+        last_seen: heard ?? row?.gone_at ?? null,
+      },
+      agents: { known: agents.length, online: agents.filter((agent) => agent.online).length },
+      calls: this.#ledger.open().map((call) => ({
+        id: call.id,
+        agent: call.agent,
+        command: call.command,
+        state: call.state,
+        since: call.createdAt,
+        deadline: call.endsAt,
+      })),
+    };
+  }
+
+  /** `/bridge`: the bridge's socket. `/wait?call=`: a command's waiting room. Only the Worker gets here. */
+  override async fetch(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    const now = Date.now();
+    if (url.pathname === "/bridge") {
+      const response = this.#bridge.accept(request.headers.get("x-edgecall-bridge") ?? "", now);
+      await this.#dispatcher.arm();
+      return response;
+    }
+    const id = url.searchParams.get("call") ?? "";
+    const call = this.#ledger.get(id);
+    if (!call) return new Response("no such call", { status: 404 });
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.ctx.acceptWebSocket(server, [id]);
+    if (call.outcome) tellOutcome(server, call.outcome);
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    if (this.#bridge.isBridge(socket)) await this.#desk.onMessage(socket, message);
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    closeQuietly(socket, "bye");
+    if (this.#bridge.isBridge(socket)) this.#desk.onClose(socket);
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#dispatcher.tend();
+  }
+}
+
+function refusal(errorType: ErrorType, text: string): SubmitReply {
+  return { accepted: false, outcome: { status: "error", errorType, text, elapsedMs: 0 } };
+}

@@ -1,0 +1,68 @@
+/** What every route shares: errors in one form, bodies with a limit, and the caller's token. */
+import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { ApiToken, Scope } from "./auth.ts";
+import type { Env } from "./env.ts";
+
+export type App = { Bindings: Env; Variables: { token: ApiToken } };
+
+/** A question and a few picture addresses; pictures themselves have their own route. */
+const BODY_MAX_BYTES = 1024 * 1024;
+
+/** An answer that is an error: `{error: {code, message}}`. Thrown, and made into a response by the app. */
+export class HttpError extends HTTPException {
+  readonly code: string;
+
+  constructor(status: ContentfulStatusCode, code: string, message: string) {
+    super(status, { message });
+    this.code = code;
+  }
+}
+
+export function errorBody(code: string, message: string): { error: { code: string; message: string } } {
+  return { error: { code, message } };
+}
+
+/** Reads text up to the limit; a length that the client claims is not relied on. */
+export async function readText(c: Context<App>): Promise<string> {
+  const reader = c.req.raw.body?.getReader();
+  if (!reader) return "";
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  let text = "";
+  let bytes = 0;
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.length;
+      if (bytes > BODY_MAX_BYTES)
+        throw new HttpError(413, "too_large", `the body may hold ${BODY_MAX_BYTES} bytes`);
+      text += decoder.decode(part.value, { stream: true });
+    }
+    return text + decoder.decode();
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
+    throw new HttpError(400, "invalid_body", "the body is not UTF-8 text");
+  }
+}
+
+export async function readBody<T>(c: Context<App>, schema: z.ZodMiniType<T>): Promise<T> {
+  const body = checkJson(schema, await readText(c));
+  if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
+  return body.value;
+}
+
+export function requireScope(c: Context<App>, scope: Scope): ApiToken {
+  const token = c.get("token");
+  if (!token.scopes.includes(scope)) {
+    throw new HttpError(403, "forbidden", `the token '${token.name}' does not have the scope '${scope}'`);
+  }
+  return token;
+}
+
+/** A name from the path, checked before it names an object or a row. */
+export function pathName(c: Context<App>, name: string, form: RegExp, what: string): string {
+  const value = c.req.param(name) ?? "";
+  if (form.test(value)) return value;
+  throw new HttpError(400, "invalid_path", `${name}: expected ${what}`);
+}

@@ -1,0 +1,201 @@
+/** The Worker: routes and who may use them. What they do is in the files that they name. */
+import { AGENT_ID, VERSION } from "@edgecall/core/protocol/names.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { AuthSettingsError, apiToken, bridgeToken } from "./auth.ts";
+import { runCommand, showCommand } from "./commands.ts";
+import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
+import { logError } from "./log.ts";
+import { conversationOf, homeOf } from "./objects.ts";
+import type { Origin } from "./transcript.ts";
+import { JSON_PATIENCE_MS, turnResult, turnStream } from "./waiting-room.ts";
+
+export { Conversation } from "./conversation.ts";
+export { Home } from "./home.ts";
+
+const CONVERSATION_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const app = new Hono<App>();
+
+// ── no token ──────────────────────────────────────────────────────────────────────────────────────────
+
+app.get("/healthz", (c) => c.json({ ok: true, version: VERSION }));
+
+app.get("/bridge", async (c) => {
+  // Checked before any object is woken. A page in a browser has no business here, so an Origin is refused.
+  const bridge = await bridgeToken(c.req.raw, c.env);
+  if (!bridge) throw new HttpError(401, "unauthorized", "a bridge's bearer token is needed");
+  if (c.req.header("origin") !== undefined)
+    throw new HttpError(403, "forbidden", "a bridge does not come from a web page");
+  if (c.req.header("upgrade")?.toLowerCase() !== "websocket")
+    throw new HttpError(426, "upgrade_required", "expected a WebSocket upgrade");
+  return homeOf(c.env, bridge.home).fetch(
+    new Request("https://object/bridge", {
+      headers: { upgrade: "websocket", "x-edgecall-bridge": bridge.name },
+    }),
+  );
+});
+
+// ── everything else: a token, and its home only ───────────────────────────────────────────────────────
+
+app.use(async (c, next) => {
+  const token = await apiToken(c.req.raw, c.env);
+  if (!token) {
+    c.header("www-authenticate", 'Bearer realm="edgecall"');
+    return c.json(errorBody("unauthorized", "a bearer token is needed: 'Authorization: Bearer …'"), 401);
+  }
+  c.set("token", token);
+  return await next();
+});
+
+const Message = z.strictObject({
+  text: z.string().check(z.trim(), z.minLength(1), z.maxLength(32_000)),
+  images: z.optional(
+    z
+      .array(
+        z
+          .string()
+          .check(z.maxLength(512 * 1024), z.regex(/^(https:\/\/|data:image\/(png|jpeg|webp|gif);base64,)/)),
+      )
+      .check(z.maxLength(8)),
+  ),
+});
+
+app.post("/v1/conversations/:id/messages", async (c) => {
+  const { name, origin } = conversation(c, "ask");
+  const message = await readBody(c, Message);
+  const idempotency = c.req.header("idempotency-key");
+  if (idempotency !== undefined && (idempotency === "" || idempotency.length > 200)) {
+    throw new HttpError(400, "invalid_header", "Idempotency-Key: expected 1 to 200 characters");
+  }
+  const started = await conversationOf(c.env, name).start({
+    id: crypto.randomUUID(),
+    idempotency,
+    text: message.text,
+    images: message.images ?? [],
+    origin,
+  });
+  c.header("edgecall-turn", started.turn);
+  if (wantsEvents(c)) return turnStream(c.env, name, started.turn, 0, c.req.raw.signal);
+  const result = await turnResult(c.env, name, started.turn, JSON_PATIENCE_MS, c.req.raw.signal);
+  return result ? c.json(result) : c.json({ turn: started.turn, status: "running" }, 202);
+});
+
+app.get("/v1/conversations/:id/turns/:turn", async (c) => {
+  const { name } = conversation(c, "ask");
+  const result = await conversationOf(c.env, name).look(turnId(c));
+  if (!result) throw new HttpError(404, "not_found", "no such turn");
+  return c.json(result);
+});
+
+app.get("/v1/conversations/:id/turns/:turn/events", async (c) => {
+  const { name } = conversation(c, "ask");
+  const turn = turnId(c);
+  const after = Number(c.req.header("last-event-id") ?? 0);
+  if (!Number.isSafeInteger(after) || after < 0)
+    throw new HttpError(400, "invalid_header", "Last-Event-ID: expected the id of an event");
+  if (!(await conversationOf(c.env, name).look(turn))) throw new HttpError(404, "not_found", "no such turn");
+  return turnStream(c.env, name, turn, after, c.req.raw.signal);
+});
+
+app.post("/v1/conversations/:id/turns/:turn/cancel", async (c) => {
+  const { name } = conversation(c, "ask");
+  const result = await conversationOf(c.env, name).cancel(turnId(c));
+  if (!result) throw new HttpError(404, "not_found", "no such turn");
+  return c.json(result);
+});
+
+app.get("/v1/conversations/:id", async (c) => {
+  const { name } = conversation(c, "ask");
+  const turns = await conversationOf(c.env, name).history();
+  if (turns.length === 0) throw new HttpError(404, "not_found", "no such conversation");
+  return c.json({ id: c.req.param("id"), turns });
+});
+
+app.delete("/v1/conversations/:id", async (c) => {
+  const { name } = conversation(c, "ask");
+  await conversationOf(c.env, name).forget();
+  return c.body(null, 204);
+});
+
+/** Plain text in, plain text out: for shortcuts, shells and buttons. Each question stands alone. */
+app.post("/ask", async (c) => {
+  const token = requireScope(c, "ask");
+  const text = (await readText(c)).trim();
+  if (text === "" || text.length > 32_000)
+    throw new HttpError(400, "invalid_body", "expected the question as text, 1 to 32,000 characters");
+  const name = `${token.home}/ask/${crypto.randomUUID()}`;
+  const origin: Origin = { principal: token.name, role: token.role, channel: "ask" };
+  const { turn } = await conversationOf(c.env, name).start({
+    id: crypto.randomUUID(),
+    idempotency: undefined,
+    text,
+    images: [],
+    origin,
+  });
+  const result = await turnResult(c.env, name, turn, ASK_PATIENCE_MS, c.req.raw.signal);
+  if (!result)
+    return c.text(
+      "This takes longer than I can keep you waiting here; ask over /v1/conversations instead.\n",
+      504,
+    );
+  return c.text(`${result.answer ?? ""}\n`, result.status === "done" ? 200 : 502);
+});
+
+/** Text callers cannot look again later, so they may wait longer. */
+const ASK_PATIENCE_MS = 120_000;
+
+app.get("/v1/agents", async (c) => c.json({ agents: await home(c).agents() }));
+
+app.get("/v1/agents/:agent", async (c) => {
+  const id = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const agent = (await home(c).agents()).find((candidate) => candidate.id === id);
+  if (!agent) throw new HttpError(404, "not_found", `no such agent: ${id}`);
+  return c.json(agent);
+});
+
+app.post("/v1/agents/:agent/commands", runCommand);
+app.get("/v1/agents/:agent/commands/:request", showCommand);
+
+app.get("/v1/status", async (c) =>
+  c.json({ home: requireScope(c, "ask").home, ...(await home(c).status()) }),
+);
+
+app.notFound((c) => c.json(errorBody("not_found", `no such route: ${c.req.method} ${c.req.path}`), 404));
+
+app.onError((error, c) => {
+  if (error instanceof HttpError) return c.json(errorBody(error.code, error.message), error.status);
+  if (error instanceof HTTPException)
+    return c.json(errorBody("invalid_request", error.message), error.status);
+  logError("request.failed", error, { path: c.req.path });
+  if (error instanceof AuthSettingsError) return c.json(errorBody("not_configured", error.message), 500);
+  return c.json(errorBody("internal", "something went wrong in the gateway; its log has the reason"), 500);
+});
+
+type Ctx = Parameters<typeof requireScope>[0];
+
+/** Home and channel come from the token and the route, never from the caller. */
+function conversation(c: Ctx, scope: "ask"): { name: string; origin: Origin } {
+  const token = requireScope(c, scope);
+  const id = pathName(c, "id", CONVERSATION_ID, "a conversation's id: 1 to 128 of A-Z a-z 0-9 . _ : @ -");
+  return {
+    name: `${token.home}/api/${id}`,
+    origin: { principal: token.name, role: token.role, channel: "api" },
+  };
+}
+
+function turnId(c: Ctx): string {
+  return pathName(c, "turn", UUID, "a turn's id, a UUID");
+}
+
+function home(c: Ctx) {
+  return homeOf(c.env, requireScope(c, "ask").home);
+}
+
+function wantsEvents(c: Ctx): boolean {
+  return (c.req.header("accept") ?? "").includes("text/event-stream");
+}
+
+export default app;

@@ -1,0 +1,242 @@
+/** The rows of Home's ledger: each call once, by its UUID, from the order to the delivered outcome. */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import type { Order } from "./edge-call.ts";
+
+/** Settled calls are kept this long, so that a late repeat is recognised (the agents' ledgers keep 24 h). */
+const KEEP_SETTLED_MS = 48 * 3_600_000;
+
+export type CallState = "waiting" | "sent" | "taken" | "settled";
+
+/** An outcome; for a command from the API with the report as it came. */
+export type SettledOutcome = Outcome & { report?: { report_type: string; payload: Record<string, unknown> } };
+
+export type LedgerCall = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  command: string;
+  payload: Record<string, unknown>;
+  caller: Caller;
+  idempotent: boolean;
+  n: number;
+  state: CallState;
+  sentAt: number | null;
+  silenceMs: number;
+  deadline: number;
+  endsAt: number;
+  outcome: SettledOutcome | undefined;
+  createdAt: number;
+};
+
+type CallRow = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  command: string;
+  payload: string;
+  caller: string;
+  idempotent: number;
+  n: number;
+  state: CallState;
+  sent_at: number | null;
+  silence_ms: number;
+  deadline: number;
+  ends_at: number;
+  outcome: string | null;
+  created_at: number;
+};
+
+export type NewCall = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  caller: Caller;
+  order: Order;
+};
+
+export class Ledger {
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  get(id: string): LedgerCall | undefined {
+    return this.#select("WHERE id = ?", id)[0];
+  }
+
+  /** Calls that are not settled, oldest first. */
+  open(agent?: string): LedgerCall[] {
+    return agent === undefined
+      ? this.#select("WHERE state <> 'settled' ORDER BY n")
+      : this.#select("WHERE state <> 'settled' AND agent = ? ORDER BY n", agent);
+  }
+
+  undelivered(): LedgerCall[] {
+    return this.#select("WHERE state = 'settled' AND delivered = 0 ORDER BY settled_at");
+  }
+
+  /** @param sent it goes out with this very write, which the platform makes durable before the frame leaves */
+  add(call: NewCall, n: number, sent: boolean, now: number): LedgerCall {
+    const { order } = call;
+    const row: CallRow = {
+      id: call.id,
+      conversation: call.conversation,
+      agent: call.agent,
+      command: order.command,
+      payload: JSON.stringify(order.payload),
+      caller: JSON.stringify(call.caller),
+      idempotent: order.idempotent ? 1 : 0,
+      n,
+      state: sent ? "sent" : "waiting",
+      sent_at: sent ? now : null,
+      silence_ms: Math.round(order.silenceMs),
+      deadline: now + Math.round(order.silenceMs),
+      ends_at: now + Math.round(order.totalMs),
+      outcome: null,
+      created_at: now,
+    };
+    this.#sql.exec(
+      `INSERT INTO call (id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at,
+                         silence_ms, deadline, ends_at, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      row.id,
+      row.conversation,
+      row.agent,
+      row.command,
+      row.payload,
+      row.caller,
+      row.idempotent,
+      row.n,
+      row.state,
+      row.sent_at,
+      row.silence_ms,
+      row.deadline,
+      row.ends_at,
+      row.created_at,
+    );
+    return toCall(row);
+  }
+
+  sent(id: string, n: number, now: number): void {
+    this.#sql.exec(
+      "UPDATE call SET state = 'sent', sent_at = ?, n = ? WHERE id = ? AND state <> 'settled'",
+      now,
+      n,
+      id,
+    );
+  }
+
+  /** It did not leave. */
+  unsent(id: string): void {
+    this.#sql.exec("UPDATE call SET state = 'waiting' WHERE id = ? AND state = 'sent'", id);
+  }
+
+  /** The broker has it, or may have: from here on only its deadline counts. */
+  taken(id: string): void {
+    this.#sql.exec("UPDATE call SET state = 'taken' WHERE id = ? AND state = 'sent'", id);
+  }
+
+  /** Calls that the bridge should have taken by now. */
+  untaken(now: number): LedgerCall[] {
+    return this.#select("WHERE state = 'sent' AND sent_at <= ?", now - TAKEN_WITHIN_MS);
+  }
+
+  /** Calls whose time is over. */
+  overdue(now: number): LedgerCall[] {
+    return this.#select("WHERE state <> 'settled' AND deadline <= ?", now);
+  }
+
+  /** A sign of life: the call gets its silence anew, up to its end. */
+  alive(id: string, now: number): void {
+    this.#sql.exec(
+      "UPDATE call SET state = 'taken', deadline = MIN(? + silence_ms, ends_at) WHERE id = ? AND state IN ('sent', 'taken')",
+      now,
+      id,
+    );
+  }
+
+  /** The first outcome counts. @returns whether this was it */
+  settle(id: string, outcome: SettledOutcome, now: number): boolean {
+    const rows = this.#sql.exec(
+      // A command from the API has nobody to deliver to but who waits for it.
+      "UPDATE call SET state = 'settled', outcome = ?, settled_at = ?, delivered = (conversation IS NULL) WHERE id = ? AND state <> 'settled' RETURNING id",
+      JSON.stringify(outcome),
+      now,
+      id,
+    );
+    return rows.toArray().length > 0;
+  }
+
+  delivered(id: string): void {
+    this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ?", id);
+  }
+
+  /** When the next open call wants attention: not taken in time, silent for too long, or at its end. */
+  nextDue(): number | undefined {
+    const { due } = this.#sql
+      .exec<{ due: number | null }>(
+        `SELECT MIN(CASE WHEN state = 'sent' THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
+         FROM call WHERE state <> 'settled'`,
+      )
+      .one();
+    return due ?? undefined;
+  }
+
+  /** What each agent was asked: for the roster's counts. */
+  activity(): Map<string, { last: number; calls: number; success: number; error: number; open: number }> {
+    const rows = this.#sql.exec<{
+      agent: string;
+      last: number;
+      calls: number;
+      success: number;
+      open: number;
+    }>(
+      `SELECT agent, MAX(COALESCE(settled_at, created_at)) AS last, COUNT(*) AS calls,
+              SUM(state = 'settled' AND json_extract(outcome, '$.status') = 'success') AS success,
+              SUM(state <> 'settled') AS open
+       FROM call GROUP BY agent`,
+    );
+    return new Map(
+      rows
+        .toArray()
+        .map(({ agent, ...row }) => [agent, { ...row, error: row.calls - row.success - row.open }]),
+    );
+  }
+
+  prune(now: number): void {
+    this.#sql.exec(
+      "DELETE FROM call WHERE state = 'settled' AND delivered = 1 AND settled_at < ?",
+      now - KEEP_SETTLED_MS,
+    );
+  }
+
+  #select(where: string, ...bindings: SqlStorageValue[]): LedgerCall[] {
+    return this.#sql
+      .exec<CallRow>(`SELECT * FROM call ${where}`, ...bindings)
+      .toArray()
+      .map(toCall);
+  }
+}
+
+function toCall(row: CallRow): LedgerCall {
+  return {
+    id: row.id,
+    conversation: row.conversation,
+    agent: row.agent,
+    command: row.command,
+    payload: JSON.parse(row.payload) as Record<string, unknown>,
+    caller: JSON.parse(row.caller) as Caller,
+    idempotent: row.idempotent === 1,
+    n: row.n,
+    state: row.state,
+    sentAt: row.sent_at,
+    silenceMs: row.silence_ms,
+    deadline: row.deadline,
+    endsAt: row.ends_at,
+    outcome: row.outcome === null ? undefined : (JSON.parse(row.outcome) as SettledOutcome),
+    createdAt: row.created_at,
+  };
+}

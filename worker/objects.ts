@@ -1,0 +1,27 @@
+/**
+ * Stubs of the two objects, by name, new for each use: a stub that threw is broken.
+ *
+ * workers-types turns a result that holds `unknown` (a tool's arguments) into `never`, so the stubs are
+ * typed by the classes' own methods.
+ */
+import type { Conversation } from "./conversation.ts";
+import type { Env } from "./env.ts";
+import type { Home } from "./home.ts";
+
+export type ConversationStub = Pick<
+  Conversation,
+  "start" | "settle" | "look" | "history" | "cancel" | "forget" | "fetch"
+>;
+export type HomeStub = Pick<
+  Home,
+  "roster" | "submit" | "command" | "cancel" | "agents" | "outcome" | "status" | "fetch"
+>;
+
+/** @param name `home/channel/id` */
+export function conversationOf(env: Env, name: string): ConversationStub {
+  return env.CONVERSATION.getByName(name) as unknown as ConversationStub;
+}
+
+export function homeOf(env: Env, home: string): HomeStub {
+  return env.HOME.getByName(home) as unknown as HomeStub;
+}

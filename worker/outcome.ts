@@ -1,0 +1,126 @@
+/** A device's report → the outcome of the call, bounded and in the model's words. */
+import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
+import type { ActionAdvert, ReadReport } from "@edgecall/core/protocol/mqtt.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
+import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
+
+/** Inner calls kept of a device's own loop, and the text of each: they ride along with every answer. */
+const INNER_CALLS_MAX = 50;
+const INNER_TEXT_MAX = 2_000;
+
+/** @param advert of the action that was called, whose schema helps the model after wrong parameters */
+export function outcomeOf(report: ReadReport, elapsedMs: number, advert: ActionAdvert | undefined): Outcome {
+  const { payload } = report;
+  const calls = innerCalls(payload);
+  const common = { elapsedMs, ...(calls.length > 0 && { calls }) };
+  const failed = report.type === "error" || payload.status === "error";
+  if (!failed)
+    return { status: "success", text: cutText(answerText(payload), RESULT_TEXT_MAX_BYTES), ...common };
+
+  const errorType = errorTypeOf(payload.error_type);
+  const said =
+    asText(payload.error) ||
+    asText(payload.content) ||
+    asText(payload.result) ||
+    "the device reported an error without words";
+  const schema =
+    errorType === "invalid_params" && advert
+      ? `\nSchema of '${advert.name}': ${JSON.stringify(advert.parameters)}`
+      : "";
+  const output = partialOutput(payload);
+  const text = cutText(
+    `${said.startsWith("Error") ? said : `Error: ${said}`}${schema}${output}`,
+    RESULT_TEXT_MAX_BYTES,
+  );
+  return { status: "error", text, errorType, ...common };
+}
+
+/** What is said of a call that ran out of time. Delivered and not repeatable = nobody knows what it did. */
+export function silenceOutcome(
+  agentId: string,
+  what: string,
+  elapsedMs: number,
+  delivered: boolean,
+  idempotent: boolean,
+): Outcome {
+  const waited = `${Math.round(elapsedMs / 1_000)} s`;
+  if (!delivered) {
+    const text = `Error: ${what} did not reach agent '${agentId}' within ${waited}. Nothing was run.`;
+    return { status: "error", errorType: "offline", text, elapsedMs };
+  }
+  if (idempotent) {
+    const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}.\nTry again or explain to the user.`;
+    return { status: "error", errorType: "timeout", text, elapsedMs };
+  }
+  const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}. The outcome is unknown: it may or may not have run.\nDo not repeat it blindly and do not say that it is done. Tell the user what is unknown and how to check.`;
+  return { status: "error", errorType: "outcome_unknown", text, elapsedMs };
+}
+
+/** EvoClaw's Rust agent answers a tool with an object, its prompt with `content`; ours with text. */
+function answerText(payload: Record<string, unknown>): string {
+  if (payload.content !== undefined && typeof payload.content === "string") return payload.content;
+  if (payload.result !== undefined)
+    return `${asText(payload.result)}${partialOutput({ stderr: payload.stderr })}`;
+  const { request_id: _, ...rest } = payload;
+  return JSON.stringify(rest);
+}
+
+function partialOutput(payload: Record<string, unknown>): string {
+  const stderr = asText(payload.stderr);
+  const parts: string[] = [];
+  if (stderr) parts.push(`stderr: ${stderr}`);
+  if (typeof payload.exit_code === "number" && payload.exit_code !== 0)
+    parts.push(`exit code ${payload.exit_code}`);
+  return parts.length > 0 ? `\n${parts.join("\n")}` : "";
+}
+
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function errorTypeOf(value: unknown): ErrorType {
+  return ERROR_TYPES.find((type) => type === value) ?? "execution_failed";
+}
+
+const InnerCall = z.looseObject({
+  id: z.optional(z.string()),
+  name: z.optional(z.string()),
+  tool: z.optional(z.string()),
+  args: z.optional(z.record(z.string(), z.unknown())),
+  status: z.optional(z.string()),
+  success: z.optional(z.boolean()),
+  result: z.optional(z.unknown()),
+  error: z.optional(z.unknown()),
+  error_type: z.optional(z.string()),
+  elapsed_ms: z.optional(z.number()),
+});
+
+/** The calls of a device's own loop: ours in `calls`, EvoClaw's in `tools_executed`. */
+function innerCalls(payload: Record<string, unknown>): CallRecord[] {
+  const listed = Array.isArray(payload.calls)
+    ? payload.calls
+    : Array.isArray(payload.tools_executed)
+      ? payload.tools_executed
+      : [];
+  return listed.slice(0, INNER_CALLS_MAX).flatMap((item: unknown, index): CallRecord[] => {
+    const call = InnerCall.safeParse(item);
+    if (!call.success) return [];
+    const { id, name, tool, args, status, success, result, error, error_type, elapsed_ms } = call.data;
+    const ok = status === undefined ? success === true : status === "success";
+    return [
+      {
+        id: id ?? String(index),
+        name: name ?? tool ?? "unknown",
+        ...(args && { args }),
+        status: status === "pending" ? "pending" : ok ? "success" : "error",
+        ...(ok
+          ? { result: asText(result).slice(0, INNER_TEXT_MAX) }
+          : { error: asText(error ?? result).slice(0, INNER_TEXT_MAX) }),
+        ...(!ok && error_type !== undefined && { error_type: errorTypeOf(error_type) }),
+        ...(elapsed_ms !== undefined && { elapsed_ms }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,41 @@
+/** What Home tells of its agents: to the model (through edge-call.ts) and to `GET /v1/agents`. */
+
+export type RosterAgent = {
+  id: string;
+  online: boolean;
+  /** Why it is not online, in words. */
+  reason: string | undefined;
+  /** Epoch ms of its last sign of life; null when there never was one. */
+  lastSeen: number | null;
+  /** Its advert: one line, bounded and on one line, never trusted. */
+  line: string;
+  /** Names of the actions it advertises. */
+  actions: string[];
+  /** Whether it can be asked in words. A foreign agent always can: it says nothing of it. */
+  hasModel: boolean;
+  foreign: boolean;
+};
+
+export type Roster = {
+  bridgeOnline: boolean;
+  agents: RosterAgent[];
+};
+
+/** "3 minutes ago", "never": how long since an agent was heard, for a model or a person. */
+export function ago(then: number | null, now: number): string {
+  if (then === null) return "never";
+  const seconds = Math.max(0, Math.round((now - then) / 1_000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3_600) return `${Math.round(seconds / 60)} min ago`;
+  if (seconds < 2 * 86_400) return `${Math.round(seconds / 3_600)} h ago`;
+  return `${Math.round(seconds / 86_400)} days ago`;
+}
+
+/** Text of a device on one line: no control characters, no line of its own making, bounded. */
+export function oneLine(text: string, max: number): string {
+  const line = text
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
+    .replace(/ {2,}/g, " ")
+    .trim();
+  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+}

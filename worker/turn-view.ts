@@ -1,0 +1,69 @@
+/** How a turn is shown: as the JSON answer, and as the events that a client can re-attach to. */
+import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
+import { recordsOf } from "@edgecall/core/loop/run.ts";
+import { type StoredEntry, shownCall, type Turn, type TurnStatus } from "./transcript.ts";
+
+/** The body of `POST …/messages` and `GET …/turns/{turn}`. */
+export type TurnResult = {
+  turn: string;
+  status: TurnStatus;
+  /** Words for the person, whatever the turn came to; null while it runs. */
+  answer: string | null;
+  model: string | null;
+  /** Every call that was made and what it came to: a claim can be held against it. */
+  calls: CallRecord[];
+  usage: Usage;
+  error?: { code: string; message: string };
+};
+
+/**
+ * What a waiting client gets. `id` is the conversation's seq: a client that re-attaches with the last one
+ * misses nothing that counts. Deltas carry none: the whole message follows them.
+ */
+export type TurnEvent =
+  | { event: "turn"; data: { turn: string; status: "running" } }
+  | { event: "delta"; data: { text: string } }
+  /** The step is tried again: what the deltas since the last message said is void. */
+  | { event: "reset"; data: Record<string, never> }
+  | { id: number; event: "message"; data: { text: string; calls: CallRecord[] } }
+  | { id: number; event: "call"; data: CallRecord }
+  | { id: number; event: "done"; data: TurnResult };
+
+export function resultOf(turn: Turn, entries: readonly StoredEntry[]): TurnResult {
+  return {
+    turn: turn.id,
+    status: turn.status,
+    answer: turn.answer,
+    model: turn.model,
+    calls: recordsOf(entries).map(shownCall),
+    usage: turn.usage,
+    ...(turn.error !== null && { error: { code: turn.error, message: turn.answer ?? "" } }),
+  };
+}
+
+/** The events of a turn after a seq, in their order. */
+export function eventsAfter(turn: Turn, entries: readonly StoredEntry[], after: number): TurnEvent[] {
+  const events: Array<TurnEvent & { id: number }> = [];
+  for (const entry of entries) {
+    if (entry.role !== "assistant" || entry.calls.length === 0) continue;
+    const calls = recordsOf([entry]).map(shownCall);
+    // As it was when it was said: the calls were still to be made.
+    const asked = calls.map(({ id, name, agent, action, query, args }) => ({
+      id,
+      name,
+      ...(agent !== undefined && { agent }),
+      ...(action !== undefined && { action }),
+      ...(query !== undefined && { query }),
+      ...(args && { args }),
+      status: "pending" as const,
+    }));
+    events.push({ id: entry.seq, event: "message", data: { text: entry.text, calls: asked } });
+    for (const [position, call] of entry.calls.entries()) {
+      const shown = calls[position];
+      if (shown && call.settledSeq !== null) events.push({ id: call.settledSeq, event: "call", data: shown });
+    }
+  }
+  if (turn.finishedSeq !== null)
+    events.push({ id: turn.finishedSeq, event: "done", data: resultOf(turn, entries) });
+  return events.filter((event) => event.id > after).sort((a, b) => a.id - b.id);
+}

@@ -1,0 +1,63 @@
+/**
+ * Clients that wait for a turn, each a WebSocket from the Worker that the object accepted with the
+ * hibernation API: the object sleeps while they wait, and nothing is billed.
+ */
+import type { TurnEvent } from "./turn-view.ts";
+
+export class Waiters {
+  readonly #ctx: DurableObjectState;
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+  }
+
+  /** Takes a socket in and sends it what it missed. A turn that is done already ends it. */
+  accept(turnId: string, missed: readonly TurnEvent[]): Response {
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.#ctx.acceptWebSocket(server, [turnId]);
+    server.send(
+      JSON.stringify({ event: "turn", data: { turn: turnId, status: "running" } } satisfies TurnEvent),
+    );
+    for (const event of missed) server.send(JSON.stringify(event));
+    if (missed.at(-1)?.event === "done") server.close(1000, "done");
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  listening(turnId: string): boolean {
+    return this.#ctx.getWebSockets(turnId).length > 0;
+  }
+
+  tell(turnId: string, event: TurnEvent): void {
+    const sockets = this.#ctx.getWebSockets(turnId);
+    if (sockets.length === 0) return;
+    const text = JSON.stringify(event);
+    for (const socket of sockets) {
+      try {
+        socket.send(text);
+      } catch {
+        // It closed a moment ago; its client re-attaches and reads the same from rows.
+      }
+    }
+  }
+
+  end(turnId: string): void {
+    for (const socket of this.#ctx.getWebSockets(turnId)) closeQuietly(socket, "done");
+  }
+
+  closeAll(): void {
+    for (const socket of this.#ctx.getWebSockets()) closeQuietly(socket, "forgotten");
+  }
+
+  closed(socket: WebSocket): void {
+    closeQuietly(socket, "bye");
+  }
+}
+
+/** Closing a socket that is closed already throws; there is nothing to be done about it. */
+export function closeQuietly(socket: WebSocket, reason: string, code = 1000): void {
+  try {
+    socket.close(code, reason);
+  } catch {
+    // Closed already.
+  }
+}

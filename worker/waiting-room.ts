@@ -1,0 +1,163 @@
+/**
+ * The Worker is the waiting room: it holds the caller's response while the objects sleep, over a socket to
+ * the Conversation, and attaches again where it left off when that socket closes early (a deploy, an
+ * eviction, a crash). Wall time of a Worker costs nothing; time of an object does.
+ */
+import type { Env } from "./env.ts";
+import { conversationOf } from "./objects.ts";
+import type { TurnEvent, TurnResult } from "./turn-view.ts";
+
+/** A JSON caller gets its answer, or after this long the turn's address to look at. */
+export const JSON_PATIENCE_MS = 25_000;
+/** Proxies close a silent stream after 60 to 100 s. */
+const KEEPALIVE_MS = 15_000;
+/** Attempts in a row to attach again, and the pause between them: together about 15 s. */
+const REATTACH_TRIES = 15;
+const REATTACH_PAUSE_MS = 1_000;
+
+/** Opens the socket of an object's waiting room; a stub that threw is broken, so each try takes a new one. */
+async function open(
+  stub: { fetch(request: Request): Promise<Response> },
+  path: string,
+): Promise<WebSocket | "gone"> {
+  const response = await stub.fetch(
+    new Request(`https://object${path}`, { headers: { upgrade: "websocket" } }),
+  );
+  if (response.status === 404) return "gone";
+  if (!response.webSocket) throw new Error(`no socket: ${response.status}`);
+  response.webSocket.accept();
+  return response.webSocket;
+}
+
+/** Messages of a socket until it closes or the signal fires. */
+async function* messages(socket: WebSocket, signal: AbortSignal): AsyncGenerator<string> {
+  const queue: string[] = [];
+  let wake: () => void = () => {};
+  let closed = false;
+  const close = () => {
+    closed = true;
+    wake();
+  };
+  socket.addEventListener("message", ({ data }) => {
+    if (typeof data === "string") queue.push(data);
+    wake();
+  });
+  socket.addEventListener("close", close);
+  socket.addEventListener("error", close);
+  signal.addEventListener("abort", close);
+  try {
+    while (!signal.aborted) {
+      const text = queue.shift();
+      if (text !== undefined) yield text;
+      else if (closed) return;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    signal.removeEventListener("abort", close);
+    socket.close(1000, "bye");
+  }
+}
+
+/** The events of a turn after a seq, to its end, whatever happens to the object meanwhile. */
+export async function* turnEvents(
+  env: Env,
+  name: string,
+  turn: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<TurnEvent> {
+  let seen = after;
+  for (let tries = 0; tries < REATTACH_TRIES && !signal.aborted; tries += 1) {
+    if (tries > 0) await pause(REATTACH_PAUSE_MS, signal);
+    try {
+      const socket = await open(conversationOf(env, name), `/attach?turn=${turn}&after=${seen}`);
+      if (socket === "gone") return;
+      for await (const text of messages(socket, signal)) {
+        // SAFETY: our own object sent it.
+        const event = JSON.parse(text) as TurnEvent;
+        tries = 0;
+        if ("id" in event) seen = Math.max(seen, event.id);
+        yield event;
+        if (event.event === "done") return;
+      }
+    } catch {
+      // The object is being replaced; the next try reaches the new one.
+    }
+  }
+}
+
+/** The turn's result, or undefined when patience ran out. */
+export async function turnResult(
+  env: Env,
+  name: string,
+  turn: string,
+  patienceMs: number,
+  hangup: AbortSignal,
+): Promise<TurnResult | undefined> {
+  const signal = AbortSignal.any([hangup, AbortSignal.timeout(patienceMs)]);
+  for await (const event of turnEvents(env, name, turn, 0, signal))
+    if (event.event === "done") return event.data;
+  return undefined;
+}
+
+/** The same as server-sent events: `id:` is the seq that `Last-Event-ID` brings back. */
+export function turnStream(
+  env: Env,
+  name: string,
+  turn: string,
+  after: number,
+  hangup: AbortSignal,
+): Response {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([hangup, stop.signal]);
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const write = (text: string) => {
+        if (!signal.aborted) controller.enqueue(encoder.encode(text));
+      };
+      const keepalive = setInterval(() => write(": keep-alive\n\n"), KEEPALIVE_MS);
+      try {
+        for await (const event of turnEvents(env, name, turn, after, signal)) write(sse(event));
+      } finally {
+        clearInterval(keepalive);
+        if (!signal.aborted) controller.close();
+      }
+    },
+    cancel() {
+      stop.abort();
+    },
+  });
+  return new Response(body, {
+    headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
+  });
+}
+
+function sse(event: TurnEvent): string {
+  const id = "id" in event ? `id: ${event.id}\n` : "";
+  return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
+}
+
+/** One message of a waiting room, or undefined when patience ran out or there is none. */
+export async function firstMessage(
+  stub: { fetch(request: Request): Promise<Response> },
+  path: string,
+  patienceMs: number,
+  hangup: AbortSignal,
+): Promise<string | undefined> {
+  const socket = await open(stub, path);
+  if (socket === "gone") return undefined;
+  for await (const text of messages(socket, AbortSignal.any([hangup, AbortSignal.timeout(patienceMs)])))
+    return text;
+  return undefined;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
