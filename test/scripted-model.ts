@@ -61,6 +61,11 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = "";
     for await (const chunk of request) body += chunk;
+    if (request.url?.endsWith("/requests")) {
+      const seen = requests.map((one) => ({ ...one, question: textOf(one.messages.findLast(isScript)) }));
+      json(response, 200, seen);
+      return;
+    }
     if (request.method === "GET") {
       json(response, 200, { object: "list", data: [{ id: "scripted", object: "model", owned_by: "test" }] });
       return;
@@ -78,7 +83,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
       json(response, 400, { error: { message: breach } });
       return;
     }
-    const question = textOf(asked.messages.findLast((message) => textOf(message).startsWith("script ")));
+    const question = textOf(asked.messages.findLast(isScript));
     const steps = JSON.parse(question.slice(question.indexOf("["))) as Step[];
     const at = position.get(question) ?? 0;
     position.set(question, at + 1);
@@ -160,8 +165,12 @@ function textOf(message: Message | undefined): string {
   return Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : "";
 }
 
+function isScript(message: Message): boolean {
+  return message.role === "user" && textOf(message).startsWith("script ");
+}
+
 function resultsOf(messages: Message[]): string {
-  const from = messages.findLastIndex((message) => message.role === "user");
+  const from = messages.findLastIndex(isScript);
   return messages
     .slice(from + 1)
     .filter((message) => message.role === "tool")

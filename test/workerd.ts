@@ -27,7 +27,15 @@ export type Answer = {
   turn: string;
   status: string;
   answer: string;
-  calls: Array<{ id: string; status: string; agent?: string; error_type?: string; error?: string; result?: string; calls?: unknown[] }>;
+  calls: Array<{
+    id: string;
+    status: string;
+    agent?: string;
+    error_type?: string;
+    error?: string;
+    result?: string;
+    calls?: unknown[];
+  }>;
   usage: { input_tokens: number; output_tokens: number };
   error?: { code: string; message: string };
 };
@@ -87,7 +95,13 @@ export class TestBridge {
   }
 
   report(id: string, agent: string, payload: Record<string, unknown>, report_type = "result"): void {
-    const report = { agent_id: agent, agent_type: "monitor", report_type, payload: { ...payload, request_id: id }, timestamp: 1 };
+    const report = {
+      agent_id: agent,
+      agent_type: "monitor",
+      report_type,
+      payload: { ...payload, request_id: id },
+      timestamp: 1,
+    };
     this.send({ t: "report", id, agent, payload: JSON.stringify(report) });
   }
 
@@ -109,14 +123,28 @@ async function roster(token: string): Promise<unknown[]> {
 }
 
 /** An agent of ours as a bridge tells of it. */
-export function agent(id: string, more: Partial<AgentState> & { line?: string; features?: string[]; tools?: unknown[] } = {}): AgentState {
-  const { line = `${id} edge agent`, features = ["tool", "prompt", "cancel", "ack"], tools = [CPU], ...rest } = more;
+export function agent(
+  id: string,
+  more: Partial<Omit<AgentState, "tools">> & { line?: string; features?: string[]; tools?: unknown[] } = {},
+): AgentState {
+  const {
+    line = `${id} edge agent`,
+    features = ["tool", "prompt", "cancel", "ack"],
+    tools = [CPU],
+    ...rest
+  } = more;
   return {
     id,
     online: true,
     last_seen: Date.now(),
     foreign: false,
-    capabilities: JSON.stringify({ agent_id: id, capabilities: line, agent_type: "monitor", version: "0.1.0", features }),
+    capabilities: JSON.stringify({
+      agent_id: id,
+      capabilities: line,
+      agent_type: "monitor",
+      version: "0.1.0",
+      features,
+    }),
     tools: JSON.stringify({ hash: "h", tools }),
     ...rest,
   };
@@ -131,4 +159,10 @@ export const CPU = {
   idempotent: true,
 };
 
-export const SIREN = { ...CPU, name: "siren", description: "Sounds the siren", effect: "device", idempotent: false };
+export const SIREN = {
+  ...CPU,
+  name: "siren",
+  description: "Sounds the siren",
+  effect: "device",
+  idempotent: false,
+};

@@ -168,12 +168,11 @@ export class BridgeDesk {
     if (call.conversation !== null) return outcome;
     return { ...outcome, report: { report_type: report.value.type, payload: report.value.payload } };
   }
-  onClose(socket: WebSocket): void {
-    if (!this.#bridge.isWelcomed(socket)) return;
+  /** A socket closed. Its tags and attachment are gone by now, so it is asked who is left instead. */
+  onClose(): void {
     const now = Date.now();
     if (this.#bridge.current(now)) return;
-    this.#ctx.storage.sql.exec("UPDATE bridge SET gone_at = ? WHERE one = 1", now);
-    logInfo("bridge.gone");
+    this.#ctx.storage.sql.exec("UPDATE bridge SET gone_at = ? WHERE gone_at IS NULL", now);
   }
 }
 

@@ -1,9 +1,9 @@
-import { env } from "cloudflare:workers";
 import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { script } from "../test/scripted-model.ts";
-import { CPU, SIREN, TestBridge, agent, ask, say } from "../test/workerd.ts";
 import { until } from "../test/wait.ts";
+import { agent, ask, CPU, SIREN, say, TestBridge } from "../test/workerd.ts";
 
 const cpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
 const success = { status: "success", tool: "cpu", result: "load 0.5" };
@@ -19,14 +19,21 @@ describe("a turn", () => {
     await connected();
     const { status, body } = await say("plain", script({ text: "Hello." }));
     expect(status).toBe(200);
-    expect(body).toMatchObject({ status: "done", answer: "Hello.", calls: [], usage: { input_tokens: 10, output_tokens: 5 } });
+    expect(body).toMatchObject({
+      status: "done",
+      answer: "Hello.",
+      calls: [],
+      usage: { input_tokens: 10, output_tokens: 5 },
+    });
   });
 
   test("asks a device in action mode and answers from its result", async () => {
     const bridge = await connected();
     const { body } = await say("action", script(cpu, { text: "It says: $results" }));
     expect(body.answer).toBe("It says: load 0.5");
-    expect(body.calls).toMatchObject([{ name: "edge_call", agent: "pi", action: "cpu", status: "success", result: "load 0.5" }]);
+    expect(body.calls).toMatchObject([
+      { name: "edge_call", agent: "pi", action: "cpu", status: "success", result: "load 0.5" },
+    ]);
     const command = JSON.parse(bridge.calls()[0]?.payload ?? "{}");
     expect(command).toMatchObject({
       command: "tool",
@@ -42,7 +49,9 @@ describe("a turn", () => {
     const held: string[] = [];
     bridge.onCall = (call) => {
       held.push(call.id);
-      if (held.length === 3) for (const id of held.toReversed()) bridge.report(id, "pi", { status: "success", tool: "cpu", result: `r${held.indexOf(id)}` });
+      if (held.length === 3)
+        for (const id of held.toReversed())
+          bridge.report(id, "pi", { status: "success", tool: "cpu", result: `r${held.indexOf(id)}` });
       return undefined;
     };
     const three = { calls: [1, 2, 3].map(() => ({ arguments: { agent_id: "pi", action: "cpu" } })) };
@@ -80,10 +89,16 @@ describe("a turn", () => {
       return response.ok && ((await response.json()) as { turns: Array<{ turn: string }> }).turns;
     });
     const response = await ask(`/v1/conversations/cancel/turns/${turns[0]?.turn}/cancel`, { method: "POST" });
-    expect(await response.json()).toMatchObject({ status: "cancelled", calls: [{ id: call.id, error_type: "outcome_unknown" }] });
+    expect(await response.json()).toMatchObject({
+      status: "cancelled",
+      calls: [{ id: call.id, error_type: "outcome_unknown" }],
+    });
     expect((await waiting).body.status).toBe("cancelled");
     const cancel = await until(() => bridge.received.find((frame) => frame.t === "publish"));
-    expect(JSON.parse(cancel.t === "publish" ? cancel.payload : "")).toMatchObject({ command: "cancel", payload: { request_id: call.id } });
+    expect(JSON.parse(cancel.t === "publish" ? cancel.payload : "")).toMatchObject({
+      command: "cancel",
+      payload: { request_id: call.id },
+    });
     // The next turn finds a valid history.
     bridge.onCall = () => success;
     expect((await say("cancel", script(cpu, { text: "$results" }))).body.answer).toBe("load 0.5");
@@ -117,12 +132,43 @@ describe("a model that misbehaves ends in an answer", () => {
   const text = { text: "fine in the end" };
   const cases: Record<string, { steps: Parameters<typeof script>; answer: RegExp; status?: string }> = {
     "arguments as an object": {
-      steps: [{ raw: sse({ tool_calls: [{ index: 0, id: "x", function: { name: "edge_call", arguments: { agent_id: "pi", action: "cpu" } } }] }, "tool_calls") }, { text: "$results" }],
+      steps: [
+        {
+          raw: sse(
+            {
+              tool_calls: [
+                {
+                  index: 0,
+                  id: "x",
+                  function: { name: "edge_call", arguments: { agent_id: "pi", action: "cpu" } },
+                },
+              ],
+            },
+            "tool_calls",
+          ),
+        },
+        { text: "$results" },
+      ],
       answer: /load 0.5/,
     },
-    "broken JSON arguments": { steps: [{ calls: [{ arguments: '{"agent_id": "pi", "action": ' }] }, { text: "$results" }], answer: /Invalid parameters/ },
+    "broken JSON arguments": {
+      steps: [{ calls: [{ arguments: '{"agent_id": "pi", "action": ' }] }, { text: "$results" }],
+      answer: /Invalid parameters/,
+    },
     "missing call ids": {
-      steps: [{ raw: sse({ tool_calls: [{ index: 0, function: { name: "edge_call", arguments: '{"agent_id":"pi","action":"cpu"}' } }] }, "stop") }, { text: "$results" }],
+      steps: [
+        {
+          raw: sse(
+            {
+              tool_calls: [
+                { index: 0, function: { name: "edge_call", arguments: '{"agent_id":"pi","action":"cpu"}' } },
+              ],
+            },
+            "stop",
+          ),
+        },
+        { text: "$results" },
+      ],
       answer: /load 0.5/,
     },
     "repeated call ids": {
@@ -133,14 +179,31 @@ describe("a model that misbehaves ends in an answer", () => {
       ],
       answer: /load 0.5 \| load 0.5/,
     },
-    "an unknown tool": { steps: [{ calls: [{ name: "git_status", arguments: {} }] }, { text: "$results" }], answer: /Tool 'git_status' not found. Available tools: edge_call/ },
+    "an unknown tool": {
+      steps: [{ calls: [{ name: "git_status", arguments: {} }] }, { text: "$results" }],
+      answer: /Tool 'git_status' not found. Available tools: edge_call/,
+    },
     "empty content": { steps: [{ text: "" }, text], answer: /fine/ },
-    "a finish_reason that does not match": { steps: [{ raw: sse({ content: "fine" }, "tool_calls") }], answer: /fine/ },
+    "a finish_reason that does not match": {
+      steps: [{ raw: sse({ content: "fine" }, "tool_calls") }],
+      answer: /fine/,
+    },
     "a stream that breaks off": { steps: [{ breakOff: true }, text], answer: /fine/ },
-    "429 with Retry-After": { steps: [{ status: 429, headers: { "retry-after": "1" } }, text], answer: /fine/ },
+    "429 with Retry-After": {
+      steps: [{ status: 429, headers: { "retry-after": "1" } }, text],
+      answer: /fine/,
+    },
     "500": { steps: [{ status: 500 }, { status: 500 }, text], answer: /fine/ },
-    "401 for ever": { steps: [{ status: 401, body: { error: { message: "bad key" } } }], answer: /could not get an answer from the model.*401: bad key/, status: "failed" },
-    "500 for ever": { steps: [1, 2, 3, 4, 5].map(() => ({ status: 500 })), answer: /could not get an answer/, status: "failed" },
+    "401 for ever": {
+      steps: [{ status: 401, body: { error: { message: "bad key" } } }],
+      answer: /could not get an answer from the model.*401: bad key/,
+      status: "failed",
+    },
+    "500 for ever": {
+      steps: [1, 2, 3, 4, 5].map(() => ({ status: 500 })),
+      answer: /could not get an answer/,
+      status: "failed",
+    },
   };
   test.each(Object.entries(cases))("%s", async (name, { steps, answer, status = "done" }) => {
     await connected();
@@ -156,7 +219,10 @@ describe("a model that misbehaves ends in an answer", () => {
 describe("limits", () => {
   test("ten model calls, then one without tools to sum up", async () => {
     await connected();
-    const { body } = await say("limit", script(...Array.from({ length: 10 }, () => cpu), { text: "in sum" }, { text: "never" }));
+    const { body } = await say(
+      "limit",
+      script(...Array.from({ length: 10 }, () => cpu), { text: "in sum" }, { text: "never" }),
+    );
     expect(body.answer).toBe("in sum");
     expect(body.calls).toHaveLength(10);
   });

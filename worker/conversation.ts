@@ -111,10 +111,10 @@ export class Conversation extends DurableObject<Env> {
     const turn = this.#transcript.turn(url.searchParams.get("turn") ?? "");
     if (!turn) return new Response("no such turn", { status: 404 });
     const after = Number(url.searchParams.get("after") ?? 0);
-    const response = this.#waiters.accept(
-      turn.id,
-      eventsAfter(turn, this.#transcript.entriesOf(turn.n), after),
-    );
+    const missed = eventsAfter(turn, this.#transcript.entriesOf(turn.n), after);
+    if (turn.status !== "running" && missed.length === 0)
+      return new Response("nothing more", { status: 410 });
+    const response = this.#waiters.accept(turn.id, missed);
     // After a crash the waiting room comes back before the lease does.
     if (turn.status === "running") this.#drive();
     return response;
@@ -243,8 +243,8 @@ export class Conversation extends DurableObject<Env> {
       // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
       const entry = assistantEntry(reply, history, settings.loopEnabled && next.tools);
       const last = history.at(-1)?.seq ?? 0;
-      if (this.#transcript.addReply(turn.n, last, entry, reply.model, reply.usage))
-        this.#tellSince(turn, last);
+      const seq = this.#transcript.addReply(turn.n, last, entry, reply.model, reply.usage);
+      if (seq !== undefined) this.#tellSince(turn, seq - 1);
     } catch (error) {
       if (said) this.#waiters.tell(turn.id, { event: "reset", data: {} });
       this.#modelFailed(turn, asModelError(error), attempts, history);

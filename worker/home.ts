@@ -181,7 +181,7 @@ export class Home extends DurableObject<Env> {
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
     closeQuietly(socket, "bye");
-    if (this.#bridge.isBridge(socket)) this.#desk.onClose(socket);
+    this.#desk.onClose();
   }
 
   override async alarm(): Promise<void> {

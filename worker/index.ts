@@ -78,7 +78,7 @@ app.post("/v1/conversations/:id/messages", async (c) => {
     origin,
   });
   c.header("edgecall-turn", started.turn);
-  if (wantsEvents(c)) return turnStream(c.env, name, started.turn, 0, c.req.raw.signal);
+  if (wantsEvents(c)) return events(c, name, started.turn, 0);
   const result = await turnResult(c.env, name, started.turn, JSON_PATIENCE_MS, c.req.raw.signal);
   return result ? c.json(result) : c.json({ turn: started.turn, status: "running" }, 202);
 });
@@ -97,7 +97,7 @@ app.get("/v1/conversations/:id/turns/:turn/events", async (c) => {
   if (!Number.isSafeInteger(after) || after < 0)
     throw new HttpError(400, "invalid_header", "Last-Event-ID: expected the id of an event");
   if (!(await conversationOf(c.env, name).look(turn))) throw new HttpError(404, "not_found", "no such turn");
-  return turnStream(c.env, name, turn, after, c.req.raw.signal);
+  return events(c, name, turn, after);
 });
 
 app.post("/v1/conversations/:id/turns/:turn/cancel", async (c) => {
@@ -192,6 +192,11 @@ function turnId(c: Ctx): string {
 
 function home(c: Ctx) {
   return homeOf(c.env, requireScope(c, "ask").home);
+}
+
+function events(c: Ctx, name: string, turn: string, after: number): Response {
+  const stream = turnStream(c.env, name, turn, after, c.req.raw.signal);
+  return c.body(stream, 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
 }
 
 function wantsEvents(c: Ctx): boolean {

@@ -188,7 +188,7 @@ export class Transcript {
 
   /**
    * Ends a model step: the reply and its calls, in one transaction.
-   * @returns false when the turn has moved on meanwhile (a cancel): the reply is then dropped
+   * @returns the seq of the message, or undefined when the turn has moved on meanwhile (a cancel): then it is dropped
    */
   addReply(
     turn: number,
@@ -196,7 +196,7 @@ export class Transcript {
     reply: Entry & { role: "assistant" },
     model: string,
     usage: Usage | undefined,
-  ): boolean {
+  ): number | undefined {
     return this.#storage.transactionSync(() => {
       const state = this.#sql
         .exec<{ status: TurnStatus; last: number }>(
@@ -204,7 +204,7 @@ export class Transcript {
           turn,
         )
         .one();
-      if (state.status !== "running" || state.last !== after) return false;
+      if (state.status !== "running" || state.last !== after) return undefined;
       const seq = this.#nextSeq();
       this.#sql.exec(
         "INSERT INTO message (seq, turn, role, text) VALUES (?, ?, 'assistant', ?)",
@@ -231,7 +231,7 @@ export class Transcript {
         usage?.output_tokens ?? 0,
         turn,
       );
-      return true;
+      return seq;
     });
   }
 

@@ -23,7 +23,7 @@ async function open(
   const response = await stub.fetch(
     new Request(`https://object${path}`, { headers: { upgrade: "websocket" } }),
   );
-  if (response.status === 404) return "gone";
+  if (response.status === 404 || response.status === 410) return "gone";
   if (!response.webSocket) throw new Error(`no socket: ${response.status}`);
   response.webSocket.accept();
   return response.webSocket;
@@ -107,11 +107,11 @@ export function turnStream(
   turn: string,
   after: number,
   hangup: AbortSignal,
-): Response {
+): ReadableStream<Uint8Array> {
   const stop = new AbortController();
   const signal = AbortSignal.any([hangup, stop.signal]);
   const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
+  return new ReadableStream<Uint8Array>({
     async start(controller) {
       const write = (text: string) => {
         if (!signal.aborted) controller.enqueue(encoder.encode(text));
@@ -127,9 +127,6 @@ export function turnStream(
     cancel() {
       stop.abort();
     },
-  });
-  return new Response(body, {
-    headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
   });
 }
 
