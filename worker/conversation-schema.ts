@@ -40,6 +40,7 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       -- One invocation of a tool, stored with its UUID before anything is sent.
       CREATE TABLE call (
         id            TEXT PRIMARY KEY,
+        turn          INTEGER NOT NULL,
         message       INTEGER NOT NULL,   -- seq of the assistant's message that asked for it
         position      INTEGER NOT NULL,   -- its place in that message
         model_call_id TEXT NOT NULL,

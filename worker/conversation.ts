@@ -103,6 +103,7 @@ export class Conversation extends DurableObject<Env> {
     this.#waiters.closeAll();
     await this.ctx.storage.deleteAll();
     migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
+    this.#transcript.forgetSeq();
   }
 
   /** `/attach?turn=…&after=seq`: the Worker's waiting room. Only the Worker can reach this. */
@@ -330,13 +331,9 @@ export class Conversation extends DurableObject<Env> {
   #settle(callId: string, outcome: Outcome): boolean {
     if (!this.#transcript.settle(callId, outcome)) return false;
     const call = this.#transcript.call(callId);
-    const turn = call && this.#turnOf(call.turn);
+    const turn = call && this.#transcript.turnAt(call.turn);
     if (turn && call.settledSeq !== null) this.#tellSince(turn, call.settledSeq - 1);
     return true;
-  }
-
-  #turnOf(n: number): Turn | undefined {
-    return this.#transcript.turns().find((turn) => turn.n === n);
   }
 
   #openCalls(turn: Turn): StoredCall[] {

@@ -5,7 +5,7 @@
 import type { Call, Outcome } from "@edgecall/core/loop/history.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { FOREIGN_DEADLINE_MAX_MS } from "@edgecall/core/protocol/names.ts";
-import { z } from "@edgecall/core/protocol/parse.ts";
+import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
@@ -187,10 +187,9 @@ function promptOrder(prompt: string, target: CallTarget): Order {
 
 function invalid(target: CallTarget, problem: string): Ordered {
   const names = target.actions.length > 0 ? target.actions.join(", ") : "none";
-  const schema = { properties: { query: {}, action: {}, params: {}, agent_id: {} }, required: ["agent_id"] };
   return {
     ok: false,
-    text: `${errorText.invalidParams(EDGE_CALL, problem, schema)}\nActions of '${target.id}': ${names}.`,
+    text: `${errorText.invalidParams(EDGE_CALL, problem, jsonSchema(EdgeCallInput))}\nActions of '${target.id}': ${names}.`,
   };
 }
 
@@ -203,8 +202,12 @@ export function checkEdgeCall(call: Call): CheckedCall {
     outcome: { status: "error", errorType, text, elapsedMs: 0 },
   });
   if (call.name !== EDGE_CALL) return refuse("not_found", errorText.unknownTool(call.name, [EDGE_CALL]));
-  if (call.problem)
-    return refuse("invalid_params", `Error: Invalid parameters for '${call.name}': ${call.problem}.`);
+  if (call.problem) {
+    return refuse(
+      "invalid_params",
+      errorText.invalidParams(EDGE_CALL, call.problem, jsonSchema(EdgeCallInput)),
+    );
+  }
   const parsed = parseArguments(edgeCallTool, call.args);
   if (!parsed.ok) return refuse("invalid_params", textOf(parsed.fault));
   // SAFETY: parseArguments parsed with EdgeCallInput.

@@ -28,7 +28,7 @@ export type Turn = {
 
 /** A call with what the driver needs beside the loop's view of it. */
 export type StoredCall = Call & {
-  seq: number;
+  turn: number;
   submitted: boolean;
   deadline: number | null;
   settledSeq: number | null;
@@ -65,6 +65,7 @@ type MessageRow = {
 
 type CallRow = {
   id: string;
+  turn: number;
   message: number;
   position: number;
   model_call_id: string;
@@ -88,6 +89,7 @@ export type NewTurn = {
 export class Transcript {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  #seq: number | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -137,38 +139,43 @@ export class Transcript {
     return this.#sql.exec<TurnRow>("SELECT * FROM turn ORDER BY n").toArray().map(toTurn);
   }
 
+  turnAt(n: number): Turn | undefined {
+    return one(this.#sql.exec<TurnRow>("SELECT * FROM turn WHERE n = ?", n), toTurn);
+  }
+
   #turnBy(column: "id" | "idempotency", value: string): Turn | undefined {
     return one(this.#sql.exec<TurnRow>(`SELECT * FROM turn WHERE ${column} = ?`, value), toTurn);
   }
 
   /** Entries of the conversation up to and with a turn; later turns that wait are not in the history yet. */
   entries(upToTurn: number): StoredEntry[] {
+    return this.#entries(0, upToTurn);
+  }
+
+  entriesOf(turn: number): StoredEntry[] {
+    return this.#entries(turn, turn);
+  }
+
+  #entries(from: number, to: number): StoredEntry[] {
+    const messages = this.#sql
+      .exec<MessageRow>("SELECT * FROM message WHERE turn BETWEEN ? AND ? ORDER BY turn, seq", from, to)
+      .toArray();
     const calls = new Map<number, StoredCall[]>();
     const rows = this.#sql.exec<CallRow>(
-      "SELECT * FROM call WHERE message IN (SELECT seq FROM message WHERE turn <= ?) ORDER BY message, position",
-      upToTurn,
+      "SELECT * FROM call WHERE turn BETWEEN ? AND ? ORDER BY message, position",
+      from,
+      to,
     );
     for (const row of rows) {
       const list = calls.get(row.message);
       if (list) list.push(toCall(row));
       else calls.set(row.message, [toCall(row)]);
     }
-    return this.#sql
-      .exec<MessageRow>("SELECT * FROM message WHERE turn <= ? ORDER BY turn, seq", upToTurn)
-      .toArray()
-      .map((row) => toEntry(row, calls.get(row.seq) ?? []));
+    return messages.map((row) => toEntry(row, calls.get(row.seq) ?? []));
   }
 
-  entriesOf(turn: number): StoredEntry[] {
-    return this.entries(turn).filter((entry) => entry.turn === turn);
-  }
-
-  call(id: string): (StoredCall & { turn: number }) | undefined {
-    const rows = this.#sql.exec<CallRow & { turn: number }>(
-      "SELECT call.*, message.turn AS turn FROM call JOIN message ON message.seq = call.message WHERE call.id = ?",
-      id,
-    );
-    return one(rows, (row) => ({ ...toCall(row), turn: row.turn }));
+  call(id: string): StoredCall | undefined {
+    return one(this.#sql.exec<CallRow>("SELECT * FROM call WHERE id = ?", id), toCall);
   }
 
   /** Counts a try at the current step, before it is made, so that a crash cannot hide it. */
@@ -214,8 +221,9 @@ export class Transcript {
       );
       for (const [position, call] of reply.calls.entries()) {
         this.#sql.exec(
-          "INSERT INTO call (id, message, position, model_call_id, name, args, problem) VALUES (?, ?, ?, ?, ?, ?, ?)",
+          "INSERT INTO call (id, turn, message, position, model_call_id, name, args, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
           call.id,
+          turn,
           seq,
           position,
           call.modelCallId,
@@ -290,17 +298,23 @@ export class Transcript {
     });
   }
 
-  /** Read each time: the object may have been rebuilt, and rows are the only memory. */
+  /** One instance writes, so the counter may live in memory; a rebuilt object reads where it stood. */
   #nextSeq(): number {
-    const { last } = this.#sql
+    this.#seq ??= this.#sql
       .exec<{ last: number }>(
         `SELECT MAX(
            (SELECT COALESCE(MAX(seq), 0) FROM message),
            (SELECT COALESCE(MAX(settled_seq), 0) FROM call),
            (SELECT COALESCE(MAX(finished_seq), 0) FROM turn)) AS last`,
       )
-      .one();
-    return last + 1;
+      .one().last;
+    this.#seq += 1;
+    return this.#seq;
+  }
+
+  /** After everything was deleted. */
+  forgetSeq(): void {
+    this.#seq = undefined;
   }
 }
 
@@ -342,7 +356,7 @@ function toEntry(row: MessageRow, calls: StoredCall[]): StoredEntry {
 function toCall(row: CallRow): StoredCall {
   return {
     id: row.id,
-    seq: row.message,
+    turn: row.turn,
     modelCallId: row.model_call_id,
     name: row.name,
     args: JSON.parse(row.args) as Record<string, unknown>,

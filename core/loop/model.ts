@@ -227,6 +227,7 @@ class Watch {
 
   end(): void {
     // Lets go of a body that was not read to its end.
+    this.controller.abort();
     clearTimeout(this.#timers.idle);
     clearTimeout(this.#timers.total);
     this.#outer?.removeEventListener("abort", this.#onOuterAbort);

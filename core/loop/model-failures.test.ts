@@ -1,0 +1,366 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
+import {
+  bodyOf,
+  calls,
+  delta,
+  Endpoint,
+  event,
+  failure,
+  finish,
+  QUESTION,
+  text,
+} from "../testkit/endpoint.ts";
+import type { ModelRequest } from "./model.ts";
+
+let endpoint: Endpoint;
+const ask = (request: Partial<ModelRequest> = {}) => endpoint.ask(request);
+
+beforeEach(async () => {
+  endpoint = await Endpoint.start();
+});
+afterEach(() => endpoint.stop());
+
+test.each<[string, unknown]>([
+  ["an empty text", ""],
+  ["null", null],
+  ["blanks", " \n"],
+])("content %s without calls is no answer, and worth another try", async (_, content) => {
+  endpoint.stream(delta({ content }), finish("stop"), "[DONE]");
+  const error = await failure(ask());
+  expect(error.kind).toBe("now");
+  expect(error.message).toBe("the model m-1 gave an empty answer (stop)");
+});
+
+test("tokens used up before the first word would be used up again", async () => {
+  endpoint.stream(finish("length"), "[DONE]");
+  const error = await failure(ask());
+  expect(error.kind).toBe("never");
+  expect(error.message).toContain("MAX_TOKENS");
+});
+
+test.each<[string, unknown[]]>([
+  ["in a text", [text("half an ans")]],
+  ["in a call", [calls({ index: 0, id: "x", function: { name: "a", arguments: '{"n"' } })]],
+  ["before anything", []],
+  ["with only empty finish_reasons", [delta({ content: "hi" }, { finish_reason: "" })]],
+])("a stream that ends without finish_reason or [DONE], %s, broke off", async (_, events) => {
+  endpoint.stream(...events);
+  const error = await failure(ask());
+  expect(error.kind).toBe("now");
+  expect(error.message).toBe("the model's stream broke off before its end");
+});
+
+test("a socket that is destroyed in mid-stream", async () => {
+  endpoint.handle = (_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(event(text("half")), () => response.destroy());
+  };
+  const error = await failure(ask());
+  expect(error.kind).toBe("now");
+  expect(error.message).toMatch(/^the connection to the model broke off: /);
+});
+
+test("a socket that is destroyed once the reply is whole costs nothing", async () => {
+  endpoint.handle = (_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(event(text("whole")) + event(finish("stop")), () => response.destroy());
+  };
+  expect((await ask()).text).toBe("whole");
+});
+
+test("429 with Retry-After in seconds, and as a date", async () => {
+  endpoint.respond(429, { error: { message: "slow down" } }, { "retry-after": "3" });
+  const inSeconds = await failure(ask());
+  expect(inSeconds).toMatchObject({ kind: "later", status: 429, retryAfterMs: 3_000 });
+  expect(inSeconds.message).toBe("the model endpoint answered 429: slow down");
+
+  endpoint.respond(429, "{}", { "retry-after": new Date(Date.now() + 20_000).toUTCString() });
+  const asDate = await failure(ask());
+  expect(asDate.kind).toBe("later");
+  expect(asDate.retryAfterMs).toBeGreaterThan(15_000);
+  expect(asDate.retryAfterMs).toBeLessThanOrEqual(20_000);
+});
+
+test.each<[string, number, object | string, string, string]>([
+  [
+    "429 without money",
+    429,
+    { error: { message: "You exceeded your current quota", code: "insufficient_quota" } },
+    "never",
+    "the model endpoint answered 429: You exceeded your current quota",
+  ],
+  ["500", 500, "", "now", "the model endpoint answered 500"],
+  [
+    "401",
+    401,
+    { error: { message: "Incorrect API key" } },
+    "never",
+    "the model endpoint answered 401: Incorrect API key",
+  ],
+  [
+    "404",
+    404,
+    { error: "model 'x' not found" },
+    "never",
+    "the model endpoint answered 404: model 'x' not found",
+  ],
+  ["404 of a proxy", 404, "<html>not here</html>", "never", "the model endpoint answered 404"],
+])("%s", async (_, status, body, kind, message) => {
+  endpoint.respond(status, body);
+  const error = await failure(ask());
+  expect(error).toMatchObject({ kind, status, message });
+});
+
+test("an error body that is long still gives its words", async () => {
+  endpoint.respond(400, { error: { message: "too many tokens", metadata: { raw: "x".repeat(5_000) } } });
+  expect((await failure(ask())).message).toBe("the model endpoint answered 400: too many tokens");
+});
+
+test("what an endpoint refuses is left out or renamed, and asked again", async () => {
+  const refusals = [
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    "Unsupported value: 'temperature' does not support 0.7 with this model.",
+    "unknown field stream_options",
+  ];
+  const bodies: Array<Record<string, unknown>> = [];
+  endpoint.handle = async (request, response) => {
+    bodies.push(await bodyOf(request));
+    const message = refusals.shift();
+    response.writeHead(message ? 400 : 200, {
+      "content-type": message ? "application/json" : "text/event-stream",
+    });
+    response.end(message ? JSON.stringify({ error: { message } }) : event(text("hi")) + event("[DONE]"));
+  };
+  expect((await ask()).text).toBe("hi");
+  expect(bodies).toHaveLength(4);
+  expect(bodies[3]).toEqual({
+    model: "asked-for",
+    messages: QUESTION.messages,
+    stream: true,
+    max_completion_tokens: 100,
+  });
+});
+
+test("a refusal that leaving out does not mend ends", async () => {
+  let asked = 0;
+  const message = "bad temperature, bad stream_options, bad max_completion_tokens";
+  endpoint.handle = (_, response) => {
+    asked += 1;
+    response.writeHead(400).end(JSON.stringify({ error: { message } }));
+  };
+  expect((await failure(ask())).message).toBe(`the model endpoint answered 400: ${message}`);
+  expect(asked).toBe(4);
+});
+
+test("HTML with 200: the address is wrong, and another try will not mend it", async () => {
+  endpoint.respond(200, "<html>Welcome</html>", { "content-type": "text/html" });
+  const error = await failure(ask());
+  expect(error.kind).toBe("never");
+  expect(error.message).toContain("text/html");
+  expect(error.message).toContain("LLM_BASE_URL");
+});
+
+test("a body that nobody wants is let go of", async () => {
+  let closed = false;
+  endpoint.handle = (_, response) => {
+    response.on("close", () => {
+      closed = true;
+    });
+    response.writeHead(200, { "content-type": "text/html" });
+    response.write("<html>");
+  };
+  await failure(ask());
+  await until(() => closed, { what: "our side lets go of the connection" });
+});
+
+test.each<[string, string, string, string]>([
+  ["broken JSON", '{"choices":[', "now", 'the model endpoint sent broken JSON: {"choices":['],
+  ["null", "null", "now", "the model asked-for gave an empty answer"],
+  [
+    "an error in place of it",
+    '{"error":{"message":"no such model","code":404}}',
+    "never",
+    "the model endpoint answered 404: no such model",
+  ],
+])("instead of a whole completion %s", async (_, body, kind, message) => {
+  endpoint.respond(200, body);
+  expect(await failure(ask())).toMatchObject({ kind, message });
+});
+
+test.each<[string, unknown, string, string]>([
+  [
+    "with an HTTP status",
+    { message: "upstream died", code: 502 },
+    "now",
+    "the model endpoint answered 502: upstream died",
+  ],
+  [
+    "of a rate limit",
+    { message: "wait", type: "rate_limit_error" },
+    "later",
+    "the model endpoint reported an error: wait",
+  ],
+  [
+    "of overload",
+    { message: "busy", type: "overloaded_error" },
+    "later",
+    "the model endpoint reported an error: busy",
+  ],
+  [
+    "without money",
+    { message: "pay", code: "insufficient_quota" },
+    "never",
+    "the model endpoint reported an error: pay",
+  ],
+  [
+    "of the request",
+    { message: "bad", type: "invalid_request_error" },
+    "never",
+    "the model endpoint reported an error: bad",
+  ],
+  [
+    "of the server",
+    { message: "oops", type: "server_error" },
+    "now",
+    "the model endpoint reported an error: oops",
+  ],
+  ["as a text", "out of memory", "now", "the model endpoint reported an error: out of memory"],
+  ["without words", { detail: 1 }, "now", 'the model endpoint reported an error: {"error":{"detail":1}}'],
+])("an error object in the stream, %s", async (_, inner, kind, message) => {
+  endpoint.stream(text("half"), { error: inner });
+  expect(await failure(ask())).toMatchObject({ kind, message });
+});
+
+test("an event named error in the stream", async () => {
+  endpoint.handle = (_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end('event: error\ndata: {"message":"gone","type":"server_error"}\n\n');
+  };
+  expect(await failure(ask())).toMatchObject({
+    kind: "now",
+    message: "the model endpoint reported an error: gone",
+  });
+});
+
+test("a broken chunk", async () => {
+  endpoint.stream(text("half"), '{"choices":[{"delta":');
+  const error = await failure(ask());
+  expect(error.kind).toBe("now");
+  expect(error.message).toContain("broken JSON");
+});
+
+test("a hang before the first byte", async () => {
+  endpoint.handle = () => {};
+  endpoint.settings.timeouts = { firstByteMs: 50 };
+  const error = await failure(ask());
+  expect(error).toMatchObject({ kind: "now", message: "the model endpoint sent nothing for 0.1 s" });
+});
+
+test("a hang after the headers is one before the first byte too", async () => {
+  endpoint.handle = (_, response) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+  endpoint.settings.timeouts = { firstByteMs: 50 };
+  expect((await failure(ask())).message).toBe("the model endpoint sent nothing for 0.1 s");
+});
+
+test.each<[string, string]>([
+  ["a stream", "text/event-stream"],
+  ["a whole completion", "application/json"],
+])("a hang in the middle of %s", async (_, type) => {
+  endpoint.handle = (_, response) => {
+    response.writeHead(200, { "content-type": type });
+    response.write(type.includes("json") ? '{"choices":' : event(text("half")));
+  };
+  endpoint.settings.timeouts = { firstByteMs: 5_000, betweenBytesMs: 50 };
+  expect(await failure(ask())).toMatchObject({
+    kind: "now",
+    message: "the model endpoint stopped sending for 0.1 s",
+  });
+});
+
+test("a whole completion may take longer than the first byte if bytes keep coming", async () => {
+  endpoint.handle = (_, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const parts = ['{"choices":[{"message":', '{"content":', '"late"', "}}]}"];
+    const timer = setInterval(() => {
+      const part = parts.shift();
+      if (part) response.write(part);
+      else {
+        clearInterval(timer);
+        response.end();
+      }
+    }, 40);
+  };
+  endpoint.settings.timeouts = { firstByteMs: 120, betweenBytesMs: 1_000 };
+  expect((await ask()).text).toBe("late");
+});
+
+test("the whole time is bounded, comments keep the rest alive", async () => {
+  let comments = 0;
+  endpoint.handle = (_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const timer = setInterval(() => {
+      comments += 1;
+      response.write(": keep-alive\n\n");
+    }, 20);
+    response.on("close", () => clearInterval(timer));
+  };
+  endpoint.settings.timeouts = { firstByteMs: 1_000, betweenBytesMs: 1_000, totalMs: 200 };
+  const error = await failure(ask());
+  expect(error).toMatchObject({ kind: "never", message: "the model endpoint was not done after 0.2 s" });
+  expect(comments).toBeGreaterThan(0);
+});
+
+test("nobody listens at the address", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  await new Promise((resolve) => other.close(resolve));
+  endpoint.settings.baseUrl = `http://127.0.0.1:${port}/v1`;
+  const error = await failure(ask());
+  expect(error.kind).toBe("now");
+  expect(error.message).toMatch(/^the model could not be reached: .*ECONNREFUSED/);
+});
+
+test("an address that is none", async () => {
+  endpoint.settings.baseUrl = "not an address";
+  expect(await failure(ask())).toMatchObject({
+    kind: "never",
+    message: "LLM_BASE_URL is not a URL: 'not an address'",
+  });
+});
+
+test("a key that no header can carry is not told to anyone", async () => {
+  endpoint.settings.apiKey = "se\ncret";
+  const error = await failure(ask());
+  expect(error.kind).toBe("never");
+  expect(error.message).toContain("LLM_API_KEY");
+  expect(error.message).not.toContain("cret");
+});
+
+test("the caller cancels: before the call, before the first byte, in mid-stream", async () => {
+  endpoint.handle = () => expect.fail("a cancelled call reached the endpoint");
+  const before = await failure(ask({ signal: AbortSignal.abort() }));
+  expect(before).toMatchObject({ kind: "cancelled", message: "the model call was cancelled" });
+
+  const waiting = new AbortController();
+  endpoint.handle = () => waiting.abort();
+  expect((await failure(ask({ signal: waiting.signal }))).kind).toBe("cancelled");
+
+  const streaming = new AbortController();
+  let closed = false;
+  endpoint.handle = (_, response) => {
+    response.on("close", () => {
+      closed = true;
+    });
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(event(text("half")));
+  };
+  const error = await failure(ask({ signal: streaming.signal, onText: () => streaming.abort() }));
+  expect(error.kind).toBe("cancelled");
+  await until(() => closed, { what: "the endpoint sees the connection close" });
+});
