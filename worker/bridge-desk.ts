@@ -3,7 +3,7 @@ import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/cor
 import { readReport } from "@edgecall/core/protocol/mqtt.ts";
 import { BRIDGE_PROTOCOL, FRAME_MAX_BYTES, HELLO_MAX_BYTES, VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { Agents } from "./agents.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -139,6 +139,12 @@ export class BridgeDesk {
     const call = this.#ledger.get(id);
     if (!call) return;
     const elapsedMs = Date.now() - call.createdAt;
+    // A bridge that started anew does not know what the one before it published.
+    if (call.sends > 1 && !call.idempotent) {
+      const text = errorText.outcomeUnknown(`the ${call.command} for agent '${call.agent}' (${message})`);
+      this.#dispatcher.settle(call, { status: "error", errorType: "outcome_unknown", text, elapsedMs });
+      return;
+    }
     const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
     this.#dispatcher.settle(call, { status: "error", errorType: REFUSAL_TYPES[code], text, elapsedMs });
   }

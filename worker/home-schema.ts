@@ -42,6 +42,7 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         n            INTEGER NOT NULL,    -- the command's counter against replays
         state        TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'taken', 'settled')),
         sent_at      INTEGER,             -- epoch ms of the last time it was sent
+        sends        INTEGER NOT NULL,    -- how often: a refusal of the second says nothing of the first
         silence_ms   INTEGER NOT NULL,    -- without a sign of life for so long it is over
         deadline     INTEGER NOT NULL,    -- epoch ms: by the last sign of life
         ends_at      INTEGER NOT NULL,    -- epoch ms: in any case

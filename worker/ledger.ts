@@ -23,6 +23,7 @@ export type LedgerCall = {
   n: number;
   state: CallState;
   sentAt: number | null;
+  sends: number;
   silenceMs: number;
   deadline: number;
   endsAt: number;
@@ -41,6 +42,7 @@ type CallRow = {
   n: number;
   state: CallState;
   sent_at: number | null;
+  sends: number;
   silence_ms: number;
   deadline: number;
   ends_at: number;
@@ -92,6 +94,7 @@ export class Ledger {
       n,
       state: sent ? "sent" : "waiting",
       sent_at: sent ? now : null,
+      sends: sent ? 1 : 0,
       silence_ms: Math.round(order.silenceMs),
       deadline: now + Math.round(order.silenceMs),
       ends_at: now + Math.round(order.totalMs),
@@ -99,9 +102,9 @@ export class Ledger {
       created_at: now,
     };
     this.#sql.exec(
-      `INSERT INTO call (id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at,
+      `INSERT INTO call (id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at, sends,
                          silence_ms, deadline, ends_at, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.id,
       row.conversation,
       row.agent,
@@ -112,6 +115,7 @@ export class Ledger {
       row.n,
       row.state,
       row.sent_at,
+      row.sends,
       row.silence_ms,
       row.deadline,
       row.ends_at,
@@ -122,16 +126,19 @@ export class Ledger {
 
   sent(id: string, n: number, now: number): void {
     this.#sql.exec(
-      "UPDATE call SET state = 'sent', sent_at = ?, n = ? WHERE id = ? AND state <> 'settled'",
+      "UPDATE call SET state = 'sent', sent_at = ?, sends = sends + 1, n = ? WHERE id = ? AND state <> 'settled'",
       now,
       n,
       id,
     );
   }
 
-  /** It did not leave. */
+  /** It did not leave this time. */
   unsent(id: string): void {
-    this.#sql.exec("UPDATE call SET state = 'waiting' WHERE id = ? AND state = 'sent'", id);
+    this.#sql.exec(
+      "UPDATE call SET state = CASE sends WHEN 1 THEN 'waiting' ELSE 'taken' END, sends = sends - 1 WHERE id = ? AND state = 'sent'",
+      id,
+    );
   }
 
   /** The broker has it, or may have: from here on only its deadline counts. */
@@ -233,6 +240,7 @@ function toCall(row: CallRow): LedgerCall {
     n: row.n,
     state: row.state,
     sentAt: row.sent_at,
+    sends: row.sends,
     silenceMs: row.silence_ms,
     deadline: row.deadline,
     endsAt: row.ends_at,

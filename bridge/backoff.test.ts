@@ -1,0 +1,28 @@
+import { CLOSE } from "@edgecall/core/protocol/frames.ts";
+import { expect, test } from "vitest";
+import { GATEWAY_BACKOFF, retryDelay } from "./backoff.ts";
+import { staysAway } from "./gateway.ts";
+
+test("full jitter below a ceiling that doubles up to the cap", () => {
+  const ceilings = [0, 1, 2, 5, 6, 7, 1_000].map((attempt) => retryDelay(GATEWAY_BACKOFF, attempt, 1));
+  expect(ceilings).toEqual([500, 1_000, 2_000, 16_000, 30_000, 30_000, 30_000]);
+  expect(retryDelay(GATEWAY_BACKOFF, 3, 0.5)).toBe(2_000);
+});
+
+test("never so short that a failure spins", () => {
+  expect(retryDelay(GATEWAY_BACKOFF, 0, 0)).toBeGreaterThanOrEqual(50);
+});
+
+test.each([
+  [{ status: 401 }, true],
+  [{ status: 403 }, true],
+  [{ status: 404 }, false],
+  [{ status: 503 }, false],
+  [{ code: CLOSE.replaced }, true],
+  [{ code: CLOSE.badProtocol }, true],
+  [{ code: CLOSE.badFrame }, false],
+  [{ code: 1006 }, false],
+  [{ code: 1012 }, false],
+])("after %o it stays away: %s", (ending, away) => {
+  expect(staysAway(ending)).toBe(away);
+});

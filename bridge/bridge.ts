@@ -1,0 +1,255 @@
+/** The bridge as a whole: broker on one side, Home on the other, and the roster, calls and results between. */
+import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { topicOf } from "@edgecall/core/protocol/names.ts";
+import { BrokerLink } from "./broker.ts";
+import { Calls } from "./calls.ts";
+import { FreezeWatch, systemClock, TICK_MS } from "./clock.ts";
+import { ForeignLanes } from "./foreign.ts";
+import { GatewayLink } from "./gateway.ts";
+import { serveHealth } from "./health.ts";
+import { Inbound, LISTENS_TO } from "./inbound.ts";
+import { type Log, Seldom } from "./log.ts";
+import { BROKER_GRACE_MS, Roster } from "./presence.ts";
+import type { BridgeSettings } from "./settings.ts";
+import { ReportShelf } from "./shelf.ts";
+import { snapshotFrames } from "./snapshot.ts";
+
+export type Bridge = {
+  /** Welcomed by the gateway and connected to the broker. */
+  ready(): boolean;
+  /** Where the health server listens; undefined without one. */
+  healthPort(): number | undefined;
+  /** Stops taking calls and closes both sides. */
+  stop(): Promise<void>;
+};
+
+/** Changes this close together (birth, advert and tools of one agent) go out as one. */
+const COALESCE_MS = 20;
+/** The broker sends its retained topics right after it granted the subscription. */
+const RETAINED_WITHIN_MS = 150;
+/** Progress of calls that comes while Home is away; older than this many is old news. */
+const EVENTS_MAX = 100;
+
+/** Starts a bridge; it connects, and keeps connecting, until it is stopped. */
+export function startBridge(settings: BridgeSettings, log: Log): Bridge {
+  const running = new RunningBridge(settings, log);
+  running.start();
+  return running;
+}
+
+class RunningBridge implements Bridge {
+  readonly #settings: BridgeSettings;
+  readonly #log: Log;
+  readonly #roster = new Roster(systemClock);
+  readonly #freeze = new FreezeWatch(systemClock.now);
+  readonly #shelf: ReportShelf;
+  readonly #broker: BrokerLink;
+  readonly #gateway: GatewayLink;
+  readonly #lanes: ForeignLanes;
+  readonly #calls: Calls;
+  readonly #inbound: Inbound;
+  readonly #events: BridgeFrame[] = [];
+  #health: ReturnType<typeof serveHealth> | undefined;
+  #ticking: NodeJS.Timeout | undefined;
+  #flush: NodeJS.Timeout | undefined;
+  #snapshot: NodeJS.Timeout | undefined;
+  /** Whether Home has this connection's snapshot; before it there is nothing to tell a change of. */
+  #told = false;
+  /** Monotonic ms from which the roster holds what the broker has retained. */
+  #rosterBy: number;
+  #stopping: Promise<void> | undefined;
+
+  constructor(settings: BridgeSettings, log: Log) {
+    this.#settings = settings;
+    this.#log = log;
+    this.#shelf = new ReportShelf(log);
+    this.#rosterBy = systemClock.now() + BROKER_GRACE_MS;
+    const { topicPrefix: prefix } = settings;
+    this.#broker = new BrokerLink({
+      url: settings.mqttUrl,
+      username: settings.mqttUsername,
+      password: settings.mqttPassword,
+      ca: settings.mqttCa,
+      clientId: `edgecall-bridge-${settings.bridgeId}`,
+      topics: LISTENS_TO.map((kind) => `${prefix}/agents/+/${kind}`),
+      log,
+      onMessage: (message) => {
+        this.#guard("broker", () => this.#inbound.message(message));
+        this.#flushSoon();
+      },
+      onConnect: () => this.#roster.brokerConnected(),
+      onUp: () => this.#brokerUp(),
+      onDown: () => this.#roster.brokerLost(),
+    });
+    this.#gateway = new GatewayLink({
+      url: settings.gatewayUrl,
+      token: settings.bridgeToken,
+      bridgeId: settings.bridgeId,
+      log,
+      onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
+      onWelcome: () => this.#welcomed(),
+      onDown: () => {
+        this.#told = false;
+        clearTimeout(this.#snapshot);
+      },
+    });
+    const { publish } = this.#broker;
+    this.#lanes = new ForeignLanes(this.#roster, {
+      now: systemClock.now,
+      publish: (agent, payload, expiresInMs) =>
+        publish(topicOf(prefix, agent, "commands"), payload, expiresInMs),
+      taken: (id) => this.#calls.taken(id),
+      refuse: (id, code, message) => this.#calls.refuse(id, code, message),
+    });
+    this.#calls = new Calls({
+      prefix,
+      roster: this.#roster,
+      lanes: this.#lanes,
+      shelf: this.#shelf,
+      publish,
+      brokerUp: () => this.#broker.up,
+      send: (frame) => void this.#gateway.send(frame),
+      now: systemClock.now,
+      arrival: () => this.#freeze.arrival(),
+      log,
+    });
+    this.#inbound = new Inbound({
+      prefix,
+      roster: this.#roster,
+      lanes: this.#lanes,
+      calls: this.#calls,
+      event: (frame) => this.#event(frame),
+      log,
+      seldom: new Seldom(systemClock.now),
+    });
+  }
+
+  start(): void {
+    const { healthPort: port, healthHost: host } = this.#settings;
+    if (port !== 0) {
+      const readiness = () => ({ gateway: this.#gateway.up, broker: this.#broker.up });
+      this.#health = serveHealth({ port, host }, readiness, this.#log);
+    }
+    this.#ticking = setInterval(() => this.#tick(), TICK_MS);
+    this.#broker.start();
+    this.#gateway.start();
+  }
+
+  ready(): boolean {
+    return this.#stopping === undefined && this.#gateway.up && this.#broker.up;
+  }
+
+  healthPort(): number | undefined {
+    return this.#health?.port();
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    this.#log("info", "stopping");
+    clearInterval(this.#ticking);
+    clearTimeout(this.#flush);
+    clearTimeout(this.#snapshot);
+    await this.#gateway.stop();
+    await this.#broker.stop();
+    this.#health?.stop();
+    this.#log("info", "stopped");
+  }
+
+  #brokerUp(): void {
+    this.#rosterBy = Math.min(this.#rosterBy, systemClock.now() + RETAINED_WITHIN_MS);
+    this.#calls.brokerBack();
+    this.#flushSoon();
+  }
+
+  /** A snapshot before the broker's retained topics have come would tell Home that everybody is gone. */
+  #welcomed(): void {
+    const wait = Math.max(0, this.#rosterBy - systemClock.now());
+    if (wait === 0) {
+      this.#tellAll();
+      return;
+    }
+    // The broker may be up before that: looked at again soon.
+    this.#snapshot = setTimeout(() => this.#welcomed(), Math.min(wait, COALESCE_MS));
+  }
+
+  #tellAll(): void {
+    for (const frame of snapshotFrames(this.#roster.snapshot())) this.#gateway.send(frame);
+    this.#told = true;
+    this.#resend().catch((error) => this.#log("error", "resend_failed", { error: String(error) }));
+    for (const event of this.#events.splice(0)) this.#gateway.send(event);
+  }
+
+  /** Unacked reports, one after the other: all at once could be more than the line is allowed to hold. */
+  async #resend(): Promise<void> {
+    for (const report of this.#shelf.all()) {
+      if (this.#shelf.get(report.agent, report.id) !== report) continue;
+      const sent = await new Promise<boolean>((resolve) => {
+        if (!this.#gateway.send({ t: "report", ...report }, (error) => resolve(!error))) resolve(false);
+      });
+      if (!sent) return;
+    }
+  }
+
+  #frame(frame: HomeFrame): void {
+    switch (frame.t) {
+      case "call":
+        this.#calls.call(frame);
+        break;
+      case "publish":
+        this.#calls.publish(frame);
+        break;
+      case "ack":
+        this.#calls.ack(frame);
+        break;
+      case "welcome":
+      case "error":
+        break;
+    }
+    // A refusal may rest on silence that no tick has told Home of yet.
+    this.#flushSoon();
+  }
+
+  #event(frame: Extract<BridgeFrame, { t: "event" }>): void {
+    if (this.#told && this.#gateway.send(frame)) return;
+    this.#events.push(frame);
+    if (this.#events.length > EVENTS_MAX) this.#events.shift();
+  }
+
+  #tick(): void {
+    if (!this.#freeze.tick()) return;
+    this.#lanes.tick();
+    this.#calls.tick();
+    this.#tellChanges();
+  }
+
+  #flushSoon(): void {
+    this.#flush ??= setTimeout(() => {
+      this.#flush = undefined;
+      this.#tellChanges();
+    }, COALESCE_MS);
+  }
+
+  #tellChanges(): void {
+    if (!this.#told || !this.#gateway.up) return;
+    for (const change of this.#roster.changes()) {
+      if (change.kind === "gone") this.#gateway.send({ t: "gone", agent: change.id });
+      else this.#gateway.send({ t: "agent", agent: change.agent });
+    }
+  }
+
+  /** The last line: whatever a peer found to send, the other agents of the home go on being served. */
+  #guard(side: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#log("error", "internal_error", {
+        side,
+        error: error instanceof Error ? error.stack : String(error),
+      });
+    }
+  }
+}

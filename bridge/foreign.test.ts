@@ -1,0 +1,223 @@
+import { randomUUID } from "node:crypto";
+import { HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Published } from "./broker.ts";
+import {
+  FIRST_PROBE_AFTER_MS,
+  type ForeignCall,
+  ForeignLanes,
+  LATE_WITHIN_MS,
+  PROBE_EVERY_MS,
+  QUEUE_MAX,
+} from "./foreign.ts";
+import { Roster } from "./presence.ts";
+
+const HEARD: Published = { kind: "delivered", listening: true };
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+let now = 0;
+let roster: Roster;
+let lanes: ForeignLanes;
+let outcome: Published;
+let published: { agent: string; payload: string }[];
+let said: string[];
+
+beforeEach(() => {
+  now = 1_000;
+  outcome = HEARD;
+  published = [];
+  said = [];
+  roster = new Roster({ now: () => now, wall: () => now });
+  roster.brokerConnected();
+  lanes = new ForeignLanes(roster, {
+    now: () => now,
+    publish: (agent, payload) => {
+      published.push({ agent, payload });
+      return Promise.resolve(outcome);
+    },
+    taken: (id) => said.push(`taken ${id}`),
+    refuse: (id, code) => said.push(`${code} ${id}`),
+  });
+  heartbeat("claw");
+  heartbeat("other");
+});
+
+function heartbeat(agent: string): void {
+  roster.heartbeat(agent);
+  lanes.heartbeat(agent);
+}
+
+function call(id: string, options: Partial<ForeignCall> & { budget?: number } = {}): ForeignCall {
+  const { budget = 30_000, ...rest } = options;
+  return { id, agent: "claw", payload: id, command: "prompt", deadline: now + budget, ...rest };
+}
+
+/** Time passes as in the running bridge: a tick a second, a heartbeat every 30 s from those that beat. */
+function pass(ms: number, beating: string[] = []): void {
+  for (const end = now + ms; now < end; ) {
+    now += Math.min(1_000, end - now);
+    if (now % 30_000 < 1_000) for (const agent of beating) heartbeat(agent);
+    lanes.tick();
+  }
+}
+
+const commands = () => published.map((message) => message.payload);
+const probes = () => published.filter((message) => message.payload.includes('"command":"ping"'));
+
+describe("one call at a time", () => {
+  test("others wait, in order, and another agent does not", async () => {
+    lanes.submit(call("a"));
+    lanes.submit(call("b"));
+    lanes.submit(call("x", { agent: "other" }));
+    await settled();
+    expect(commands()).toEqual(["a", "x"]);
+    // All three within the 5 s that Home waits.
+    expect(said.sort()).toEqual(["taken a", "taken b", "taken x"]);
+    expect(lanes.answered("claw", "a", {})).toEqual({ id: "a" });
+    expect(commands()).toEqual(["a", "x", "b"]);
+  });
+
+  test("the queue is bounded", async () => {
+    lanes.submit(call("open"));
+    for (let i = 0; i < QUEUE_MAX; i++) lanes.submit(call(`q${i}`));
+    lanes.submit(call("over"));
+    await settled();
+    expect(said.filter((line) => line.startsWith("agent_busy"))).toEqual(["agent_busy over"]);
+    expect(lanes.has("over")).toBe(false);
+  });
+
+  test("who waits longer than its budget is refused as busy, and never published", async () => {
+    lanes.submit(call("open"));
+    lanes.submit(call("short", { budget: 5_000 }));
+    pass(6_000);
+    lanes.answered("claw", "open", {});
+    await settled();
+    expect(said).toContain("agent_busy short");
+    expect(commands()).toEqual(["open"]);
+  });
+
+  test("budgets are capped, for its broker drops it at 45 s of work", () => {
+    lanes.submit(call("long", { budget: 900_000 }));
+    pass(39_000, ["claw"]);
+    expect(roster.judge("claw")?.online).toBe(true);
+    pass(32_000, ["claw"]);
+    expect(roster.judge("claw")).toMatchObject({ online: false, reason: "answers heartbeats but no calls" });
+  });
+});
+
+describe("answers", () => {
+  test("without request_id belong to the open call", () => {
+    lanes.submit(call("p", { command: "ping" }));
+    expect(lanes.answered("claw", undefined, { pong: true })).toEqual({ id: "p" });
+  });
+
+  test("but a pong is not the answer to a prompt", () => {
+    lanes.submit(call("a"));
+    expect(lanes.answered("claw", undefined, { pong: true })).toBeUndefined();
+    expect(lanes.answered("claw", undefined, { status: "executed" })).toEqual({ id: "a" });
+  });
+
+  test("are told once, whether in time or late, and only from the agent that was asked", () => {
+    lanes.submit(call("a"));
+    expect(lanes.answered("other", "a", {})).toBeUndefined();
+    pass(90_000);
+    expect(lanes.answered("claw", "a", {})).toEqual({ id: "a" });
+    expect(lanes.answered("claw", "a", {})).toBeUndefined();
+    expect(lanes.has("a")).toBe(true);
+    pass(LATE_WITHIN_MS);
+    expect(lanes.has("a")).toBe(false);
+  });
+
+  test("to a call of before a restart are told once; those of another orchestrator's calls never", () => {
+    const id = randomUUID();
+    expect(lanes.answered("claw", id, {})).toEqual({ id });
+    expect(lanes.answered("claw", id, {})).toBeUndefined();
+    expect(lanes.answered("claw", "prompt-1795294085318", {})).toBeUndefined();
+  });
+});
+
+describe("alive and deaf", () => {
+  test("a call that ran out between heartbeats shows it; those that wait are told", async () => {
+    lanes.submit(call("a"));
+    lanes.submit(call("b", { budget: 39_000 }));
+    pass(31_000, ["claw"]);
+    await settled();
+    expect(roster.judge("claw")).toMatchObject({ online: false, reason: "answers heartbeats but no calls" });
+    expect(said).toContain("agent_offline b");
+    expect(commands().filter((text) => text === "b")).toEqual([]);
+  });
+
+  test("silence until twice the budget is work; after that it is not", () => {
+    lanes.submit(call("a"));
+    pass(59_000);
+    expect(roster.judge("claw")?.online).toBe(true);
+    pass(2_000);
+    expect(roster.judge("claw")?.online).toBe(false);
+  });
+
+  test("an answer within twice the budget finds it as it was", () => {
+    lanes.submit(call("a"));
+    pass(50_000);
+    expect(lanes.answered("claw", "a", {})).toEqual({ id: "a" });
+    expect(roster.judge("claw")).toMatchObject({ online: true });
+  });
+
+  test("it is probed after 10 s and then every minute, until it answers", () => {
+    lanes.submit(call("a"));
+    pass(31_000, ["claw"]);
+    pass(FIRST_PROBE_AFTER_MS, ["claw"]);
+    expect(probes()).toHaveLength(1);
+    pass(2 * PROBE_EVERY_MS, ["claw"]);
+    expect(probes()).toHaveLength(3);
+    expect(lanes.answered("claw", undefined, { pong: true })).toBeUndefined();
+    expect(roster.judge("claw")?.online).toBe(true);
+    pass(2 * PROBE_EVERY_MS, ["claw"]);
+    expect(probes()).toHaveLength(3);
+  });
+
+  test("who is silent altogether is not probed", () => {
+    lanes.submit(call("a"));
+    pass(61_000 + HEARTBEAT_LOST_MS);
+    const before = probes().length;
+    pass(5 * PROBE_EVERY_MS);
+    expect(probes()).toHaveLength(before);
+  });
+
+  test("the broker may know it at once", async () => {
+    outcome = { kind: "delivered", listening: false };
+    lanes.submit(call("a"));
+    await settled();
+    expect(said).toEqual(["not_listening a"]);
+    expect(roster.judge("claw")).toMatchObject({ online: false });
+    // It reached nobody, so it may be sent again.
+    expect(lanes.has("a")).toBe(false);
+  });
+});
+
+describe("never twice", () => {
+  test("a call whose ack from the broker was lost counts as published", async () => {
+    outcome = { kind: "unsure" };
+    lanes.submit(call("a"));
+    await settled();
+    expect(said).toEqual(["taken a"]);
+    expect(lanes.has("a")).toBe(true);
+  });
+
+  test("a broker that is away frees the lane", async () => {
+    outcome = { kind: "offline" };
+    lanes.submit(call("a"));
+    await settled();
+    outcome = HEARD;
+    lanes.submit(call("b"));
+    await settled();
+    expect(said).toEqual(["broker_offline a", "taken b"]);
+  });
+
+  test("a fresh advert means that it has started anew and forgot the open call", async () => {
+    lanes.submit(call("a"));
+    lanes.submit(call("b"));
+    lanes.advertisedAfresh("claw");
+    await settled();
+    expect(commands()).toEqual(["a", "b"]);
+  });
+});

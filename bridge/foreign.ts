@@ -1,0 +1,261 @@
+/**
+ * Quirk rules for foreign agents: EvoClaw's, which know nothing of our additions.
+ *
+ *   - One call at a time: it works serially and polls nothing meanwhile, so it is silent while busy.
+ *   - No ledger: whatever was published once is never published again.
+ *   - Some answers carry no request_id (`ping`); they belong to its one open call.
+ *   - It may be alive and deaf: heartbeats go on, but after a reconnect it is subscribed to nothing. A call
+ *     that ran out unanswered shows that; a harmless `ping` now and then finds out when it hears again.
+ */
+import { randomUUID } from "node:crypto";
+import type { Refusal } from "@edgecall/core/protocol/frames.ts";
+import { FOREIGN_DEADLINE_MAX_MS } from "@edgecall/core/protocol/names.ts";
+import type { Published } from "./broker.ts";
+import type { Roster } from "./presence.ts";
+
+export type ForeignCall = {
+  id: string;
+  agent: string;
+  payload: string;
+  command: string;
+  /** Monotonic ms by which its answer is wanted. */
+  deadline: number;
+};
+
+export type ForeignEffects = {
+  now(): number;
+  publish(agent: string, payload: string, expiresInMs: number): Promise<Published>;
+  /** The broker has the call, or it waits for its turn; in the latter case a refusal may still follow. */
+  taken(id: string): void;
+  refuse(id: string, code: Refusal, message: string): void;
+};
+
+/** More than this waiting for one agent is a queue that nobody would wait for. */
+export const QUEUE_MAX = 8;
+/** Its answer may come this long after the call, and is still told. */
+export const LATE_WITHIN_MS = 3_600_000;
+const PUBLISHED_MAX = 10_000;
+export const FIRST_PROBE_AFTER_MS = 10_000;
+export const PROBE_EVERY_MS = 60_000;
+const DEAF_TO_CALLS = "answers heartbeats but no calls";
+const DEAF_TO_BROKER = "sends heartbeats but listens to no commands";
+
+/** Ids of our own calls; anything else on a shared broker was asked by somebody else's orchestrator. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+type Open = ForeignCall & {
+  publishedAt: number;
+  /** It is held to be busy until then: twice the call's budget. */
+  busyUntil: number;
+  /** A heartbeat came since: it is not busy with this call, or heartbeats would wait. */
+  beating: boolean;
+};
+type Lane = { open: Open | undefined; queue: ForeignCall[]; nextProbe: number | undefined };
+
+/** The call that a report answers; undefined when it answers none of ours, or one that was answered. */
+export type Matched = { id: string } | undefined;
+
+export class ForeignLanes {
+  readonly #roster: Roster;
+  readonly #effects: ForeignEffects;
+  readonly #lanes = new Map<string, Lane>();
+  /** By call id, oldest first: what was ever published, so that it never is again. */
+  readonly #published = new Map<string, { agent: string; at: number; answered: boolean }>();
+
+  constructor(roster: Roster, effects: ForeignEffects) {
+    this.#roster = roster;
+    this.#effects = effects;
+  }
+
+  /** Published, or waiting for its turn. */
+  has(id: string): boolean {
+    return this.#published.has(id) || this.#queued(id);
+  }
+
+  /** Publishes the call, or lets it wait behind the open one; says which through `effects`. */
+  submit(call: ForeignCall): void {
+    const latest = this.#effects.now() + FOREIGN_DEADLINE_MAX_MS;
+    const capped = { ...call, deadline: Math.min(call.deadline, latest) };
+    const lane = this.#lane(call.agent);
+    if (lane.open === undefined) {
+      this.#publish(lane, capped);
+      return;
+    }
+    if (lane.queue.length >= QUEUE_MAX) {
+      const message = `${call.agent} takes one call at a time, and ${QUEUE_MAX} are waiting already`;
+      this.#effects.refuse(call.id, "agent_busy", message);
+      return;
+    }
+    lane.queue.push(capped);
+    // Home holds a call that is not taken within 5 s to be undelivered.
+    this.#effects.taken(call.id);
+  }
+
+  /** A result or error report. Which of our calls does it answer? */
+  answered(agent: string, requestId: string | undefined, payload: Record<string, unknown>): Matched {
+    this.#roster.answered(agent);
+    const lane = this.#lane(agent);
+    lane.nextProbe = undefined;
+    const open = lane.open;
+    if (requestId === undefined) {
+      // A pong while a call other than ping is open answers a probe.
+      if (open === undefined || (payload.pong === true && open.command !== "ping")) return undefined;
+      return this.#close(lane, open);
+    }
+    if (open?.id === requestId) return this.#close(lane, open);
+    return this.#matchLate(agent, requestId);
+  }
+
+  heartbeat(agent: string): void {
+    const lane = this.#lanes.get(agent);
+    if (lane?.open === undefined) return;
+    lane.open.beating = true;
+    if (this.#effects.now() >= lane.open.deadline) this.#deaf(agent, lane, DEAF_TO_CALLS);
+  }
+
+  /** A fresh advert: whatever it was busy with before, it has just started. */
+  advertisedAfresh(agent: string): void {
+    const lane = this.#lanes.get(agent);
+    if (lane === undefined) return;
+    lane.nextProbe = undefined;
+    lane.open = undefined;
+    this.#roster.busy(agent, undefined);
+    this.#next(lane);
+  }
+
+  /** Judges what has run out, and probes the deaf. To be called every second or so. */
+  tick(): void {
+    const now = this.#effects.now();
+    for (const [agent, lane] of this.#lanes) {
+      const { open } = lane;
+      if (open !== undefined && now >= open.deadline && (open.beating || now >= open.busyUntil)) {
+        this.#deaf(agent, lane, DEAF_TO_CALLS);
+      }
+      lane.queue = lane.queue.filter((call) => now < call.deadline || this.#refuseBusy(call));
+      if (lane.nextProbe !== undefined && now >= lane.nextProbe && this.#roster.isDeafButAlive(agent)) {
+        lane.nextProbe = now + PROBE_EVERY_MS;
+        // No UUID, so that its answer is never taken for a call's.
+        const probe = { command: "ping", payload: {}, request_id: `probe-${randomUUID()}` };
+        void this.#effects.publish(agent, JSON.stringify(probe), PROBE_EVERY_MS / 2);
+      }
+      if (lane.open === undefined && lane.queue.length === 0 && lane.nextProbe === undefined) {
+        this.#lanes.delete(agent);
+      }
+    }
+    for (const [id, published] of this.#published) {
+      if (now - published.at < LATE_WITHIN_MS) break;
+      this.#published.delete(id);
+    }
+  }
+
+  #publish(lane: Lane, call: ForeignCall): void {
+    const { now, refuse, publish } = this.#effects;
+    const budget = call.deadline - now();
+    if (budget <= 0) {
+      refuse(call.id, "expired", "its time ran out before the bridge could publish it");
+      return;
+    }
+    const judged = this.#roster.judge(call.agent);
+    if (judged?.online !== true) {
+      refuse(call.id, "agent_offline", `${call.agent} is not online: ${judged?.reason ?? "not known"}`);
+      return;
+    }
+    const publishedAt = now();
+    const open = { ...call, publishedAt, busyUntil: publishedAt + 2 * budget, beating: false };
+    lane.open = open;
+    this.#remember(call, publishedAt);
+    this.#roster.busy(call.agent, open.busyUntil);
+    void publish(call.agent, call.payload, budget).then((published) => this.#after(lane, open, published));
+  }
+
+  #after(lane: Lane, open: Open, published: Published): void {
+    if (published.kind === "unsure" || (published.kind === "delivered" && published.listening)) {
+      this.#effects.taken(open.id);
+      return;
+    }
+    // It reached nobody: it counts as never published.
+    this.#published.delete(open.id);
+    if (published.kind === "delivered") {
+      this.#effects.refuse(open.id, "not_listening", `${open.agent} ${DEAF_TO_BROKER}`);
+      if (lane.open === open) this.#deaf(open.agent, lane, DEAF_TO_BROKER);
+      return;
+    }
+    const message = published.kind === "offline" ? "the broker is not connected" : published.message;
+    this.#effects.refuse(open.id, "broker_offline", message);
+    if (lane.open === open) this.#free(lane, open.agent);
+  }
+
+  #close(lane: Lane, open: Open): Matched {
+    const published = this.#published.get(open.id);
+    if (published !== undefined) published.answered = true;
+    this.#free(lane, open.agent);
+    return { id: open.id };
+  }
+
+  /** Home decides what a late answer is worth; but it hears it only once. */
+  #matchLate(agent: string, requestId: string): Matched {
+    const published = this.#published.get(requestId);
+    if (published === undefined) {
+      if (!UUID.test(requestId)) return undefined;
+      // Published, perhaps, by this bridge before it was restarted.
+      this.#remember({ id: requestId, agent }, this.#effects.now()).answered = true;
+      return { id: requestId };
+    }
+    if (published.agent !== agent || published.answered) return undefined;
+    published.answered = true;
+    return { id: requestId };
+  }
+
+  #deaf(agent: string, lane: Lane, why: string): void {
+    this.#roster.deaf(agent, why);
+    lane.nextProbe ??= this.#effects.now() + FIRST_PROBE_AFTER_MS;
+    this.#free(lane, agent);
+  }
+
+  #free(lane: Lane, agent: string): void {
+    lane.open = undefined;
+    this.#roster.busy(agent, undefined);
+    this.#next(lane);
+  }
+
+  /** The next that can be published; those before it are refused with their reason. */
+  #next(lane: Lane): void {
+    while (lane.open === undefined) {
+      const call = lane.queue.shift();
+      if (call === undefined) return;
+      if (this.#effects.now() < call.deadline) this.#publish(lane, call);
+      else this.#refuseBusy(call);
+    }
+  }
+
+  #refuseBusy(call: ForeignCall): false {
+    const message = `${call.agent} takes one call at a time and was busy until the call's time ran out`;
+    this.#effects.refuse(call.id, "agent_busy", message);
+    return false;
+  }
+
+  #queued(id: string): boolean {
+    for (const lane of this.#lanes.values()) {
+      if (lane.queue.some((call) => call.id === id)) return true;
+    }
+    return false;
+  }
+
+  #remember(call: { id: string; agent: string }, at: number): { answered: boolean } {
+    const published = { agent: call.agent, at, answered: false };
+    this.#published.set(call.id, published);
+    if (this.#published.size > PUBLISHED_MAX) {
+      for (const oldest of this.#published.keys()) {
+        this.#published.delete(oldest);
+        break;
+      }
+    }
+    return published;
+  }
+
+  #lane(agent: string): Lane {
+    const lane = this.#lanes.get(agent) ?? { open: undefined, queue: [], nextProbe: undefined };
+    this.#lanes.set(agent, lane);
+    return lane;
+  }
+}

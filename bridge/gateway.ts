@@ -1,0 +1,219 @@
+/** The gateway side: one WebSocket, dialled from here, said hello on, kept alive, and dialled again. */
+import { BridgeFrame, CLOSE, encodeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import {
+  BRIDGE_PROTOCOL,
+  FRAME_MAX_BYTES,
+  KEEPALIVE_EVERY_MS,
+  VERSION,
+} from "@edgecall/core/protocol/names.ts";
+import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { type RawData, WebSocket } from "ws";
+import { GATEWAY_BACKOFF, retryDelay, STABLE_AFTER_MS, STAY_AWAY_MS } from "./backoff.ts";
+import type { Log } from "./log.ts";
+
+export type GatewayOptions = {
+  /** `ws(s)://…/bridge` */
+  url: string;
+  token: string;
+  bridgeId: string;
+  log: Log;
+  /** Every frame after the welcome. */
+  onFrame(frame: HomeFrame): void;
+  onWelcome(): void;
+  onDown(): void;
+};
+
+/** How a connection ended: by an HTTP status instead of an upgrade, or by a close code. */
+export type Ending = { status: number } | { code: number };
+
+/** The upgrade, and after it the welcome, must come within this. */
+const HANDSHAKE_MS = 10_000;
+/** Two keepalives without an answer: the line is dead, whatever TCP believes. */
+const UNANSWERED_MAX = 2;
+/** What the line does not take in is more than a home produces in minutes: the line is dead. */
+const BUFFERED_MAX_BYTES = 8 * 1024 * 1024;
+const GOING_AWAY = 1001;
+
+/** What only a person or another bridge can change is not worth a try every few seconds. */
+export function staysAway(ending: Ending): boolean {
+  if ("status" in ending) return ending.status === 401 || ending.status === 403;
+  return ending.code === CLOSE.replaced || ending.code === CLOSE.badProtocol;
+}
+
+export class GatewayLink {
+  readonly #options: GatewayOptions;
+  #socket: WebSocket | undefined;
+  #welcomedAt: number | undefined;
+  #attempt = 0;
+  #unanswered = 0;
+  #keepalive: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  /** Welcomed, and not lost since. */
+  get up(): boolean {
+    return this.#welcomedAt !== undefined;
+  }
+
+  start(): void {
+    const { url, token, log } = this.#options;
+    const socket = new WebSocket(url, {
+      headers: { authorization: `Bearer ${token}` },
+      perMessageDeflate: false,
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: FRAME_MAX_BYTES,
+    });
+    this.#socket = socket;
+    let ending: Ending | undefined;
+    const welcomeBy = setTimeout(() => {
+      log("warn", "gateway_silent", { reason: `no welcome within ${2 * HANDSHAKE_MS} ms` });
+      socket.terminate();
+    }, 2 * HANDSHAKE_MS);
+
+    socket.on("open", () => {
+      const hello = { protocol: BRIDGE_PROTOCOL, bridge: this.#options.bridgeId, version: VERSION };
+      socket.send(encodeFrame({ t: "hello", ...hello }));
+    });
+    socket.on("unexpected-response", (request, response) => {
+      ending = { status: response.statusCode ?? 0 };
+      response.resume();
+      request.destroy();
+      socket.terminate();
+    });
+    socket.on("message", (data, isBinary) => {
+      if (socket !== this.#socket || this.#stopped) return;
+      this.#unanswered = 0;
+      const welcomed = this.up;
+      this.#message(socket, data, isBinary);
+      if (!welcomed && this.up) clearTimeout(welcomeBy);
+    });
+    socket.on("error", (error) => {
+      if (ending === undefined) log("warn", "gateway_error", { error: error.message });
+    });
+    socket.on("close", (code, reason) => {
+      clearTimeout(welcomeBy);
+      if (socket === this.#socket) this.#lost(ending ?? { code }, reason.toString("utf8"));
+    });
+  }
+
+  /** Sends a frame if Home is there. `onSent` is called when it has left this process, or could not. */
+  send(frame: BridgeFrame, onSent?: (error?: Error) => void): boolean {
+    const socket = this.#socket;
+    if (!this.up || socket === undefined || socket.readyState !== WebSocket.OPEN) return false;
+    const fits = check(BridgeFrame, frame);
+    const text = encodeFrame(frame);
+    if (!fits.ok || Buffer.byteLength(text) > FRAME_MAX_BYTES) {
+      const error = fits.ok ? `over ${FRAME_MAX_BYTES} bytes` : fits.error;
+      this.#options.log("error", "frame_not_sent", { frame: frame.t, error });
+      onSent?.();
+      return true;
+    }
+    if (socket.bufferedAmount > BUFFERED_MAX_BYTES) {
+      this.#options.log("error", "gateway_stuck", { buffered: socket.bufferedAmount });
+      socket.terminate();
+      return false;
+    }
+    socket.send(text, onSent);
+    return true;
+  }
+
+  /** Says goodbye; within 1 s even when the gateway does not answer. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    clearInterval(this.#keepalive);
+    const socket = this.#socket;
+    if (socket === undefined || socket.readyState === WebSocket.CLOSED) return;
+    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    if (socket.readyState === WebSocket.OPEN) socket.close(GOING_AWAY, "the bridge is stopping");
+    else socket.terminate();
+    const force = setTimeout(() => socket.terminate(), 1_000);
+    await closed;
+    clearTimeout(force);
+  }
+
+  #message(socket: WebSocket, data: RawData, isBinary: boolean): void {
+    const { log } = this.#options;
+    const text = isBinary ? "" : data.toString();
+    if (text === "pong") return;
+    const frame = checkJson(HomeFrame, text);
+    if (!frame.ok) {
+      // A newer gateway may have frames that this bridge does not know.
+      const type = checkJson(AnyFrame, text);
+      const t = type.ok ? type.value.t.slice(0, 32) : undefined;
+      log("warn", "frame_ignored", { frame: t, error: frame.error.slice(0, 500) });
+      const call = checkJson(AnyCall, text);
+      if (call.ok) {
+        this.send({ t: "refused", id: call.value.id, code: "invalid", message: frame.error.slice(0, 1_000) });
+      }
+    } else if (frame.value.t === "error") {
+      const { code, message } = frame.value;
+      log("error", "gateway_says", { code: code.slice(0, 64), message: message.slice(0, 500) });
+    } else if (frame.value.t === "welcome") {
+      this.#welcome(socket, frame.value);
+    } else if (this.up) {
+      this.#options.onFrame(frame.value);
+    } else {
+      log("warn", "frame_ignored", { frame: frame.value.t, error: "before the welcome" });
+    }
+  }
+
+  #welcome(socket: WebSocket, frame: Extract<HomeFrame, { t: "welcome" }>): void {
+    const { log } = this.#options;
+    if (this.up) return;
+    if (frame.protocol !== BRIDGE_PROTOCOL) {
+      log("error", "gateway_protocol", { wanted: BRIDGE_PROTOCOL, got: frame.protocol });
+      socket.close(CLOSE.badProtocol, `this bridge speaks protocol ${BRIDGE_PROTOCOL}`);
+      this.#lost({ code: CLOSE.badProtocol }, "protocol");
+      return;
+    }
+    this.#welcomedAt = performance.now();
+    this.#unanswered = 0;
+    this.#keepalive = setInterval(() => this.#ping(socket), KEEPALIVE_EVERY_MS);
+    log("info", "gateway_up", { home: frame.home.slice(0, 64), version: frame.version.slice(0, 64) });
+    this.#options.onWelcome();
+  }
+
+  #ping(socket: WebSocket): void {
+    if (this.#unanswered >= UNANSWERED_MAX) {
+      this.#options.log("warn", "gateway_silent", {
+        reason: `${UNANSWERED_MAX} keepalives without an answer`,
+      });
+      socket.terminate();
+      return;
+    }
+    this.#unanswered += 1;
+    if (socket.readyState === WebSocket.OPEN) socket.send("ping");
+  }
+
+  #lost(ending: Ending, reason: string): void {
+    const { log } = this.#options;
+    clearInterval(this.#keepalive);
+    const wasUp = this.#welcomedAt;
+    this.#welcomedAt = undefined;
+    this.#socket = undefined;
+    if (wasUp !== undefined) {
+      if (performance.now() - wasUp > STABLE_AFTER_MS) this.#attempt = 0;
+      this.#options.onDown();
+    }
+    if (this.#stopped) return;
+    const away = staysAway(ending);
+    const delay = away ? STAY_AWAY_MS : retryDelay(GATEWAY_BACKOFF, this.#attempt, Math.random());
+    this.#attempt += 1;
+    const fields = { ...ending, reason: reason.slice(0, 200) || undefined, retry_in_ms: delay };
+    if ("status" in ending && away) log("error", "gateway_refuses", { ...fields, check: "BRIDGE_TOKEN" });
+    else log(away ? "error" : "warn", "gateway_down", fields);
+    this.#retry = setTimeout(() => this.start(), delay);
+  }
+}
+
+const AnyFrame = z.looseObject({ t: z.string() });
+/** A call that cannot be read otherwise, but can be answered. */
+const AnyCall = z.looseObject({
+  t: z.literal("call"),
+  id: z.string().check(z.minLength(1), z.maxLength(128)),
+});

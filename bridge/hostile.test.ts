@@ -1,0 +1,166 @@
+/** Properties: whatever anybody publishes or sends, nothing throws, and what goes to Home is a frame. */
+import { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { TOPIC_KINDS } from "@edgecall/core/protocol/names.ts";
+import { check } from "@edgecall/core/protocol/parse.ts";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Published } from "./broker.ts";
+import { Calls } from "./calls.ts";
+import { ForeignLanes } from "./foreign.ts";
+import { Inbound } from "./inbound.ts";
+import { Seldom } from "./log.ts";
+import { Roster } from "./presence.ts";
+import { ReportShelf } from "./shelf.ts";
+import { snapshotFrames } from "./snapshot.ts";
+
+/** The whole of the bridge but its two connections; every line of log and every frame is kept. */
+function bench() {
+  let now = 0;
+  const sent: BridgeFrame[] = [];
+  const logged: string[] = [];
+  const log = (level: string, event: string, fields = {}) =>
+    logged.push(JSON.stringify({ level, event, ...fields }));
+  const roster = new Roster({ now: () => now, wall: () => now });
+  const outcomes: Published[] = [
+    { kind: "delivered", listening: true },
+    { kind: "delivered", listening: false },
+    { kind: "unsure" },
+    { kind: "offline" },
+  ];
+  let turn = 0;
+  const publish = () => Promise.resolve(outcomes[turn++ % outcomes.length] ?? { kind: "offline" as const });
+  const lanes: ForeignLanes = new ForeignLanes(roster, {
+    now: () => now,
+    publish,
+    taken: (id) => calls.taken(id),
+    refuse: (id, code, message) => calls.refuse(id, code, message),
+  });
+  const calls: Calls = new Calls({
+    prefix: "evoclaw",
+    roster,
+    lanes,
+    shelf: new ReportShelf(log),
+    publish,
+    brokerUp: () => turn % 5 !== 4,
+    send: (frame) => sent.push(frame),
+    now: () => now,
+    arrival: () => now,
+    log,
+  });
+  const seldom = new Seldom(() => now);
+  const inbound = new Inbound({
+    prefix: "evoclaw",
+    roster,
+    lanes,
+    calls,
+    event: (f) => sent.push(f),
+    log,
+    seldom,
+  });
+  const tick = (ms: number) => {
+    now += ms;
+    lanes.tick();
+    calls.tick();
+    for (const change of roster.changes()) {
+      sent.push(
+        change.kind === "gone" ? { t: "gone", agent: change.id } : { t: "agent", agent: change.agent },
+      );
+    }
+  };
+  return { inbound, calls, roster, sent, logged, tick };
+}
+
+const id = fc.constantFrom("pi", "claw", "__proto__", "constructor", "a".repeat(64));
+const callId = fc.oneof(fc.constantFrom("c1", "c2", "__proto__", ""), fc.uuid(), fc.string());
+const field = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.jsonValue());
+
+const nearly = fc.record(
+  {
+    agent_id: field,
+    capabilities: fc.oneof(fc.string(), field),
+    features: fc.oneof(fc.array(fc.string()), field),
+    state: fc.oneof(fc.constantFrom("online", "offline"), field),
+    boot_id: field,
+    reason: field,
+    hash: field,
+    tools: fc.oneof(fc.array(fc.record({ name: fc.oneof(fc.string(), field) })), field),
+    report_type: fc.oneof(fc.constantFrom("result", "error", "heartbeat", "metric"), field),
+    payload: fc.oneof(fc.record({ request_id: fc.oneof(callId, field), pong: field }), field),
+    type: fc.oneof(fc.constantFrom("accepted", "progress", "question", "event"), field),
+    request_id: fc.oneof(callId, field),
+    status: field,
+    content: field,
+  },
+  { requiredKeys: [] },
+);
+
+const payload = fc.oneof(
+  fc.string().map((text) => Buffer.from(text)),
+  fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+  fc.json().map((text) => Buffer.from(text)),
+  nearly.map((value) => Buffer.from(JSON.stringify(value))),
+);
+
+const topic = fc.oneof(
+  fc.string(),
+  fc.tuple(id, fc.constantFrom(...TOPIC_KINDS)).map(([agent, kind]) => `evoclaw/agents/${agent}/${kind}`),
+  fc.string().map((text) => `evoclaw/agents/${text}`),
+);
+
+const command = fc.oneof(
+  fc.string(),
+  callId.map((request_id) => JSON.stringify({ command: "tool", payload: {}, request_id })),
+);
+
+const frame = fc.oneof(
+  fc.record({
+    t: fc.constant("call" as const),
+    id: callId,
+    agent: id,
+    payload: command,
+    expires_in_ms: fc.integer({ min: 0, max: 2 ** 53 - 1 }),
+  }),
+  callId.map((id) => ({
+    t: "call" as const,
+    id,
+    agent: "claw",
+    payload: JSON.stringify({ command: "prompt", payload: {}, request_id: id }),
+    expires_in_ms: 30_000,
+  })),
+  fc.record({ t: fc.constant("publish" as const), agent: id, payload: command }),
+  fc.record({ t: fc.constant("ack" as const), id: callId, agent: id, payload: command }),
+);
+
+const step = fc.oneof(
+  fc.record({ kind: fc.constant("message" as const), topic, payload, retained: fc.boolean() }),
+  fc.record({ kind: fc.constant("frame" as const), frame }),
+  fc.record({ kind: fc.constant("time" as const), ms: fc.integer({ min: 0, max: 200_000 }) }),
+  fc.record({ kind: fc.constant("broker" as const), up: fc.boolean() }),
+);
+
+test("any messages, frames, times and broker failures in any order", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const { inbound, calls, roster, sent, logged, tick } = bench();
+      roster.brokerConnected();
+      for (const step of steps) {
+        if (step.kind === "message") inbound.message(step);
+        else if (step.kind === "time") tick(step.ms);
+        else if (step.kind === "broker") step.up ? roster.brokerConnected() : roster.brokerLost();
+        else {
+          const known = check(HomeFrame, step.frame);
+          if (!known.ok) continue;
+          if (known.value.t === "call") calls.call(known.value);
+          else if (known.value.t === "publish") calls.publish(known.value);
+          else if (known.value.t === "ack") calls.ack(known.value);
+        }
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(logged.filter((line) => line.includes("internal_error"))).toEqual([]);
+      for (const frame of [...sent, ...snapshotFrames(roster.snapshot())]) {
+        expect(check(BridgeFrame, frame)).toMatchObject({ ok: true });
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+}, 30_000);

@@ -1,0 +1,329 @@
+/**
+ * Who is there: the roster, from what agents publish and from their silence.
+ *
+ * Nothing here waits or publishes; time comes from the clock, and `changes()` says what Home should hear.
+ * Online means:
+ *
+ *   our agents       presence says "online", and the last sign of life is younger than HEARTBEAT_LOST_MS
+ *   foreign agents   a live heartbeat or report, not silent for HEARTBEAT_LOST_MS since, and not deaf
+ *
+ * A retained message is what somebody said once, so it is never a sign of life.
+ */
+import type { AgentState } from "@edgecall/core/protocol/frames.ts";
+import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";
+import { HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
+import type { Clock } from "./clock.ts";
+
+/** A retained "online" is believed this long: one heartbeat (30 s) has to follow, with room for a slow Pi. */
+export const BELIEVED_MS = 40_000;
+/** A broker that is back this soon was merely restarted: nobody needs to hear of it. */
+export const BROKER_GRACE_MS = 3_000;
+/** More agents than a home has; beyond it somebody is inventing ids. */
+export const AGENTS_MAX = 1_000;
+
+const REASON_MAX = 200;
+
+type Life = { kind: "never" } | { kind: "believed" | "heard"; until: number };
+
+type Known = {
+  id: string;
+  capabilities: string | undefined;
+  tools: string | undefined;
+  presence: string | undefined;
+  /** Our own kind, by its `features`, or as long as there is no advert by its having a presence topic. */
+  own: boolean;
+  /** What its presence topic says since the broker was last connected. */
+  state: Presence | undefined;
+  /** After a short break: until then the state from before it stands. */
+  confirmBy: number | undefined;
+  life: Life;
+  /** Epoch ms. */
+  lastSeen: number | null;
+  /** A live message came: it is shown even without an advert. */
+  heard: boolean;
+  /** It took its advert back: only a new one brings it back. */
+  withdrawn: boolean;
+  /** A foreign agent works on a call until then, and may be silent. */
+  busyUntil: number | undefined;
+  /** Why it is held to be deaf: it lives, but takes no commands. */
+  deaf: string | undefined;
+};
+
+type Broker = { kind: "never" } | { kind: "up"; again: boolean } | { kind: "lost"; at: number };
+
+/** An agent as the roster judges it now. */
+export type Judgement = { online: boolean; reason: string | undefined; foreign: boolean };
+
+export type RosterChange = { kind: "agent"; agent: AgentState } | { kind: "gone"; id: string };
+
+export class Roster {
+  readonly #clock: Clock;
+  readonly #agents = new Map<string, Known>();
+  /** What Home was last told, by id. */
+  readonly #told = new Map<string, AgentState>();
+  #broker: Broker = { kind: "never" };
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The broker is there; its retained topics follow, and say anew who is online. */
+  brokerConnected(): void {
+    const now = this.#clock.now();
+    const brief = this.#broker.kind === "lost" && now - this.#broker.at < BROKER_GRACE_MS;
+    this.#broker = { kind: "up", again: this.#broker.kind !== "never" };
+    for (const agent of this.#agents.values()) {
+      if (brief) {
+        if (agent.state !== undefined) agent.confirmBy = now + BROKER_GRACE_MS;
+      } else {
+        agent.state = undefined;
+        agent.life = { kind: "never" };
+        agent.busyUntil = undefined;
+      }
+    }
+  }
+
+  brokerLost(): void {
+    if (this.#broker.kind !== "lost") this.#broker = { kind: "lost", at: this.#clock.now() };
+  }
+
+  /** `raw`: as published. False when there are too many agents already. */
+  advertised(id: string, raw: string, advert: Capabilities, live: boolean): boolean {
+    const agent = this.#know(id);
+    if (agent === undefined) return false;
+    agent.capabilities = raw;
+    agent.own = advert.features !== undefined;
+    agent.withdrawn = false;
+    // EvoClaw's agent advertises right after it subscribed, so a fresh advert is a fresh pair of ears.
+    if (live) agent.deaf = undefined;
+    return true;
+  }
+
+  /** The advert was taken back. Heartbeats that still come do not bring the agent back; an advert does. */
+  withdrawn(id: string): void {
+    const agent = this.#agents.get(id);
+    if (agent === undefined) return;
+    agent.capabilities = undefined;
+    agent.tools = undefined;
+    agent.withdrawn = true;
+  }
+
+  toolsAdvertised(id: string, raw: string | undefined): void {
+    const agent = this.#know(id);
+    if (agent !== undefined) agent.tools = raw;
+  }
+
+  /** A message on the agent's presence topic: birth, goodbye or last will. */
+  presenceSaid(id: string, raw: string, presence: Presence, live: boolean): void {
+    const agent = this.#know(id);
+    if (agent === undefined) return;
+    if (presence.state === "offline" && live && isStaleWill(presence, agent)) return;
+    agent.presence = raw;
+    if (agent.capabilities === undefined) agent.own = true;
+    agent.state = presence;
+    agent.confirmBy = undefined;
+    if (presence.state === "offline") return;
+    if (live) this.#alive(agent);
+    else agent.life = { kind: "believed", until: this.#clock.now() + BELIEVED_MS };
+  }
+
+  /** The presence topic was cleared: nothing says any more that the agent is online. */
+  presenceCleared(id: string): void {
+    const agent = this.#agents.get(id);
+    if (agent === undefined) return;
+    agent.presence = undefined;
+    agent.state = undefined;
+  }
+
+  heartbeat(id: string): void {
+    const agent = this.#know(id);
+    if (agent === undefined) return;
+    // An offline notice that is followed by a heartbeat was an older connection's will: the agent's own
+    // messages keep their order, and after its goodbye it sends none.
+    if (agent.state?.state === "offline") agent.state = { ...agent.state, state: "online" };
+    this.#alive(agent);
+  }
+
+  /** An answer to a command: it lives, and it hears. */
+  answered(id: string): void {
+    const agent = this.#know(id);
+    if (agent === undefined) return;
+    agent.deaf = undefined;
+    this.#alive(agent);
+  }
+
+  /** Any other live message (an event, a status). */
+  heard(id: string): void {
+    const agent = this.#know(id);
+    if (agent !== undefined) this.#alive(agent);
+  }
+
+  /** A foreign agent works on a call until `until` (monotonic ms); undefined: it is done. */
+  busy(id: string, until: number | undefined): void {
+    const agent = this.#agents.get(id);
+    if (agent !== undefined) agent.busyUntil = until;
+  }
+
+  deaf(id: string, why: string): void {
+    const agent = this.#agents.get(id);
+    if (agent === undefined) return;
+    agent.deaf = why;
+    agent.busyUntil = undefined;
+  }
+
+  /** Deaf, and alive but for that: worth a probe. */
+  isDeafButAlive(id: string): boolean {
+    const agent = this.#agents.get(id);
+    if (agent?.deaf === undefined || this.#broker.kind !== "up") return false;
+    return agent.life.kind === "heard" && this.#clock.now() < agent.life.until;
+  }
+
+  isDeaf(id: string): boolean {
+    return this.#agents.get(id)?.deaf !== undefined;
+  }
+
+  /** Undefined for an agent that nobody has heard of. */
+  judge(id: string): Judgement | undefined {
+    const agent = this.#agents.get(id);
+    return agent === undefined || !isShown(agent) ? undefined : this.#judge(agent);
+  }
+
+  /** Whether the agent speaks only EvoClaw's shapes; true for one that is not known. */
+  isForeign(id: string): boolean {
+    return this.#agents.get(id)?.own !== true;
+  }
+
+  /** All agents for a snapshot; from here on `changes` tells the difference to it. */
+  snapshot(): AgentState[] {
+    this.#told.clear();
+    const states = [...this.#agents.values()].filter(isShown).map((agent) => this.#state(agent));
+    for (const state of states) this.#told.set(state.id, state);
+    return states;
+  }
+
+  /** What Home has to hear since the last call: a new last_seen alone is nothing. */
+  changes(): RosterChange[] {
+    const changes: RosterChange[] = [];
+    for (const id of this.#told.keys()) {
+      const agent = this.#agents.get(id);
+      if (agent !== undefined && isShown(agent)) continue;
+      this.#told.delete(id);
+      changes.push({ kind: "gone", id });
+    }
+    for (const agent of this.#agents.values()) {
+      if (!isShown(agent)) continue;
+      const state = this.#state(agent);
+      const told = this.#told.get(agent.id);
+      if (told !== undefined && saysTheSame(told, state)) continue;
+      this.#told.set(agent.id, state);
+      changes.push({ kind: "agent", agent: state });
+    }
+    return changes;
+  }
+
+  #know(id: string): Known | undefined {
+    const known = this.#agents.get(id);
+    if (known !== undefined) return known;
+    if (this.#agents.size >= AGENTS_MAX && !this.#makeRoom()) return undefined;
+    const agent: Known = {
+      id,
+      capabilities: undefined,
+      tools: undefined,
+      presence: undefined,
+      own: false,
+      state: undefined,
+      confirmBy: undefined,
+      life: { kind: "never" },
+      lastSeen: null,
+      heard: false,
+      withdrawn: false,
+      busyUntil: undefined,
+      deaf: undefined,
+    };
+    this.#agents.set(id, agent);
+    return agent;
+  }
+
+  /** Forgets one that never advertised anything: an advert is what an agent is called by. */
+  #makeRoom(): boolean {
+    for (const agent of this.#agents.values()) {
+      if (agent.capabilities === undefined) return this.#agents.delete(agent.id);
+    }
+    return false;
+  }
+
+  #alive(agent: Known): void {
+    agent.life = { kind: "heard", until: this.#clock.now() + HEARTBEAT_LOST_MS };
+    agent.confirmBy = undefined;
+    agent.heard = true;
+    agent.lastSeen = this.#clock.wall();
+  }
+
+  #state(agent: Known): AgentState {
+    const { online, reason, foreign } = this.#judge(agent);
+    return {
+      id: agent.id,
+      online,
+      ...(reason !== undefined && { reason: reason.slice(0, REASON_MAX) }),
+      last_seen: agent.lastSeen,
+      foreign,
+      ...(agent.capabilities !== undefined && { capabilities: agent.capabilities }),
+      ...(agent.tools !== undefined && { tools: agent.tools }),
+      ...(agent.presence !== undefined && { presence: agent.presence }),
+    };
+  }
+
+  #judge(agent: Known): Judgement {
+    const foreign = !agent.own;
+    const offline = (reason: string): Judgement => ({ online: false, reason, foreign });
+    const broker = this.#broker;
+    if (broker.kind === "never") return offline("the broker is not reachable");
+    const now = this.#clock.now();
+    if (broker.kind === "lost" && now - broker.at >= BROKER_GRACE_MS) {
+      return offline("the broker is not reachable");
+    }
+    const since =
+      broker.kind === "up" && broker.again ? "since the broker came back" : "since the bridge started";
+    if (agent.own) {
+      const unconfirmed = agent.confirmBy !== undefined && now >= agent.confirmBy && broker.kind === "up";
+      if (agent.state === undefined || unconfirmed)
+        return offline(`it has not said that it is online ${since}`);
+      if (agent.state.state === "offline") return offline(agent.state.reason || "it said goodbye");
+    } else if (agent.deaf !== undefined) {
+      return offline(agent.deaf);
+    }
+    if (agent.life.kind === "never") return offline(`no heartbeat ${since}`);
+    // While the broker is away nobody can be heard: silence counts from its return.
+    if (now < agent.life.until || broker.kind === "lost") return { online: true, reason: undefined, foreign };
+    if (agent.busyUntil !== undefined && now < agent.busyUntil) {
+      return { online: true, reason: "busy with a call", foreign };
+    }
+    if (agent.life.kind === "believed") return offline(`no heartbeat ${since}`);
+    return offline(`no heartbeat for ${HEARTBEAT_LOST_MS / 1_000} s`);
+  }
+}
+
+/** Presence and tools alone are what a clean shutdown may leave behind: they make no agent. */
+function isShown(agent: Known): boolean {
+  return agent.capabilities !== undefined || (agent.heard && !agent.withdrawn);
+}
+
+/** The will of an earlier boot, sent when its half-open connection ran out, after the next boot's birth. */
+function isStaleWill(will: Presence, agent: Known): boolean {
+  return (
+    agent.state?.state === "online" &&
+    will.boot_id !== undefined &&
+    agent.state.boot_id !== undefined &&
+    will.boot_id !== agent.state.boot_id
+  );
+}
+
+function saysTheSame(a: AgentState, b: AgentState): boolean {
+  return (
+    a.online === b.online &&
+    a.reason === b.reason &&
+    a.foreign === b.foreign &&
+    a.capabilities === b.capabilities &&
+    a.tools === b.tools
+  );
+}

@@ -1,0 +1,67 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readSettings } from "./settings.ts";
+
+const NEEDED = { GATEWAY_URL: "https://gate.example", BRIDGE_TOKEN: "tok" };
+
+test("defaults", () => {
+  expect(readSettings({ ...NEEDED, BRIDGE_ID: "attic" })).toEqual({
+    ok: true,
+    settings: {
+      gatewayUrl: "wss://gate.example/bridge",
+      bridgeToken: "tok",
+      mqttUrl: "mqtt://127.0.0.1:1883",
+      mqttUsername: undefined,
+      mqttPassword: undefined,
+      mqttCa: undefined,
+      topicPrefix: "evoclaw",
+      healthPort: 8788,
+      healthHost: "127.0.0.1",
+      bridgeId: "attic",
+    },
+  });
+});
+
+test.each([
+  ["http://127.0.0.1:8787", "ws://127.0.0.1:8787/bridge"],
+  ["http://127.0.0.1:8787/", "ws://127.0.0.1:8787/bridge"],
+  ["wss://gate.example/home/", "wss://gate.example/home/bridge"],
+])("the socket's address of %s", (GATEWAY_URL, gatewayUrl) => {
+  expect(readSettings({ ...NEEDED, GATEWAY_URL })).toMatchObject({ ok: true, settings: { gatewayUrl } });
+});
+
+test("everything that is missing is named at once", () => {
+  const result = readSettings({ GATEWAY_URL: "" });
+  expect(result).toMatchObject({ ok: false });
+  expect(result.ok ? [] : result.errors.map((error) => error.split(":")[0])).toEqual([
+    "GATEWAY_URL",
+    "BRIDGE_TOKEN",
+  ]);
+});
+
+const noCertificate = join(mkdtempSync(join(tmpdir(), "bridge-")), "ca.pem");
+writeFileSync(noCertificate, "hello");
+
+test.each([
+  ["GATEWAY_URL", "ftp://gate.example"],
+  ["GATEWAY_URL", "https://user:pass@gate.example"],
+  ["BRIDGE_TOKEN", "two words"],
+  ["MQTT_URL", "127.0.0.1:1883"],
+  ["MQTT_URL", "http://broker"],
+  ["MQTT_CA", "/nowhere/ca.pem"],
+  ["MQTT_CA", noCertificate],
+  ["TOPIC_PREFIX", "evoclaw/#"],
+  ["TOPIC_PREFIX", "evoclaw/"],
+  ["HEALTH_PORT", "70000"],
+  ["HEALTH_PORT", "8o"],
+  ["BRIDGE_ID", "attic/1"],
+])("a bad %s (%s) is named, and no token is shown", (name, value) => {
+  const result = readSettings({ ...NEEDED, [name]: value });
+  expect(result).toMatchObject({ ok: false });
+  const errors = result.ok ? [] : result.errors;
+  expect(errors).toHaveLength(1);
+  expect(errors[0]).toMatch(new RegExp(`^${name}: `));
+  expect(errors[0]).not.toContain("two words");
+});

@@ -1,0 +1,133 @@
+/** The bridge's settings, all from the environment. */
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
+
+export type BridgeSettings = {
+  /** The socket's address: `wss://…/bridge`. */
+  gatewayUrl: string;
+  bridgeToken: string;
+  mqttUrl: string;
+  mqttUsername: string | undefined;
+  mqttPassword: string | undefined;
+  /** PEM text of the authority that signed the broker's certificate. */
+  mqttCa: string | undefined;
+  topicPrefix: string;
+  /** 0: no health server. */
+  healthPort: number;
+  /** Loopback unless told otherwise: /readyz tells a stranger which home is down. */
+  healthHost: string;
+  /** Names this bridge in logs, in its hello and to the broker. */
+  bridgeId: string;
+};
+
+export type SettingsResult = { ok: true; settings: BridgeSettings } | { ok: false; errors: string[] };
+
+type Environment = Record<string, string | undefined>;
+
+/** Reads the settings. Every error names its variable and what would be right; a secret is never quoted. */
+export function readSettings(env: Environment): SettingsResult {
+  const errors: string[] = [];
+  /** An empty variable is one that was not set: `docker run -e X=` and unit files write that. */
+  const get = (name: string): string | undefined => env[name] || undefined;
+
+  const gatewayUrl = readGatewayUrl(get("GATEWAY_URL"), errors);
+  const bridgeToken = readToken(get("BRIDGE_TOKEN"), errors);
+  const mqttUrl = readMqttUrl(get("MQTT_URL") ?? "mqtt://127.0.0.1:1883", errors);
+  const mqttCa = readCa(get("MQTT_CA"), errors);
+  const topicPrefix = readPrefix(get("TOPIC_PREFIX") ?? DEFAULT_TOPIC_PREFIX, errors);
+  const healthPort = readPort(get("HEALTH_PORT") ?? "8788", errors);
+  const bridgeId = readBridgeId(get("BRIDGE_ID"), errors);
+  if (get("MQTT_PASSWORD") !== undefined && get("MQTT_USERNAME") === undefined) {
+    errors.push("MQTT_USERNAME: missing, though MQTT_PASSWORD is set");
+  }
+  if (errors.length > 0) return { ok: false, errors };
+  return {
+    ok: true,
+    settings: {
+      gatewayUrl,
+      bridgeToken,
+      mqttUrl,
+      mqttUsername: get("MQTT_USERNAME"),
+      mqttPassword: get("MQTT_PASSWORD"),
+      mqttCa,
+      topicPrefix,
+      healthPort,
+      healthHost: get("HEALTH_HOST") ?? "127.0.0.1",
+      bridgeId,
+    },
+  };
+}
+
+function readGatewayUrl(value: string | undefined, errors: string[]): string {
+  const wanted = "the gateway's address, such as https://edgecall.example.workers.dev";
+  if (value === undefined) {
+    errors.push(`GATEWAY_URL: missing; ${wanted}`);
+    return "";
+  }
+  const url = URL.parse(value);
+  const scheme = url && { "http:": "ws:", "https:": "wss:", "ws:": "ws:", "wss:": "wss:" }[url.protocol];
+  if (!url || !scheme) {
+    errors.push(`GATEWAY_URL: not an http(s) or ws(s) address; it should be ${wanted}`);
+    return "";
+  }
+  if (url.username !== "" || url.password !== "") {
+    errors.push("GATEWAY_URL: holds a user or password; the token belongs in BRIDGE_TOKEN");
+    return "";
+  }
+  return `${scheme}//${url.host}${url.pathname.replace(/\/+$/, "")}/bridge`;
+}
+
+function readToken(value: string | undefined, errors: string[]): string {
+  if (value === undefined) errors.push("BRIDGE_TOKEN: missing; the token that this home's bridge was given");
+  else if (!/^[\x21-\x7e]+$/.test(value)) {
+    errors.push("BRIDGE_TOKEN: holds a space, a line break or another character that no token has");
+  } else return value;
+  return "";
+}
+
+function readMqttUrl(value: string, errors: string[]): string {
+  const url = URL.parse(value);
+  if (!url || !["mqtt:", "mqtts:", "ws:", "wss:"].includes(url.protocol) || url.hostname === "") {
+    errors.push("MQTT_URL: not an address of a broker; it should look like mqtt://127.0.0.1:1883");
+  }
+  return value;
+}
+
+function readCa(path: string | undefined, errors: string[]): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    const pem = readFileSync(path, "utf8");
+    if (pem.includes("-----BEGIN CERTIFICATE-----")) return pem;
+    errors.push(`MQTT_CA: ${path} is not a PEM file with a certificate`);
+  } catch (error) {
+    errors.push(`MQTT_CA: cannot read it: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return undefined;
+}
+
+function readPrefix(value: string, errors: string[]): string {
+  if (!/^[^+#/\0]{1,64}(\/[^+#/\0]{1,64}){0,4}$/.test(value) || value.startsWith("$")) {
+    errors.push("TOPIC_PREFIX: should be a topic such as evoclaw, without +, #, $ or a / at its ends");
+  }
+  return value;
+}
+
+function readPort(value: string, errors: string[]): number {
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(port <= 65_535)) errors.push("HEALTH_PORT: should be a port from 1 to 65535, or 0 for none");
+  return port;
+}
+
+function readBridgeId(value: string | undefined, errors: string[]): string {
+  if (value === undefined)
+    return (
+      hostname()
+        .replace(/[^A-Za-z0-9_-]/g, "-")
+        .slice(0, 64) || "bridge"
+    );
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(value)) {
+    errors.push("BRIDGE_ID: should be 1 to 64 letters, digits, _ or -");
+  }
+  return value;
+}

@@ -1,0 +1,25 @@
+/** The roster as frames of bounded size. */
+import type { AgentState, BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+
+export const SNAPSHOT_MAX_AGENTS = 64;
+/** Of JSON. One agent alone may be more (its tools are bounded at 192 KiB), and then has a frame to itself. */
+export const SNAPSHOT_MAX_BYTES = 256 * 1024;
+
+/** Splits the states into `snapshot` frames, the last one marked; one empty frame when there are none. */
+export function snapshotFrames(states: readonly AgentState[]): BridgeFrame[] {
+  const groups: AgentState[][] = [[]];
+  let bytes = 0;
+  for (const state of states) {
+    const size = Buffer.byteLength(JSON.stringify(state));
+    const group = groups.at(-1) ?? [];
+    const full = group.length >= SNAPSHOT_MAX_AGENTS || bytes + size > SNAPSHOT_MAX_BYTES;
+    if (full && group.length > 0) {
+      groups.push([state]);
+      bytes = size;
+    } else {
+      group.push(state);
+      bytes += size;
+    }
+  }
+  return groups.map((agents, index) => ({ t: "snapshot", agents, last: index === groups.length - 1 }));
+}

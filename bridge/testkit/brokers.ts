@@ -1,0 +1,105 @@
+/** Real brokers on free ports of the loopback, for tests. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Aedes } from "aedes";
+import { until } from "../../test/wait.ts";
+
+export type PlayedBroker = { url: string; stop(): Promise<void> };
+
+/** aedes, as in the local stack: MQTT 3.1.1, nothing kept. */
+export async function startAedes(): Promise<PlayedBroker> {
+  const aedes = await Aedes.createBroker();
+  const server = createServer({ noDelay: true }, aedes.handle);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      await new Promise<void>((resolve) => aedes.close(resolve));
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Where Mosquitto is; Debian puts it where a user's PATH may not look. */
+export function findMosquitto(): string | undefined {
+  for (const path of ["mosquitto", "/usr/sbin/mosquitto"]) {
+    try {
+      execFileSync(path, ["-h"], { stdio: "ignore" });
+      return path;
+    } catch (error) {
+      // It prints its help and exits with 3, or it is not there.
+      if (error instanceof Error && "status" in error && typeof error.status === "number") return path;
+    }
+  }
+  return undefined;
+}
+
+/** Mosquitto 2: MQTT 5. Retained messages are kept over `restart`. */
+export class PlayedMosquitto {
+  readonly #program: string;
+  readonly #config: string;
+  readonly port: number;
+  #process: ChildProcess | undefined;
+
+  private constructor(program: string, port: number) {
+    this.#program = program;
+    this.port = port;
+    const dir = mkdtempSync(join(tmpdir(), "mosquitto-"));
+    this.#config = join(dir, "mosquitto.conf");
+    const lines = [
+      `listener ${port} 127.0.0.1`,
+      "allow_anonymous true",
+      "set_tcp_nodelay true",
+      "persistence true",
+      `persistence_location ${dir}/`,
+      // Started by root it would become `mosquitto`, who may not write there.
+      "user root",
+    ];
+    writeFileSync(this.#config, `${lines.join("\n")}\n`);
+  }
+
+  static async start(program: string): Promise<PlayedMosquitto> {
+    const broker = new PlayedMosquitto(program, await freePort());
+    await broker.begin();
+    return broker;
+  }
+
+  get url(): string {
+    return `mqtt://127.0.0.1:${this.port}`;
+  }
+
+  async begin(): Promise<void> {
+    this.#process = spawn(this.#program, ["-c", this.#config], { stdio: "ignore" });
+    await until(() => answers(this.port), { what: `Mosquitto on port ${this.port}` });
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null) return;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGTERM");
+    await gone;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}

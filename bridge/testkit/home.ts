@@ -1,0 +1,89 @@
+/** A real WebSocket server that plays Home, for tests. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { BridgeFrame, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { BRIDGE_PROTOCOL } from "@edgecall/core/protocol/names.ts";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { type WebSocket, WebSocketServer } from "ws";
+import { until } from "../../test/wait.ts";
+
+export type Frame<T extends BridgeFrame["t"]> = Extract<BridgeFrame, { t: T }>;
+
+export class PlayedHome {
+  readonly #server = createServer();
+  readonly #sockets = new WebSocketServer({ noServer: true });
+  /** Every frame of every connection. */
+  readonly frames: BridgeFrame[] = [];
+  readonly closes: number[] = [];
+  connections = 0;
+  pings = 0;
+  /** Accepts keepalives and answers none, as a zombie socket does. */
+  silent = false;
+  /** An HTTP status to answer upgrades with; undefined: accept who has the token. */
+  refuseWith: number | undefined;
+  protocol = BRIDGE_PROTOCOL;
+  #socket: WebSocket | undefined;
+
+  async start(token = "secret"): Promise<string> {
+    this.#server.on("upgrade", (request, socket, head) => {
+      const known = request.headers.authorization === `Bearer ${token}` && request.url === "/bridge";
+      const status = this.refuseWith ?? (known ? undefined : 401);
+      if (status !== undefined) {
+        socket.end(`HTTP/1.1 ${status} No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+        return;
+      }
+      this.#sockets.handleUpgrade(request, socket, head, (ws) => this.#welcome(ws));
+    });
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  send(frame: HomeFrame): void {
+    this.sendText(encodeFrame(frame));
+  }
+
+  sendText(text: string | Buffer): void {
+    this.#socket?.send(text);
+  }
+
+  /** Cuts the line, as a crash or a deploy does; with a code, closes it politely. */
+  drop(code?: number): void {
+    if (code === undefined) this.#socket?.terminate();
+    else this.#socket?.close(code, "test");
+  }
+
+  of<T extends BridgeFrame["t"]>(t: T): Frame<T>[] {
+    return this.frames.filter((frame): frame is Frame<T> => frame.t === t);
+  }
+
+  /** Waits for the first frame of the kind that fits. */
+  next<T extends BridgeFrame["t"]>(t: T, fits: (frame: Frame<T>) => boolean = () => true): Promise<Frame<T>> {
+    return until(() => this.of(t).find(fits), { what: `a ${t} frame that fits ${fits}` });
+  }
+
+  async stop(): Promise<void> {
+    this.#socket?.terminate();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #welcome(ws: WebSocket): void {
+    this.connections += 1;
+    this.#socket = ws;
+    ws.on("error", () => {});
+    ws.on("close", (code) => this.closes.push(code));
+    ws.on("message", (data) => {
+      const text = data.toString();
+      if (text === "ping") {
+        this.pings += 1;
+        if (!this.silent) ws.send("pong");
+        return;
+      }
+      const frame = checkJson(BridgeFrame, text);
+      if (!frame.ok) throw new Error(`the bridge sent a wrong frame: ${frame.error}`);
+      this.frames.push(frame.value);
+      if (frame.value.t !== "hello") return;
+      ws.send(encodeFrame({ t: "welcome", protocol: this.protocol, home: "h1", version: "test" }));
+    });
+  }
+}
