@@ -78,6 +78,7 @@ export class BridgeDesk {
         for (const agent of frame.agents) this.#agents.update(agent);
         if (frame.last) {
           this.#agents.absentSince(this.#bridge.connectedAt(socket));
+          this.#bridge.told(socket);
           this.#dispatcher.resend(undefined);
           await this.#dispatcher.arm();
         }

@@ -12,7 +12,13 @@ import { closeQuietly } from "./waiters.ts";
 const TAG = "bridge";
 
 /** Kept with the socket over hibernation. */
-type Attachment = { token: string; connectedAt: number; welcomed: boolean };
+type Attachment = {
+  token: string;
+  connectedAt: number;
+  welcomed: boolean;
+  /** Its snapshot is in: until then the rows are of the connection before. */
+  told: boolean;
+};
 
 export class BridgeSocket {
   readonly #ctx: DurableObjectState;
@@ -25,7 +31,12 @@ export class BridgeSocket {
   accept(token: string, now: number): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [TAG]);
-    server.serializeAttachment({ token, connectedAt: now, welcomed: false } satisfies Attachment);
+    server.serializeAttachment({
+      token,
+      connectedAt: now,
+      welcomed: false,
+      told: false,
+    } satisfies Attachment);
     return new Response(null, { status: 101, webSocket: client });
   }
 
@@ -50,6 +61,11 @@ export class BridgeSocket {
     socket.serializeAttachment({ ...attachmentOf(socket), welcomed: true } satisfies Attachment);
   }
 
+  /** The whole snapshot of this bridge is stored. */
+  told(socket: WebSocket): void {
+    socket.serializeAttachment({ ...attachmentOf(socket), told: true } satisfies Attachment);
+  }
+
   /** The bridge, if one is connected and was heard of lately. */
   current(now: number): WebSocket | undefined {
     const live = this.#ctx
@@ -59,10 +75,10 @@ export class BridgeSocket {
     return live && now - this.#heardAt(live) <= KEEPALIVE_LOST_MS ? live : undefined;
   }
 
-  /** When the bridge vouched for its agents last (epoch ms), or null: it is not connected. */
+  /** When the bridge vouched for its agents last (epoch ms), or null: it is not connected, or has not told yet. */
   heardAt(now: number): number | null {
     const socket = this.current(now);
-    return socket ? this.#heardAt(socket) : null;
+    return socket && attachmentOf(socket).told ? this.#heardAt(socket) : null;
   }
 
   #heardAt(socket: WebSocket): number {

@@ -262,7 +262,7 @@ export class Conversation extends DurableObject<Env> {
       this.#finish(
         turn,
         "failed",
-        `I could not get an answer from the model: ${error.message}. ${tryAgain(history)}`,
+        `I could not get an answer from the model: ${error.message.replace(/\.$/, "")}. ${tryAgain(history)}`,
         "model",
       );
     } else {

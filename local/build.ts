@@ -1,0 +1,27 @@
+/** `npm run build`: the three programs as one file each under dist/, with their sizes. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { bundleAgent, bundleBridge, bundleWorker } from "./bundles.ts";
+
+const DIST = new URL("../dist/", import.meta.url);
+const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(12);
+
+console.log(`${"".padEnd(20)}${"raw".padStart(12)}${"gzip".padStart(12)}`);
+for (const [name, bundle] of [
+  ["worker/index.js", () => bundleWorker({ minify: true })],
+  ["bridge.mjs", bundleBridge],
+  ["pi-agent.cjs", bundleAgent],
+] as const) {
+  try {
+    const code = await bundle();
+    const file = fileURLToPath(new URL(name, DIST));
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, code);
+    console.log(`${name.padEnd(20)}${kib(Buffer.byteLength(code))}${kib(gzipSync(code).length)}`);
+  } catch (error) {
+    console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,79 @@
+/** How each program becomes one file. The one-machine stack, `npm run build` and the bench share this. */
+import { fileURLToPath } from "node:url";
+import { type BuildOptions, build } from "esbuild";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** Builtin modules that a bundled CommonJS dependency still asks for with `require`. */
+const REQUIRE_IN_ESM =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+/** Parts of mqtt.js that only browsers and proxies use: 369 KB become 133 KB (research: edge.md §1.4). */
+const MQTT_SLIM: Record<string, string> = {
+  "readable-stream": "node:stream",
+  socks: fileURLToPath(new URL("./empty-module.cjs", import.meta.url)),
+  "worker-timers": fileURLToPath(new URL("./empty-module.cjs", import.meta.url)),
+};
+
+const COMMON = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  write: false,
+  logLevel: "silent",
+  legalComments: "none",
+} as const satisfies BuildOptions;
+
+/** The Worker as one ES module; `minify` for what is uploaded, without it for readable stack traces. */
+export function bundleWorker(options: { entry?: string; minify?: boolean } = {}): Promise<string> {
+  return bundle({
+    ...COMMON,
+    entryPoints: [options.entry ?? "worker/index.ts"],
+    format: "esm",
+    target: "es2024",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    conditions: ["workerd", "worker", "browser"],
+    external: ["cloudflare:*"],
+    // What wrangler's default rules import as text.
+    loader: { ".html": "text", ".txt": "text", ".sql": "text" },
+    minify: options.minify ?? false,
+  });
+}
+
+/** The bridge as one file for Node 20 and later. */
+export function bundleBridge(): Promise<string> {
+  return bundle({
+    ...COMMON,
+    entryPoints: ["bridge/main.ts"],
+    format: "esm",
+    target: "node20",
+    platform: "node",
+    banner: { js: REQUIRE_IN_ESM },
+    // Native speed-ups of ws that need a compiler on the machine; it runs without them.
+    external: ["bufferutil", "utf-8-validate"],
+    alias: MQTT_SLIM,
+    minify: true,
+  });
+}
+
+/** The agent as one CommonJS file for Node 20 and later: what a Pi loads, and what can become a SEA binary. */
+export function bundleAgent(): Promise<string> {
+  return bundle({
+    ...COMMON,
+    entryPoints: ["pi-agent/main.ts"],
+    format: "cjs",
+    target: "node20",
+    platform: "node",
+    // CommonJS has no import.meta; esbuild would make it an empty object.
+    define: { "import.meta.url": "__moduleUrl" },
+    banner: { js: "const __moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    alias: { ...MQTT_SLIM, ws: fileURLToPath(new URL("./empty-module.cjs", import.meta.url)) },
+    minify: true,
+  });
+}
+
+async function bundle(options: BuildOptions & { write: false }): Promise<string> {
+  const result = await build(options);
+  const [file, ...more] = result.outputFiles;
+  if (!file || more.length > 0) throw new Error(`expected one file, got ${1 + more.length}`);
+  return file.text;
+}

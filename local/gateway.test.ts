@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { until } from "../test/wait.ts";
+import { startWorker } from "./gateway.ts";
+import { freePort, isFree } from "./port.ts";
+import { childrenNamed } from "./workerd-guard.ts";
+
+const WORKER = `
+import { DurableObject } from "cloudflare:workers";
+export class Rows extends DurableObject {
+  constructor(ctx, env) {
+    super(ctx, env);
+    ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS row (text TEXT)");
+  }
+  add(text) {
+    this.ctx.storage.sql.exec("INSERT INTO row VALUES (?)", text);
+    return this.ctx.storage.sql.exec("SELECT text FROM row").toArray().map((row) => row.text);
+  }
+}
+export default {
+  async fetch(request, env) {
+    const rows = await env.ROWS.getByName("one").add(new URL(request.url).pathname);
+    return Response.json({ rows, greeting: env.GREETING, other: env.OTHER });
+  },
+};`;
+
+let dir: string;
+let config: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "edgecall-gateway-"));
+  config = join(dir, "wrangler.toml");
+  writeFileSync(join(dir, "index.ts"), WORKER);
+  writeFileSync(
+    config,
+    `name = "rows"
+main = "index.ts"
+compatibility_date = "2026-10-01"
+[[durable_objects.bindings]]
+name = "ROWS"
+class_name = "Rows"
+[[migrations]]
+tag = "v1"
+new_sqlite_classes = ["Rows"]
+[vars]
+GREETING = "from the file"
+OTHER = "too"
+`,
+  );
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const get = async (url: string) => (await fetch(url)).json();
+
+test("rows outlive a killed workerd and a restart; variables win over the file", {
+  timeout: 20_000,
+}, async () => {
+  const state = join(dir, "a");
+  let restarts = 0;
+  const port = await freePort();
+  const first = await startWorker({
+    port,
+    dir: state,
+    config,
+    vars: { GREETING: "hello" },
+    onRestart: () => (restarts += 1),
+  });
+  expect(first.url).toBe(`http://127.0.0.1:${port}`);
+  expect(await get(`${first.url}/1`)).toEqual({ rows: ["/1"], greeting: "hello", other: "too" });
+
+  for (const pid of childrenNamed("workerd")) process.kill(pid, "SIGKILL");
+  await until(() => restarts === 1, { within: 5_000 });
+  expect(await get(`${first.url}/2`)).toMatchObject({ rows: ["/1", "/2"] });
+  await first.stop();
+
+  const second = await startWorker({ port, dir: state, config });
+  expect(await get(`${second.url}/3`)).toMatchObject({ rows: ["/1", "/2", "/3"], greeting: "from the file" });
+  await second.stop();
+});
+
+test("a killed gateway takes workerd along, and the next one has the rows", { timeout: 20_000 }, async () => {
+  const port = await freePort();
+  const script = join(dir, "run.ts");
+  const gateway = fileURLToPath(new URL("./gateway.ts", import.meta.url));
+  writeFileSync(
+    script,
+    `import { startWorker } from ${JSON.stringify(gateway)};
+     await startWorker(${JSON.stringify({ port, dir: join(dir, "b"), config })});
+     process.send({ ready: true });`,
+  );
+  const run = async (): Promise<ChildProcess> => {
+    const child = spawn(process.execPath, [script], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    await new Promise((resolve, reject) => {
+      child.once("message", resolve);
+      child.once("exit", (code) => reject(new Error(`ended with ${code}`)));
+    });
+    return child;
+  };
+  const first = await run();
+  expect(await get(`http://127.0.0.1:${port}/1`)).toMatchObject({ rows: ["/1"] });
+  first.kill("SIGKILL");
+  expect(await isFree(port, 5_000)).toBe(true);
+
+  const second = await run();
+  try {
+    expect(await get(`http://127.0.0.1:${port}/2`)).toMatchObject({ rows: ["/1", "/2"] });
+  } finally {
+    second.kill("SIGKILL");
+    await isFree(port, 5_000);
+  }
+});
+
+test("a key of wrangler.toml that is not understood is an error that names it", async () => {
+  const odd = join(dir, "odd.toml");
+  writeFileSync(odd, 'name = "x"\nmain = "index.ts"\n[[kv_namespaces]]\nbinding = "KV"\n');
+  await expect(startWorker({ port: 0, dir: join(dir, "c"), config: odd })).rejects.toThrow("'kv_namespaces'");
+});
+
+test("a taken port is an error that says so", async () => {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
+  );
+  try {
+    await expect(startWorker({ port, dir: join(dir, "d"), config })).rejects.toThrow(
+      `port ${port} on 127.0.0.1 is taken`,
+    );
+  } finally {
+    server.close();
+  }
+});

@@ -1,0 +1,124 @@
+/** The local stack's settings: command line and environment, read once, errors that name the field. */
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+
+export type Environment = Record<string, string | undefined>;
+
+export const DEFAULT_PORT = 8787;
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+export const USAGE = `usage: npm start                     the whole stack; Ctrl-C ends it
+       npm start -- --ask "QUESTION"   asks one question, prints the answer, ends`;
+
+export type StartSettings = {
+  /** One question, then the end; absent = run until told to stop. */
+  ask: string | undefined;
+  /** Undefined = 8787, or for a question any free one. */
+  port: number | undefined;
+  dir: string;
+  /** Undefined = the embedded broker. */
+  mqttUrl: string | undefined;
+  /** Undefined = the stand-in model. */
+  llmBaseUrl: string | undefined;
+  /** Undefined = generated and kept. */
+  token: string | undefined;
+  agentId: string;
+};
+
+/** What `Authorization: Bearer` can carry (RFC 6750 §2.1), as long as the Worker takes it. */
+const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
+
+export function readStartSettings(args: string[], env: Environment): Parsed<StartSettings> {
+  let ask: string | undefined;
+  try {
+    ask = parseArgs({ args, options: { ask: { type: "string" } }, allowPositionals: false }).values.ask;
+  } catch (error) {
+    return { ok: false, error: `${error instanceof Error ? error.message : String(error)}\n${USAGE}` };
+  }
+  if (ask !== undefined && ask.trim() === "")
+    return { ok: false, error: `--ask: the question is empty\n${USAGE}` };
+  const port = env.PORT ? readPort(env.PORT, DEFAULT_PORT) : undefined;
+  if (port?.ok === false) return port;
+  if (env.EDGECALL_TOKEN && !TOKEN.test(env.EDGECALL_TOKEN)) {
+    return {
+      ok: false,
+      error: "EDGECALL_TOKEN: expected 16 to 256 of the characters A-Z a-z 0-9 . _ ~ + / = -",
+    };
+  }
+  if (env.LLM_BASE_URL && !env.LLM_MODEL) {
+    return {
+      ok: false,
+      error: "LLM_MODEL: not set, though LLM_BASE_URL is; set the name of the model to use there",
+    };
+  }
+  if (env.MQTT_URL && !/^mqtts?:\/\/[^/]/.test(env.MQTT_URL)) {
+    return { ok: false, error: "MQTT_URL: expected the address of a broker, such as mqtt://127.0.0.1:1883" };
+  }
+  return {
+    ok: true,
+    value: {
+      ask,
+      port: port?.value,
+      dir: edgecallDir(env),
+      mqttUrl: env.MQTT_URL || undefined,
+      llmBaseUrl: env.LLM_BASE_URL || undefined,
+      token: env.EDGECALL_TOKEN || undefined,
+      agentId: agentIdOf(hostname()),
+    },
+  };
+}
+
+export function readPort(text: string | undefined, fallback: number): Parsed<number> {
+  if (!text) return { ok: true, value: fallback };
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return { ok: true, value: port };
+  return { ok: false, error: `PORT: expected a number from 0 to 65535, got '${text}'` };
+}
+
+/** The state's folder; a relative one is taken from where the person stands. */
+export function edgecallDir(env: Environment): string {
+  return resolve(env.EDGECALL_DIR || resolve(ROOT, ".edgecall"));
+}
+
+/** This machine's name as an agent's id. */
+export function agentIdOf(host: string): string {
+  const id = (host.split(".")[0] ?? "")
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 64);
+  return id !== "localhost" && AGENT_ID.test(id) ? id : "this-machine";
+}
+
+/** Variables and secrets of the Worker (worker/env.ts) that are passed on to it. */
+const WORKER_VARIABLES = [
+  "API_TOKENS",
+  "BRIDGE_TOKENS",
+  "LLM_BASE_URL",
+  "LLM_API_KEY",
+  "LLM_MODEL",
+  "SYSTEM_PROMPT",
+  "MAX_TOKENS",
+  "TEMPERATURE",
+  "MODEL_FIRST_BYTE_MS",
+  "MODEL_BETWEEN_BYTES_MS",
+  "MODEL_TOTAL_MS",
+  "TOOL_LOOP_ENABLED",
+  "MAX_TOOL_ITERATIONS",
+  "TOOL_ERROR_LIMIT",
+  "MAX_PARALLEL_TOOLS",
+  "DEFAULT_TOOL_TIMEOUT_MS",
+  "ALLOW_UNSIGNED_AGENTS",
+] as const;
+
+export function workerVars(env: Environment): Record<string, string> {
+  return Object.fromEntries(
+    WORKER_VARIABLES.flatMap((name) => {
+      const value = env[name];
+      return value ? [[name, value]] : [];
+    }),
+  );
+}

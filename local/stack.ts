@@ -1,0 +1,109 @@
+/** The parts of the one-machine stack, started side by side and ended together. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { stringify as toToml } from "smol-toml";
+import { startBroker } from "./broker.ts";
+import { type Environment, type StartSettings, workerVars } from "./settings.ts";
+import { STAND_IN_MODEL, startStandIn } from "./stand-in/server.ts";
+import { type Child, supervise } from "./supervisor.ts";
+import { type Tokens, tokenRecords } from "./tokens.ts";
+
+/** All of it takes two seconds; a machine under load, or a broker far away, gets more. */
+const READY_WITHIN_MS = 30_000;
+
+const script = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export type Stack = {
+  mqttUrl: string;
+  /** Where the model is asked, and whether it is only the stand-in. */
+  model: { baseUrl: string; name: string; standIn: boolean };
+  /** Resolves when every program is connected. @throws when one ended, or was not within the time */
+  ready(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type StackOptions = {
+  settings: StartSettings;
+  port: number;
+  tokens: Tokens;
+  env: Environment;
+  say(name: string, line: string): void;
+};
+
+export async function startStack({ settings, port, tokens, env, say }: StackOptions): Promise<Stack> {
+  const [broker, standIn] = await Promise.all([
+    settings.mqttUrl === undefined ? startBroker() : undefined,
+    settings.llmBaseUrl === undefined ? startStandIn() : undefined,
+  ]);
+  const mqttUrl = settings.mqttUrl ?? broker?.url ?? "";
+  const llm = standIn
+    ? { LLM_BASE_URL: standIn.baseUrl, LLM_MODEL: STAND_IN_MODEL, LLM_API_KEY: undefined }
+    : { LLM_BASE_URL: env.LLM_BASE_URL, LLM_MODEL: env.LLM_MODEL, LLM_API_KEY: env.LLM_API_KEY };
+  const common = { ...env, ...llm, MQTT_URL: mqttUrl, PORT: String(port), EDGECALL_DIR: settings.dir };
+  const start = (name: string, args: string[], more: Environment): Child =>
+    supervise({ name, args, env: { ...common, ...more }, say: (line) => say(name, line) });
+
+  const worker = start("worker", [script("worker.ts")], {
+    ...workerVars(env),
+    ...tokenRecords(tokens),
+    ALLOW_UNSIGNED_AGENTS: env.ALLOW_UNSIGNED_AGENTS ?? "*",
+  });
+  const bridge = start("bridge", [script("../bridge/main.ts")], {
+    GATEWAY_URL: `http://127.0.0.1:${port}`,
+    BRIDGE_TOKEN: tokens.bridge,
+    HEALTH_PORT: env.HEALTH_PORT ?? "0",
+  });
+  const agent = start(
+    "agent",
+    [script("../pi-agent/main.ts"), "--config", writeAgentToml(settings, mqttUrl)],
+    {},
+  );
+  const children = { worker, bridge, agent };
+
+  return {
+    mqttUrl,
+    model: { baseUrl: llm.LLM_BASE_URL ?? "", name: llm.LLM_MODEL ?? "", standIn: standIn !== undefined },
+    ready: () => allReady(children),
+    async stop() {
+      // The broker last: the agent says goodbye through it.
+      await Promise.all(Object.values(children).map((child) => child.stop()));
+      await Promise.all([broker?.stop(), standIn?.stop()]);
+    },
+  };
+}
+
+async function allReady(children: Record<string, Child>): Promise<void> {
+  const missing = new Set(Object.keys(children));
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const names = [...missing].join(", ");
+    late.reject(new Error(`not connected within ${READY_WITHIN_MS / 1000} s: ${names}`));
+  }, READY_WITHIN_MS);
+  const each = Object.entries(children).map(async ([name, child]) => {
+    await child.ready;
+    missing.delete(name);
+  });
+  try {
+    await Promise.race([Promise.all(each), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The agent for this machine. Its file is written anew each time, since the broker's port changes. */
+function writeAgentToml(settings: StartSettings, mqttUrl: string): string {
+  const file = join(settings.dir, "agent.toml");
+  const text = toToml({
+    agent_id: settings.agentId,
+    agent_type: "monitor",
+    capabilities: `${settings.agentId}, the machine that this gateway runs on — temperature, CPU/memory/disk stats, process monitoring`,
+    state_dir: join(settings.dir, "agent"),
+    mqtt: { url: mqttUrl },
+  });
+  writeFileSync(
+    file,
+    `# Written by npm start each time; start a pi-agent of your own for another one.\n${text}\n`,
+  );
+  return file;
+}

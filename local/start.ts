@@ -1,0 +1,145 @@
+/** `npm start`: the whole stack on one machine; with `--ask`, one question and its answer. */
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { ask, type Client, waitForAgent } from "./client.ts";
+import { onStop } from "./on-stop.ts";
+import { freePort, isFree } from "./port.ts";
+import { claim, runningIn } from "./running.ts";
+import { DEFAULT_PORT, readStartSettings, type StartSettings } from "./settings.ts";
+import { type Stack, startStack } from "./stack.ts";
+import { loadTokens } from "./tokens.ts";
+
+/** Enough of what the programs wrote to see why there is no answer. */
+const LINES_KEPT = 50;
+
+const settings = readStartSettings(process.argv.slice(2), process.env);
+if (!settings.ok) {
+  console.error(settings.error);
+  process.exit(2);
+}
+try {
+  await main(settings.value);
+} catch (error) {
+  fail(error);
+}
+
+async function main(settings: StartSettings): Promise<void> {
+  mkdirSync(settings.dir, { recursive: true, mode: 0o700 });
+  const tokens = loadTokens(settings.dir, settings.token);
+  const running = runningIn(settings.dir);
+  if (running && settings.ask !== undefined) {
+    console.error(`asking the stack that runs here already, at ${running.url}`);
+    await answer({ url: running.url, token: tokens.api }, settings.ask);
+    return;
+  }
+  const port = await choosePort(settings);
+  const url = `http://127.0.0.1:${port}`;
+  const claimed = claim(settings.dir, url);
+  if (!claimed.ok) {
+    throw new Error(
+      `a stack runs in ${settings.dir} already (process ${claimed.by.pid}, ${claimed.by.url}); stop it, or set EDGECALL_DIR and PORT for another one`,
+    );
+  }
+
+  const log = programLog(settings.ask !== undefined);
+  const starting = startStack({
+    settings,
+    port,
+    tokens,
+    env: process.env,
+    say: log.say,
+  });
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= starting.then((stack) => stack.stop()).finally(() => claimed.release());
+    return stopping;
+  };
+  onStop(stop);
+  try {
+    const stack = await starting;
+    const client = { url, token: tokens.api };
+    announceModel(stack);
+    await stack.ready();
+    await waitForAgent(client, settings.agentId);
+    if (settings.ask === undefined) {
+      announce(stack, client, settings);
+      return;
+    }
+    await answer(client, settings.ask);
+  } catch (error) {
+    // A part that was told to stop did not fail.
+    if (stopping) return;
+    process.exitCode = 1;
+    log.show();
+    console.error(messageOf(error));
+  }
+  await stop();
+  process.exit();
+}
+
+async function choosePort(settings: StartSettings): Promise<number> {
+  const wanted = settings.port ?? DEFAULT_PORT;
+  if (wanted === 0) return freePort();
+  const anyWillDo = settings.ask !== undefined && settings.port === undefined;
+  if (await isFree(wanted, anyWillDo ? 0 : undefined)) return wanted;
+  if (anyWillDo) return freePort();
+  throw new Error(`port ${wanted} is taken by another program; choose another one: PORT=8788 npm start`);
+}
+
+/** Prints the answer, alone on stdout. @throws with the reason when there is none */
+async function answer(client: Client, question: string): Promise<void> {
+  const answered = await ask(client, `ask-${randomUUID()}`, question);
+  if (answered.ok) process.stdout.write(`${answered.text}\n`);
+  else throw new Error(answered.reason);
+}
+
+/** What the programs write. Beside a question it is kept back, and shown when there is no answer. */
+function programLog(keptBack: boolean): { say(name: string, line: string): void; show(): void } {
+  let kept: string[] | undefined = keptBack ? [] : undefined;
+  return {
+    say(name, line) {
+      const text = `[${name}] ${line}`;
+      if (kept) kept = [...kept.slice(-LINES_KEPT), text];
+      else console.error(text);
+    },
+    show() {
+      for (const text of kept ?? []) console.error(text);
+      kept = undefined;
+    },
+  };
+}
+
+function announceModel({ model }: Stack): void {
+  console.error(
+    model.standIn
+      ? "model: the STAND-IN, which matches words and understands nothing; for a real one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY"
+      : `model: ${model.name} at ${model.baseUrl}`,
+  );
+}
+
+function announce(stack: Stack, client: Client, settings: StartSettings): void {
+  console.log(`
+edgecall runs. Ctrl-C ends it.
+
+  gateway  ${client.url}
+  token    ${client.token}
+  broker   ${stack.mqttUrl}
+  agent    ${settings.agentId}
+  state    ${settings.dir}
+
+Ask it:
+
+  curl -s ${client.url}/v1/conversations/hello/messages \\
+    -H "Authorization: Bearer ${client.token}" \\
+    -H "Content-Type: application/json" -d '{"text":"How full is the root disk?"}'
+`);
+}
+
+function fail(error: unknown): never {
+  console.error(messageOf(error));
+  process.exit(1);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

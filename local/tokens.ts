@@ -1,0 +1,57 @@
+/** The local stack's two tokens: made once, kept in a file that only the owner reads. */
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+
+const TokensFile = z.object({ api: z.string(), bridge: z.string() });
+export type Tokens = z.infer<typeof TokensFile>;
+
+/** 256 bits, as text: nothing to guess. */
+const TOKEN_BYTES = 32;
+
+/** @param given the API token that the person chose, instead of the kept one */
+export function loadTokens(dir: string, given: string | undefined): Tokens {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const file = join(dir, "tokens.json");
+  const kept = readTokens(file);
+  if (kept) return { ...kept, ...(given && { api: given }) };
+  const made = { api: newToken(), bridge: newToken() };
+  writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
+  return { ...made, ...(given && { api: given }) };
+}
+
+/** A file that is missing or was damaged is replaced: nothing is lost but old tokens. */
+function readTokens(file: string): Tokens | undefined {
+  try {
+    const read = checkJson(TokensFile, readFileSync(file, "utf8"));
+    return read.ok ? read.value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString("base64url");
+}
+
+/** The Worker's secrets for these tokens (worker/auth.ts): it knows hashes only. */
+export function tokenRecords(tokens: Tokens): { API_TOKENS: string; BRIDGE_TOKENS: string } {
+  const home = "home";
+  return {
+    API_TOKENS: JSON.stringify([
+      {
+        hash: sha256(tokens.api),
+        name: "local",
+        home,
+        role: "owner",
+        scopes: ["ask", "command", "approve", "admin"],
+      },
+    ]),
+    BRIDGE_TOKENS: JSON.stringify([{ hash: sha256(tokens.bridge), name: "bridge", home }]),
+  };
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

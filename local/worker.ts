@@ -1,0 +1,44 @@
+/**
+ * `npm run worker`: the Worker alone, in the foreground.
+ *
+ * Settings: PORT (8787), EDGECALL_DIR (.edgecall), and the Worker's own variables and secrets, passed on from
+ * the environment. Under the one-machine stack it also ends when its parent does.
+ */
+import { join } from "node:path";
+import { stop as stopEsbuild } from "esbuild";
+import { startWorker } from "./gateway.ts";
+import { onStop } from "./on-stop.ts";
+import { edgecallDir, readPort, workerVars } from "./settings.ts";
+
+const port = readPort(process.env.PORT, 8787);
+if (!port.ok) {
+  console.error(port.error);
+  process.exit(2);
+}
+const vars = workerVars(process.env);
+if (!process.send) {
+  for (const name of ["API_TOKENS", "BRIDGE_TOKENS", "LLM_BASE_URL", "LLM_MODEL"]) {
+    if (!vars[name]) console.error(`${name}: not set; docs/settings.md tells what it is for`);
+  }
+}
+const starting = startWorker({
+  port: port.value,
+  dir: join(edgecallDir(process.env), "worker"),
+  vars,
+  onRestart: () => console.error("the Workers runtime ended and was started again"),
+});
+// Until it is up, ending this process is enough: Miniflare kills its workerd at any exit.
+process.once("disconnect", () => process.exit(0));
+try {
+  const gateway = await starting;
+  // Miniflare would exit at a signal before its workerd is gone; we wait for that.
+  for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.removeAllListeners(event);
+  onStop(() => gateway.stop());
+  // The bundle is made; esbuild's helper process is not needed again.
+  await stopEsbuild();
+  process.send?.({ ready: true, url: gateway.url });
+  console.error(`the Worker listens at ${gateway.url}`);
+} catch (error) {
+  console.error(`the Worker could not start: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}
