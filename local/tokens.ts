@@ -31,7 +31,7 @@ function readTokens(file: string): Tokens | undefined {
   }
 }
 
-function newToken(): string {
+export function newToken(): string {
   return randomBytes(TOKEN_BYTES).toString("base64url");
 }
 
