@@ -32,7 +32,7 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       CREATE TABLE message (
         seq    INTEGER PRIMARY KEY,
         turn   INTEGER NOT NULL,
-        role   TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
+        role   TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'note')),  -- note: of the gateway, to the model
         text   TEXT NOT NULL,
         images TEXT                       -- JSON: addresses of the person's pictures
       ) STRICT;
@@ -47,9 +47,10 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
         name          TEXT NOT NULL,
         args          TEXT NOT NULL,      -- JSON
         problem       TEXT,               -- why the arguments could not be read
-        submitted     INTEGER NOT NULL DEFAULT 0,  -- Home has said that it knows the call
+        submitted_at  INTEGER,            -- epoch ms: Home has said that it knows the call
         deadline      INTEGER,            -- epoch ms: when Home will have settled it at the latest
         outcome       TEXT,               -- JSON; null = unanswered
+        settled_at    INTEGER,            -- epoch ms
         settled_seq   INTEGER
       ) STRICT, WITHOUT ROWID;
 

@@ -1,10 +1,7 @@
-import type { Conversation } from "./conversation.ts";
-import type { Home } from "./home.ts";
-
 /** Bindings, variables and secrets of the Worker; settings.ts gives the variables their meaning and defaults. */
 export interface Env {
-  HOME: DurableObjectNamespace<Home>;
-  CONVERSATION: DurableObjectNamespace<Conversation>;
+  HOME: DurableObjectNamespace;
+  CONVERSATION: DurableObjectNamespace;
 
   /** Secrets: JSON arrays of token records (auth.ts). */
   API_TOKENS?: string;

@@ -72,7 +72,7 @@ type CallRow = {
   name: string;
   args: string;
   problem: string | null;
-  submitted: number;
+  submitted_at: number | null;
   deadline: number | null;
   outcome: string | null;
   settled_seq: number | null;
@@ -245,7 +245,8 @@ export class Transcript {
 
   submitted(callId: string, deadline: number): void {
     this.#sql.exec(
-      "UPDATE call SET submitted = 1, deadline = ? WHERE id = ? AND outcome IS NULL",
+      "UPDATE call SET submitted_at = ?, deadline = ? WHERE id = ? AND outcome IS NULL",
+      Date.now(),
       deadline,
       callId,
     );
@@ -254,8 +255,9 @@ export class Transcript {
   /** Answers a call; the first answer counts. @returns whether this was it */
   settle(callId: string, outcome: Outcome): boolean {
     const rows = this.#sql.exec(
-      "UPDATE call SET outcome = ?, settled_seq = ? WHERE id = ? AND outcome IS NULL RETURNING id",
+      "UPDATE call SET outcome = ?, settled_at = ?, settled_seq = ? WHERE id = ? AND outcome IS NULL RETURNING id",
       JSON.stringify(outcome),
+      Date.now(),
       this.#nextSeq(),
       callId,
     );
@@ -361,7 +363,7 @@ function toCall(row: CallRow): StoredCall {
     name: row.name,
     args: JSON.parse(row.args) as Record<string, unknown>,
     ...(row.problem !== null && { problem: row.problem }),
-    submitted: row.submitted === 1,
+    submitted: row.submitted_at !== null,
     deadline: row.deadline,
     ...(row.outcome !== null && { outcome: JSON.parse(row.outcome) as Outcome }),
     settledSeq: row.settled_seq,

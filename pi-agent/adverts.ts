@@ -1,0 +1,43 @@
+/** What the agent says of itself when it comes online. */
+import { createHash } from "node:crypto";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import type { Settings } from "./settings.ts";
+
+/** What this agent understands beyond EvoClaw; without a model there is no `prompt`. */
+export function features(settings: Settings): string[] {
+  return ["tool", ...(settings.llm ? ["prompt"] : []), "cancel", "ack", "events", "presence", "tools"];
+}
+
+export function capabilitiesText(settings: Settings): string {
+  return JSON.stringify({
+    agent_id: settings.agentId,
+    capabilities: settings.capabilities,
+    agent_type: settings.agentType,
+    version: VERSION,
+    features: features(settings),
+  });
+}
+
+export function actionsOf(registry: ToolRegistry): ActionAdvert[] {
+  return registry.all().map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    parameters: jsonSchema(tool.input),
+    timeout_ms: tool.timeoutMs,
+    effect: tool.effect,
+    idempotent: tool.idempotent,
+  }));
+}
+
+export function toolsText(registry: ToolRegistry): string {
+  const tools = actionsOf(registry);
+  const hash = createHash("sha256").update(JSON.stringify(tools)).digest("hex").slice(0, 16);
+  return JSON.stringify({ hash, tools });
+}
+
+export function presenceText(state: "online" | "offline", bootId: string, reason: string): string {
+  return JSON.stringify({ state, boot_id: bootId, reason });
+}

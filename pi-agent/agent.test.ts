@@ -1,0 +1,159 @@
+import { afterEach, expect, test } from "vitest";
+import { until } from "../test/wait.ts";
+import type { Agent } from "./agent.ts";
+import { startAgent } from "./agent.ts";
+import { type Broker, memoryLog, Peer, readyAgent, startBroker, testSettings } from "./testing/home.ts";
+
+const open: Array<{ stop(): Promise<void> }> = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.stop();
+});
+
+async function home(): Promise<{ broker: Broker; peer: Peer }> {
+  const broker = await startBroker();
+  open.push(broker);
+  const peer = await Peer.connect(broker.port);
+  open.push(peer);
+  return { broker, peer };
+}
+
+function keep<T extends Agent>(agent: T): T {
+  open.push(agent);
+  return agent;
+}
+
+test("on connect it says everything of itself, retained, and a heartbeat at once", async () => {
+  const { broker, peer } = await home();
+  const { log } = memoryLog();
+  const agent = keep(await readyAgent(testSettings(broker.port), { log }));
+  await until(() => peer.heard.some(({ kind }) => kind === "reports"));
+  const said = Object.fromEntries(peer.heard.map(({ kind, payload }) => [kind, payload]));
+  expect(said.presence).toEqual({ state: "online", boot_id: agent.bootId, reason: "birth" });
+  expect(said.capabilities).toEqual({
+    agent_id: "eye",
+    capabilities: "eye sensor node — temperature, CPU/memory/disk stats, process monitoring, camera snapshot",
+    agent_type: "monitor",
+    version: "0.1.0",
+    features: ["tool", "cancel", "ack", "events", "presence", "tools"],
+  });
+  expect(said.tools).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{16}$/) });
+  const actions = (said.tools?.tools ?? []) as unknown[];
+  expect(actions[1]).toMatchObject({
+    name: "disk",
+    parameters: { type: "object", additionalProperties: false },
+    timeout_ms: 10_000,
+    effect: "read",
+    idempotent: true,
+  });
+  expect(said.reports).toMatchObject({
+    agent_id: "eye",
+    agent_type: "monitor",
+    report_type: "heartbeat",
+    payload: {
+      uptime_sec: expect.any(Number),
+      actions_total: 0,
+      actions_success: 0,
+      actions_failed: 0,
+      memory_bytes: expect.any(Number),
+      custom: {},
+    },
+  });
+  // Who comes later finds the retained ones, and no heartbeat.
+  const late = await Peer.connect(broker.port);
+  open.push(late);
+  await until(() => late.heard.length >= 3);
+  expect(late.heard.map(({ kind, retain }) => [kind, retain]).sort()).toEqual([
+    ["capabilities", true],
+    ["presence", true],
+    ["tools", true],
+  ]);
+});
+
+test("a goodbye on stop, a last will on a broken line", async () => {
+  const { broker, peer } = await home();
+  const { log } = memoryLog();
+  const presence = () =>
+    peer.heard.filter(({ kind }) => kind === "presence").map(({ payload }) => payload.reason);
+  const first = await readyAgent(testSettings(broker.port), { log });
+  await first.stop();
+  await until(() => presence().includes("shutdown"));
+  expect(presence()).toEqual(["birth", "shutdown"]);
+
+  const second = keep(await readyAgent(testSettings(broker.port), { log }));
+  // Cut by the broker without a DISCONNECT: the will goes out, and the agent is back by itself.
+  const client = broker.aedes as unknown as { clients: Record<string, { conn: { destroy(): void } }> };
+  client.clients["edgecall-eye"]?.conn.destroy();
+  await until(() => presence().at(-1) === "birth" && presence().includes("last will"));
+  expect(second.bootId).not.toBe(first.bootId);
+});
+
+test("a broker that comes back empty is told everything again", async () => {
+  const { broker, peer } = await home();
+  const { log } = memoryLog();
+  keep(await readyAgent(testSettings(broker.port), { log }));
+  await peer.stop();
+  await broker.stop();
+  const again = await startBroker(broker.port);
+  open.push(again);
+  const late = await Peer.connect(again.port);
+  open.push(late);
+  await until(() => new Set(late.heard.map(({ kind }) => kind)).size >= 4, { what: "all adverts are back" });
+  const reply = await late.ask("eye", { command: "ping", request_id: "p" });
+  expect(reply.payload).toEqual({ pong: true, request_id: "p" });
+});
+
+test("a late will of an earlier connection is answered with a birth", async () => {
+  const { broker, peer } = await home();
+  const { log } = memoryLog();
+  const agent = keep(await readyAgent(testSettings(broker.port), { log }));
+  await until(() => peer.heard.some(({ kind }) => kind === "presence"));
+  peer.heard.length = 0;
+  const will = { state: "offline", boot_id: agent.bootId, reason: "last will" };
+  await peer.send("eye", JSON.stringify(will), { kind: "presence", retain: true });
+  await until(() => peer.heard.some(({ payload }) => payload.reason === "birth"));
+});
+
+test("two agents with one id do not duel for ever: it is said in the log", async () => {
+  const { broker } = await home();
+  const one = memoryLog();
+  const two = memoryLog();
+  keep(await startAgent(testSettings(broker.port), { log: one.log }));
+  keep(await startAgent(testSettings(broker.port), { log: two.log }));
+  const duel = () => [...one.lines, ...two.lines].find(({ event }) => event === "mqtt.duplicate_agent_id");
+  const line = await until(duel, { within: 25_000, what: "the duel is noticed" });
+  expect(line.fields.retry_in_ms).toBe(60_000);
+}, 30_000);
+
+test("a broker that is down, or that refuses the password, ends nothing", async () => {
+  const { log, lines } = memoryLog();
+  const { broker } = await home();
+  broker.aedes.authenticate = (_client, _user, password, done) => {
+    if (password?.toString() === "right") done(null, true);
+    else done(Object.assign(new Error("no"), { returnCode: 4 }) as never, false);
+  };
+  const settings = testSettings(broker.port);
+  const mqtt = { ...settings.mqtt, username: "eye", password: "wrong" };
+  const agent = keep(await startAgent({ ...settings, mqtt }, { log }));
+  await until(() => lines.filter(({ event }) => event === "mqtt.offline").length >= 2, { within: 8_000 });
+  expect(lines.at(-1)?.fields.reason).toMatch(/not authorized|bad user/i);
+  await agent.stop();
+
+  const down = memoryLog();
+  await broker.stop();
+  const other = await startAgent(testSettings(broker.port), { log: down.log });
+  await until(() => down.lines.some(({ event }) => event === "mqtt.offline"));
+  await other.stop();
+}, 20_000);
+
+test("[tools] enabled filters, and a name that is not there is an error", async () => {
+  const { broker, peer } = await home();
+  const { log } = memoryLog();
+  const settings = testSettings(broker.port);
+  const only = (enabled: string[]) => ({ ...settings, tools: { ...settings.tools, enabled } });
+  await expect(startAgent(only(["cpu", "toaster"]), { log })).rejects.toThrow(
+    "tools.enabled: no such tool: toaster; right would be some of: cpu, disk,",
+  );
+  keep(await readyAgent(only(["cpu"]), { log }));
+  const { payload } = await peer.ask("eye", { command: "tools_list", request_id: "t" });
+  expect(payload).toMatchObject({ count: 1, tools: [{ name: "cpu" }], request_id: "t" });
+});

@@ -1,0 +1,197 @@
+/** One agent: its ledger, its tools and its line to the broker, put together. */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { Presence } from "@edgecall/core/protocol/mqtt.ts";
+import { HEARTBEAT_EVERY_MS, type TopicKind, topicOf } from "@edgecall/core/protocol/names.ts";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import type { RunEvent } from "@edgecall/core/tools/runner.ts";
+import { capabilitiesText, presenceText, toolsText } from "./adverts.ts";
+import { FreezeDetector } from "./budget.ts";
+import { wallClock } from "./clock.ts";
+import type { Device } from "./commands/command.ts";
+import { Connection } from "./connection.ts";
+import { Inbox } from "./inbox.ts";
+import { Ledger } from "./ledger.ts";
+import { LedgerFile } from "./ledger-file.ts";
+import type { Log } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+import { Profile } from "./profile.ts";
+import { Redelivery } from "./redelivery.ts";
+import { reportText } from "./reports.ts";
+import { type Settings, SettingsError } from "./settings.ts";
+import { Slots } from "./slots.ts";
+import { deviceTools } from "./tools/all.ts";
+
+/** Replies of callers that acknowledge nothing, kept while the broker is away: the newest so many. */
+const OUTBOX_MAX = 100;
+/** What is under way at a stop gets this long to say that it was stopped. */
+const LAST_WORDS_MS = 1_000;
+
+export type AgentOptions = {
+  log: Log;
+  /** Tools beside the device's own; one of the same name replaces it. */
+  tools?: readonly Tool[];
+  /** Called after the first complete advert. */
+  onReady?: () => void;
+};
+
+export type Agent = {
+  readonly bootId: string;
+  readonly settings: Settings;
+  /** Says goodbye and ends, within 5 s; again does nothing more. */
+  stop(): Promise<void>;
+  /** Resolves when the agent has ended, also by a `shutdown` command. */
+  readonly stopped: Promise<void>;
+};
+
+/**
+ * Starts an agent; it connects by itself, now and again and again.
+ * @throws SettingsError when `[tools] enabled` names a tool that does not exist
+ */
+export async function startAgent(settings: Settings, options: AgentOptions): Promise<Agent> {
+  const { log } = options;
+  const registry = registryOf(settings, options.tools ?? []);
+  const bootId = randomUUID();
+  const topic = (kind: TopicKind) => topicOf(settings.mqtt.topicPrefix, settings.agentId, kind);
+  const ledger = await Ledger.open({ storage: new LedgerFile(join(settings.stateDir, "ledger.jsonl")), log });
+  const freeze = new FreezeDetector();
+  const outbox: string[] = [];
+  let isReady = false;
+
+  const device: Device = {
+    settings,
+    registry,
+    runner: { log: runLog(log) },
+    metrics: new Metrics(),
+    profile: await Profile.open(settings.stateDir, log),
+    promptSlots: new Slots(settings.maxPrompts),
+    log,
+    shutdown: () => setImmediate(() => void stop()),
+  };
+
+  const inbox = new Inbox({
+    device,
+    ledger,
+    clocks: { now: () => performance.now(), wallClock: () => wallClock(settings) },
+    unknownAgeMs: () => freeze.unknownAgeMs(),
+    report,
+    event: (payload) => void connection.publish(topic("events"), JSON.stringify(payload)),
+    acked: (id) => redelivery.acked(id),
+  });
+  await inbox.settleInterrupted();
+
+  const connection = new Connection({
+    mqtt: settings.mqtt,
+    clientId: `edgecall-${settings.agentId}`,
+    will: { topic: topic("presence"), payload: presenceText("offline", bootId, "last will") },
+    log,
+    onConnected: advertise,
+    onMessage(from, payload, retained) {
+      if (from === topic("commands")) void inbox.receive(payload, retained);
+      else if (from === topic("presence")) seePresence(payload.toString("utf8"), retained);
+    },
+  });
+  const redelivery = new Redelivery(ledger, (text) => connection.publish(topic("reports"), text), log);
+
+  async function advertise(): Promise<void> {
+    await connection.subscribe([topic("commands"), topic("presence")]);
+    await birth();
+    await connection.publish(topic("capabilities"), capabilitiesText(settings), { retain: true });
+    await connection.publish(topic("tools"), toolsText(registry), { retain: true });
+    await heartbeat();
+    for (const text of outbox.splice(0)) await report(text);
+    redelivery.connected();
+    if (!isReady && connection.connected) {
+      isReady = true;
+      options.onReady?.();
+    }
+  }
+
+  async function birth(): Promise<void> {
+    await connection.publish(topic("presence"), presenceText("online", bootId, "birth"), { retain: true });
+  }
+
+  async function heartbeat(): Promise<void> {
+    const text = reportText(settings, "heartbeat", { ...device.metrics.read() });
+    await connection.publish(topic("reports"), text);
+  }
+
+  async function report(text: string, id?: string, acks = false): Promise<void> {
+    const taken = await connection.publish(topic("reports"), text);
+    if (acks && id !== undefined) redelivery.add(id);
+    else if (!taken) outbox.splice(0, Math.max(0, outbox.push(text) - OUTBOX_MAX));
+  }
+
+  /** Our own presence, as the broker has it: it may be a late will of our earlier connection. */
+  function seePresence(text: string, retained: boolean): void {
+    const presence = checkJson(Presence, text);
+    if (!presence.ok) return;
+    if (presence.value.boot_id !== bootId) connection.strangerSeen();
+    if (presence.value.state === "offline" && !retained && connection.connected && !stopping) void birth();
+  }
+
+  let stopping: Promise<void> | undefined;
+  let ended = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+
+  function stop(): Promise<void> {
+    stopping ??= end().finally(ended);
+    return stopping;
+  }
+
+  async function end(): Promise<void> {
+    log("info", "agent.stopping");
+    clearInterval(heartbeats);
+    redelivery.stop();
+    inbox.stop();
+    await inbox.idle(LAST_WORDS_MS);
+    await connection.stop({
+      topic: topic("presence"),
+      payload: presenceText("offline", bootId, "shutdown"),
+    });
+    freeze.stop();
+    await ledger.close();
+    log("info", "agent.stopped");
+  }
+
+  log("info", "agent.starting", {
+    boot_id: bootId,
+    tools: registry.list(),
+    model: settings.llm?.model ?? null,
+  });
+  freeze.start();
+  const heartbeats = setInterval(() => {
+    heartbeat().catch(() => {});
+  }, HEARTBEAT_EVERY_MS);
+  connection.start();
+  return { bootId, settings, stop, stopped };
+}
+
+function registryOf(settings: Settings, more: readonly Tool[]): ToolRegistry {
+  const all = [...deviceTools({ root: settings.root, workspace: settings.tools.workspace }), ...more];
+  const { enabled } = settings.tools;
+  if (!enabled) return new ToolRegistry(all);
+  const names = new Set(all.map((tool) => tool.name));
+  const unknown = enabled.filter((name) => !names.has(name));
+  if (unknown.length > 0) {
+    throw new SettingsError([
+      `tools.enabled: no such tool: ${unknown.join(", ")}; right would be some of: ${[...names].sort().join(", ")}`,
+    ]);
+  }
+  return new ToolRegistry(all.filter((tool) => enabled.includes(tool.name)));
+}
+
+/** The runner's events without their messages: those can hold arguments. */
+function runLog(log: Log): (event: RunEvent) => void {
+  return (event) => {
+    const { event: name, callId, tool } = event;
+    const fields = { request_id: callId, tool };
+    if (name === "tool.start") log("info", name, fields);
+    else if (name === "tool.end") log("info", name, { ...fields, ms: event.ms });
+    else log("warn", name, { ...fields, ms: event.ms, code: event.code });
+  };
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { budgetOf, FreezeDetector } from "./budget.ts";
+
+function clockAt(start: number) {
+  let now = start;
+  return { now: () => now, pass: (ms: number) => (now += ms) };
+}
+
+describe("budget", () => {
+  test("counts from receipt, on the monotonic clock", () => {
+    const clock = clockAt(5_000);
+    const budget = budgetOf({ expires_in_ms: 1_000 }, 0, { now: clock.now, wallClock: () => undefined });
+    expect(budget.remainingMs()).toBe(1_000);
+    clock.pass(999);
+    expect(budget.expired()).toBe(false);
+    clock.pass(1);
+    expect(budget.expired()).toBe(true);
+    expect(budget.remainingMs()).toBe(0);
+  });
+
+  test("the instant counts only when the wall clock can be trusted", () => {
+    const clocks = (wall: number | undefined) => ({ now: () => 0, wallClock: () => wall });
+    const command = { expires_in_ms: 60_000, expires_at: 1_000_000 };
+    expect(budgetOf(command, 0, clocks(undefined)).remainingMs()).toBe(60_000);
+    expect(budgetOf(command, 0, clocks(990_000)).remainingMs()).toBe(10_000);
+    expect(budgetOf(command, 0, clocks(1_000_001)).expired()).toBe(true);
+  });
+
+  test("a command without one has all the time", () => {
+    const budget = budgetOf({}, 99_000, { now: () => 0, wallClock: () => 1 });
+    expect(budget.expired()).toBe(false);
+    expect(budget.remainingMs()).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test("an unknown age is taken off", () => {
+    const clocks = { now: () => 100_000, wallClock: () => undefined };
+    expect(budgetOf({ expires_in_ms: 10_000 }, 4_000, clocks).remainingMs()).toBe(6_000);
+    expect(budgetOf({ expires_in_ms: 10_000 }, 12_000, clocks).expired()).toBe(true);
+  });
+});
+
+describe("freeze detector", () => {
+  test("an even run leaves no doubt about a message's age", () => {
+    const clock = clockAt(0);
+    const freeze = new FreezeDetector(clock.now);
+    for (let second = 0; second < 5; second += 1) {
+      clock.pass(1_000);
+      freeze.tick();
+    }
+    clock.pass(900);
+    expect(freeze.unknownAgeMs()).toBe(0);
+  });
+
+  test("after a stop a message may be as old as the stop, even before the tick has run", () => {
+    const clock = clockAt(0);
+    const freeze = new FreezeDetector(clock.now);
+    clock.pass(30_000);
+    expect(freeze.unknownAgeMs()).toBe(30_000);
+    clock.pass(1_000);
+    freeze.tick();
+    expect(freeze.unknownAgeMs()).toBe(30_000);
+  });
+
+  test("two seconds later messages are new again", () => {
+    const clock = clockAt(0);
+    const freeze = new FreezeDetector(clock.now);
+    clock.pass(30_000);
+    freeze.tick();
+    clock.pass(1_000);
+    freeze.tick();
+    clock.pass(1_001);
+    expect(freeze.unknownAgeMs()).toBe(0);
+  });
+
+  test("stops in quick succession add up", () => {
+    const clock = clockAt(0);
+    const freeze = new FreezeDetector(clock.now);
+    clock.pass(10_000);
+    freeze.tick();
+    clock.pass(5_000);
+    expect(freeze.unknownAgeMs()).toBe(15_000);
+  });
+});

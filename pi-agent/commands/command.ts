@@ -1,0 +1,64 @@
+/** What a command of the wire is to the agent: how it is checked, recorded and run. */
+import type { Command } from "@edgecall/core/protocol/mqtt.ts";
+import type { ToolContext } from "@edgecall/core/tools/contract.ts";
+import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import type { RunnerOptions } from "@edgecall/core/tools/runner.ts";
+import type { Budget } from "../budget.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Profile } from "../profile.ts";
+import type { Reply } from "../reports.ts";
+import type { Settings } from "../settings.ts";
+import type { Slots } from "../slots.ts";
+
+/** What commands act upon. */
+export type Device = {
+  settings: Settings;
+  registry: ToolRegistry;
+  runner: RunnerOptions;
+  metrics: Metrics;
+  profile: Profile;
+  promptSlots: Slots;
+  log: Log;
+  /** Ends the agent once the reply is out. */
+  shutdown(): void;
+};
+
+/** One command under way. */
+export type CommandCall = {
+  command: Command;
+  caller: ToolContext["caller"];
+  budget: Budget;
+  /** Aborted by `cancel`, by the end of the budget and at the end of the agent. */
+  signal: AbortSignal;
+  say(text: string): void;
+};
+
+export type CommandKind = {
+  /**
+   * - `look`: changes nothing and is quick; asked again, it is simply answered again.
+   * - `work`: goes through the ledger, and says `accepted` first.
+   */
+  kind: "look" | "work";
+  /** Safe to run again after a crash. Left out: yes for a look, no for work. */
+  idempotent?(command: Command, device: Device): boolean;
+  /** What is wrong with the payload, in words. */
+  problem?(command: Command): string | undefined;
+  run(call: CommandCall, device: Device): Promise<Reply> | Reply;
+};
+
+/** Why a call was aborted, in its signal's `reason`. */
+export class CallEnded extends Error {
+  override readonly name = "CallEnded";
+  readonly why: "cancelled" | "expired" | "stopping";
+
+  constructor(why: "cancelled" | "expired" | "stopping") {
+    const words = {
+      cancelled: "it was cancelled",
+      expired: "its time was over",
+      stopping: "the agent was stopped",
+    };
+    super(words[why]);
+    this.why = why;
+  }
+}

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { until } from "../test/wait.ts";
+import { Peer, startBroker } from "./testing/home.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+/** The repository's own Node, which strips types, whatever runs the tests. */
+const OWN_NODE = join(ROOT, "node_modules/.bin/node");
+const NODE = existsSync(OWN_NODE) ? OWN_NODE : process.execPath;
+
+const open: Array<{ stop(): Promise<void> }> = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.stop();
+});
+
+type Program = { child: ChildProcess; stderr(): string; exit: Promise<number | null>; messages: unknown[] };
+
+function run(args: string[], options: { ipc?: boolean } = {}): Program {
+  const child = spawn(NODE, [join(ROOT, "pi-agent/main.ts"), ...args], {
+    stdio: ["ignore", "pipe", "pipe", ...(options.ipc ? (["ipc"] as const) : [])],
+    env: { PATH: process.env.PATH },
+  });
+  let stderr = "";
+  const messages: unknown[] = [];
+  child.stderr?.on("data", (chunk) => (stderr += chunk));
+  child.on("message", (message) => messages.push(message));
+  const exit = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  open.push({
+    stop: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await exit;
+    },
+  });
+  return { child, stderr: () => stderr, exit, messages };
+}
+
+function configFile(port: number): string {
+  const file = join(mkdtempSync(join(tmpdir(), "edgecall-agent-")), "agent.toml");
+  writeFileSync(file, `agent_id = "proc"\n[mqtt]\nurl = "mqtt://127.0.0.1:${port}"\n`);
+  return file;
+}
+
+async function home() {
+  const broker = await startBroker();
+  open.push(broker);
+  const peer = await Peer.connect(broker.port);
+  open.push(peer);
+  return { broker, peer };
+}
+
+const presence = (peer: Peer) =>
+  peer.heard.filter(({ kind }) => kind === "presence").map((one) => one.payload);
+const online = (peer: Peer) =>
+  until(() => peer.heard.some(({ kind }) => kind === "tools"), {
+    within: 15_000,
+    what: "the agent is online",
+  });
+const toolCommand = (id: string, more: Record<string, unknown> = {}) => ({
+  command: "tool",
+  payload: { tool: "memory", parameters: {} },
+  request_id: id,
+  ...more,
+});
+
+test("frozen past a call's deadline and thawed, it executes nothing", async () => {
+  const { broker, peer } = await home();
+  const program = run(["--config", configFile(broker.port)]);
+  await online(peer);
+  program.child.kill("SIGSTOP");
+  await until(() => /^State:\s+T/m.test(readFileSync(`/proc/${program.child.pid}/status`, "utf8")));
+  await peer.command("proc", toolCommand("late", { expires_in_ms: 1_000 }));
+  // Time itself is the condition here: the deadline has to pass while the process stands still.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  program.child.kill("SIGCONT");
+  const [report] = await until(() => peer.reports("late").length && peer.reports("late"));
+  expect(report?.payload).toMatchObject({ status: "error", code: "expired", error_type: "timeout" });
+  expect(program.stderr()).not.toContain('"tool.start"');
+  // What comes when the doubt is over is served as ever.
+  const served = await until(async () => {
+    const { payload } = await peer.ask("proc", toolCommand(crypto.randomUUID(), { expires_in_ms: 1_000 }));
+    return payload.status === "success" && payload;
+  });
+  expect(served.result).toContain("RAM");
+}, 30_000);
+
+test("SIGTERM: goodbye and 0", async () => {
+  const { broker, peer } = await home();
+  const program = run(["--config", configFile(broker.port)]);
+  await online(peer);
+  program.child.kill("SIGTERM");
+  expect(await program.exit).toBe(0);
+  await until(() => presence(peer).at(-1)?.state === "offline");
+  expect(presence(peer).at(-1)?.reason).toBe("shutdown");
+}, 30_000);
+
+test("SIGKILL: the last will; and a repeated request is still known to the next process", async () => {
+  const { broker, peer } = await home();
+  const config = configFile(broker.port);
+  const first = run(["--config", config]);
+  await online(peer);
+  const report = await peer.ask("proc", toolCommand("once"));
+  first.child.kill("SIGKILL");
+  await until(() => presence(peer).at(-1)?.reason === "last will");
+  peer.heard.length = 0;
+  run(["--config", config]);
+  await online(peer);
+  expect(await peer.ask("proc", toolCommand("once"))).toEqual(report);
+}, 30_000);
+
+test("started by another program it says when it is ready, and ends with it", async () => {
+  const { broker, peer } = await home();
+  const program = run(["--config", configFile(broker.port), "--id", "other"], { ipc: true });
+  await until(() => program.messages.length > 0, { within: 15_000 });
+  expect(program.messages).toEqual([{ ready: true }]);
+  expect(peer.heard[0]?.topic).toContain("/other/");
+  program.child.disconnect();
+  expect(await program.exit).toBe(0);
+}, 30_000);
+
+test("wrong use is told by name, with exit 2", async () => {
+  const missing = run([]);
+  expect(await missing.exit).toBe(2);
+  expect(missing.stderr()).toMatch(/missing: --config FILE[\s\S]*usage:/);
+  const absent = run(["--config", "/nonexistent/agent.toml"]);
+  expect(await absent.exit).toBe(2);
+  expect(absent.stderr()).toContain("/nonexistent/agent.toml: there is no such file");
+  const file = configFile(1);
+  writeFileSync(file, 'agent_id = "x"\n[tools]\nenabled = ["toaster"]\n');
+  const wrong = run(["--config", file]);
+  expect(await wrong.exit).toBe(2);
+  expect(wrong.stderr()).toContain("tools.enabled: no such tool: toaster");
+}, 30_000);

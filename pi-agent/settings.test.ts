@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readSettings, SettingsError } from "./settings.ts";
+
+const FILE = "/home/pi/agent.toml";
+
+function problemsOf(source: string, env: Record<string, string> = {}): string[] {
+  try {
+    readSettings(source, { file: FILE, env });
+  } catch (error) {
+    if (error instanceof SettingsError) return [...error.problems];
+    throw error;
+  }
+  throw new Error("no problem was found");
+}
+
+describe("agent.toml", () => {
+  test("an id is enough, the rest has defaults", () => {
+    const { settings, notes } = readSettings('agent_id = "eye"', { file: FILE });
+    expect(settings).toMatchObject({
+      agentType: "monitor",
+      capabilities:
+        "eye sensor node — temperature, CPU/memory/disk stats, process monitoring, camera snapshot",
+      stateDir: "/home/pi/eye.state",
+      root: "/",
+      allowShutdown: false,
+      mqtt: { url: "mqtt://127.0.0.1:1883", keepAliveSecs: 15, topicPrefix: "evoclaw" },
+      llm: undefined,
+      limits: { maxModelCalls: 10, maxFailedBatches: 3, maxParallel: 5 },
+      maxPrompts: 4,
+      tools: { enabled: undefined, timeoutMs: 30_000, workspace: "/home/pi/eye.state/workspace" },
+    });
+    expect(notes).toEqual([]);
+  });
+
+  test.each([
+    ["trader", "x trading agent — market data, order execution, position management"],
+    ["governance", "x governance agent — on-chain voting, proposal management"],
+    ["toaster", "x edge agent"],
+  ])("the default line of a %s", (type, line) => {
+    const source = `agent_id = "x"\nagent_type = "${type}"`;
+    expect(readSettings(source, { file: FILE }).settings.capabilities).toBe(line);
+  });
+
+  test("an EvoClaw file is read as it is", () => {
+    const source = `agent_id = "hl"
+agent_type = "trader"
+[mqtt]
+broker = "localhost"
+port = 1884
+keep_alive_secs = 30
+[orchestrator]
+url = "http://localhost:8420"
+[trading]
+wallet_address = "0x"`;
+    const { settings, notes } = readSettings(source, { file: FILE });
+    expect(settings.mqtt).toMatchObject({ url: "mqtt://localhost:1884", keepAliveSecs: 30 });
+    expect(notes).toEqual([
+      "[orchestrator] means nothing to this agent and is left alone",
+      "[trading] means nothing to this agent and is left alone",
+    ]);
+  });
+
+  test("the environment wins over the file", () => {
+    const source = 'agent_id = "x"\n[llm]\nbase_url = "http://a/v1"\nmodel = "m"\ntemperature = 0.1';
+    const env = { LLM_MODEL: "big", TEMPERATURE: "0.5", MAX_TOKENS: "99", SYSTEM_PROMPT: "Be kind." };
+    const { settings } = readSettings(source, { file: FILE, env });
+    expect(settings.llm).toEqual({ baseUrl: "http://a/v1", model: "big", temperature: 0.5, maxTokens: 99 });
+    expect(settings.systemPrompt).toBe("Be kind.");
+  });
+
+  test("an unknown key is named, with those that are known", () => {
+    expect(problemsOf('agent_id = "x"\n[mqtt]\nprot = 1883')).toEqual([
+      "agent.toml: mqtt.prot: unknown; known [mqtt]: url, broker, port, keep_alive_secs, username, password, tls, ca, topic_prefix",
+    ]);
+  });
+
+  test("a wrong value is named, with what would be right", () => {
+    expect(problemsOf('agent_id = "a/b"\nclock = 7')).toEqual([
+      expect.stringMatching(/agent_id: .*right would be: 1 to 64 letters/),
+      expect.stringMatching(/clock: .*right would be: "auto", "synced" or "unsynced"/),
+    ]);
+    expect(problemsOf("")).toEqual([expect.stringContaining("agent_id: missing; right would be")]);
+    expect(problemsOf('agent_id = "x"', { TEMPERATURE: "hot" })).toEqual([
+      "agent.toml: environment TEMPERATURE: right would be: a number from 0 to 2",
+    ]);
+  });
+
+  test("what does not go together is said", () => {
+    expect(problemsOf('agent_id = "x"\n[llm]\nmodel = "m"')[0]).toContain("llm.base_url: missing beside");
+    expect(problemsOf('agent_id = "x"\n[mqtt]\nurl = "mqtt://a"\nport = 1')[0]).toContain("not both");
+    expect(problemsOf("agent_id = ")[0]).toContain("agent.toml: not TOML");
+    expect(problemsOf('agent_id = "x"\nmqtt = 5')[0]).toContain("mqtt: must be a section");
+  });
+
+  test("the example file is right, and says every default as it is", () => {
+    const source = readFileSync(join(import.meta.dirname, "agent.example.toml"), "utf8");
+    const plain = readSettings(source, { file: FILE }).settings;
+    expect(plain.agentId).toBe("alex-eye");
+    // With every commented default switched on, nothing may change but what has no default.
+    const full = source
+      .replace(/^# (\w+ = .*)$/gm, "$1")
+      .replace(/^(broker|port|ca|base_url|model|username|password|api_key) = .*$/gm, "");
+    expect(readSettings(full, { file: FILE }).settings).toEqual({
+      ...plain,
+      tools: { ...plain.tools, enabled: expect.any(Array) },
+    });
+  });
+});

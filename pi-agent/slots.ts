@@ -1,0 +1,44 @@
+/** So many at once; the others wait for their turn, in order. */
+export class Slots {
+  #free: number;
+  readonly #waiting: Array<() => void> = [];
+
+  constructor(size: number) {
+    this.#free = size;
+  }
+
+  /**
+   * Waits for a slot.
+   * @returns gives the slot back; call it once
+   * @throws the signal's reason, when it is aborted first
+   */
+  async take(signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) this.#free -= 1;
+    else await this.#turn(signal);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    };
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const mine = () => {
+        signal.removeEventListener("abort", aborted);
+        resolve();
+      };
+      const aborted = () => {
+        const index = this.#waiting.indexOf(mine);
+        if (index >= 0) this.#waiting.splice(index, 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", aborted, { once: true });
+      this.#waiting.push(mine);
+    });
+  }
+}

@@ -1,0 +1,61 @@
+/** A model endpoint for a test: real HTTP, with a script for a brain. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type ModelRequest = {
+  messages: Array<{ role: string; content: string | null; tool_call_id?: string }>;
+  tools?: Array<{ function: { name: string; description: string } }>;
+  max_tokens?: number;
+};
+export type ModelAnswer =
+  | { text: string }
+  | { calls: Array<{ name: string; args: Record<string, unknown> }> };
+
+export type ModelEndpoint = { baseUrl: string; requests: ModelRequest[]; stop(): Promise<void> };
+
+export async function startModel(
+  answer: (request: ModelRequest, count: number) => ModelAnswer | Promise<ModelAnswer>,
+): Promise<ModelEndpoint> {
+  const requests: ModelRequest[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => (body += chunk));
+    request.on("end", async () => {
+      const asked = JSON.parse(body) as ModelRequest;
+      requests.push(asked);
+      const given = await answer(asked, requests.length);
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(completion(given)));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function completion(answer: ModelAnswer): Record<string, unknown> {
+  const message =
+    "text" in answer
+      ? { role: "assistant", content: answer.text }
+      : {
+          role: "assistant",
+          content: null,
+          tool_calls: answer.calls.map(({ name, args }, index) => ({
+            index,
+            id: `call_${crypto.randomUUID()}`,
+            type: "function",
+            function: { name, arguments: JSON.stringify(args) },
+          })),
+        };
+  return {
+    model: "scripted",
+    choices: [{ index: 0, message, finish_reason: "text" in answer ? "stop" : "tool_calls" }],
+    usage: { prompt_tokens: 11, completion_tokens: 7 },
+  };
+}

@@ -1,0 +1,39 @@
+/** Reading what the kernel says of itself in /proc and /sys, below a root that tests can set. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** @returns the text without NULs and trailing white space, or undefined when it is not there or not readable */
+export async function readKernel(root: string, path: string): Promise<string | undefined> {
+  try {
+    const text = await readFile(join(root, path), "utf8");
+    return text.replaceAll("\0", "").trimEnd();
+  } catch {
+    // Sensors vanish, processes end and drivers answer EIO or EINVAL: each is "no reading".
+    return undefined;
+  }
+}
+
+export async function readKernelNumber(root: string, path: string): Promise<number | undefined> {
+  const text = await readKernel(root, path);
+  if (text === undefined || text.trim() === "") return undefined;
+  const value = Number(text.trim());
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** Names in a folder that match, in the order of their numbers; none when it is not there. */
+export async function listKernel(root: string, path: string, pattern: RegExp): Promise<string[]> {
+  try {
+    const names = await readdir(join(root, path));
+    return names
+      .filter((name) => pattern.test(name))
+      .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  } catch {
+    return [];
+  }
+}
+
+/** `Key: 123 kB` lines, as of /proc/meminfo and /proc/[pid]/status, in kB. */
+export function kilobytesOf(text: string, key: string): number | undefined {
+  const found = new RegExp(`^${key}:\\s+(\\d+)\\s*kB`, "m").exec(text)?.[1];
+  return found === undefined ? undefined : Number(found);
+}

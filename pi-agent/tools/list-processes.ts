@@ -1,0 +1,119 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import { readCpuTime, SAMPLE_MS, sampled } from "./cpu-time.ts";
+import { memoryBytes } from "./figures.ts";
+import { kilobytesOf, listKernel, readKernel } from "./kernel-files.ts";
+
+export const DEFAULT_LIMIT = 10;
+export const MAX_LIMIT = 50;
+const COMMAND_CHARACTERS = 100;
+
+export function listProcesses({ root }: { root: string }): Tool {
+  return defineTool({
+    name: "list_processes",
+    description: `List the running processes (programs) of this device: the busiest ones, using the most CPU or the most memory first. ${DEFAULT_LIMIT} of them, at most ${MAX_LIMIT}.`,
+    input: z.strictObject({
+      sort_by: z._default(z.enum(["cpu", "memory"]), "cpu").check(z.describe("What to put first")),
+      limit: z
+        ._default(z.int().check(z.minimum(1), z.maximum(MAX_LIMIT)), DEFAULT_LIMIT)
+        .check(z.describe("How many to list")),
+    }),
+    effect: "read",
+    permission: "device",
+    idempotent: true,
+    timeoutMs: 10_000,
+    maxTimeoutMs: 60_000,
+    async execute({ sort_by, limit }, { signal }) {
+      const processes = await allProcesses(root, signal);
+      if (processes.length === 0) {
+        return faultResult("unavailable", "Error: No process can be read: /proc has none that are readable.");
+      }
+      processes.sort((a, b) =>
+        sort_by === "cpu"
+          ? b.cpu_percent - a.cpu_percent || b.memory_bytes - a.memory_bytes
+          : b.memory_bytes - a.memory_bytes || b.cpu_percent - a.cpu_percent,
+      );
+      const shown = await Promise.all(
+        processes.slice(0, limit).map(async (one) => ({ ...one, command: await commandOf(root, one) })),
+      );
+      const head = `${processes.length} processes; the ${shown.length} with the most ${sort_by === "cpu" ? `CPU (in % of one core, over ${SAMPLE_MS} ms)` : "memory"}:`;
+      return textResult([head, ...shown.map(lineOf)].join("\n"), {
+        count: processes.length,
+        processes: shown,
+      });
+    },
+  });
+}
+
+type Process = { pid: number; name: string; cpu_percent: number; memory_bytes: number };
+type Stat = { name: string; ticks: number };
+
+async function allProcesses(root: string, signal: AbortSignal): Promise<Process[]> {
+  const [before, after] = await sampled(
+    async () => ({ machine: await readCpuTime(root), stats: await readStats(root) }),
+    signal,
+  );
+  const cores = after.machine?.cores ?? 1;
+  const elapsed = (after.machine?.total ?? 0) - (before.machine?.total ?? 0);
+  return await Promise.all(
+    [...after.stats].map(async ([pid, { name, ticks }]) => {
+      const earlier = before.stats.get(pid);
+      // A process that began within the sample has used all its ticks in it.
+      const used = ticks - (earlier?.ticks ?? 0);
+      const status = (await readKernel(root, `/proc/${pid}/status`)) ?? "";
+      return {
+        pid,
+        name,
+        cpu_percent: elapsed > 0 ? Number(((used / elapsed) * cores * 100).toFixed(1)) : 0,
+        // From `status`, in kB: `stat` counts pages, and a Pi 5's are four times as large.
+        memory_bytes: (kilobytesOf(status, "VmRSS") ?? 0) * 1_024,
+      };
+    }),
+  );
+}
+
+async function readStats(root: string): Promise<Map<number, Stat>> {
+  const stats = new Map<number, Stat>();
+  const pids = await listKernel(root, "/proc", /^\d+$/);
+  await Promise.all(
+    pids.map(async (pid) => {
+      const stat = parseStat((await readKernel(root, `/proc/${pid}/stat`)) ?? "");
+      if (stat) stats.set(Number(pid), stat);
+    }),
+  );
+  return stats;
+}
+
+/** The name stands in parentheses and may itself hold spaces and parentheses: the last one ends it. */
+export function parseStat(text: string): Stat | undefined {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  if (open < 0 || close < open) return undefined;
+  const fields = text.slice(close + 2).split(" ");
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return Number.isFinite(ticks) ? { name: text.slice(open + 1, close), ticks } : undefined;
+}
+
+async function commandOf(root: string, { pid, name }: Process): Promise<string> {
+  let line: string;
+  try {
+    line = (await readFile(join(root, `/proc/${pid}/cmdline`), "utf8")).replaceAll("\0", " ").trim();
+  } catch {
+    line = "";
+  }
+  const command = maskSecrets(line || `[${name}]`);
+  return command.length > COMMAND_CHARACTERS ? `${command.slice(0, COMMAND_CHARACTERS)}…` : command;
+}
+
+/** People do pass passwords on command lines, and what is listed here goes to a model. */
+export function maskSecrets(command: string): string {
+  return command
+    .replace(/(\S*(?:pass(?:word|wd)?|token|secret|api[-_]?key)\S*?)([= ]+)(?!-)\S+/gi, "$1$2***")
+    .replace(/(:\/\/[^\s:/@]+:)[^\s@]+@/g, "$1***@");
+}
+
+function lineOf(one: Process & { command: string }): string {
+  return `${one.pid} ${one.name}: CPU ${one.cpu_percent.toFixed(1)}%, memory ${memoryBytes(one.memory_bytes)}, ${one.command}`;
+}

@@ -1,0 +1,77 @@
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import { listKernel, readKernel, readKernelNumber } from "./kernel-files.ts";
+
+type Reading = { name: string; celsius: number };
+
+const THERMAL = "/sys/class/thermal";
+const HWMON = "/sys/class/hwmon";
+/** A chip outside this is a driver without its chip (some report 0 K or 255 °C), not a reading. */
+const PLAUSIBLE = { from: -60, to: 200 };
+
+export function temperature({ root }: { root: string }): Tool {
+  return defineTool({
+    name: "temperature",
+    description:
+      "Read this device's temperature sensors: how warm or hot the CPU, the board and its chips are right now, in degrees Celsius (°C).",
+    input: z.strictObject({}),
+    effect: "read",
+    permission: "device",
+    idempotent: true,
+    timeoutMs: 10_000,
+    maxTimeoutMs: 60_000,
+    async execute() {
+      const zones = await thermalZones(root);
+      const known = new Set(zones.map(({ name }) => nameKey(name)));
+      const chips = (await hwmonChips(root)).filter(({ chip }) => !known.has(nameKey(chip)));
+      const readings = [...zones, ...chips.map(({ reading }) => reading)];
+      if (readings.length === 0) {
+        return faultResult(
+          "unavailable",
+          `Error: This device has no temperature sensor that can be read: looked for ${THERMAL}/thermal_zone*/temp and ${HWMON}/hwmon*/temp*_input.\nTell the user that the temperature is not known.`,
+        );
+      }
+      const lines = readings.map(({ name, celsius }) => `${name}: ${celsius.toFixed(1)} °C`);
+      return textResult(lines.join("\n"), { sensors: readings });
+    },
+  });
+}
+
+async function thermalZones(root: string): Promise<Reading[]> {
+  const zones = await listKernel(root, THERMAL, /^thermal_zone\d+$/);
+  const readings = await Promise.all(
+    zones.map(async (zone) => {
+      const celsius = await readCelsius(root, `${THERMAL}/${zone}/temp`);
+      const name = (await readKernel(root, `${THERMAL}/${zone}/type`)) || zone;
+      return celsius === undefined ? [] : [{ name, celsius }];
+    }),
+  );
+  return readings.flat();
+}
+
+async function hwmonChips(root: string): Promise<Array<{ chip: string; reading: Reading }>> {
+  const found: Array<{ chip: string; reading: Reading }> = [];
+  for (const folder of await listKernel(root, HWMON, /^hwmon\d+$/)) {
+    const chip = (await readKernel(root, `${HWMON}/${folder}/name`)) || folder;
+    for (const input of await listKernel(root, `${HWMON}/${folder}`, /^temp\d+_input$/)) {
+      const celsius = await readCelsius(root, `${HWMON}/${folder}/${input}`);
+      if (celsius === undefined) continue;
+      const label = await readKernel(root, `${HWMON}/${folder}/${input.replace("_input", "_label")}`);
+      found.push({ chip, reading: { name: label ? `${chip} ${label}` : chip, celsius } });
+    }
+  }
+  return found;
+}
+
+/** The kernel gives thousandths of a degree. */
+async function readCelsius(root: string, path: string): Promise<number | undefined> {
+  const thousandths = await readKernelNumber(root, path);
+  if (thousandths === undefined) return undefined;
+  const celsius = thousandths / 1_000;
+  return celsius > PLAUSIBLE.from && celsius < PLAUSIBLE.to ? celsius : undefined;
+}
+
+/** A thermal zone `cpu-thermal` shows up again as the hwmon chip `cpu_thermal`. */
+function nameKey(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
