@@ -158,7 +158,7 @@ export class Inbound {
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return event.error;
     this.#o.roster.heard(agent);
-    if (event.value.request_id) {
+    if (event.value.type !== "event") {
       this.#o.event({ t: "event", id: event.value.request_id, agent, payload: text });
     } else {
       this.#o.log("debug", "event_dropped", { agent, type: event.value.type, reason: "no request_id" });

@@ -20,6 +20,10 @@ export const ActionAdvert = z.looseObject({
   effect: z.optional(z.enum(["read", "write", "exec", "network", "device"])),
   /** Safe to run again when its outcome is unknown. */
   idempotent: z.optional(z.boolean()),
+  /** What it returns is a stranger's text (a file, the web, a picture): the conversation is tainted by it. */
+  taints: z.optional(z.boolean()),
+  /** It may wait this long (ms) for the agent to come online; absent = an offline agent is an error at once. */
+  queue_ms: z.optional(z.int().check(z.minimum(1), z.maximum(604_800_000))),
 });
 export type ActionAdvert = z.infer<typeof ActionAdvert>;
 
@@ -69,6 +73,10 @@ export const Command = z.looseObject({
   caller: z.optional(Caller),
   /** Rises with every command to this agent, against replays. */
   n: z.optional(z.int()),
+  /** A person watches: output is wanted as `progress` while it comes. */
+  watch: z.optional(z.boolean()),
+  /** A stranger's text is in the conversation: whatever is not a read asks, whoever would be allowed it. */
+  tainted: z.optional(z.boolean()),
 });
 export type Command = z.infer<typeof Command>;
 
@@ -145,10 +153,49 @@ function asId(value: unknown): string | undefined {
   return typeof value === "string" && value.length > 0 && value.length <= 128 ? value : undefined;
 }
 
-/** `events` (ours, not retained): what an agent says before a call's result. */
-export const AgentEvent = z.looseObject({
-  type: z.enum(["accepted", "progress", "question", "event"]),
-  request_id: z.optional(text(128)),
-  text: z.optional(text(16_384)),
+/** What an approval is for; its hash binds it to exactly this. */
+export const ApprovalRequest = z.looseObject({
+  tool: text(64),
+  parameters: z.record(z.string(), z.unknown()),
+  /** The working directory, where there is one. */
+  cwd: z.optional(text(4_096)),
+  /** Why it is asked: `the policy says ask`, `the conversation holds a stranger's text`. */
+  reason: text(300),
+  /** approvalHash of agent, tool, parameters and cwd, hex. */
+  hash: text(64),
 });
+export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
+
+/** `events` (ours, not retained): what an agent says before a call's result. */
+export const AgentEvent = z.discriminatedUnion("type", [
+  /** Durably taken. A sign of life. */
+  z.looseObject({ type: z.literal("accepted"), request_id: text(128) }),
+  /** A sign of life; `text` is output since the last one, and comes only while a person watches. */
+  z.looseObject({
+    type: z.literal("progress"),
+    request_id: text(128),
+    tool: z.optional(text(64)),
+    text: z.optional(text(16_384)),
+  }),
+  /** The call waits for the person's `answer` command. `approval`: yes or no, from a person who may. */
+  z.looseObject({
+    type: z.literal("question"),
+    request_id: text(128),
+    question_id: text(64),
+    text: text(4_000),
+    options: z.optional(z.array(text(200)).check(z.maxLength(20))),
+    approval: z.optional(ApprovalRequest),
+    expires_in_ms: z.int().check(z.minimum(1), z.maximum(604_800_000)),
+  }),
+  /** The device speaks first. */
+  z.looseObject({ type: z.literal("event"), text: text(4_000) }),
+]);
 export type AgentEvent = z.infer<typeof AgentEvent>;
+
+/** Payload of an `answer` command. For an approval `answer` is `approve` or `deny`, and the hash has to be the question's. */
+export const AnswerCommand = z.looseObject({
+  question_id: text(64),
+  answer: text(4_000),
+  hash: z.optional(text(64)),
+});
+export type AnswerCommand = z.infer<typeof AnswerCommand>;

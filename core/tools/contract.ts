@@ -63,6 +63,14 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   permission?: Permission;
   /** Safe to run again after a crash between start and end. */
   idempotent: boolean;
+  /** `alone`: nothing else runs on this machine meanwhile. */
+  runs?: "alone";
+  /** Calls with the same key go one after another: a canonical path, a pin, a bus. */
+  lock?(input: z.output<Input>): string;
+  /** Its result is a stranger's text: a file, the web, a picture. */
+  taints?: boolean;
+  /** May wait this long, in ms, for its agent to come online. */
+  queueMs?: number;
   timeoutMs: number;
   maxTimeoutMs: number;
   /** Mends known slips of models before the strict parse. */

@@ -1,0 +1,25 @@
+/**
+ * The hash that binds an approval to what was shown to the person: the same agent, tool, arguments and
+ * working directory, and nothing else. The gateway and the device compute it each for itself.
+ */
+
+/** @returns SHA-256, hex, over a canonical JSON text: keys sorted, no white space */
+export async function approvalHash(
+  agent: string,
+  tool: string,
+  parameters: Record<string, unknown>,
+  cwd = "",
+): Promise<string> {
+  const text = canonicalJson({ domain: "edgecall approval v1", agent, tool, parameters, cwd });
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** JSON with the keys of every object sorted, so that the same value is the same text (after RFC 8785). */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonicalJson(entry)}`).join(",")}}`;
+}
