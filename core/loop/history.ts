@@ -15,6 +15,12 @@ export type Outcome = {
   elapsedMs: number;
   /** The calls that a device's own loop made to answer. */
   calls?: CallRecord[];
+  /** It holds a stranger's text: a file, the web, a picture. */
+  tainted?: boolean;
+  /** Only accepted; the real result comes under this token. */
+  job?: string;
+  /** It came after the call had been answered otherwise. */
+  late?: boolean;
 };
 
 /** One tool invocation that a model asked for. */
@@ -32,7 +38,20 @@ export type Call = {
 
 export type Entry =
   | { role: "user"; text: string; images?: string[] }
-  | { role: "assistant"; text: string; calls: Call[] };
+  | { role: "assistant"; text: string; calls: Call[] }
+  | Note;
+
+/** The gateway's own word to the model: a late result, a job's result, a summary of what was left out. */
+export type Note = {
+  role: "note";
+  text: string;
+  /** It stands where turns were left out (fit.ts). */
+  leftOut?: LeftOut;
+};
+
+/** @property turns how many were left out in all; the summary tells of the oldest `summary.turns` of them */
+export type LeftOut = { turns: number; summary?: Summary };
+export type Summary = { text: string; turns: number };
 
 /** A call as it is shown beside an answer: what was claimed can be held against what happened. */
 export type CallRecord = {

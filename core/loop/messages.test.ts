@@ -56,6 +56,17 @@ test("images go beside their text, without an empty one", () => {
   ]);
 });
 
+test("a note of the gateway goes as a user's message that says whose it is, after the results", () => {
+  const entries: Entry[] = [
+    { role: "assistant", text: "", calls: [call({ outcome: done("ok") })] },
+    { role: "note", text: "The result of the job: 7." },
+  ];
+  expect(toMessages("", entries).slice(1)).toEqual([
+    { role: "tool", tool_call_id: "m", content: "ok" },
+    { role: "user", content: "[edgecall] The result of the job: 7." },
+  ]);
+});
+
 const outcome = fc.record({
   status: fc.constantFrom("success" as const, "error" as const),
   text: fc.string(),
@@ -73,7 +84,8 @@ const reply = fc.record({
 });
 const user = fc.record({ role: fc.constant("user" as const), text: fc.string() });
 
-const history = fc.array(fc.oneof(user, reply), { maxLength: 12 }).map((parts) => {
+const note = fc.record({ role: fc.constant("note" as const), text: fc.string() });
+const history = fc.array(fc.oneof(user, note, reply), { maxLength: 12 }).map((parts) => {
   const used = new Set<string>();
   return parts.map((part): Entry => {
     if ("role" in part) return part;

@@ -13,13 +13,16 @@ export type ChatMessage = ChatCompletionMessageParam;
 const NO_RESULT =
   "Error: No result: the turn ended before this call was answered. Whether it ran is unknown.";
 
+/** A note goes as a user's message, since many endpoints take a system message only at the start. */
+export const NOTE_PREFIX = "[edgecall] ";
+
 export function toMessages(system: string, entries: readonly Entry[], note?: string): ChatMessage[] {
   const messages: ChatMessage[] = system ? [{ role: "system", content: system }] : [];
   for (const entry of entries) {
     if (entry.role === "user") messages.push(userMessage(entry));
+    else if (entry.role === "note") messages.push({ role: "user", content: NOTE_PREFIX + entry.text });
     else messages.push(...assistantMessages(entry));
   }
-  // As a user's message: many endpoints accept a system message only at the start.
   if (note) messages.push({ role: "user", content: note });
   return messages;
 }

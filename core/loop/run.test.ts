@@ -69,6 +69,17 @@ test("an answer without tools", async () => {
     calls: [],
     usage: { input_tokens: 10, output_tokens: 1 },
     modelCalls: 1,
+    metrics: {
+      iterations: 1,
+      calls: 0,
+      success: 0,
+      error: 0,
+      timeout: 0,
+      parallel_batches: 0,
+      max_concurrency: 0,
+      wall_time_saved_ms: 0,
+      duration_ms: expect.any(Number),
+    },
   });
   expect(asked).toEqual([
     {
@@ -116,6 +127,13 @@ test("calls run at most 5 at once, and keep their order however they end", async
   expect(most).toBe(5);
   const results = asked[1]?.messages.filter((message) => message.role === "tool");
   expect(results?.map((message) => message.content)).toEqual(names);
+  expect((await result).metrics).toMatchObject({
+    iterations: 2,
+    calls: 7,
+    success: 7,
+    parallel_batches: 1,
+    max_concurrency: 5,
+  });
 });
 
 test("three failed batches in a row end in one summary without tools", async () => {
@@ -129,6 +147,14 @@ test("three failed batches in a row end in one summary without tools", async () 
     error: "Error: no",
     error_type: "execution_failed",
   });
+});
+
+test("the same call that fails three times ends in one summary, whatever was between", async () => {
+  const { model, asked } = script(asks("a"), asks("b"), asks("a"), asks("a"), says("It did not work."));
+  const runCall = async (call: Call) => (call.args.path === "a" ? failed : ok("b"));
+  expect(await run({ model, runCall })).toMatchObject({ text: "It did not work.", modelCalls: 5 });
+  expect(asked.map(({ tools }) => tools.length)).toEqual([1, 1, 1, 1, 0]);
+  expect(asked[4]?.messages.at(-1)?.content).toContain("The same call failed 3 times.");
 });
 
 test("after ten model calls one more sums up, and calls in it are not run", async () => {

@@ -1,8 +1,10 @@
 /** The tool loop over memory: what a device runs for a `prompt`. The gateway drives the same steps over rows. */
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
+import { runBatch } from "./batch.ts";
 import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Usage } from "./history.ts";
 import { type ChatMessage, toMessages } from "./messages.ts";
+import { type CallTiming, type TurnMetrics, turnMetrics } from "./metrics.ts";
 import { type LoopLimits, limitNote, modelCalls, nextOf } from "./next.ts";
 import { type ModelReply, toCalls } from "./reply.ts";
 import { ModelError, retryDelay } from "./retry.ts";
@@ -27,6 +29,7 @@ export type LoopResult = {
   calls: CallRecord[];
   usage: Usage;
   modelCalls: number;
+  metrics: TurnMetrics;
 };
 
 /**
@@ -39,14 +42,18 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   const turn: Entry[] = [{ role: "user", text: options.prompt }];
   let usage: Usage = { input_tokens: 0, output_tokens: 0 };
   let model = "";
+  const startedAt = performance.now();
+  const batches: CallTiming[][] = [];
   for (;;) {
     options.signal.throwIfAborted();
     const next = nextOf(turn, options.limits);
     if (next.do === "done") {
-      return { text: next.text, model, calls: recordsOf(turn), usage, modelCalls: modelCalls(turn) };
+      const iterations = modelCalls(turn);
+      const metrics = turnMetrics(batches, iterations, startedAt, performance.now());
+      return { text: next.text, model, calls: recordsOf(turn), usage, modelCalls: iterations, metrics };
     }
     if (next.do === "calls") {
-      await runBatch(next.calls, options);
+      batches.push(await makeCalls(next.calls, options));
       continue;
     }
     const note = next.tools ? undefined : limitNote(next.limit, options.limits);
@@ -79,16 +86,17 @@ function usedCallIds(history: readonly Entry[]): Set<string> {
   );
 }
 
-/** Runs the calls, at most `maxParallel` at once; each outcome goes to its own call, so their order holds. */
-async function runBatch(calls: readonly Call[], options: LoopOptions): Promise<void> {
-  const waiting = [...calls];
-  const worker = async () => {
-    for (let call = waiting.shift(); call; call = waiting.shift()) {
-      options.signal.throwIfAborted();
-      call.outcome = unreadable(call, options.tools) ?? (await options.runCall(call, options.signal));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(options.limits.maxParallel, calls.length) }, worker));
+/** Runs the open calls of a reply; each outcome goes to its own call, as soon as it is there. */
+async function makeCalls(calls: readonly Call[], options: LoopOptions): Promise<CallTiming[]> {
+  const { maxParallel } = options.limits;
+  const timings = await runBatch(calls, { maxParallel, signal: options.signal }, async (call) => {
+    const startedAt = performance.now();
+    const outcome = unreadable(call, options.tools) ?? (await options.runCall(call, options.signal));
+    call.outcome = outcome;
+    const { status, errorType, elapsedMs } = outcome;
+    return { startedAt, endedAt: performance.now(), elapsedMs, status, ...(errorType && { errorType }) };
+  });
+  return timings.filter((timing) => timing !== undefined);
 }
 
 /**

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   AgentEvent,
+  AnswerCommand,
+  ApprovalRequest,
   Capabilities,
   Command,
   Presence,
@@ -206,5 +208,111 @@ describe("what agents and commands look like", () => {
     expect(check(Presence, { state: "asleep" }).ok).toBe(false);
     expect(check(AgentEvent, { type: "progress", request_id: "r1", text: "half" }).ok).toBe(true);
     expect(check(AgentEvent, { type: "result" }).ok).toBe(false);
+  });
+});
+
+describe("watching, taint and waiting", () => {
+  const command = { command: "tool", payload: {}, request_id: "r" };
+
+  test("a command says whether a person watches and whether a stranger's text is in the conversation", () => {
+    expect(check(Command, { ...command, watch: true, tainted: true })).toMatchObject({
+      ok: true,
+      value: { watch: true, tainted: true },
+    });
+    for (const wrong of [{ watch: "yes" }, { tainted: 1 }])
+      expect(check(Command, { ...command, ...wrong }).ok).toBe(false);
+  });
+
+  test("an action says whether its result taints and how long it may wait for its agent", () => {
+    const advert = (more: object) => check(ToolsAdvert, { hash: "h", tools: [{ name: "t", ...more }] });
+    expect(advert({ taints: true, queue_ms: 604_800_000 })).toMatchObject({
+      value: { tools: [{ taints: true, queue_ms: 604_800_000 }] },
+    });
+    for (const queue_ms of [0, 604_800_001, 1.5, "1"])
+      expect(advert({ queue_ms })).toMatchObject({ ok: false, error: expect.stringContaining("queue_ms") });
+  });
+});
+
+describe("questions and approvals", () => {
+  const question = {
+    type: "question",
+    request_id: "r",
+    question_id: "q",
+    text: "Which?",
+    expires_in_ms: 1_000,
+  };
+  const approval = { tool: "bash", parameters: { command: "ls" }, reason: "it runs a command", hash: "ab" };
+
+  test("a question, with options or without", () => {
+    expect(check(AgentEvent, question).ok).toBe(true);
+    expect(check(AgentEvent, { ...question, options: ["a", "b"] })).toMatchObject({
+      value: { options: ["a", "b"] },
+    });
+  });
+
+  test.each<[string, object]>([
+    ["expires_in_ms", { expires_in_ms: 0 }],
+    ["expires_in_ms", { expires_in_ms: 604_800_001 }],
+    ["expires_in_ms", { expires_in_ms: undefined }],
+    ["options", { options: Array.from({ length: 21 }, () => "x") }],
+    ["text", { text: "x".repeat(4_001) }],
+    ["question_id", { question_id: "x".repeat(65) }],
+    ["approval", { approval: { tool: "bash" } }],
+  ])("a wrong %s is named", (field, wrong) => {
+    expect(check(AgentEvent, { ...question, ...wrong })).toMatchObject({
+      ok: false,
+      error: expect.stringContaining(field),
+    });
+  });
+
+  test("an approval comes with what it is for", () => {
+    expect(check(AgentEvent, { ...question, approval })).toMatchObject({ value: { approval } });
+    expect(check(ApprovalRequest, { ...approval, cwd: "/home/pi", newer: 1 })).toMatchObject({
+      value: { cwd: "/home/pi", newer: 1 },
+    });
+    for (const field of ["tool", "parameters", "reason", "hash"])
+      expect(check(ApprovalRequest, { ...approval, [field]: undefined })).toMatchObject({
+        ok: false,
+        error: expect.stringContaining(field),
+      });
+  });
+
+  test("an answer names its question; an approval's also the hash", () => {
+    expect(check(AnswerCommand, { question_id: "q", answer: "approve", hash: "ab" }).ok).toBe(true);
+    expect(check(AnswerCommand, { question_id: "q", answer: "a" }).ok).toBe(true);
+    expect(check(AnswerCommand, { question_id: "q" })).toMatchObject({
+      error: expect.stringContaining("answer"),
+    });
+    expect(check(AnswerCommand, { answer: "a" })).toMatchObject({
+      error: expect.stringContaining("question_id"),
+    });
+  });
+
+  test("progress may say nothing, and not too much", () => {
+    const progress = { type: "progress", request_id: "r" };
+    expect(check(AgentEvent, progress).ok).toBe(true);
+    expect(check(AgentEvent, { ...progress, text: "x".repeat(16_384) }).ok).toBe(true);
+    expect(check(AgentEvent, { ...progress, text: "x".repeat(16_385) }).ok).toBe(false);
+  });
+
+  test("property: anything gives an event or words", () => {
+    const like = fc.record(
+      {
+        type: fc.constantFrom("accepted", "progress", "question", "event", "other"),
+        request_id: fc.anything(),
+        text: fc.anything(),
+        approval: fc.anything(),
+        expires_in_ms: fc.anything(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), like), (value) => {
+        for (const schema of [AgentEvent, ApprovalRequest, AnswerCommand]) {
+          const parsed = check<unknown>(schema, value);
+          if (!parsed.ok) expect(parsed.error).not.toBe("");
+        }
+      }),
+    );
   });
 });

@@ -43,6 +43,12 @@ export const PERMISSIONS = [
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
+/** A question to the person in the middle of a call. Without options, any text answers it. */
+export type Question = { text: string; options?: string[]; expiresInMs?: number };
+
+/** Work that goes on after its call was answered; its result is the job's. */
+export type JobWork = (signal: AbortSignal, update: (text: string) => void) => Promise<ToolResult>;
+
 /** Made for each call and handed to the tool: nothing is set on the tool itself, so calls cannot race. */
 export type ToolContext = {
   callId: string;
@@ -50,8 +56,22 @@ export type ToolContext = {
   caller: { principal: string; role: string; channel: string };
   /** Aborted at the time-out or a cancel; its `reason` says which. */
   signal: AbortSignal;
-  /** Says something before the end, for the person; nothing waits for it. */
+  /**
+   * Output as it comes, in pieces, for a person who watches; nothing waits for it. The end of it is in the
+   * result when the call times out or is cancelled, unless the tool then gives back something of its own.
+   */
   update(text: string): void;
+  /**
+   * Asks the person and waits; the call's time-out stands still meanwhile.
+   * @throws Unanswered when nobody answers in time, or there is nobody to ask
+   */
+  ask(question: Question): Promise<string>;
+  /**
+   * Goes on with `work` for at most `maxMs` after this call is answered.
+   * @returns what `execute` has to return: accepted, with the token under which the result comes later; or a
+   *   fault, where there are no jobs
+   */
+  job(work: JobWork, options: { maxMs: number }): ToolResult;
 };
 
 export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
@@ -77,6 +97,11 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   prepare?(raw: Record<string, unknown>): Record<string, unknown>;
   execute(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;
 };
+
+/** No answer to a question; a tool that does not catch it ends with a fault that says so. */
+export class Unanswered extends Error {
+  override readonly name = "Unanswered";
+}
 
 /** Fixes the input's type, so that `execute` is checked against the schema. */
 export function defineTool<Input extends z.ZodMiniType>(tool: Tool<Input>): Tool {

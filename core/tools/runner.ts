@@ -1,16 +1,24 @@
 /**
- * Runs one call of a tool: find, mend, parse, policy, time-out and abort, run, catch, cap, log.
- * Whatever happens, the answer is a ToolResult; nothing is thrown.
+ * Runs one call of a tool: find, mend, parse, policy, lock, time-out and abort, run, catch, filter secrets,
+ * cap, log. Whatever happens, the answer is a ToolResult; nothing is thrown.
  */
 import { check, jsonSchema } from "../protocol/parse.ts";
-import { type Content, faultResult, type Tool, type ToolContext, type ToolResult } from "./contract.ts";
+import {
+  faultResult,
+  type Question,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  Unanswered,
+} from "./contract.ts";
 import { errorText } from "./errors.ts";
+import { ABORT_GRACE_MS, type Execution, execute } from "./execute.ts";
+import type { Locks } from "./locks.ts";
+import { outgoing } from "./outgoing.ts";
 import type { ToolRegistry } from "./registry.ts";
+import { maskSecrets } from "./secrets.ts";
 
-/** Text of one result, in bytes: more would push everything else out of the model's sight. */
-export const RESULT_TEXT_MAX_BYTES = 50 * 1024;
-/** An image of one result, in bytes of base64: it has to fit a frame and a row. */
-export const RESULT_IMAGE_MAX_BYTES = 64 * 1024;
+export { cutText, RESULT_IMAGE_MAX_BYTES, RESULT_TEXT_MAX_BYTES } from "./outgoing.ts";
 
 export type RunRequest = {
   callId: string;
@@ -19,8 +27,14 @@ export type RunRequest = {
   /** Wanted time-out; the tool's own when absent, never above its greatest. */
   timeoutMs?: number;
   caller: ToolContext["caller"];
+  /** A cancel. It also bounds the wait for a lock, which no time-out does. */
   signal?: AbortSignal;
+  /** Output as it comes, without secrets; how much of it goes on, and how often, is up to the caller. */
   update?: (text: string) => void;
+  /** Puts a question of the tool to the person; rejects with Unanswered. Absent: nobody can be asked. */
+  ask?: (question: Question, signal: AbortSignal) => Promise<string>;
+  /** Absent: no jobs here. */
+  job?: ToolContext["job"];
 };
 
 export type RunEvent =
@@ -39,10 +53,17 @@ export type RunEvent =
 export type RunnerOptions = {
   /** Says no with a fault, or lets the call pass with undefined. Asked on every call, whoever made it. */
   policy?: (tool: Tool, input: unknown, caller: ToolContext["caller"]) => ToolResult | undefined;
+  /** The locks of this device; without them calls run as they come. */
+  locks?: Locks;
+  /** Each occurrence in a result, in live output and in the log becomes `[secret]`; at least 8 characters each. */
+  secrets?: readonly string[];
+  /** How long a stopped tool has to give back what it got, in ms. */
+  graceMs?: number;
   log?: (event: RunEvent) => void;
   now?: () => number;
 };
 
+/** `elapsedMs` is the tool's own time, without the wait for a lock. */
 export type RunOutcome = { result: ToolResult; elapsedMs: number };
 
 export async function runTool(
@@ -51,13 +72,17 @@ export async function runTool(
   options: RunnerOptions = {},
 ): Promise<RunOutcome> {
   const now = options.now ?? (() => performance.now());
-  const startedAt = now();
+  let startedAt = now();
   options.log?.({ event: "tool.start", callId: request.callId, tool: request.name });
-  const result = await attempt(registry, request, options)
-    .then(capped)
-    .catch((error: unknown) => capped(failed(request.name, error)));
+  const secrets = options.secrets ?? [];
+  const onStart = () => {
+    startedAt = now();
+  };
+  const result = await attempt(registry, request, options, onStart)
+    .then((given) => outgoing(given, secrets))
+    .catch((error: unknown) => outgoing(failed(request.name, error), secrets));
   const elapsedMs = Math.max(0, Math.round(now() - startedAt));
-  options.log?.(endEvent(request, result, elapsedMs));
+  options.log?.(endEvent(request, result, elapsedMs, secrets));
   return { result, elapsedMs };
 }
 
@@ -65,6 +90,7 @@ async function attempt(
   registry: ToolRegistry,
   request: RunRequest,
   options: RunnerOptions,
+  onStart: () => void,
 ): Promise<ToolResult> {
   const tool = registry.get(request.name);
   if (!tool) return faultResult("unknown_tool", errorText.unknownTool(request.name, registry.list()));
@@ -74,38 +100,40 @@ async function attempt(
 
   const refusal = options.policy?.(tool, parsed.input, request.caller);
   if (refusal) return refusal;
-  if (request.signal?.aborted) return cancelled(tool.name);
+  if (request.signal?.aborted) return notStarted(tool.name);
 
-  return await executeInTime(tool, parsed.input, request);
+  const execution: Execution = {
+    callId: request.callId,
+    tool,
+    input: parsed.input,
+    caller: request.caller,
+    timeoutMs: Math.min(Math.max(1, request.timeoutMs ?? tool.timeoutMs), tool.maxTimeoutMs),
+    what: whatTimedOut(request.args),
+    signal: request.signal,
+    update: request.update,
+    ask: request.ask,
+    job: request.job,
+    secrets: options.secrets ?? [],
+    graceMs: options.graceMs ?? ABORT_GRACE_MS,
+    onStart,
+  };
+  return options.locks ? await underLock(options.locks, execution) : await execute(execution).result;
 }
 
-async function executeInTime(tool: Tool, input: unknown, request: RunRequest): Promise<ToolResult> {
-  const timeoutMs = Math.min(Math.max(1, request.timeoutMs ?? tool.timeoutMs), tool.maxTimeoutMs);
-  const clock = new AbortController();
-  // Not AbortSignal.timeout: its timer lives on after the call, for an hour with some tools.
-  const timer = setTimeout(() => clock.abort(new DOMException("timed out", "TimeoutError")), timeoutMs);
-  const signal = request.signal ? AbortSignal.any([request.signal, clock.signal]) : clock.signal;
-  const ended = new Promise<ToolResult>((resolve) => {
-    signal.addEventListener("abort", () =>
-      resolve(
-        request.signal?.aborted
-          ? cancelled(tool.name)
-          : faultResult("timeout", errorText.timeout(tool.name, timeoutMs, whatTimedOut(request.args))),
-      ),
-    );
+/** The call is answered when its result is there; the lock is free when the tool has let go. */
+async function underLock(locks: Locks, execution: Execution): Promise<ToolResult> {
+  const { tool, input, signal } = execution;
+  const key = tool.lock?.(input);
+  const need = { alone: tool.runs === "alone", ...(key !== undefined && { key }) };
+  return await new Promise<ToolResult>((resolve) => {
+    locks
+      .run(need, signal, () => {
+        const { result, released } = execute(execution);
+        resolve(result);
+        return released;
+      })
+      .catch(() => resolve(notStarted(tool.name)));
   });
-  const context: ToolContext = {
-    callId: request.callId,
-    caller: request.caller,
-    signal,
-    update: request.update ?? (() => {}),
-  };
-  try {
-    // A tool that ignores its signal must not hold the call: the first of the two answers counts.
-    return await Promise.race([tool.execute(input, context), ended]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 type ParsedArguments = { ok: true; input: unknown } | { ok: false; fault: ToolResult };
@@ -179,15 +207,16 @@ function whatTimedOut(args: Record<string, unknown>): string | undefined {
 }
 
 function failed(name: string, error: unknown): ToolResult {
+  if (error instanceof Unanswered) return faultResult("unanswered", error.message);
   const message = error instanceof Error ? error.message : String(error);
   return faultResult("tool_failed", `Error: Tool '${name}' failed: ${message}`, { cause: error });
 }
 
-function cancelled(name: string): ToolResult {
-  return faultResult("aborted", `Error: Tool '${name}' was cancelled.`);
+function notStarted(name: string): ToolResult {
+  return faultResult("aborted", errorText.cancelled(name, false));
 }
 
-function endEvent(request: RunRequest, result: ToolResult, ms: number): RunEvent {
+function endEvent(request: RunRequest, result: ToolResult, ms: number, secrets: readonly string[]): RunEvent {
   const common = { callId: request.callId, tool: request.name, ms };
   if (!result.fault) return { event: "tool.end", ...common, ...(result.job && { job: result.job }) };
   const { code, message, cause } = result.fault;
@@ -196,44 +225,6 @@ function endEvent(request: RunRequest, result: ToolResult, ms: number): RunEvent
     ...common,
     code,
     message,
-    ...(cause instanceof Error && { cause: cause.message }),
+    ...(cause instanceof Error && { cause: maskSecrets(cause.message, secrets) }),
   };
-}
-
-/** Holds a result to its sizes, for each of its readers; what was cut is said in it. */
-function capped(result: ToolResult): ToolResult {
-  let left = RESULT_TEXT_MAX_BYTES;
-  const content = result.content.map((part): Content => {
-    if (part.type === "image" && part.data.length > RESULT_IMAGE_MAX_BYTES) {
-      return {
-        type: "text",
-        text: `[image of ${part.data.length} bytes left out: over ${RESULT_IMAGE_MAX_BYTES}]`,
-      };
-    }
-    if (part.type !== "text") return part;
-    const text = cutText(part.text, left);
-    left = Math.max(0, left - new TextEncoder().encode(text).length);
-    return { type: "text", text };
-  });
-  const { forUser, fault } = result;
-  return {
-    ...result,
-    content,
-    ...(forUser !== undefined && { forUser: cutText(forUser, RESULT_TEXT_MAX_BYTES) }),
-    ...(fault && { fault: { ...fault, message: cutText(fault.message, RESULT_TEXT_MAX_BYTES) } }),
-  };
-}
-
-/** Cuts text at a whole character so that its UTF-8 form, without the notice, fits `maxBytes`. */
-export function cutText(text: string, maxBytes: number): string {
-  const bytes = new TextEncoder().encode(text);
-  if (bytes.length <= maxBytes) return text;
-  // In streaming mode the decoder keeps a character that is cut in two to itself instead of replacing it.
-  const head = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(
-    bytes.subarray(0, maxBytes),
-    {
-      stream: true,
-    },
-  );
-  return `${head}\n[Cut: ${maxBytes} of ${bytes.length} bytes shown.]`;
 }

@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
+import { runBatch } from "./batch.ts";
+
+test("nothing to do, and one", async () => {
+  expect(await runBatch([], { maxParallel: 5 }, () => expect.fail("was run"))).toEqual([]);
+  expect(await runBatch(["a"], { maxParallel: 5 }, async (call) => call.toUpperCase())).toEqual(["A"]);
+});
+
+test("property: at most so many at once, all of them, each result in its call's place", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 12 }),
+      fc.integer({ min: 0, max: 6 }),
+      async (ticks, max) => {
+        let running = 0;
+        let most = 0;
+        const calls = ticks.map((wait, id) => ({ wait, id }));
+        const results = await runBatch(calls, { maxParallel: max }, async ({ wait, id }) => {
+          running += 1;
+          most = Math.max(most, running);
+          for (let tick = 0; tick < wait; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+          running -= 1;
+          return id;
+        });
+        expect(results).toEqual(calls.map(({ id }) => id));
+        expect(most).toBe(Math.min(Math.max(1, max), calls.length));
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test("after a cancel nothing is started; what is under way is waited for", async () => {
+  const stop = new AbortController();
+  const open = new Map<number, () => void>();
+  const batch = runBatch([0, 1, 2, 3], { maxParallel: 2, signal: stop.signal }, async (id) => {
+    await new Promise<void>((resolve) => open.set(id, resolve));
+    return id;
+  });
+  await until(() => open.size === 2);
+  stop.abort();
+  open.get(1)?.();
+  open.get(0)?.();
+  expect(await batch).toEqual([0, 1, undefined, undefined]);
+  expect(open.size).toBe(2);
+});
+
+test("cancelled before the start: nothing is run, single or not", async () => {
+  const signal = AbortSignal.abort();
+  for (const calls of [[1], [1, 2]]) {
+    const results = await runBatch(calls, { maxParallel: 2, signal }, () => expect.fail("was run"));
+    expect(results).toEqual(calls.map(() => undefined));
+  }
+});
+
+test("what a call throws comes out when the others have ended; no more are started", async () => {
+  const ran: number[] = [];
+  const slow = Promise.withResolvers<void>();
+  const batch = runBatch([0, 1, 2], { maxParallel: 2 }, async (id) => {
+    if (id === 0) throw new Error("no");
+    await slow.promise;
+    ran.push(id);
+  });
+  slow.resolve();
+  await expect(batch).rejects.toThrow("no");
+  expect(ran).toEqual([1]);
+});

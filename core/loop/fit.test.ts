@@ -1,0 +1,273 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type FitOptions, fitHistory } from "./fit.ts";
+import type { Call, Entry, Summary } from "./history.ts";
+import { toMessages } from "./messages.ts";
+import { estimateTokens } from "./tokens.ts";
+
+let number = 0;
+const call = (text?: string): Call => {
+  number += 1;
+  return {
+    id: `id-${number}`,
+    modelCallId: `m-${number}`,
+    name: "read",
+    args: { path: "x" },
+    ...(text !== undefined && { outcome: { status: "success", text, elapsedMs: 1 } }),
+  };
+};
+const user = (text: string): Entry => ({ role: "user", text });
+const says = (text: string): Entry => ({ role: "assistant", text, calls: [] });
+const asks = (...results: Array<string | undefined>): Entry => ({
+  role: "assistant",
+  text: "",
+  calls: results.map(call),
+});
+const note = (text: string): Entry => ({ role: "note", text });
+/** A question, a call with a result of so many characters, an answer. */
+const turn = (name: string, result = 3_000): Entry[] => [
+  user(`${name}?`),
+  asks("r".repeat(result)),
+  says(`${name}!`),
+];
+const now = [user("and now?"), asks("n".repeat(600))];
+
+const first = turn("first", 30);
+const history = [...first, ...turn("second"), ...turn("third"), ...turn("fourth"), ...now];
+const size = estimateTokens(history);
+const fit = (maxTokens: number, more: Partial<FitOptions> = {}) =>
+  fitHistory(history, { maxTokens, keepFirst: 1, ...more });
+
+test("what fits is left as it is", () => {
+  expect(fit(size)).toEqual({ entries: history, cut: { results: 0, turns: 0 } });
+  expect(fitHistory([], { maxTokens: 0, keepFirst: 3 })).toEqual({
+    entries: [],
+    cut: { results: 0, turns: 0 },
+  });
+});
+
+test("old results are cut first, the oldest first, to their beginnings", () => {
+  const { entries, cut, toSummarise } = fit(size - 1);
+  expect(cut).toEqual({ results: 2, turns: 0 });
+  expect(toSummarise).toBeUndefined();
+  const results = entries.flatMap((entry) =>
+    entry.role === "assistant" ? entry.calls.map((made) => made.outcome?.text) : [],
+  );
+  const cutText = `${"r".repeat(200)}[cut: 2800 characters]`;
+  expect(results).toEqual(["r".repeat(30), cutText, cutText, "r".repeat(3_000), "n".repeat(600)]);
+  expect(entries).toHaveLength(history.length);
+});
+
+test("the history that it was given stays whole", () => {
+  const before = structuredClone(history);
+  fit(100);
+  expect(history).toEqual(before);
+});
+
+test("then whole old turns are left out, with a note in their place", () => {
+  const { entries, cut, toSummarise } = fit(560);
+  expect(cut.turns).toBe(3);
+  expect(entries).toEqual([
+    first[0],
+    { role: "note", text: "3 earlier turns of this conversation left out here.", leftOut: { turns: 3 } },
+    ...entries.slice(2, -2),
+    ...now,
+  ]);
+  expect(entries.slice(2, -2).map((entry) => entry.text)).toEqual(["fourth?", "", "fourth!"]);
+  // Whole, though their results were cut before they went.
+  expect(toSummarise).toEqual(history.slice(1, 9));
+});
+
+test("the first entries and the current turn stay, whatever they take", () => {
+  const { entries, cut } = fit(0, { keepFirst: 3 });
+  expect(entries).toEqual([...first, expect.objectContaining({ role: "note" }), ...now]);
+  expect(cut).toEqual({ results: 0, turns: 3 });
+});
+
+test("results of the first entries and of the current turn are not cut", () => {
+  const big = "b".repeat(9_000);
+  const entries = [user("a"), asks(big), says("b"), user("c"), asks(big)];
+  expect(fitHistory(entries, { maxTokens: 10, keepFirst: 3 }).entries).toEqual(entries);
+});
+
+test("once over the limit it goes well below, so that the next turns need no cut", () => {
+  const { entries } = fit(size - 1);
+  expect(estimateTokens(entries)).toBeLessThanOrEqual(0.7 * size);
+});
+
+test("images count, and a summary's place too", () => {
+  const withImage: Entry = { role: "user", text: "look", images: ["data:image/png;base64,AA"] };
+  expect(estimateTokens([withImage]) - estimateTokens([user("look")])).toBeGreaterThan(500);
+});
+
+describe("which turn is the current one", () => {
+  const keptOf = (entries: Entry[], more: Partial<FitOptions> = {}) =>
+    fitHistory(entries, { maxTokens: 0, keepFirst: 0, ...more }).entries.filter(
+      (entry) => entry.role !== "note" || entry.leftOut === undefined,
+    );
+
+  test("all since the last answer, with notes and further messages in it", () => {
+    const current = [user("a"), user("b"), asks("x"), note("late"), asks(undefined)];
+    expect(keptOf([...turn("old"), ...current])).toEqual(current);
+  });
+
+  test("a note after an answer begins one", () => {
+    const current = [note("the job is done"), asks("x")];
+    expect(keptOf([...turn("old"), ...current])).toEqual(current);
+  });
+
+  test("the one that is answered already, when nothing comes after it", () => {
+    expect(keptOf([...turn("old"), ...turn("new")])).toHaveLength(3);
+  });
+
+  test("or what the caller says", () => {
+    expect(keptOf([...turn("a"), ...turn("b")], { currentFrom: 1 })).toHaveLength(5);
+    expect(keptOf(turn("a"), { currentFrom: 3 })).toEqual([]);
+  });
+});
+
+describe("a summary", () => {
+  const summary: Summary = { text: "They asked three things.", turns: 3 };
+
+  test("goes where the turns were that it tells of", () => {
+    const { entries, cut, toSummarise } = fit(size, { summary });
+    expect(cut).toEqual({ results: 0, turns: 3 });
+    expect(toSummarise).toBeUndefined();
+    expect(entries).toEqual([
+      first[0],
+      {
+        role: "note",
+        text: "3 earlier turns summed up:\nThey asked three things.",
+        leftOut: { turns: 3, summary },
+      },
+      ...history.slice(9),
+    ]);
+  });
+
+  test("of what was left out is asked for once, and then fits", () => {
+    const before = fit(560);
+    const given = { text: "Sum.", turns: before.cut.turns };
+    const after = fit(560, { summary: given });
+    expect(after.toSummarise).toBeUndefined();
+    expect(after.cut.turns).toBe(before.cut.turns);
+  });
+
+  test("is kept when more is left out, and leads what is to be summed up next", () => {
+    const two = { text: "They asked two things.", turns: 2 };
+    const { entries, cut, toSummarise } = fit(450, { summary: two });
+    expect(cut.turns).toBe(4);
+    expect(entries[1]).toMatchObject({
+      text: "2 earlier turns summed up:\nThey asked two things.\n2 earlier turns of this conversation left out here.",
+    });
+    expect(toSummarise?.[0]).toMatchObject({ text: "2 earlier turns summed up:\nThey asked two things." });
+    expect(toSummarise?.slice(1)).toEqual(history.slice(6, 12));
+  });
+
+  test("of more turns than there are is of another history", () => {
+    const { entries } = fit(size, { summary: { text: "?", turns: 9 } });
+    expect(entries).toEqual(history);
+  });
+});
+
+// ── any history ───────────────────────────────────────────────────────────────────────────────────────
+
+const text = fc.oneof(
+  fc.string({ maxLength: 30 }),
+  fc.integer({ min: 0, max: 400 }).map((n) => "🌡é ".repeat(n)),
+);
+const anyEntry: fc.Arbitrary<Entry> = fc.oneof(
+  fc.record({ role: fc.constant("user" as const), text }),
+  fc.record({ role: fc.constant("note" as const), text }),
+  text.map(says),
+  fc
+    .array(fc.option(text, { nil: undefined }), { minLength: 1, maxLength: 3 })
+    .map((results) => asks(...results)),
+);
+const anyHistory = fc.array(anyEntry, { maxLength: 25 });
+const anyOptions = fc.record(
+  {
+    maxTokens: fc.nat(3_000),
+    keepFirst: fc.nat(4),
+    summary: fc.record({ text: fc.string({ maxLength: 50 }), turns: fc.integer({ min: 1, max: 8 }) }),
+  },
+  { requiredKeys: ["maxTokens", "keepFirst"] },
+);
+
+const idsOf = (entries: readonly Entry[]) =>
+  entries.flatMap((entry) => (entry.role === "assistant" ? entry.calls.map((made) => made.id) : []));
+
+test("property: valid, in bounds or minimal, the first and the current whole, nothing lost, twice is once", () => {
+  fc.assert(
+    fc.property(anyHistory, anyOptions, (entries, options) => {
+      const fitted = fitHistory(entries, options);
+      const isPlace = (entry: Entry) => entry.role === "note" && entry.leftOut !== undefined;
+      const place = fitted.entries.findIndex(isPlace);
+
+      // Each call with its result, right after its message.
+      let expected: string[] = [];
+      for (const message of toMessages("", fitted.entries)) {
+        if (message.role === "tool") expect(message.tool_call_id).toBe(expected.shift());
+        else {
+          expect(expected).toEqual([]);
+          expected = message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [];
+        }
+      }
+      expect(expected).toEqual([]);
+
+      const kept = Math.min(options.keepFirst, entries.length);
+      const firstKept = place >= 0 ? place : kept;
+      expect(fitted.entries.slice(0, firstKept)).toEqual(entries.slice(0, firstKept));
+      expect(place >= 0 ? firstKept : kept).toBe(kept);
+
+      // The current turn: at least what was said since the last answer that something followed.
+      const answered = entries.slice(0, -1).findLastIndex((entry, at) => {
+        const next = entries[at + 1];
+        return entry.role === "assistant" && entry.calls.length === 0 && next?.role !== "assistant";
+      });
+      const current = entries.slice(answered + 1);
+      expect(fitted.entries.slice(fitted.entries.length - current.length)).toEqual(current);
+
+      // What is not shown was left out, and what was left out is told.
+      expect(fitted.entries.filter(isPlace).length).toBe(fitted.cut.turns > 0 ? 1 : 0);
+      const covered = options.summary && place >= 0 && fitted.entries[place]?.text.includes("summed up");
+      if (!covered) {
+        expect([...idsOf(fitted.entries), ...idsOf(fitted.toSummarise ?? [])].sort()).toEqual(
+          idsOf(entries).sort(),
+        );
+      }
+
+      // In bounds, or nothing is left that could go.
+      if (estimateTokens(fitted.entries) > options.maxTokens) {
+        const old = fitted.entries.slice(
+          place >= 0 ? place + 1 : kept,
+          fitted.entries.length - current.length,
+        );
+        expect(old).toEqual([]);
+      }
+
+      const again = fitHistory(fitted.entries, options);
+      expect(again.entries).toEqual(fitted.entries);
+      expect(again.toSummarise).toBeUndefined();
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("property: a summary of what was left out covers it, as the history grows", () => {
+  fc.assert(
+    fc.property(anyHistory, anyHistory, fc.nat(2_000), (entries, more, maxTokens) => {
+      const options = { maxTokens, keepFirst: 1 };
+      const { cut, toSummarise } = fitHistory(entries, options);
+      if (!toSummarise) return;
+      const grown = [...entries, says("answer"), user("next"), ...more];
+      const after = fitHistory(grown, { ...options, summary: { text: "Sum.", turns: cut.turns } });
+      expect(after.cut.turns).toBeGreaterThanOrEqual(cut.turns);
+      const gone = new Set(idsOf(toSummarise));
+      for (const id of [...idsOf(after.entries), ...idsOf(after.toSummarise ?? [])])
+        expect(gone).not.toContain(id);
+      const shown = after.entries.find((entry) => entry.role === "note" && entry.leftOut);
+      expect(shown?.text).toContain("summed up:\nSum.");
+    }),
+    { numRuns: 300 },
+  );
+});

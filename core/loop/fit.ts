@@ -1,0 +1,202 @@
+/**
+ * A history that fits the model: old results of tools are cut first, then whole old turns are left out, with
+ * a note in their place. The first entries and the current turn stay as they are. Pure.
+ *
+ * An entry holds its calls with their results, so whatever is left out, no call loses its result.
+ */
+import type { Call, Entry, LeftOut, Note, Summary } from "./history.ts";
+import { codePoints, estimateTokens, headOf } from "./tokens.ts";
+
+/** Of an old result, in characters: its beginning tells what it was. */
+const CUT_RESULT_TO = 200;
+/** The notice is about this long; a result that is hardly longer than its head is not worth cutting. */
+const NOTICE_ROOM = 30;
+/**
+ * Once over the limit, down to this part of it. The history then grows for some turns before it is cut again;
+ * cut at every step, each would pay for a summary and for a prompt that the provider's cache does not know.
+ */
+const DOWN_TO = 0.7;
+
+export type FitOptions = {
+  /** For the entries alone; the system prompt and the tools' definitions are the caller's to take off. */
+  maxTokens: number;
+  /** So many entries at the beginning stay whole. */
+  keepFirst: number;
+  /** Where the current turn begins; when absent, at what was said since the last answer before it. */
+  currentFrom?: number;
+  /** Made earlier: it stands for the oldest `turns` turns after the kept entries. */
+  summary?: Summary;
+};
+
+export type Fitted = {
+  entries: Entry[];
+  /** Results that were cut, and turns that are left out in all. */
+  cut: { results: number; turns: number };
+  /**
+   * What is left out and in no summary yet, led by the earlier summary where there is one. What a model makes
+   * of it (summaryPrompt) goes in as `summary: {text, turns: cut.turns}` from the next time on.
+   */
+  toSummarise?: Entry[];
+};
+
+/** @param history whole, as it is stored, or what an earlier fit made of it */
+export function fitHistory(history: readonly Entry[], options: FitOptions): Fitted {
+  const { maxTokens, keepFirst, currentFrom = currentTurnStart(history) } = options;
+  const kept = Math.min(keepFirst, currentFrom);
+  const first = history.slice(0, kept);
+  const current = history.slice(currentFrom);
+  const fixed = estimateTokens(first) + estimateTokens(current);
+
+  let { leftOut, old } = withSummary(oldTurns(history.slice(kept, currentFrom)), options.summary);
+  let gone: OldTurn[] = [];
+  if (fixed + sizeOf(old, leftOut) > maxTokens) {
+    const target = maxTokens * DOWN_TO - fixed;
+    old = cutResults(old, sizeOf(old, leftOut) - target);
+    if (fixed + sizeOf(old, leftOut) > maxTokens) ({ leftOut, old, gone } = leaveOut(old, leftOut, target));
+  }
+
+  const place = leftOut ? [leftOutNote(leftOut)] : [];
+  const entries = [...first, ...place, ...old.flatMap((turn) => turn.entries), ...current];
+  const results = old.reduce((sum, turn) => sum + turn.results, 0);
+  const cut = { results, turns: leftOut?.turns ?? 0 };
+  if (gone.length === 0) return { entries, cut };
+  const earlier = leftOut?.summary ? [summaryNote(leftOut.summary)] : [];
+  return { entries, cut, toSummarise: [...earlier, ...gone.flatMap((turn) => turn.whole)] };
+}
+
+/** A turn of the past, or a note in place of some. */
+type OldTurn = {
+  whole: readonly Entry[];
+  /** The same, with results cut where they had to be. */
+  entries: readonly Entry[];
+  results: number;
+  leftOut: LeftOut | undefined;
+};
+type Old = { leftOut: LeftOut | undefined; old: OldTurn[] };
+
+function currentTurnStart(history: readonly Entry[]): number {
+  const start = history.findLastIndex((entry, index) => {
+    const before = history[index - 1];
+    return leftOutOf(before) !== undefined || (entry.role !== "assistant" && isAnswer(before));
+  });
+  return Math.max(0, start);
+}
+
+function oldTurns(entries: readonly Entry[]): OldTurn[] {
+  const turns: Entry[][] = [];
+  for (const [index, entry] of entries.entries()) {
+    const before = entries[index - 1];
+    const begins =
+      entry.role === "user" ||
+      leftOutOf(entry) !== undefined ||
+      leftOutOf(before) !== undefined ||
+      (entry.role === "note" && isAnswer(before));
+    const turn = turns.at(-1);
+    if (begins || !turn) turns.push([entry]);
+    else turn.push(entry);
+  }
+  return turns.map((whole) => ({ whole, entries: whole, results: 0, leftOut: leftOutOf(whole[0]) }));
+}
+
+function isAnswer(entry: Entry | undefined): boolean {
+  return entry?.role === "assistant" && entry.calls.length === 0;
+}
+
+function leftOutOf(entry: Entry | undefined): LeftOut | undefined {
+  return entry?.role === "note" ? entry.leftOut : undefined;
+}
+
+/** Takes the note that an earlier fit left at the beginning, and puts a summary in place of what it tells of. */
+function withSummary(turns: OldTurn[], summary: Summary | undefined): Old {
+  const [begin, ...rest] = turns;
+  const before: Old = begin?.leftOut
+    ? { leftOut: begin.leftOut, old: rest }
+    : { leftOut: undefined, old: turns };
+  if (!summary) return before;
+  let covered = before.leftOut?.turns ?? 0;
+  let used = 0;
+  for (; covered < summary.turns && used < before.old.length; used += 1) covered += turnsIn(before.old[used]);
+  // One that ends elsewhere than these turns do tells of another history.
+  if (covered !== summary.turns) return before;
+  return { leftOut: { turns: covered, summary }, old: before.old.slice(used) };
+}
+
+function turnsIn(turn: OldTurn | undefined): number {
+  return turn?.leftOut?.turns ?? 1;
+}
+
+function sizeOf(old: readonly OldTurn[], leftOut: LeftOut | undefined): number {
+  return old.reduce((sum, turn) => sum + estimateTokens(turn.entries), noteSize(leftOut));
+}
+
+function noteSize(leftOut: LeftOut | undefined): number {
+  return leftOut ? estimateTokens([leftOutNote(leftOut)]) : 0;
+}
+
+/** Cuts results, those of the oldest turns first, until `tokens` are saved or there are no more. */
+function cutResults(old: readonly OldTurn[], tokens: number): OldTurn[] {
+  let toSave = tokens;
+  return old.map((turn) => {
+    let results = turn.results;
+    const entries = turn.entries.map((entry) => {
+      if (toSave <= 0 || entry.role !== "assistant" || !entry.calls.some(isLong)) return entry;
+      const cut = { ...entry, calls: entry.calls.map(withCutResult) };
+      results += entry.calls.filter(isLong).length;
+      toSave -= estimateTokens([entry]) - estimateTokens([cut]);
+      return cut;
+    });
+    return { ...turn, entries, results };
+  });
+}
+
+function isLong(call: Call): boolean {
+  return codePoints(call.outcome?.text ?? "") > CUT_RESULT_TO + NOTICE_ROOM;
+}
+
+function withCutResult(call: Call): Call {
+  if (!call.outcome || !isLong(call)) return call;
+  const { text } = call.outcome;
+  const head = headOf(text, CUT_RESULT_TO);
+  const notice = `[cut: ${codePoints(text) - CUT_RESULT_TO} characters]`;
+  return { ...call, outcome: { ...call.outcome, text: `${head}${notice}` } };
+}
+
+/** Leaves turns out, the oldest first, until the rest is no larger than `target` or nothing old is left. */
+function leaveOut(
+  turns: readonly OldTurn[],
+  before: LeftOut | undefined,
+  target: number,
+): Old & { gone: OldTurn[] } {
+  const old = [...turns];
+  const gone: OldTurn[] = [];
+  let leftOut = before;
+  let size = sizeOf(old, undefined);
+  while (size + noteSize(leftOut) > target) {
+    const turn = old.shift();
+    if (!turn) break;
+    gone.push(turn);
+    size -= estimateTokens(turn.entries);
+    leftOut = { ...leftOut, turns: (leftOut?.turns ?? 0) + turnsIn(turn) };
+  }
+  return { leftOut, old, gone };
+}
+
+function leftOutNote(leftOut: LeftOut): Note {
+  const { turns, summary } = leftOut;
+  const since = turns - (summary?.turns ?? 0);
+  const words = since > 0 ? `${turnsText(since)} of this conversation left out here.` : "";
+  const text = [summary ? summaryText(summary) : "", words].filter((part) => part !== "").join("\n");
+  return { role: "note", text, leftOut };
+}
+
+function summaryNote(summary: Summary): Note {
+  return { role: "note", text: summaryText(summary), leftOut: { turns: summary.turns, summary } };
+}
+
+function summaryText({ text, turns }: Summary): string {
+  return `${turnsText(turns)} summed up:\n${text}`;
+}
+
+function turnsText(turns: number): string {
+  return turns === 1 ? "1 earlier turn" : `${turns} earlier turns`;
+}

@@ -1,0 +1,42 @@
+/** How many tokens entries take, roughly and without a tokenizer: each model has its own. Pure. */
+import type { Call, Entry } from "./history.ts";
+
+/** English takes four characters a token, JSON and other languages fewer. */
+const CHARACTERS_PER_TOKEN = 3;
+/** Role and separators. */
+const PER_MESSAGE = 5;
+/** Providers count 700 to 1,600 for a picture of a usual size. */
+const PER_IMAGE = 1_200;
+
+export function estimateTokens(entries: readonly Entry[]): number {
+  return entries.reduce((sum, entry) => sum + entryTokens(entry), 0);
+}
+
+function entryTokens(entry: Entry): number {
+  const own = PER_MESSAGE + textTokens(entry.text);
+  if (entry.role === "user") return own + PER_IMAGE * (entry.images?.length ?? 0);
+  if (entry.role === "note") return own;
+  return own + entry.calls.reduce((sum, call) => sum + callTokens(call), 0);
+}
+
+/** The call and its result: two messages. */
+function callTokens(call: Call): number {
+  const asked = call.name + JSON.stringify(call.args);
+  return 2 * PER_MESSAGE + textTokens(asked) + textTokens(call.outcome?.text ?? "");
+}
+
+export function textTokens(text: string): number {
+  return Math.ceil(codePoints(text) / CHARACTERS_PER_TOKEN);
+}
+
+export function codePoints(text: string): number {
+  return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
+}
+
+/** The first `count` code points. */
+export function headOf(text: string, count: number): string {
+  // A code point has two units at most.
+  return Array.from(text.slice(0, 2 * count))
+    .slice(0, count)
+    .join("");
+}

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { CallTimer } from "./call-timer.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function timed(ms: number) {
+  const over = vi.fn();
+  const timer = new CallTimer(ms, () => Date.now());
+  timer.start(over);
+  return { over, timer };
+}
+
+test("is over after its time, once", () => {
+  const { over } = timed(1_000);
+  vi.advanceTimersByTime(999);
+  expect(over).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(60_000);
+  expect(over).toHaveBeenCalledTimes(1);
+});
+
+test("stands still while it is paused, and goes on with what was left", () => {
+  const { over, timer } = timed(1_000);
+  vi.advanceTimersByTime(400);
+  const resume = timer.pause();
+  vi.advanceTimersByTime(3_600_000);
+  expect(timer.remainingMs()).toBe(600);
+  resume();
+  vi.advanceTimersByTime(599);
+  expect(over).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(over).toHaveBeenCalledTimes(1);
+});
+
+test("of two pauses at once the last to end counts; one that is ended twice ends once", () => {
+  const { over, timer } = timed(100);
+  const [first, second] = [timer.pause(), timer.pause()];
+  first();
+  first();
+  vi.advanceTimersByTime(1_000);
+  expect(over).not.toHaveBeenCalled();
+  second();
+  vi.advanceTimersByTime(100);
+  expect(over).toHaveBeenCalledTimes(1);
+});
+
+test("is never over when it has no end, or was ended; a pause changes nothing about that", () => {
+  const endless = timed(Number.POSITIVE_INFINITY);
+  const ended = timed(100);
+  const resume = ended.timer.pause();
+  ended.timer.end();
+  resume();
+  vi.advanceTimersByTime(2 ** 33);
+  expect(endless.over).not.toHaveBeenCalled();
+  expect(ended.over).not.toHaveBeenCalled();
+});
+
+test("a time longer than a timer of Node's is kept", () => {
+  const { over } = timed(2 ** 32);
+  vi.advanceTimersByTime(2 ** 32 - 1);
+  expect(over).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(over).toHaveBeenCalledTimes(1);
+});

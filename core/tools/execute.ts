@@ -1,0 +1,209 @@
+/**
+ * The part of a call in which the tool is at work: its time-out, a cancel, and what is left of its output
+ * when it is stopped.
+ */
+import { CallTimer } from "./call-timer.ts";
+import {
+  type Content,
+  faultResult,
+  type Question,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  Unanswered,
+} from "./contract.ts";
+import { errorText } from "./errors.ts";
+import { OutputTail } from "./output-tail.ts";
+import { maskSecrets, SecretStream } from "./secrets.ts";
+
+/** After an abort: a tool that heeds it has killed its processes and read the rest of their output by then. */
+export const ABORT_GRACE_MS = 500;
+/**
+ * A tool that goes on after its abort keeps its lock this long: what it touches is not free. Not for ever, or
+ * one that hangs would take the device with it.
+ */
+export const LOCK_KEPT_MS = 60_000;
+
+export type Execution = {
+  callId: string;
+  tool: Tool;
+  input: unknown;
+  caller: ToolContext["caller"];
+  timeoutMs: number;
+  /** The argument that matters, for the text of a time-out. */
+  what: string | undefined;
+  /** A cancel. */
+  signal: AbortSignal | undefined;
+  update: ((text: string) => void) | undefined;
+  ask: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
+  job: ToolContext["job"] | undefined;
+  secrets: readonly string[];
+  graceMs: number;
+  /** The wait for a lock is over. */
+  onStart(): void;
+};
+
+export type Executing = {
+  /** The answer, at the time-out and a short grace at the latest. Rejects with what the tool threw. */
+  result: Promise<ToolResult>;
+  /** When what the tool held may go to the next one. Never rejects. */
+  released: Promise<void>;
+};
+
+/** Starts the tool. */
+export function execute(execution: Execution): Executing {
+  const clock = new AbortController();
+  // Not AbortSignal.timeout: its timer lives on after the call, for an hour with some tools.
+  const timer = new CallTimer(execution.timeoutMs);
+  timer.start(() => clock.abort(new DOMException("timed out", "TimeoutError")));
+  const signal = execution.signal ? AbortSignal.any([execution.signal, clock.signal]) : clock.signal;
+  const output = new Output(execution);
+  const context = contextOf(execution, signal, timer, output);
+  execution.onStart();
+  // In an async function, so that a tool that throws at once rejects like any other.
+  const work = (async () => await execution.tool.execute(execution.input, context))();
+  const ended = work.then(
+    () => {},
+    () => {},
+  );
+  return {
+    result: answer(execution, work, ended, signal, output).finally(() => {
+      timer.end();
+      output.close();
+    }),
+    released: released(ended, signal),
+  };
+}
+
+function contextOf(
+  { callId, caller, tool, ask, job, secrets }: Execution,
+  signal: AbortSignal,
+  timer: CallTimer,
+  output: Output,
+): ToolContext {
+  return {
+    callId,
+    caller,
+    signal,
+    update: (text) => output.add(text),
+    async ask(question) {
+      if (!ask) throw new Unanswered(errorText.nobodyToAsk(tool.name));
+      const resume = timer.pause();
+      try {
+        return await ask({ ...question, text: maskSecrets(question.text, secrets) }, signal);
+      } finally {
+        resume();
+      }
+    },
+    job: job ?? (() => faultResult("unavailable", errorText.noJobs(tool.name))),
+  };
+}
+
+async function released(ended: Promise<void>, signal: AbortSignal): Promise<void> {
+  await Promise.race([ended, aborted(signal, ended)]);
+  if (signal.aborted) await atMost(LOCK_KEPT_MS, ended);
+}
+
+async function answer(
+  execution: Execution,
+  work: Promise<ToolResult>,
+  ended: Promise<void>,
+  signal: AbortSignal,
+  output: Output,
+): Promise<ToolResult> {
+  await Promise.race([ended, aborted(signal, ended)]);
+  if (!signal.aborted) return await work;
+  const stopped = stoppedResult(execution);
+  // A tool that ignores its signal must not hold the call.
+  const own = await atMost(execution.graceMs, ended).then((inTime) =>
+    inTime ? work.catch(() => undefined) : undefined,
+  );
+  return withOutput(stopped, own, output);
+}
+
+/** A cancel wins over a time-out that came with it: the person asked for it. */
+function stoppedResult({ tool, timeoutMs, what, signal }: Execution): ToolResult {
+  return signal?.aborted
+    ? faultResult("aborted", errorText.cancelled(tool.name, true))
+    : faultResult("timeout", errorText.timeout(tool.name, timeoutMs, what));
+}
+
+/**
+ * What a stopped tool gave back itself is better than what it had said until then; a fault of its own with
+ * the same cause is better than our words. Whatever it says, it was stopped.
+ */
+function withOutput(stopped: ToolResult, own: ToolResult | undefined, output: Output): ToolResult {
+  const ownContent = (own?.content ?? []).filter((part) => part.type !== "text" || part.text.trim() !== "");
+  const details = own?.details && { details: own.details };
+  if (own?.fault && own.fault.code === stopped.fault?.code && ownContent.length > 0)
+    return { ...own, content: ownContent };
+  const said: Content[] = ownContent.length > 0 ? ownContent : textContent(output.tail());
+  if (said.length === 0) return { ...stopped, ...details };
+  const [first, ...rest] = said;
+  const words = `${stopped.fault?.message}\nOutput so far:\n`;
+  const content: Content[] =
+    first?.type === "text"
+      ? [{ type: "text", text: words + first.text }, ...rest]
+      : [{ type: "text", text: words.trimEnd() }, ...said];
+  return { ...stopped, content, ...details };
+}
+
+function textContent(text: string): Content[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+/** What a tool says before its end: on to whoever watches, and kept for the case that it is stopped. */
+class Output {
+  readonly #kept = new OutputTail();
+  readonly #filter: SecretStream;
+  readonly #update: ((text: string) => void) | undefined;
+  #closed = false;
+
+  constructor({ secrets, update }: Execution) {
+    this.#filter = new SecretStream(secrets);
+    this.#update = update;
+  }
+
+  add(text: string): void {
+    // A tool that goes on after its abort has no one to speak to.
+    if (!this.#closed) this.#pass(this.#filter.push(text));
+  }
+
+  tail(): string {
+    this.#kept.add(this.#filter.end());
+    return this.#kept.text();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#pass(this.#filter.end());
+    this.#closed = true;
+  }
+
+  #pass(text: string): void {
+    if (text === "") return;
+    this.#kept.add(text);
+    this.#update?.(text);
+  }
+}
+
+/** Resolves at the abort. When the work ends first it never does, and its listener goes. */
+function aborted(signal: AbortSignal, ended: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => resolve();
+    if (signal.aborted) return done();
+    signal.addEventListener("abort", done, { once: true });
+    void ended.then(() => signal.removeEventListener("abort", done));
+  });
+}
+
+/** Waits for the work to end, so long at most. @returns whether it did */
+function atMost(ms: number, ended: Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms);
+    void ended.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,66 @@
+/** What leaves the runner: a result without secrets, held to its sizes. */
+import type { Content, ToolResult } from "./contract.ts";
+import { maskDeep, maskSecrets } from "./secrets.ts";
+
+/** Text of one result, in bytes: more would push everything else out of the model's sight. */
+export const RESULT_TEXT_MAX_BYTES = 50 * 1024;
+/** An image of one result, in bytes of base64: it has to fit a frame and a row. */
+export const RESULT_IMAGE_MAX_BYTES = 64 * 1024;
+
+/** Makes a result fit to leave. First the secrets: a cut through one would hide it from the filter. */
+export function outgoing(result: ToolResult, secrets: readonly string[] = []): ToolResult {
+  return capped(secrets.length > 0 ? withoutSecrets(result, secrets) : result);
+}
+
+/** A fault's `cause` stays as it is: it is for the log alone, whose writer filters the words it takes. */
+function withoutSecrets(result: ToolResult, secrets: readonly string[]): ToolResult {
+  const mask = (text: string) => maskSecrets(text, secrets);
+  const { forUser, fault, details } = result;
+  return {
+    ...result,
+    content: result.content.map((part) =>
+      part.type === "text" ? { type: "text", text: mask(part.text) } : part,
+    ),
+    ...(forUser !== undefined && { forUser: mask(forUser) }),
+    ...(fault && { fault: { ...fault, message: mask(fault.message) } }),
+    ...(details && { details: maskDeep(details, secrets) as Record<string, unknown> }),
+  };
+}
+
+/** Holds a result to its sizes, for each of its readers; what was cut is said in it. */
+function capped(result: ToolResult): ToolResult {
+  let left = RESULT_TEXT_MAX_BYTES;
+  const content = result.content.map((part): Content => {
+    if (part.type === "image" && part.data.length > RESULT_IMAGE_MAX_BYTES) {
+      return {
+        type: "text",
+        text: `[image of ${part.data.length} bytes left out: over ${RESULT_IMAGE_MAX_BYTES}]`,
+      };
+    }
+    if (part.type !== "text") return part;
+    const text = cutText(part.text, left);
+    left = Math.max(0, left - new TextEncoder().encode(text).length);
+    return { type: "text", text };
+  });
+  const { forUser, fault } = result;
+  return {
+    ...result,
+    content,
+    ...(forUser !== undefined && { forUser: cutText(forUser, RESULT_TEXT_MAX_BYTES) }),
+    ...(fault && { fault: { ...fault, message: cutText(fault.message, RESULT_TEXT_MAX_BYTES) } }),
+  };
+}
+
+/** Cuts text at a whole character so that its UTF-8 form, without the notice, fits `maxBytes`. */
+export function cutText(text: string, maxBytes: number): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= maxBytes) return text;
+  // In streaming mode the decoder keeps a character that is cut in two to itself instead of replacing it.
+  const head = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(
+    bytes.subarray(0, maxBytes),
+    {
+      stream: true,
+    },
+  );
+  return `${head}\n[Cut: ${maxBytes} of ${bytes.length} bytes shown.]`;
+}

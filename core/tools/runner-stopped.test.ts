@@ -1,0 +1,345 @@
+import { describe, expect, test, vi } from "vitest";
+import { until } from "../../test/wait.ts";
+import { z } from "../protocol/parse.ts";
+import { defineTool, faultResult, type Tool, textOf, textResult } from "./contract.ts";
+import { Locks } from "./locks.ts";
+import { ToolRegistry } from "./registry.ts";
+import { type RunEvent, type RunnerOptions, type RunRequest, runTool } from "./runner.ts";
+
+const CALLER = { principal: "ada", role: "owner", channel: "test" };
+const FOREVER = () => new Promise<never>(() => {});
+const SECRET = "hunter2-hunter2";
+
+const bash = (execute: Tool["execute"], more: Partial<Tool> = {}): Tool => ({
+  ...defineTool({
+    name: "bash",
+    description: "Runs",
+    input: z.strictObject({ command: z.string() }),
+    effect: "exec",
+    idempotent: false,
+    timeoutMs: 5_000,
+    maxTimeoutMs: 10_000,
+    execute,
+  }),
+  ...more,
+});
+
+const run = (tool: Tool, more: Partial<RunRequest> = {}, options: RunnerOptions = {}) =>
+  runTool(
+    new ToolRegistry([tool]),
+    { callId: "c1", name: tool.name, args: { command: "make" }, caller: CALLER, ...more },
+    { graceMs: 10, ...options },
+  );
+
+/** Waits for the abort of its call. */
+const untilStopped = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+
+const TIMED_OUT =
+  "Error: Tool 'bash' timed out after 0.1s. Command: 'make'.\nTry again with a shorter timeout or explain to the user.";
+
+describe("what is left of a call that was stopped", () => {
+  test("its output until then", async () => {
+    const tool = bash(async (_, { update }) => {
+      update("compiling a\n");
+      update("compiling b\n");
+      return await FOREVER();
+    });
+    const { result } = await run(tool, { timeoutMs: 100 });
+    expect(textOf(result)).toBe(`${TIMED_OUT}\nOutput so far:\ncompiling a\ncompiling b`);
+    expect(result.fault).toEqual({ code: "timeout", message: TIMED_OUT });
+  });
+
+  test("of much output the end", async () => {
+    const tool = bash(async (_, { update }) => {
+      for (let line = 0; line < 10_000; line += 1) update(`line ${line}\n`);
+      return await FOREVER();
+    });
+    const text = textOf((await run(tool, { timeoutMs: 50 })).result);
+    expect(text).toContain("\nOutput so far:\n[Cut: the last 16384 bytes are shown.]\n");
+    expect(text).toMatch(/line 9999$/);
+    expect(text.length).toBeLessThan(17_000);
+  });
+
+  test("without output the words alone", async () => {
+    const { result } = await run(bash(FOREVER), { timeoutMs: 100 });
+    expect(textOf(result)).toBe(TIMED_OUT);
+  });
+
+  test("after a cancel too", async () => {
+    const stop = new AbortController();
+    const tool = bash(async (_, { update }) => {
+      update("half");
+      stop.abort();
+      return await FOREVER();
+    });
+    const { result } = await run(tool, { signal: stop.signal });
+    expect(result.fault?.code).toBe("aborted");
+    expect(textOf(result)).toBe(
+      "Error: Tool 'bash' was cancelled while it ran. A part of its work may be done.\nTell the user so; do not call it again unless the user asks.\nOutput so far:\nhalf",
+    );
+  });
+
+  test("what the tool gives back itself, in time, wins over what it had said; it was stopped all the same", async () => {
+    const tool = bash(async (_, { signal, update }) => {
+      update("half");
+      await untilStopped(signal);
+      return textResult("half, and the rest of the pipe", { exit_code: 143 });
+    });
+    const { result } = await run(tool, { timeoutMs: 100 }, { graceMs: 1_000 });
+    expect(result.fault?.code).toBe("timeout");
+    expect(textOf(result)).toBe(`${TIMED_OUT}\nOutput so far:\nhalf, and the rest of the pipe`);
+    expect(result.details).toEqual({ exit_code: 143 });
+  });
+
+  test("its own words for the time-out stand as they are", async () => {
+    const own = faultResult("timeout", "Error: the pump did not answer in time; the valve is shut.");
+    const tool = bash(async (_, { signal }) => {
+      await untilStopped(signal);
+      return own;
+    });
+    expect((await run(tool, { timeoutMs: 20 }, { graceMs: 1_000 })).result).toEqual(own);
+  });
+
+  test("what it throws, or gives back empty, does not", async () => {
+    for (const end of [() => Promise.reject(new Error("EPIPE")), async () => textResult(" ")]) {
+      const tool = bash(async (_, { signal, update }) => {
+        update("half");
+        await untilStopped(signal);
+        return await end();
+      });
+      const { result } = await run(tool, { timeoutMs: 20 }, { graceMs: 1_000 });
+      expect(textOf(result)).toMatch(/\nOutput so far:\nhalf$/);
+      expect(result.fault?.code).toBe("timeout");
+    }
+  });
+
+  test("what comes after the grace changes nothing, and nobody hears it", async () => {
+    const heard: string[] = [];
+    const late = Promise.withResolvers<void>();
+    const tool = bash(async (_, { update }) => {
+      update("early");
+      await late.promise;
+      update("late");
+      return textResult("late");
+    });
+    const { result } = await run(tool, { timeoutMs: 10, update: (text) => heard.push(text) });
+    late.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(textOf(result)).toMatch(/\nOutput so far:\nearly$/);
+    expect(heard).toEqual(["early"]);
+  });
+
+  test("a call that ended before its cancel is not cancelled", async () => {
+    const stop = new AbortController();
+    const running = run(
+      bash(async () => textResult("done")),
+      { signal: stop.signal },
+    );
+    const { result } = await running;
+    stop.abort();
+    expect(result).toEqual(textResult("done"));
+  });
+});
+
+describe("locks", () => {
+  const pin = (execute: Tool["execute"], more: Partial<Tool> = {}) =>
+    bash(execute, { lock: (input) => `pin:${(input as { command: string }).command}`, ...more });
+
+  test("calls with the same key go one after another, and the time-out starts with the tool", async () => {
+    const locks = new Locks();
+    const first = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const one = run(
+      pin(async () => {
+        order.push("first starts");
+        await first.promise;
+        order.push("first ends");
+        return textResult("1");
+      }),
+      {},
+      { locks },
+    );
+    const two = run(
+      pin(async () => {
+        order.push("second");
+        return textResult("2");
+      }),
+      { timeoutMs: 30 },
+      { locks },
+    );
+    const other = await run(
+      pin(async () => textResult("3")),
+      { args: { command: "else" } },
+      { locks },
+    );
+    expect(textOf(other.result)).toBe("3");
+    // Longer than the second one's time-out, which must not run yet: that is what is tested.
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    first.resolve();
+    expect(textOf((await one).result)).toBe("1");
+    const { result, elapsedMs } = await two;
+    expect(textOf(result)).toBe("2");
+    expect(elapsedMs).toBeLessThan(50);
+    expect(order).toEqual(["first starts", "first ends", "second"]);
+  });
+
+  test("a tool that runs alone keeps others out", async () => {
+    const locks = new Locks();
+    const free = Promise.withResolvers<void>();
+    let started = false;
+    const alone = run(
+      bash(
+        async () => {
+          await free.promise;
+          return textResult("alone");
+        },
+        { runs: "alone" },
+      ),
+      {},
+      { locks },
+    );
+    const other = run(
+      bash(async () => {
+        started = true;
+        return textResult("other");
+      }),
+      {},
+      { locks },
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(started).toBe(false);
+    free.resolve();
+    await Promise.all([alone, other]);
+    expect(started).toBe(true);
+  });
+
+  test("a cancel ends the wait, and says that nothing was run", async () => {
+    const locks = new Locks();
+    void locks.run({ alone: true }, undefined, FOREVER);
+    const stop = new AbortController();
+    const waiting = run(
+      bash(() => expect.fail("was run")),
+      { signal: stop.signal },
+      { locks },
+    );
+    stop.abort();
+    const { result } = await waiting;
+    expect(result.fault).toMatchObject({
+      code: "aborted",
+      message: expect.stringContaining("Nothing was run"),
+    });
+  });
+
+  test("a tool that goes on after its time-out keeps its lock until it ends", async () => {
+    const locks = new Locks();
+    const hangs = Promise.withResolvers<never>();
+    const { result } = await run(
+      pin(() => hangs.promise),
+      { timeoutMs: 10 },
+      { locks },
+    );
+    expect(result.fault?.code).toBe("timeout");
+    let started = false;
+    const next = run(
+      pin(async () => {
+        started = true;
+        return textResult("next");
+      }),
+      {},
+      { locks },
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(started).toBe(false);
+    hangs.reject(new Error("killed at last"));
+    expect(textOf((await next).result)).toBe("next");
+  });
+
+  test("but not for ever", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    vi.setTimerTickMode("nextTimerAsync");
+    try {
+      const locks = new Locks();
+      await run(pin(FOREVER), {}, { locks });
+      const next = await run(
+        pin(async () => textResult("next")),
+        {},
+        { locks },
+      );
+      expect(textOf(next.result)).toBe("next");
+      await until(() => vi.getTimerCount() === 0, { what: "no timer is left" });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("a lock key that cannot be made is a failure of the tool", async () => {
+    const lock = () => {
+      throw new Error("no such path");
+    };
+    const { result } = await run(bash(FOREVER, { lock }), {}, { locks: new Locks() });
+    expect(textOf(result)).toBe("Error: Tool 'bash' failed: no such path");
+  });
+});
+
+describe("secrets", () => {
+  const secrets = [SECRET];
+
+  test("leave no result, whichever of its readers it is for", async () => {
+    const said = `the password is ${SECRET}.`;
+    const masked = "the password is [secret].";
+    const execute = async () => ({
+      ...faultResult("io", said, { details: { stderr: said, code: 1 }, cause: new Error(said) }),
+      forUser: said,
+    });
+    const log: RunEvent[] = [];
+    const { result } = await run(bash(execute), {}, { secrets, log: (event) => log.push(event) });
+    expect(result).toMatchObject({
+      content: [{ type: "text", text: masked }],
+      forUser: masked,
+      fault: { code: "io", message: masked },
+      details: { stderr: masked, code: 1 },
+    });
+    expect(log.at(-1)).toMatchObject({ message: masked, cause: masked });
+    expect(JSON.stringify(log)).not.toContain(SECRET);
+  });
+
+  test("nor what is thrown, nor what was said before the end, in whatever pieces", async () => {
+    const thrown = await run(
+      bash(async () => Promise.reject(new Error(SECRET))),
+      {},
+      { secrets },
+    );
+    expect(textOf(thrown.result)).toBe("Error: Tool 'bash' failed: [secret]");
+
+    const heard: string[] = [];
+    const tool = bash(async (_, { update }) => {
+      for (const letter of `a ${SECRET} b`) update(letter);
+      return await FOREVER();
+    });
+    const { result } = await run(tool, { timeoutMs: 10, update: (text) => heard.push(text) }, { secrets });
+    expect(heard.join("")).toBe("a [secret] b");
+    expect(textOf(result)).toMatch(/\nOutput so far:\na \[secret\] b$/);
+  });
+
+  test("nor a question to the person", async () => {
+    const asked: string[] = [];
+    const tool = bash(async (_, { ask }) => textResult(await ask({ text: `Use ${SECRET}?` })));
+    const ask = async ({ text }: { text: string }) => {
+      asked.push(text);
+      return "yes";
+    };
+    await run(tool, { ask }, { secrets });
+    expect(asked).toEqual(["Use [secret]?"]);
+  });
+
+  test("a secret at the place where a long text is cut does not survive in part", async () => {
+    const text = "x".repeat(50 * 1024 - 5) + SECRET;
+    const { result } = await run(
+      bash(async () => textResult(text)),
+      {},
+      { secrets },
+    );
+    expect(textOf(result)).not.toContain(SECRET.slice(0, 5));
+  });
+});
