@@ -10,12 +10,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export type Step =
-  /** `$results` in the text becomes the tool results since the user's message. */
+  /** `$results` becomes the tool results since the user's message, `$notes` what the gateway told the model. */
   | { text: string }
   | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string }
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | { hang: "before" | "middle" }
   | { breakOff: true }
+  /** Answers when the test calls `release` with this name. */
+  | { hold: string; step: Step }
   /** Written as it is, as an event stream. */
   | { raw: string };
 
@@ -38,6 +40,8 @@ export type ScriptedModel = {
   url: string;
   requests: ModelRequest[];
   breaches: string[];
+  /** Lets a step that holds go on, also one that is asked for later. */
+  release(name: string): void;
   close(): Promise<void>;
 };
 
@@ -50,6 +54,12 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   const requests: ModelRequest[] = [];
   const breaches: string[] = [];
   const position = new Map<string, number>();
+  const holds = new Map<string, PromiseWithResolvers<void>>();
+  const hold = (name: string) => {
+    const known = holds.get(name) ?? Promise.withResolvers<void>();
+    holds.set(name, known);
+    return known;
+  };
 
   const server = createServer((request, response) => {
     request.socket.setNoDelay(true);
@@ -87,7 +97,12 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
     const steps = JSON.parse(question.slice(question.indexOf("["))) as Step[];
     const at = position.get(question) ?? 0;
     position.set(question, at + 1);
-    play(response, steps[at] ?? { text: "the script is at its end" }, asked);
+    let step = steps[at] ?? { text: "the script is at its end" };
+    while ("hold" in step) {
+      await hold(step.hold).promise;
+      step = step.step;
+    }
+    play(response, step, asked);
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -96,6 +111,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
     breaches,
+    release: (name) => hold(name).resolve(),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -104,7 +120,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   };
 }
 
-function play(response: ServerResponse, step: Step, asked: ModelRequest): void {
+function play(response: ServerResponse, step: Exclude<Step, { hold: string }>, asked: ModelRequest): void {
   if ("status" in step) {
     response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
     response.end(
@@ -125,10 +141,9 @@ function play(response: ServerResponse, step: Step, asked: ModelRequest): void {
     if ("breakOff" in step) setImmediate(() => response.destroy());
     return;
   }
-  const text = ("text" in step && step.text ? step.text : "").replaceAll(
-    "$results",
-    resultsOf(asked.messages),
-  );
+  const text = ("text" in step && step.text ? step.text : "")
+    .replaceAll("$results", resultsOf(asked.messages))
+    .replaceAll("$notes", notesOf(asked.messages));
   const calls = "calls" in step ? step.calls : [];
   let out = "";
   // In two pieces, so that streaming is seen.
@@ -175,6 +190,13 @@ function resultsOf(messages: Message[]): string {
     .slice(from + 1)
     .filter((message) => message.role === "tool")
     .map(textOf)
+    .join(" | ");
+}
+
+function notesOf(messages: Message[]): string {
+  return messages
+    .map(textOf)
+    .filter((text) => text.startsWith("[edgecall] "))
     .join(" | ");
 }
 

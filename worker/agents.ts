@@ -96,7 +96,9 @@ export class Agents {
   ): CallTarget | undefined {
     const row = this.#row(id);
     if (!row || !served({ id, foreign: row.is_foreign === 1 })) return undefined;
-    return { ...toRosterAgent(row, bridge), adverts: JSON.parse(row.tools) as ActionAdvert[] };
+    const features = JSON.parse(row.features) as string[];
+    const adverts = JSON.parse(row.tools) as ActionAdvert[];
+    return { ...toRosterAgent(row, bridge), adverts, asks: features.includes("question") };
   }
 
   features(id: string): string[] {
@@ -157,6 +159,10 @@ function toRosterAgent(row: AgentRow, bridge: number | null): RosterAgent {
     lastSeen: online ? bridge : row.last_seen,
     line: row.line,
     actions: tools.map((tool) => tool.name).sort(),
+    queues: tools
+      .filter((tool) => tool.queue_ms !== undefined)
+      .map((tool) => tool.name)
+      .sort(),
     hasModel: foreign || features.includes("prompt"),
     foreign,
   };

@@ -1,36 +1,43 @@
 /** What the bridge says, frame by frame. Nothing that it sends can crash the object or go unanswered. */
 import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
-import { readReport } from "@edgecall/core/protocol/mqtt.ts";
+import { AgentEvent, readReport } from "@edgecall/core/protocol/mqtt.ts";
 import { BRIDGE_PROTOCOL, FRAME_MAX_BYTES, HELLO_MAX_BYTES, VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { Agents } from "./agents.ts";
+import type { Asking } from "./asking.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import type { Env } from "./env.ts";
+import type { HomeContext } from "./home-context.ts";
 import type { Ledger, LedgerCall, SettledOutcome } from "./ledger.ts";
 import { logError, logInfo } from "./log.ts";
+import { conversationOf } from "./objects.ts";
 import { outcomeOf } from "./outcome.ts";
 import { closeQuietly } from "./waiters.ts";
 
+/** Signs of life are written down this coarsely. */
+const LIFE_GRAIN_MS = 10_000;
+/** A job that reported nothing for so long is given up; its late report still counts. */
+const JOB_MAX_MS = 7 * 86_400_000;
+
 export class BridgeDesk {
   readonly #ctx: DurableObjectState;
+  readonly #env: Env;
   readonly #bridge: BridgeSocket;
   readonly #agents: Agents;
   readonly #ledger: Ledger;
   readonly #dispatcher: Dispatcher;
+  readonly #asking: Asking;
 
-  constructor(
-    ctx: DurableObjectState,
-    bridge: BridgeSocket,
-    agents: Agents,
-    ledger: Ledger,
-    dispatcher: Dispatcher,
-  ) {
-    this.#ctx = ctx;
-    this.#bridge = bridge;
-    this.#agents = agents;
-    this.#ledger = ledger;
+  constructor(home: HomeContext, dispatcher: Dispatcher, asking: Asking) {
+    this.#ctx = home.ctx;
+    this.#env = home.env;
+    this.#bridge = home.bridge;
+    this.#agents = home.agents;
+    this.#ledger = home.ledger;
     this.#dispatcher = dispatcher;
+    this.#asking = asking;
   }
 
   async onMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -92,9 +99,9 @@ export class BridgeDesk {
       case "refused":
         return this.#onRefused(frame.id, frame.code, frame.message);
       case "event":
-        return this.#onEvent(frame.id, frame.agent);
+        return await this.#onEvent(frame.id, frame.agent, frame.payload);
       case "report":
-        return this.#onReport(frame.id, frame.agent, frame.payload);
+        return await this.#onReport(frame.id, frame.agent, frame.payload);
     }
   }
 
@@ -129,11 +136,27 @@ export class BridgeDesk {
     await this.#dispatcher.arm();
   }
 
-  #onEvent(id: string, agent: string): void {
+  async #onEvent(id: string, agent: string, text: string): Promise<void> {
     const call = this.#ledger.get(id);
-    // An action has its own time-out; only an agent that was asked in words is waited for by signs of life.
-    if (call?.agent === agent && call.endsAt > call.createdAt + call.silenceMs)
-      this.#ledger.alive(id, Date.now());
+    if (!call || call.agent !== agent || call.outcome) return;
+    const event = checkJson(AgentEvent, text);
+    if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
+    if (event.value.type === "question") return await this.#asking.fromAgent(call, event.value);
+    this.#heard(call);
+    if (event.value.type !== "progress" || event.value.text === undefined || call.conversation === null)
+      return;
+    // Seen by whoever watches now, kept by nobody: what counts comes with the result.
+    const { tool, text: said } = event.value;
+    const told = conversationOf(this.#env, call.conversation).progress(call.lateFor ?? id, tool, said);
+    this.#ctx.waitUntil(told.catch((error: unknown) => logError("progress.lost", error, { call: id })));
+  }
+
+  /** An action has its own time-out; only an agent that was asked in words is waited for by signs of life. */
+  #heard(call: LedgerCall): void {
+    if (call.endsAt <= call.createdAt + call.silenceMs) return;
+    const now = Date.now();
+    // A row for each sign would be paid for; one in a while says the same.
+    if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) this.#ledger.alive(call.id, now);
   }
 
   #onRefused(id: string, code: Refusal, message: string): void {
@@ -150,14 +173,21 @@ export class BridgeDesk {
     this.#dispatcher.settle(call, { status: "error", errorType: REFUSAL_TYPES[code], text, elapsedMs });
   }
 
-  #onReport(id: string, agent: string, text: string): void {
+  async #onReport(id: string, agent: string, text: string): Promise<void> {
     const call = this.#ledger.get(id);
     // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
-    if (call && call.agent === agent && !call.outcome)
-      this.#dispatcher.settle(call, this.#readOutcome(call, text, Date.now() - call.createdAt));
-    else if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
+    if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
+    else if (call) await this.#take(call, text);
     // In any case: an id that is not known now will not be known later either.
     this.#dispatcher.acknowledge(id, agent, call?.caller);
+  }
+
+  async #take(call: LedgerCall, text: string): Promise<void> {
+    const outcome = this.#readOutcome(call, text, Date.now() - call.createdAt);
+    if (outcome.job !== undefined) await this.#dispatcher.expectJob(outcome.job, call, JOB_MAX_MS);
+    if (call.outcome) return this.#dispatcher.settleLate(call, outcome);
+    this.#dispatcher.settle(call, outcome);
+    await this.#asking.callEnded(call.id);
   }
 
   #readOutcome(call: LedgerCall, text: string, elapsedMs: number): SettledOutcome {
@@ -171,7 +201,7 @@ export class BridgeDesk {
       call.command === "tool"
         ? target?.adverts.find((candidate) => candidate.name === call.payload.tool)
         : undefined;
-    const outcome = outcomeOf(report.value, elapsedMs, advert);
+    const outcome = outcomeOf(report.value, elapsedMs, advert, target?.foreign);
     if (call.conversation !== null) return outcome;
     return { ...outcome, report: { report_type: report.value.type, payload: report.value.payload } };
   }

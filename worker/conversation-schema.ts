@@ -65,4 +65,28 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    version: 2,
+    sql: `
+      -- Shown beside the turn; Home has the question itself and decides who may answer it.
+      CREATE TABLE question (
+        id          TEXT PRIMARY KEY,
+        turn        INTEGER NOT NULL,
+        call        TEXT NOT NULL,
+        asked       TEXT NOT NULL,        -- JSON: text, options, approval
+        expires_at  INTEGER NOT NULL,
+        asked_seq   INTEGER NOT NULL,
+        answer      TEXT,
+        answered_by TEXT,
+        closed_seq  INTEGER
+      ) STRICT, WITHOUT ROWID;
+
+      -- What was said before a turn, in a model's words: stands for the turns that no longer fit.
+      CREATE TABLE summary (
+        up_to      INTEGER PRIMARY KEY,   -- n of the last turn that is in it
+        text       TEXT NOT NULL,
+        created_at INTEGER NOT NULL
+      ) STRICT;
+    `,
+  },
 ];

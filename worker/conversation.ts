@@ -14,17 +14,26 @@ import { limitNote, type Next, nextOf } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { AskedOfPerson } from "./asking.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import { checkEdgeCall, edgeCallDefinition, offlineNote } from "./edge-call.ts";
 import type { Env } from "./env.ts";
-import { logError } from "./log.ts";
+import { logError, logInfo } from "./log.ts";
 import { migrate } from "./migrate.ts";
 import { homeOf } from "./objects.ts";
 import type { Roster } from "./roster.ts";
 import { NO_MODEL, readSettings, type Settings, SettingsError } from "./settings.ts";
-import { type NewTurn, type StoredCall, type StoredEntry, Transcript, type Turn } from "./transcript.ts";
-import { eventsAfter, resultOf, type TurnResult } from "./turn-view.ts";
-import { cancelledAnswer, cancelledOutcome, INTERNAL_ERROR, tryAgain } from "./turn-words.ts";
+import { Transcript } from "./transcript.ts";
+import type { NewTurn, StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
+import { eventsAfter, resultOf, type TurnEvent, type TurnResult } from "./turn-view.ts";
+import {
+  cancelledAnswer,
+  cancelledOutcome,
+  INTERNAL_ERROR,
+  lateNote,
+  shownApproval,
+  tryAgain,
+} from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
 
 /** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
@@ -63,6 +72,60 @@ export class Conversation extends DurableObject<Env> {
     if (this.#settle(callId, outcome)) this.#drive();
   }
 
+  /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
+  async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {
+    const call = this.#transcript.call(callId);
+    if (!call) return;
+    // A job may be accepted by the very call that was queued: only its last word sets off a turn.
+    if (
+      !this.#transcript.settleLate(
+        callId,
+        outcome,
+        lateNote(call, outcome),
+        isJob && outcome.job === undefined,
+      )
+    )
+      return;
+    logInfo("call.late", { call: callId, by });
+    this.#drive();
+  }
+
+  /** A device (or the gateway, for it) asks the person something in the middle of a call. */
+  async ask(asked: AskedOfPerson): Promise<void> {
+    const call = this.#transcript.call(asked.call);
+    const turn = call && this.#transcript.turnAt(call.turn);
+    if (!turn || call.outcome) return;
+    const { approval, expiresAt: expires_at, ...rest } = asked;
+    if (
+      !this.#transcript.questions.add(
+        { ...rest, expires_at, ...(approval && { approval: shownApproval(approval) }) },
+        turn.n,
+      )
+    )
+      return;
+    this.#transcript.extend(call.id, expires_at + DEADLINE_GRACE_MS);
+    this.#tellNewest(turn);
+    this.#drive();
+  }
+
+  /** It was answered, or nobody needs to any more. */
+  async closeQuestion(id: string, answer: string, by: string | null): Promise<void> {
+    const n = this.#transcript.questions.close(id, answer, by);
+    const turn = n === undefined ? undefined : this.#transcript.turnAt(n);
+    if (turn) this.#tellNewest(turn);
+  }
+
+  /** Output of a device as it comes, for whoever watches. Never a row. */
+  async progress(callId: string, tool: string | undefined, text: string): Promise<void> {
+    const call = this.#transcript.call(callId);
+    const turn = call && this.#transcript.turnAt(call.turn);
+    if (turn)
+      this.#waiters.tell(turn.id, {
+        event: "progress",
+        data: { call: callId, ...(tool !== undefined && { tool }), text },
+      });
+  }
+
   /** A turn as it stands, or undefined. */
   async look(turnId: string): Promise<TurnResult | undefined> {
     const turn = this.#transcript.turn(turnId);
@@ -76,7 +139,11 @@ export class Conversation extends DurableObject<Env> {
     return turns.map((turn) => {
       const own = entries.filter((entry) => entry.turn === turn.n);
       const text = own.find((entry) => entry.role === "user")?.text ?? "";
-      return { text, created_at: turn.createdAt, ...resultOf(turn, own) };
+      return {
+        text,
+        created_at: turn.createdAt,
+        ...resultOf(turn, own, this.#transcript.questions.of(turn.n)),
+      };
     });
   }
 
@@ -91,7 +158,11 @@ export class Conversation extends DurableObject<Env> {
     for (const call of open) this.#settle(call.id, cancelledOutcome(out.includes(call)));
     this.#finish(turn, "cancelled", cancelledAnswer(out.length), "cancelled");
     if (this.#modelCall?.turn === turn.n) this.#modelCall.abort.abort();
-    if (out.length > 0) await this.#home().cancel(out.map((call) => call.id));
+    if (out.length > 0)
+      await this.#home().cancel(
+        out.map((call) => call.id),
+        this.#name(),
+      );
     this.#drive();
     return this.look(turnId);
   }
@@ -112,12 +183,16 @@ export class Conversation extends DurableObject<Env> {
     const turn = this.#transcript.turn(url.searchParams.get("turn") ?? "");
     if (!turn) return new Response("no such turn", { status: 404 });
     const after = Number(url.searchParams.get("after") ?? 0);
-    const missed = eventsAfter(turn, this.#transcript.entriesOf(turn.n), after);
+    const missed = this.#eventsAfter(turn, after);
     if (turn.status !== "running" && missed.length === 0)
       return new Response("nothing more", { status: 410 });
     const response = this.#waiters.accept(turn.id, missed);
-    // After a crash the waiting room comes back before the lease does.
-    if (turn.status === "running") this.#drive();
+    if (turn.status === "running") {
+      // After a crash the waiting room comes back before the lease does.
+      this.#drive();
+      const out = this.#openCalls(turn).filter((call) => call.submitted);
+      if (out.length > 0) this.ctx.waitUntil(this.#watch(out.map((call) => call.id)));
+    }
     return response;
   }
 
@@ -310,6 +385,8 @@ export class Conversation extends DurableObject<Env> {
         args: checked.args,
         caller: { principal: turn.origin.principal, role: turn.origin.role, channel: turn.origin.channel },
         known: call.submitted,
+        watched: this.#waiters.listening(turn.id),
+        tainted: this.#transcript.tainted(),
       });
       if (reply.accepted) this.#transcript.submitted(call.id, reply.deadline);
       else this.#settle(call.id, reply.outcome);
@@ -353,15 +430,37 @@ export class Conversation extends DurableObject<Env> {
     this.#waiters.end(turn.id);
   }
 
+  /** Somebody came to watch after the calls were sent. */
+  async #watch(calls: string[]): Promise<void> {
+    try {
+      await this.#home().watch(calls);
+    } catch (error) {
+      logError("watch.failed", error, { conversation: this.ctx.id.name });
+    }
+  }
+
+  #eventsAfter(turn: Turn, after: number): TurnEvent[] {
+    return eventsAfter(
+      turn,
+      this.#transcript.entriesOf(turn.n),
+      this.#transcript.questions.of(turn.n),
+      after,
+    );
+  }
+
+  /** Sends what the last write brought. */
+  #tellNewest(turn: Turn): void {
+    this.#tellSince(turn, this.#transcript.lastSeq() - 1);
+  }
+
   /** Sends what rows say since a seq: the same events that a client gets that attaches later. */
   #tellSince(turn: Turn, after: number): void {
     if (!this.#waiters.listening(turn.id)) return;
-    for (const event of eventsAfter(turn, this.#transcript.entriesOf(turn.n), after))
-      this.#waiters.tell(turn.id, event);
+    for (const event of this.#eventsAfter(turn, after)) this.#waiters.tell(turn.id, event);
   }
 
   #result(turn: Turn): TurnResult {
-    return resultOf(turn, this.#transcript.entriesOf(turn.n));
+    return resultOf(turn, this.#transcript.entriesOf(turn.n), this.#transcript.questions.of(turn.n));
   }
 
   async #lease(): Promise<void> {

@@ -6,9 +6,10 @@ import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { Agents } from "./agents.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
-import type { CallTarget, Order } from "./edge-call.ts";
+import { type CallTarget, type Order, PROMPT_MAX_MS } from "./edge-call.ts";
 import type { Env } from "./env.ts";
-import type { Ledger, LedgerCall, SettledOutcome } from "./ledger.ts";
+import type { HomeContext } from "./home-context.ts";
+import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import { logError } from "./log.ts";
 import { conversationOf } from "./objects.ts";
 import { silenceOutcome } from "./outcome.ts";
@@ -22,6 +23,8 @@ const AGENT_MARGIN_MS = 4_000;
 const REDELIVER_AFTER_MS = 2_000;
 /** A `cancel` or an `ack` that is older than this does no good any more. */
 const NOTICE_LIFE_MS = 60_000;
+/** Who speaks when no person does. */
+const GATEWAY: Caller = { principal: "gateway", role: "member", channel: "gateway" };
 
 export type NewOrder = {
   id: string;
@@ -29,9 +32,12 @@ export type NewOrder = {
   agent: string;
   caller: Caller;
   order: Order;
+  flags?: CallFlags;
 };
 
-export type Reached = { ok: true; target: CallTarget } | { ok: false; errorType: ErrorType; text: string };
+/** `target`: it is known, but not online. */
+export type Unreached = { ok: false; errorType: ErrorType; text: string; target?: CallTarget };
+export type Reached = { ok: true; target: CallTarget } | Unreached;
 
 export class Dispatcher {
   readonly #ctx: DurableObjectState;
@@ -42,13 +48,20 @@ export class Dispatcher {
   #lastN = 0;
   /** When the alarm stands, as far as this instance knows: spares a row for each call. */
   #armed: number | undefined;
+  /** What else wants the alarm. */
+  #alsoDue: () => number | undefined = () => undefined;
 
-  constructor(ctx: DurableObjectState, env: Env, bridge: BridgeSocket, agents: Agents, ledger: Ledger) {
-    this.#ctx = ctx;
-    this.#env = env;
-    this.#bridge = bridge;
-    this.#agents = agents;
-    this.#ledger = ledger;
+  constructor(home: HomeContext) {
+    this.#ctx = home.ctx;
+    this.#env = home.env;
+    this.#bridge = home.bridge;
+    this.#agents = home.agents;
+    this.#ledger = home.ledger;
+  }
+
+  /** Another part that needs to be woken at a time of its own (epoch ms). */
+  alsoDue(due: () => number | undefined): void {
+    this.#alsoDue = due;
   }
 
   /** A foreign agent is there for this home only when the settings name it. */
@@ -76,6 +89,7 @@ export class Dispatcher {
       const why = target.reason ? ` (${target.reason})` : "";
       return {
         ok: false,
+        target,
         errorType: "offline",
         text: errorText.offline(agentId, ago(target.lastSeen, now)) + why,
       };
@@ -86,10 +100,72 @@ export class Dispatcher {
   /** Stores a call and sends it. @returns its deadline, epoch ms */
   async dispatch(call: NewOrder): Promise<number> {
     const now = Date.now();
-    const stored = this.#ledger.add(call, this.#nextN(now), true, now);
+    const stored = this.#ledger.add(call, this.#nextN(now), "sent", now);
     this.#send(stored, now);
     await this.arm();
     return stored.endsAt;
+  }
+
+  /** Stores a call whose agent is not there; it is sent when it comes, for so long. The conversation goes on. */
+  async queue(call: NewOrder, forMs: number): Promise<void> {
+    const now = Date.now();
+    const flags = { ...call.flags, queued: true };
+    const stored = this.#ledger.add({ ...call, flags, lateFor: call.id }, this.#nextN(now), "waiting", now);
+    this.#ledger.postpone(stored.id, now + forMs);
+    await this.arm();
+  }
+
+  /** Stores a call that a person has to approve first. @returns its deadline, epoch ms */
+  async hold(call: NewOrder, untilMs: number): Promise<number> {
+    const now = Date.now();
+    const stored = this.#ledger.add(call, this.#nextN(now), "asking", now);
+    this.#ledger.postpone(stored.id, untilMs);
+    await this.arm();
+    return untilMs + call.order.totalMs;
+  }
+
+  /** It was approved: its time starts now. */
+  async release(call: LedgerCall): Promise<void> {
+    const now = Date.now();
+    this.#sendAnew(call, now);
+    await this.arm();
+  }
+
+  /** An agent's own work, which it has accepted and will report under this token. */
+  async expectJob(token: string, call: LedgerCall, withinMs: number): Promise<void> {
+    if (this.#ledger.get(token)) return;
+    const now = Date.now();
+    const order: Order = {
+      command: JOB,
+      payload: { call: call.id, tool: call.payload.tool },
+      silenceMs: withinMs,
+      totalMs: withinMs,
+      idempotent: false,
+    };
+    const { conversation, agent, caller } = call;
+    this.#ledger.add(
+      { id: token, conversation, agent, caller, order, lateFor: call.lateFor ?? call.id },
+      this.#nextN(now),
+      "taken",
+      now,
+    );
+    await this.arm();
+  }
+
+  /** Sends a call once more, or for the first time when it had to wait: then its time starts now. */
+  #sendAnew(call: LedgerCall, now: number): void {
+    const n = this.#nextN(now);
+    const waited = call.state === "asking" || call.state === "waiting";
+    const endsAt = waited ? now + this.#runTime(call) : call.endsAt;
+    if (waited) this.#ledger.restart(call.id, endsAt - now, now);
+    this.#ledger.sent(call.id, n, now);
+    this.#send({ ...call, n, endsAt }, now);
+  }
+
+  /** How long a call may take once it is on its way. */
+  #runTime(call: LedgerCall): number {
+    const inWords = call.command === "prompt" && this.#agents.features(call.agent).length > 0;
+    return inWords ? PROMPT_MAX_MS : call.silenceMs;
   }
 
   #send(call: LedgerCall, now: number): void {
@@ -108,15 +184,20 @@ export class Dispatcher {
 
   /** The command's text, published by the bridge as it is. A foreign agent gets EvoClaw's fields and no others. */
   #compose(
-    command: Pick<LedgerCall, "agent" | "command" | "payload" | "id" | "caller" | "n">,
+    command: Pick<LedgerCall, "agent" | "command" | "payload" | "id" | "caller" | "n"> & {
+      flags?: CallFlags;
+    },
     expiresInMs: number,
     now: number,
   ): string {
     const base = { command: command.command, payload: command.payload, request_id: command.id };
     if (this.#agents.features(command.agent).length === 0) return JSON.stringify(base);
     const left = Math.max(0, Math.round(expiresInMs));
+    const { watch, tainted } = command.flags ?? {};
     return JSON.stringify({
       ...base,
+      ...(watch && { watch }),
+      ...(tainted && { tainted }),
       expires_in_ms: left,
       expires_at: now + left,
       caller: command.caller,
@@ -133,45 +214,87 @@ export class Dispatcher {
   /** Sends what is open once more: after the bridge came back, or an agent did. */
   resend(agentId: string | undefined): void {
     const now = Date.now();
+    const heard = this.#bridge.heardAt(now);
     for (const call of this.#ledger.open(agentId)) {
-      const features = this.#agents.features(call.agent);
+      if (call.state === "asking" || call.command === JOB) continue;
       // A foreign agent has no ledger: what it may have got once, it never gets again.
-      if (features.length === 0 && call.state !== "waiting") continue;
+      if (this.#agents.features(call.agent).length === 0 && call.state !== "waiting") continue;
       if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
-      const n = this.#nextN(now);
-      this.#ledger.sent(call.id, n, now);
-      this.#send({ ...call, n }, now);
+      // Queued calls wait for their agent; any other is left to the bridge's judgement.
+      if (call.flags.queued && !this.#agents.target(call.agent, heard, this.served)?.online) continue;
+      this.#sendAnew(call, now);
     }
   }
 
   settle(call: LedgerCall, outcome: SettledOutcome): void {
     if (!this.#ledger.settle(call.id, outcome, Date.now())) return;
-    for (const socket of this.#ctx.getWebSockets(call.id)) tellOutcome(socket, outcome);
-    if (call.conversation !== null) this.#ctx.waitUntil(this.#deliver(call.id, call.conversation, outcome));
+    this.#handOver(call, outcome);
   }
 
-  async #deliver(id: string, conversation: string, outcome: SettledOutcome): Promise<void> {
+  /** A report that comes after the call was given up: the truth, late. */
+  settleLate(call: LedgerCall, outcome: SettledOutcome): void {
+    if (!this.#ledger.replace(call.id, outcome, Date.now())) return;
+    this.#handOver({ ...call, lateFor: call.lateFor ?? call.id }, outcome);
+  }
+
+  #handOver(call: LedgerCall, outcome: SettledOutcome): void {
+    for (const socket of this.#ctx.getWebSockets(call.id)) tellOutcome(socket, outcome);
+    if (call.conversation !== null) this.#ctx.waitUntil(this.#deliver(call, call.conversation, outcome));
+  }
+
+  async #deliver(call: LedgerCall, conversation: string, outcome: SettledOutcome): Promise<void> {
     try {
-      await conversationOf(this.#env, conversation).settle(id, outcome);
-      this.#ledger.delivered(id);
+      const stub = conversationOf(this.#env, conversation);
+      if (call.lateFor === null) await stub.settle(call.id, outcome);
+      else
+        await stub.late(call.lateFor, call.id, outcome, call.command === JOB || call.flags.queued === true);
+      this.#ledger.delivered(call.id);
     } catch (error) {
-      logError("call.deliver_failed", error, { call: id });
+      logError("call.deliver_failed", error, { call: call.id });
       await this.arm();
     }
   }
 
-  /** Tells the devices to stop; what they did until then is unknown. */
-  cancel(ids: readonly string[]): void {
+  /** Tells the devices to stop; what they did until then is unknown. @param conversation whose calls they are */
+  cancel(ids: readonly string[], conversation: string): void {
+    const now = Date.now();
+    for (const id of ids) {
+      const call = this.#ledger.get(id);
+      if (!call) this.#bury(id, conversation, now);
+      else if (!call.outcome) this.#stop(call, now);
+    }
+  }
+
+  #stop(call: LedgerCall, now: number): void {
+    const sent = call.state === "sent" || call.state === "taken";
+    const text = sent
+      ? "Cancelled while the device was at it: it may or may not have run."
+      : "Cancelled. Nothing was run.";
+    const errorType = sent ? "outcome_unknown" : "execution_failed";
+    this.#ledger.settle(call.id, { status: "error", errorType, text, elapsedMs: now - call.createdAt }, now);
+    // The conversation that cancels knows already.
+    this.#ledger.delivered(call.id);
+    const payload = sent
+      ? this.#notice(call.agent, "cancel", { request_id: call.id }, call.caller, now)
+      : undefined;
+    if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
+  }
+
+  /** A call that is cancelled before it got here must not start when it does. */
+  #bury(id: string, conversation: string, now: number): void {
+    const order: Order = { command: "cancelled", payload: {}, silenceMs: 1, totalMs: 1, idempotent: true };
+    const caller: Caller = GATEWAY;
+    const call = this.#ledger.add({ id, conversation, agent: "-", caller, order }, 0, "waiting", now);
+    this.#stop(call, now);
+  }
+
+  /** Somebody watches these calls from now on. */
+  watch(ids: readonly string[]): void {
     const now = Date.now();
     for (const id of ids) {
       const call = this.#ledger.get(id);
       if (!call || call.outcome) continue;
-      const text = "Cancelled while the device was at it: it may or may not have run.";
-      const elapsedMs = now - call.createdAt;
-      this.#ledger.settle(id, { status: "error", errorType: "outcome_unknown", text, elapsedMs }, now);
-      // The conversation that cancels knows already.
-      this.#ledger.delivered(id);
-      const payload = this.#notice(call.agent, "cancel", id, call.caller, now);
+      const payload = this.#notice(call.agent, "watch", { request_id: id }, call.caller, now);
       if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
     }
   }
@@ -179,36 +302,21 @@ export class Dispatcher {
   /** The report is stored: the bridge and, where it knows the word, the agent may forget it. */
   acknowledge(id: string, agent: string, caller: Caller | undefined): void {
     const now = Date.now();
-    const payload = this.#notice(
-      agent,
-      "ack",
-      id,
-      caller ?? { principal: "gateway", role: "member", channel: "gateway" },
-      now,
-    );
+    const payload = this.#notice(agent, "ack", { request_id: id }, caller ?? GATEWAY, now);
     this.#bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
   }
 
+  /** A command that nobody answers, for an agent that knows the word. */
   #notice(
     agent: string,
-    command: "cancel" | "ack",
-    requestId: string,
+    command: "cancel" | "ack" | "watch",
+    payload: Record<string, unknown>,
     caller: Caller,
     now: number,
   ): string | undefined {
     if (!this.#agents.features(agent).includes(command)) return undefined;
-    return this.#compose(
-      {
-        agent,
-        command,
-        payload: { request_id: requestId },
-        id: crypto.randomUUID(),
-        caller,
-        n: this.#nextN(now),
-      },
-      NOTICE_LIFE_MS,
-      now,
-    );
+    const notice = { agent, command, payload, id: crypto.randomUUID(), caller, n: this.#nextN(now) };
+    return this.#compose(notice, NOTICE_LIFE_MS, now);
   }
 
   /** What the alarm is for: calls that were not taken, that ran out of time, that could not be handed over. */
@@ -227,7 +335,7 @@ export class Dispatcher {
       }
       for (const call of this.#ledger.undelivered()) {
         if (call.conversation !== null && call.outcome)
-          await this.#deliver(call.id, call.conversation, call.outcome);
+          await this.#deliver(call, call.conversation, call.outcome);
       }
       this.#ledger.prune(now);
     } finally {
@@ -238,7 +346,7 @@ export class Dispatcher {
   /** Sets the alarm to whatever is due first. An alarm that stands earlier is left: it looks again itself. */
   async arm(): Promise<void> {
     const now = Date.now();
-    const due = [this.#ledger.nextDue(), this.#bridge.dropStrangers(now)];
+    const due = [this.#ledger.nextDue(), this.#bridge.dropStrangers(now), this.#alsoDue()];
     if (this.#ledger.undelivered().length > 0) due.push(now + REDELIVER_AFTER_MS);
     const next = Math.min(...due.filter((time) => time !== undefined));
     if (!Number.isFinite(next) || (this.#armed !== undefined && this.#armed <= next)) return;

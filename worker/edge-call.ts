@@ -56,10 +56,16 @@ export const edgeCallTool = {
 /** The definition for a model, or undefined when nobody is online: no dead tools. */
 export function edgeCallDefinition(roster: Roster): ToolDefinition | undefined {
   const online = roster.agents.filter((agent) => agent.online).sort(byId);
-  if (online.length === 0) return undefined;
+  const queueing = roster.agents.filter((agent) => !agent.online && agent.queues.length > 0).sort(byId);
+  if (online.length + queueing.length === 0) return undefined;
   const lines = online.map(
     (agent) => `  - ${agent.id}: ${agent.line.slice(0, LINE_MAX)}${actionNames(agent)}`,
   );
+  for (const agent of queueing) {
+    lines.push(
+      `  - ${agent.id} (offline; it gets these actions when it comes back: ${agent.queues.join(", ").slice(0, ACTIONS_MAX)})`,
+    );
+  }
   return {
     type: "function",
     function: {
@@ -71,7 +77,7 @@ export function edgeCallDefinition(roster: Roster): ToolDefinition | undefined {
           agent_id: {
             type: "string",
             description: "ID of the target edge agent",
-            enum: online.map((agent) => agent.id),
+            enum: [...online, ...queueing].map((agent) => agent.id),
           },
           query: { type: "string", description: "natural language query (agent handles routing)" },
           action: { type: "string", description: "optional: specific action name for structured calls" },
@@ -131,12 +137,20 @@ export type Order = {
   totalMs: number;
   /** Running it twice does no harm. */
   idempotent: boolean;
+  /** It changes nothing, so nobody needs to approve it. */
+  readOnly?: boolean;
+  /** It may wait this long for its agent, ms. */
+  queueMs?: number;
 };
 
 export type Ordered = { ok: true; order: Order } | { ok: false; text: string };
 
 /** The agent as Home knows it, with the schemas of its actions. */
-export type CallTarget = RosterAgent & { adverts: ActionAdvert[] };
+export type CallTarget = RosterAgent & {
+  adverts: ActionAdvert[];
+  /** It has a policy of its own and asks the person by itself. */
+  asks: boolean;
+};
 
 /** Turns the arguments of an edge_call into a command, or into words for the model on why that cannot be. */
 export function orderOf(args: EdgeCallArgs, target: CallTarget, defaultTimeoutMs: number): Ordered {
@@ -171,6 +185,8 @@ function actionOrder(
     silenceMs: timeoutMs + ACTION_MARGIN_MS,
     totalMs: timeoutMs + ACTION_MARGIN_MS,
     idempotent: advert.idempotent === true || advert.effect === "read",
+    readOnly: advert.effect === "read",
+    ...(advert.queue_ms !== undefined && { queueMs: advert.queue_ms }),
   };
 }
 
@@ -182,6 +198,7 @@ function promptOrder(prompt: string, target: CallTarget): Order {
     silenceMs: target.foreign ? FOREIGN_DEADLINE_MAX_MS : PROMPT_SILENCE_MS,
     totalMs: target.foreign ? FOREIGN_DEADLINE_MAX_MS : PROMPT_MAX_MS,
     idempotent: readsOnly,
+    readOnly: readsOnly,
   };
 }
 

@@ -55,4 +55,57 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       CREATE INDEX call_undelivered ON call (settled_at) WHERE state = 'settled' AND delivered = 0;
     `,
   },
+  {
+    version: 2,
+    sql: `
+      -- The call table anew: a call may wait for a person ('asking'), and an outcome may come late.
+      CREATE TABLE call_2 (
+        id           TEXT PRIMARY KEY,
+        conversation TEXT,
+        agent        TEXT NOT NULL,
+        command      TEXT NOT NULL,       -- 'job': an agent's own work that was accepted; never sent
+        payload      TEXT NOT NULL,
+        caller       TEXT NOT NULL,
+        idempotent   INTEGER NOT NULL,
+        n            INTEGER NOT NULL,
+        state        TEXT NOT NULL CHECK (state IN ('asking', 'waiting', 'sent', 'taken', 'settled')),
+        sent_at      INTEGER,
+        sends        INTEGER NOT NULL,
+        silence_ms   INTEGER NOT NULL,
+        deadline     INTEGER NOT NULL,
+        ends_at      INTEGER NOT NULL,
+        outcome      TEXT,
+        delivered    INTEGER NOT NULL DEFAULT 0,
+        created_at   INTEGER NOT NULL,
+        settled_at   INTEGER,
+        late_for     TEXT,                -- the call of the conversation that already has an answer: this one replaces it
+        flags        TEXT NOT NULL DEFAULT '{}'  -- JSON: watch, tainted
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO call_2 SELECT id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at, sends,
+        silence_ms, deadline, ends_at, outcome, delivered, created_at, settled_at, NULL, '{}' FROM call;
+      DROP TABLE call;
+      ALTER TABLE call_2 RENAME TO call;
+      CREATE INDEX call_open ON call (agent) WHERE state <> 'settled';
+      CREATE INDEX call_undelivered ON call (settled_at) WHERE state = 'settled' AND delivered = 0;
+
+      -- What a person is asked in the middle of a call.
+      CREATE TABLE question (
+        id             TEXT PRIMARY KEY,  -- ours: what people answer
+        call           TEXT NOT NULL,
+        conversation   TEXT NOT NULL,
+        agent          TEXT NOT NULL,
+        agent_question TEXT,              -- the agent's own id; null = the gateway asks, before it sends
+        text           TEXT NOT NULL,
+        options        TEXT NOT NULL,     -- JSON
+        approval       TEXT,              -- JSON: tool, parameters, cwd, reason, hash; null = a plain question
+        asked_at       INTEGER NOT NULL,
+        expires_at     INTEGER NOT NULL,
+        told           INTEGER NOT NULL DEFAULT 0,  -- the conversation has it
+        answer         TEXT,              -- null = open
+        answered_by    TEXT,
+        answered_at    INTEGER
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX question_open ON question (call) WHERE answer IS NULL;
+    `,
+  },
 ];

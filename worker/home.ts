@@ -11,16 +11,19 @@ import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { Agents, type AgentView } from "./agents.ts";
+import { Asking } from "./asking.ts";
 import { BridgeDesk } from "./bridge-desk.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
-import { Dispatcher, tellOutcome } from "./dispatcher.ts";
+import { Dispatcher, type NewOrder, tellOutcome, type Unreached } from "./dispatcher.ts";
 import { type EdgeCallArgs, type Order, orderOf } from "./edge-call.ts";
 import type { Env } from "./env.ts";
+import type { HomeContext } from "./home-context.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
 import { Ledger, type SettledOutcome } from "./ledger.ts";
 import { migrate } from "./migrate.ts";
+import { type Answered, type Question, Questions } from "./questions.ts";
 import type { Roster } from "./roster.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings, type Settings } from "./settings.ts";
 import { closeQuietly } from "./waiters.ts";
 
 export type SubmitRequest = {
@@ -31,6 +34,10 @@ export type SubmitRequest = {
   caller: Caller;
   /** The conversation was told before that Home has it: a call that is then not here is lost, not new. */
   known: boolean;
+  /** Somebody watches the turn: the device's output is wanted while it comes. */
+  watched: boolean;
+  /** A stranger's text is in the conversation. */
+  tainted: boolean;
 };
 
 export type SubmitReply =
@@ -60,48 +67,82 @@ export type HomeStatus = {
 };
 
 export class Home extends DurableObject<Env> {
-  readonly #bridge: BridgeSocket;
-  readonly #agents: Agents;
-  readonly #ledger: Ledger;
+  readonly #home: HomeContext;
   readonly #dispatcher: Dispatcher;
+  readonly #asking: Asking;
   readonly #desk: BridgeDesk;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     migrate(ctx.storage, HOME_MIGRATIONS);
-    this.#bridge = new BridgeSocket(ctx);
-    this.#agents = new Agents(ctx.storage);
-    this.#ledger = new Ledger(ctx.storage);
-    this.#dispatcher = new Dispatcher(ctx, env, this.#bridge, this.#agents, this.#ledger);
-    this.#desk = new BridgeDesk(ctx, this.#bridge, this.#agents, this.#ledger, this.#dispatcher);
+    this.#home = {
+      ctx,
+      env,
+      bridge: new BridgeSocket(ctx),
+      agents: new Agents(ctx.storage),
+      ledger: new Ledger(ctx.storage),
+      questions: new Questions(ctx.storage),
+    };
+    this.#dispatcher = new Dispatcher(this.#home);
+    this.#asking = new Asking(this.#home, this.#dispatcher);
+    this.#desk = new BridgeDesk(this.#home, this.#dispatcher, this.#asking);
   }
 
   async roster(): Promise<Roster> {
-    const heard = this.#bridge.heardAt(Date.now());
-    return { bridgeOnline: heard !== null, agents: this.#agents.roster(heard, this.#dispatcher.served) };
+    const heard = this.#home.bridge.heardAt(Date.now());
+    return { bridgeOnline: heard !== null, agents: this.#home.agents.roster(heard, this.#dispatcher.served) };
   }
 
   /** Takes a call of `edge_call`, once for each id. */
   async submit(request: SubmitRequest): Promise<SubmitReply> {
-    const known = this.#ledger.get(request.id);
+    const known = this.#home.ledger.get(request.id);
     if (known)
       return known.outcome
         ? { accepted: false, outcome: known.outcome }
         : { accepted: true, deadline: known.endsAt };
     if (request.known) return refusal("outcome_unknown", errorText.outcomeUnknown("this call"));
 
-    const found = this.#dispatcher.reach(request.args.agent_id);
-    if (!found.ok) return refusal(found.errorType, found.text);
-    const ordered = orderOf(request.args, found.target, readSettings(this.env).defaultToolTimeoutMs);
+    const { id, conversation, caller, args, watched: watch, tainted } = request;
+    const settings = readSettings(this.env);
+    const found = this.#dispatcher.reach(args.agent_id);
+    if (!found.ok) return await this.#unreachable(request, found, settings);
+    const { target } = found;
+    const ordered = orderOf(args, target, settings.defaultToolTimeoutMs);
     if (!ordered.ok) return refusal("invalid_params", ordered.text);
-    const { id, conversation, caller } = request;
-    const order = { id, conversation, caller, agent: found.target.id, order: ordered.order };
+    const order: NewOrder & { conversation: string } = {
+      id,
+      conversation,
+      caller,
+      agent: target.id,
+      order: ordered.order,
+      flags: { ...(watch && { watch }), ...(tainted && { tainted }) },
+    };
+    // An agent of ours asks by its own policy; one that cannot ask is asked for here.
+    if (tainted && !target.asks && !ordered.order.readOnly) {
+      return { accepted: true, deadline: await this.#asking.beforeSending(order, STRANGERS_TEXT) };
+    }
     return { accepted: true, deadline: await this.#dispatcher.dispatch(order) };
+  }
+
+  /** An agent that is not there; a call that may wait for it does. */
+  async #unreachable(request: SubmitRequest, found: Unreached, settings: Settings): Promise<SubmitReply> {
+    const { target } = found;
+    const order = target && orderOf(request.args, target, settings.defaultToolTimeoutMs);
+    if (!target || !order?.ok || order.order.queueMs === undefined)
+      return refusal(found.errorType, found.text);
+    const { id, conversation, caller, tainted } = request;
+    const flags = { ...(tainted && { tainted }) };
+    await this.#dispatcher.queue(
+      { id, conversation, caller, agent: target.id, order: order.order, flags },
+      order.order.queueMs,
+    );
+    const text = `Queued: agent '${target.id}' is not online. It gets this as soon as it comes online, within ${inWords(order.order.queueMs)}; the result then arrives as a message of its own. Nothing has run yet. Tell the user that.`;
+    return { accepted: false, outcome: { status: "success", text, elapsedMs: 0, job: id } };
   }
 
   /** One command to one agent, from the API; its report comes over `/wait?call=`. */
   async command(request: CommandRequest): Promise<SubmitReply> {
-    const known = this.#ledger.get(request.id);
+    const known = this.#home.ledger.get(request.id);
     if (known?.outcome) return { accepted: false, outcome: known.outcome };
     if (known) return { accepted: true, deadline: known.endsAt };
     const found = this.#dispatcher.reach(request.agent);
@@ -110,27 +151,45 @@ export class Home extends DurableObject<Env> {
   }
 
   /** Tells the devices to stop. */
-  async cancel(ids: string[]): Promise<void> {
-    this.#dispatcher.cancel(ids);
+  async cancel(ids: string[], conversation: string): Promise<void> {
+    this.#dispatcher.cancel(ids, conversation);
+    for (const id of ids) await this.#asking.callEnded(id);
+  }
+
+  /** Somebody began to watch. */
+  async watch(ids: string[]): Promise<void> {
+    this.#dispatcher.watch(ids);
+  }
+
+  async answer(
+    id: string,
+    answer: string,
+    by: { principal: string; mayApprove: boolean },
+  ): Promise<Answered> {
+    return await this.#asking.answer(id, answer, by);
+  }
+
+  async questions(): Promise<Question[]> {
+    return this.#home.questions.open();
   }
 
   async agents(): Promise<AgentView[]> {
-    return this.#agents.views(
-      this.#bridge.heardAt(Date.now()),
+    return this.#home.agents.views(
+      this.#home.bridge.heardAt(Date.now()),
       this.#dispatcher.served,
-      this.#ledger.activity(),
+      this.#home.ledger.activity(),
     );
   }
 
   /** A command's outcome, or undefined: no such command. `null` = still running. */
   async outcome(agent: string, id: string): Promise<SettledOutcome | null | undefined> {
-    const call = this.#ledger.get(id);
+    const call = this.#home.ledger.get(id);
     return call?.agent === agent && call.conversation === null ? (call.outcome ?? null) : undefined;
   }
 
   async status(): Promise<HomeStatus> {
-    const heard = this.#bridge.heardAt(Date.now());
-    const agents = this.#agents.roster(heard, this.#dispatcher.served);
+    const heard = this.#home.bridge.heardAt(Date.now());
+    const agents = this.#home.agents.roster(heard, this.#dispatcher.served);
     const row = this.ctx.storage.sql
       .exec<{ id: string; version: string; connected_at: number; gone_at: number | null }>(
         "SELECT id, version, connected_at, gone_at FROM bridge",
@@ -146,7 +205,7 @@ export class Home extends DurableObject<Env> {
         last_seen: heard ?? row?.gone_at ?? null,
       },
       agents: { known: agents.length, online: agents.filter((agent) => agent.online).length },
-      calls: this.#ledger.open().map((call) => ({
+      calls: this.#home.ledger.open().map((call) => ({
         id: call.id,
         agent: call.agent,
         command: call.command,
@@ -162,12 +221,12 @@ export class Home extends DurableObject<Env> {
     const url = new URL(request.url);
     const now = Date.now();
     if (url.pathname === "/bridge") {
-      const response = this.#bridge.accept(request.headers.get("x-edgecall-bridge") ?? "", now);
+      const response = this.#home.bridge.accept(request.headers.get("x-edgecall-bridge") ?? "", now);
       await this.#dispatcher.arm();
       return response;
     }
     const id = url.searchParams.get("call") ?? "";
-    const call = this.#ledger.get(id);
+    const call = this.#home.ledger.get(id);
     if (!call) return new Response("no such call", { status: 404 });
     const { 0: client, 1: server } = new WebSocketPair();
     this.ctx.acceptWebSocket(server, [id]);
@@ -176,7 +235,7 @@ export class Home extends DurableObject<Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    if (this.#bridge.isBridge(socket)) await this.#desk.onMessage(socket, message);
+    if (this.#home.bridge.isBridge(socket)) await this.#desk.onMessage(socket, message);
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
@@ -185,10 +244,22 @@ export class Home extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    await this.#dispatcher.tend();
+    try {
+      await this.#asking.tend();
+    } finally {
+      await this.#dispatcher.tend();
+    }
   }
 }
 
 function refusal(errorType: ErrorType, text: string): SubmitReply {
   return { accepted: false, outcome: { status: "error", errorType, text, elapsedMs: 0 } };
+}
+
+/** Why a call to an agent that cannot ask itself needs an approval. */
+const STRANGERS_TEXT = "the conversation holds a text from a file, the web or a picture";
+
+function inWords(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 120 ? `${Math.max(1, minutes)} min` : `${Math.round(minutes / 60)} h`;
 }

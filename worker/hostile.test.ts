@@ -131,6 +131,7 @@ describe("properties", () => {
           lastSeen: 1,
           line: "x",
           actions,
+          queues: [],
           hasModel: true,
           foreign: false,
         };

@@ -8,7 +8,9 @@ import { runCommand, showCommand } from "./commands.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
 import { logError } from "./log.ts";
 import { conversationOf, homeOf } from "./objects.ts";
-import type { Origin } from "./transcript.ts";
+import type { Question } from "./questions.ts";
+import type { Origin } from "./transcript-rows.ts";
+import { shownApproval } from "./turn-words.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "./waiting-room.ts";
 
 export { Conversation } from "./conversation.ts";
@@ -61,6 +63,10 @@ const Message = z.strictObject({
       )
       .check(z.maxLength(8)),
   ),
+});
+
+const QuestionAnswer = z.strictObject({
+  answer: z.string().check(z.trim(), z.minLength(1), z.maxLength(4_000)),
 });
 
 app.post("/v1/conversations/:id/messages", async (c) => {
@@ -159,6 +165,19 @@ app.get("/v1/agents/:agent", async (c) => {
 app.post("/v1/agents/:agent/commands", runCommand);
 app.get("/v1/agents/:agent/commands/:request", showCommand);
 
+app.get("/v1/questions", async (c) => c.json({ questions: (await home(c).questions()).map(shownQuestion) }));
+
+/** Answers a question or an approval; which scope it takes is decided where the question is kept. */
+app.post("/v1/questions/:id", async (c) => {
+  const token = requireScope(c, "ask");
+  const id = pathName(c, "id", UUID, "a question's id, a UUID");
+  const { answer } = await readBody(c, QuestionAnswer);
+  const by = { principal: token.name, mayApprove: token.scopes.includes("approve") };
+  const answered = await home(c).answer(id, answer, by);
+  if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
+  return c.json(shownQuestion(answered.question));
+});
+
 app.get("/v1/status", async (c) =>
   c.json({ home: requireScope(c, "ask").home, ...(await home(c).status()) }),
 );
@@ -188,6 +207,19 @@ function conversation(c: Ctx, scope: "ask"): { name: string; origin: Origin } {
 
 function turnId(c: Ctx): string {
   return pathName(c, "turn", UUID, "a turn's id, a UUID");
+}
+
+/** A question as a person sees it, with the conversation's own id instead of the object's name. */
+function shownQuestion(question: Question) {
+  const { id, call, agent, text, options, approval, expiresAt: expires_at, answer, answeredBy } = question;
+  const [, channel, ...conversation] = question.conversation.split("/");
+  const asked = { id, conversation: conversation.join("/"), channel, call, agent, text, options, expires_at };
+  return {
+    ...asked,
+    ...(approval && { approval: shownApproval(approval) }),
+    ...(answer !== null && { answer }),
+    ...(answeredBy !== null && { answered_by: answeredBy }),
+  };
 }
 
 function home(c: Ctx) {

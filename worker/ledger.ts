@@ -7,7 +7,17 @@ import type { Order } from "./edge-call.ts";
 /** Settled calls are kept this long, so that a late repeat is recognised (the agents' ledgers keep 24 h). */
 const KEEP_SETTLED_MS = 48 * 3_600_000;
 
-export type CallState = "waiting" | "sent" | "taken" | "settled";
+/** `asking`: a person has to approve it first. `waiting`: not sent yet. `taken`: the broker has it, or may have. */
+export type CallState = "asking" | "waiting" | "sent" | "taken" | "settled";
+
+export type CallFlags = {
+  /** Somebody watches: the device sends its output as it comes. */
+  watch?: boolean;
+  /** The conversation holds a stranger's text: the device asks before anything that is not a read. */
+  tainted?: boolean;
+  /** It waits for its agent to come online; the conversation was told so and went on. */
+  queued?: boolean;
+};
 
 /** An outcome; for a command from the API with the report as it came. */
 export type SettledOutcome = Outcome & { report?: { report_type: string; payload: Record<string, unknown> } };
@@ -29,6 +39,9 @@ export type LedgerCall = {
   endsAt: number;
   outcome: SettledOutcome | undefined;
   createdAt: number;
+  /** The call of the conversation that has an answer already, which this one's outcome replaces. */
+  lateFor: string | null;
+  flags: CallFlags;
 };
 
 type CallRow = {
@@ -48,6 +61,8 @@ type CallRow = {
   ends_at: number;
   outcome: string | null;
   created_at: number;
+  late_for: string | null;
+  flags: string;
 };
 
 export type NewCall = {
@@ -56,7 +71,12 @@ export type NewCall = {
   agent: string;
   caller: Caller;
   order: Order;
+  flags?: CallFlags;
+  lateFor?: string;
 };
+
+/** What an agent's own work is called in the ledger; it is waited for, never sent. */
+export const JOB = "job";
 
 export class Ledger {
   readonly #sql: SqlStorage;
@@ -80,10 +100,11 @@ export class Ledger {
     return this.#select("WHERE state = 'settled' AND delivered = 0 ORDER BY settled_at");
   }
 
-  /** @param sent it goes out with this very write, which the platform makes durable before the frame leaves */
-  add(call: NewCall, n: number, sent: boolean, now: number): LedgerCall {
+  /** @param state `sent`: it goes out with this very write, which the platform makes durable before the frame leaves */
+  add(call: NewCall, n: number, state: "asking" | "waiting" | "sent" | "taken", now: number): LedgerCall {
     const { order } = call;
-    const row: CallRow = {
+    const sent = state === "sent";
+    const row = {
       id: call.id,
       conversation: call.conversation,
       agent: call.agent,
@@ -92,36 +113,22 @@ export class Ledger {
       caller: JSON.stringify(call.caller),
       idempotent: order.idempotent ? 1 : 0,
       n,
-      state: sent ? "sent" : "waiting",
+      state,
       sent_at: sent ? now : null,
       sends: sent ? 1 : 0,
       silence_ms: Math.round(order.silenceMs),
       deadline: now + Math.round(order.silenceMs),
       ends_at: now + Math.round(order.totalMs),
-      outcome: null,
       created_at: now,
+      late_for: call.lateFor ?? null,
+      flags: JSON.stringify(call.flags ?? {}),
     };
+    const columns = Object.keys(row);
     this.#sql.exec(
-      `INSERT INTO call (id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at, sends,
-                         silence_ms, deadline, ends_at, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      row.id,
-      row.conversation,
-      row.agent,
-      row.command,
-      row.payload,
-      row.caller,
-      row.idempotent,
-      row.n,
-      row.state,
-      row.sent_at,
-      row.sends,
-      row.silence_ms,
-      row.deadline,
-      row.ends_at,
-      row.created_at,
+      `INSERT INTO call (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+      ...Object.values(row),
     );
-    return toCall(row);
+    return toCall({ ...row, outcome: null });
   }
 
   sent(id: string, n: number, now: number): void {
@@ -163,6 +170,40 @@ export class Ledger {
       now,
       id,
     );
+  }
+
+  /** Nothing is due before then: a person is asked, or the agent is not there yet. */
+  postpone(id: string, until: number): void {
+    this.#sql.exec(
+      "UPDATE call SET deadline = ?, ends_at = MAX(ends_at, ?) WHERE id = ? AND state <> 'settled'",
+      until,
+      until,
+      id,
+    );
+  }
+
+  /** Its time starts now: it was approved, answered, or its agent came. @param totalMs what is left of it in all */
+  restart(id: string, totalMs: number, now: number): void {
+    this.#sql.exec(
+      "UPDATE call SET deadline = MIN(? + silence_ms, ?), ends_at = ? WHERE id = ? AND state <> 'settled'",
+      now,
+      now + totalMs,
+      now + totalMs,
+      id,
+    );
+  }
+
+  /** A late outcome takes the place of "unknown" or of a time-out. @returns whether it did */
+  replace(id: string, outcome: SettledOutcome, now: number): boolean {
+    const rows = this.#sql.exec(
+      `UPDATE call SET outcome = ?, settled_at = ?, delivered = (conversation IS NULL), late_for = id
+       WHERE id = ? AND state = 'settled' AND json_extract(outcome, '$.errorType') IN ('outcome_unknown', 'timeout')
+       RETURNING id`,
+      JSON.stringify(outcome),
+      now,
+      id,
+    );
+    return rows.toArray().length > 0;
   }
 
   /** The first outcome counts. @returns whether this was it */
@@ -246,5 +287,7 @@ function toCall(row: CallRow): LedgerCall {
     endsAt: row.ends_at,
     outcome: row.outcome === null ? undefined : (JSON.parse(row.outcome) as SettledOutcome),
     createdAt: row.created_at,
+    lateFor: row.late_for,
+    flags: JSON.parse(row.flags) as CallFlags,
   };
 }

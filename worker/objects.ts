@@ -10,11 +10,31 @@ import type { Home } from "./home.ts";
 
 export type ConversationStub = Pick<
   Conversation,
-  "start" | "settle" | "look" | "history" | "cancel" | "forget" | "fetch"
+  | "start"
+  | "settle"
+  | "late"
+  | "ask"
+  | "closeQuestion"
+  | "progress"
+  | "look"
+  | "history"
+  | "cancel"
+  | "forget"
+  | "fetch"
 >;
 export type HomeStub = Pick<
   Home,
-  "roster" | "submit" | "command" | "cancel" | "agents" | "outcome" | "status" | "fetch"
+  | "roster"
+  | "submit"
+  | "watch"
+  | "answer"
+  | "questions"
+  | "command"
+  | "cancel"
+  | "agents"
+  | "outcome"
+  | "status"
+  | "fetch"
 >;
 
 /** @param name `home/channel/id` */

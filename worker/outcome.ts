@@ -8,12 +8,27 @@ import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
 /** Inner calls kept of a device's own loop, and the text of each: they ride along with every answer. */
 const INNER_CALLS_MAX = 50;
 const INNER_TEXT_MAX = 2_000;
+const JOB_TOKEN = /^[A-Za-z0-9_-]{8,128}$/;
 
-/** @param advert of the action that was called, whose schema helps the model after wrong parameters */
-export function outcomeOf(report: ReadReport, elapsedMs: number, advert: ActionAdvert | undefined): Outcome {
+/**
+ * @param advert of the action that was called, whose schema helps the model after wrong parameters
+ * @param foreign the agent says nothing of where its texts come from, so they count as a stranger's
+ */
+export function outcomeOf(
+  report: ReadReport,
+  elapsedMs: number,
+  advert: ActionAdvert | undefined,
+  foreign = false,
+): Outcome {
   const { payload } = report;
   const calls = innerCalls(payload);
-  const common = { elapsedMs, ...(calls.length > 0 && { calls }) };
+  const tainted = foreign || payload.tainted === true || advert?.taints === true;
+  const common = { elapsedMs, ...(calls.length > 0 && { calls }), ...(tainted && { tainted }) };
+  if (payload.status === "accepted" && typeof payload.job === "string" && JOB_TOKEN.test(payload.job)) {
+    const said = asText(payload.result) || "The device has accepted the work.";
+    const text = `${said}\nAccepted, not done: the result arrives later as a message of its own. Tell the user that.`;
+    return { status: "success", text: cutText(text, RESULT_TEXT_MAX_BYTES), job: payload.job, ...common };
+  }
   const failed = report.type === "error" || payload.status === "error";
   if (!failed)
     return { status: "success", text: cutText(answerText(payload), RESULT_TEXT_MAX_BYTES), ...common };

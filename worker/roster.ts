@@ -11,6 +11,8 @@ export type RosterAgent = {
   line: string;
   /** Names of the actions it advertises. */
   actions: string[];
+  /** Those of them that may wait for it while it is offline. */
+  queues: string[];
   /** Whether it can be asked in words. A foreign agent always can: it says nothing of it. */
   hasModel: boolean;
   foreign: boolean;

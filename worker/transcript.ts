@@ -1,99 +1,32 @@
-/** The rows of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
-import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
-
-/** Who asked, over which channel, and where the answer goes if not to the waiting caller. */
-export type Origin = {
-  principal: string;
-  role: "owner" | "member" | "guest";
-  channel: string;
-  reply?: Record<string, unknown>;
-};
-
-export type TurnStatus = "running" | "done" | "failed" | "cancelled";
-
-export type Turn = {
-  n: number;
-  id: string;
-  origin: Origin;
-  status: TurnStatus;
-  attempts: number;
-  notBefore: number;
-  answer: string | null;
-  error: string | null;
-  model: string | null;
-  usage: Usage;
-  createdAt: number;
-  finishedSeq: number | null;
-};
-
-/** A call with what the driver needs beside the loop's view of it. */
-export type StoredCall = Call & {
-  turn: number;
-  submitted: boolean;
-  deadline: number | null;
-  settledSeq: number | null;
-};
-
-export type StoredEntry = { seq: number; turn: number } & (
-  | Extract<Entry, { role: "user" }>
-  | { role: "assistant"; text: string; calls: StoredCall[] }
-);
-
-type TurnRow = {
-  n: number;
-  id: string;
-  origin: string;
-  status: TurnStatus;
-  attempts: number;
-  not_before: number;
-  answer: string | null;
-  error: string | null;
-  model: string | null;
-  input_tokens: number;
-  output_tokens: number;
-  created_at: number;
-  finished_seq: number | null;
-};
-
-type MessageRow = {
-  seq: number;
-  turn: number;
-  role: "user" | "assistant";
-  text: string;
-  images: string | null;
-};
-
-type CallRow = {
-  id: string;
-  turn: number;
-  message: number;
-  position: number;
-  model_call_id: string;
-  name: string;
-  args: string;
-  problem: string | null;
-  submitted_at: number | null;
-  deadline: number | null;
-  outcome: string | null;
-  settled_seq: number | null;
-};
-
-export type NewTurn = {
-  id: string;
-  idempotency: string | undefined;
-  text: string;
-  images: string[];
-  origin: Origin;
-};
+/** The transcript of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
+import type { Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
+import {
+  type CallRow,
+  type MessageRow,
+  type NewTurn,
+  type Origin,
+  one,
+  type StoredCall,
+  type StoredEntry,
+  type Turn,
+  type TurnRow,
+  type TurnStatus,
+  toCall,
+  toEntry,
+  toTurn,
+} from "./transcript-rows.ts";
+import { TurnQuestions } from "./turn-questions.ts";
 
 export class Transcript {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  readonly questions: TurnQuestions;
   #seq: number | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
     this.#sql = storage.sql;
+    this.questions = new TurnQuestions(storage, () => this.#nextSeq());
   }
 
   /** Stores a turn, or recognises it by its idempotency key. */
@@ -102,15 +35,7 @@ export class Transcript {
       const known =
         turn.idempotency === undefined ? undefined : this.#turnBy("idempotency", turn.idempotency);
       if (known) return known;
-      const { n } = this.#sql
-        .exec<{ n: number }>(
-          "INSERT INTO turn (id, idempotency, origin, status, created_at) VALUES (?, ?, ?, 'running', ?) RETURNING n",
-          turn.id,
-          turn.idempotency ?? null,
-          JSON.stringify(turn.origin),
-          Date.now(),
-        )
-        .one();
+      const n = this.#insertTurn(turn.origin, turn.id, turn.idempotency);
       const images = turn.images.length > 0 ? JSON.stringify(turn.images) : null;
       this.#sql.exec(
         "INSERT INTO message (seq, turn, role, text, images) VALUES (?, ?, 'user', ?, ?)",
@@ -264,6 +189,74 @@ export class Transcript {
     return rows.toArray().length > 0;
   }
 
+  /**
+   * A result that comes after the call had an answer: it takes its place, and the model is told by a note, in
+   * the turn that runs (or the last one), or as a turn of its own.
+   * @returns false when it was here before
+   */
+  settleLate(callId: string, outcome: Outcome, note: string, ownTurn: boolean): boolean {
+    return this.#storage.transactionSync(() => {
+      const call = this.call(callId);
+      if (!call?.outcome || (call.outcome.late && !call.outcome.job)) return false;
+      this.#sql.exec(
+        "UPDATE call SET outcome = ?, settled_at = ?, settled_seq = ? WHERE id = ?",
+        JSON.stringify({ ...outcome, late: true }),
+        Date.now(),
+        this.#nextSeq(),
+        callId,
+      );
+      const asked = this.turnAt(call.turn);
+      const turn =
+        ownTurn && asked
+          ? this.#insertTurn({ ...asked.origin, event: "job" })
+          : (this.currentTurn()?.n ?? this.#lastTurn());
+      this.#sql.exec(
+        "INSERT INTO message (seq, turn, role, text) VALUES (?, ?, 'note', ?)",
+        this.#nextSeq(),
+        turn,
+        note,
+      );
+      return true;
+    });
+  }
+
+  #lastTurn(): number {
+    return this.#sql.exec<{ n: number }>("SELECT COALESCE(MAX(n), 0) AS n FROM turn").one().n;
+  }
+
+  #insertTurn(origin: Origin, id: string = crypto.randomUUID(), idempotency?: string): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        "INSERT INTO turn (id, idempotency, origin, status, created_at) VALUES (?, ?, ?, 'running', ?) RETURNING n",
+        id,
+        idempotency ?? null,
+        JSON.stringify(origin),
+        Date.now(),
+      )
+      .one().n;
+  }
+
+  /** Whether a stranger's text is in what a model sees: a device's file or web page, or a person's picture. */
+  tainted(): boolean {
+    return (
+      this.#sql
+        .exec(
+          `SELECT 1 FROM call WHERE json_extract(outcome, '$.tainted') = 1
+           UNION ALL SELECT 1 FROM message WHERE images IS NOT NULL LIMIT 1`,
+        )
+        .toArray().length > 0
+    );
+  }
+
+  /** The call cannot be over before then. */
+  extend(callId: string, deadline: number): void {
+    this.#sql.exec(
+      "UPDATE call SET deadline = MAX(COALESCE(deadline, 0), ?) WHERE id = ? AND outcome IS NULL",
+      deadline,
+      callId,
+    );
+  }
+
   /** Ends a turn that is running; the reply that has to be sent is stored in the same transaction. */
   finish(turn: Turn, status: Exclude<TurnStatus, "running">, answer: string, error?: string): boolean {
     return this.#storage.transactionSync(() => {
@@ -314,69 +307,15 @@ export class Transcript {
     return this.#seq;
   }
 
+  /** The newest seq. */
+  lastSeq(): number {
+    const next = this.#nextSeq();
+    this.#seq = next - 1;
+    return next - 1;
+  }
+
   /** After everything was deleted. */
   forgetSeq(): void {
     this.#seq = undefined;
   }
-}
-
-function one<Row extends Record<string, SqlStorageValue>, T>(
-  rows: SqlStorageCursor<Row>,
-  read: (row: Row) => T,
-): T | undefined {
-  const row = rows.toArray()[0];
-  return row && read(row);
-}
-
-function toTurn(row: TurnRow): Turn {
-  return {
-    n: row.n,
-    id: row.id,
-    origin: JSON.parse(row.origin) as Origin,
-    status: row.status,
-    attempts: row.attempts,
-    notBefore: row.not_before,
-    answer: row.answer,
-    error: row.error,
-    model: row.model,
-    usage: { input_tokens: row.input_tokens, output_tokens: row.output_tokens },
-    createdAt: row.created_at,
-    finishedSeq: row.finished_seq,
-  };
-}
-
-function toEntry(row: MessageRow, calls: StoredCall[]): StoredEntry {
-  const common = { seq: row.seq, turn: row.turn, text: row.text };
-  if (row.role === "assistant") return { ...common, role: "assistant", calls };
-  return {
-    ...common,
-    role: "user",
-    ...(row.images !== null && { images: JSON.parse(row.images) as string[] }),
-  };
-}
-
-function toCall(row: CallRow): StoredCall {
-  return {
-    id: row.id,
-    turn: row.turn,
-    modelCallId: row.model_call_id,
-    name: row.name,
-    args: JSON.parse(row.args) as Record<string, unknown>,
-    ...(row.problem !== null && { problem: row.problem }),
-    submitted: row.submitted_at !== null,
-    deadline: row.deadline,
-    ...(row.outcome !== null && { outcome: JSON.parse(row.outcome) as Outcome }),
-    settledSeq: row.settled_seq,
-  };
-}
-
-/** A call as it is shown beside an answer; an edge_call is named by what it asked of whom. */
-export function shownCall(record: CallRecord): CallRecord {
-  const { agent_id, action, query } = record.args ?? {};
-  return {
-    ...record,
-    ...(typeof agent_id === "string" && { agent: agent_id }),
-    ...(typeof action === "string" && { action }),
-    ...(typeof query === "string" && { query }),
-  };
 }

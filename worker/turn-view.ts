@@ -1,7 +1,14 @@
 /** How a turn is shown: as the JSON answer, and as the events that a client can re-attach to. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
-import { type StoredEntry, shownCall, type Turn, type TurnStatus } from "./transcript.ts";
+import {
+  type StoredEntry,
+  type StoredQuestion,
+  shownCall,
+  type Turn,
+  type TurnQuestion,
+  type TurnStatus,
+} from "./transcript-rows.ts";
 
 /** The body of `POST …/messages` and `GET …/turns/{turn}`. */
 export type TurnResult = {
@@ -13,6 +20,8 @@ export type TurnResult = {
   /** Every call that was made and what it came to: a claim can be held against it. */
   calls: CallRecord[];
   usage: Usage;
+  /** What a person is asked right now, and what was answered. */
+  questions?: TurnQuestion[];
   error?: { code: string; message: string };
 };
 
@@ -27,9 +36,16 @@ export type TurnEvent =
   | { event: "reset"; data: Record<string, never> }
   | { id: number; event: "message"; data: { text: string; calls: CallRecord[] } }
   | { id: number; event: "call"; data: CallRecord }
+  /** Output of a device as it comes; what counts comes with the call's result. */
+  | { event: "progress"; data: { call: string; tool?: string; text: string } }
+  | { id: number; event: "question"; data: TurnQuestion }
   | { id: number; event: "done"; data: TurnResult };
 
-export function resultOf(turn: Turn, entries: readonly StoredEntry[]): TurnResult {
+export function resultOf(
+  turn: Turn,
+  entries: readonly StoredEntry[],
+  questions: readonly StoredQuestion[] = [],
+): TurnResult {
   return {
     turn: turn.id,
     status: turn.status,
@@ -37,12 +53,18 @@ export function resultOf(turn: Turn, entries: readonly StoredEntry[]): TurnResul
     model: turn.model,
     calls: recordsOf(entries).map(shownCall),
     usage: turn.usage,
+    ...(questions.length > 0 && { questions: questions.map(({ question }) => question) }),
     ...(turn.error !== null && { error: { code: turn.error, message: turn.answer ?? "" } }),
   };
 }
 
 /** The events of a turn after a seq, in their order. */
-export function eventsAfter(turn: Turn, entries: readonly StoredEntry[], after: number): TurnEvent[] {
+export function eventsAfter(
+  turn: Turn,
+  entries: readonly StoredEntry[],
+  questions: readonly StoredQuestion[],
+  after: number,
+): TurnEvent[] {
   const events: Array<TurnEvent & { id: number }> = [];
   for (const entry of entries) {
     if (entry.role !== "assistant" || entry.calls.length === 0) continue;
@@ -63,7 +85,12 @@ export function eventsAfter(turn: Turn, entries: readonly StoredEntry[], after: 
       if (shown && call.settledSeq !== null) events.push({ id: call.settledSeq, event: "call", data: shown });
     }
   }
+  for (const { question, askedSeq, closedSeq } of questions) {
+    const { answer: _, answered_by: __, ...asked } = question;
+    events.push({ id: askedSeq, event: "question", data: asked });
+    if (closedSeq !== null) events.push({ id: closedSeq, event: "question", data: question });
+  }
   if (turn.finishedSeq !== null)
-    events.push({ id: turn.finishedSeq, event: "done", data: resultOf(turn, entries) });
+    events.push({ id: turn.finishedSeq, event: "done", data: resultOf(turn, entries, questions) });
   return events.filter((event) => event.id > after).sort((a, b) => a.id - b.id);
 }

@@ -1,6 +1,7 @@
 /** What a person is told of a turn that did not end well. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { StoredEntry } from "./transcript.ts";
+import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+import type { StoredCall, StoredEntry, TurnQuestion } from "./transcript-rows.ts";
 
 export const INTERNAL_ERROR =
   "Something went wrong in the gateway itself; its log has the reason. Please ask again.";
@@ -38,4 +39,18 @@ export function cancelledOutcome(sent: boolean): Outcome {
 export function cancelledAnswer(sent: number): string {
   if (sent === 0) return "Cancelled.";
   return `Cancelled. ${sent === 1 ? "One call was" : `${sent} calls were`} with a device already; whether it ran is unknown.`;
+}
+
+/** What the model is told of a result that comes late. It is the device's text, so it is quoted as one. */
+export function lateNote(call: StoredCall, outcome: Outcome): string {
+  const { agent_id, action, query } = call.args;
+  const what = typeof action === "string" ? `action '${action}'` : `query ${JSON.stringify(query ?? "")}`;
+  const how = outcome.status === "success" ? "It succeeded" : "It failed";
+  return `The result of an earlier call (agent '${String(agent_id)}', ${what}) has arrived. ${how}. Result:\n${outcome.text}`;
+}
+
+/** An approval as the person is shown it; the hash is the device's and the gateway's matter. */
+export function shownApproval(approval: ApprovalRequest): NonNullable<TurnQuestion["approval"]> {
+  const { tool, parameters, cwd, reason } = approval;
+  return { tool, parameters, ...(cwd !== undefined && { cwd }), reason };
 }

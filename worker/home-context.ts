@@ -1,0 +1,15 @@
+/** What the parts of a Home share: made once by its constructor. */
+import type { Agents } from "./agents.ts";
+import type { BridgeSocket } from "./bridge-socket.ts";
+import type { Env } from "./env.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Questions } from "./questions.ts";
+
+export type HomeContext = {
+  ctx: DurableObjectState;
+  env: Env;
+  bridge: BridgeSocket;
+  agents: Agents;
+  ledger: Ledger;
+  questions: Questions;
+};

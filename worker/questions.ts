@@ -1,0 +1,179 @@
+/**
+ * What people are asked in the middle of a call, and who may answer. This file decides that, so that it can
+ * be reviewed alone.
+ *
+ * An approval is for exactly one thing: its hash is over agent, tool, arguments and working directory, and
+ * the device checks it again before it runs anything. Only a token with the scope `approve` can give one;
+ * no model holds such a token, and no tool's argument counts as an approval.
+ */
+import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+
+export type Asked = {
+  id: string;
+  call: string;
+  conversation: string;
+  agent: string;
+  /** The agent's own id of it; null = the gateway asks, before it sends the call. */
+  agentQuestion: string | null;
+  text: string;
+  options: string[];
+  approval: ApprovalRequest | null;
+  expiresAt: number;
+};
+
+export type Question = Asked & {
+  askedAt: number;
+  told: boolean;
+  answer: string | null;
+  answeredBy: string | null;
+};
+
+type QuestionRow = {
+  id: string;
+  call: string;
+  conversation: string;
+  agent: string;
+  agent_question: string | null;
+  text: string;
+  options: string;
+  approval: string | null;
+  asked_at: number;
+  expires_at: number;
+  told: number;
+  answer: string | null;
+  answered_by: string | null;
+};
+
+/** How a question can end beside an answer; kept in `answer` so that it is closed exactly once. */
+export const EXPIRED = "(expired)";
+export const CLOSED = "(closed)";
+
+export type Answered =
+  | { ok: true; question: Question }
+  | { ok: false; status: 400 | 403 | 404 | 409 | 410; code: string; message: string };
+
+export class Questions {
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  /** @returns false when the agent asked this before: it repeats until it is answered */
+  add(asked: Asked, now: number): boolean {
+    if (asked.agentQuestion !== null && this.#ofAgent(asked.call, asked.agentQuestion)) return false;
+    this.#sql.exec(
+      `INSERT INTO question (id, call, conversation, agent, agent_question, text, options, approval, asked_at, expires_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      asked.id,
+      asked.call,
+      asked.conversation,
+      asked.agent,
+      asked.agentQuestion,
+      asked.text,
+      JSON.stringify(asked.options),
+      asked.approval && JSON.stringify(asked.approval),
+      now,
+      asked.expiresAt,
+    );
+    return true;
+  }
+
+  get(id: string): Question | undefined {
+    return this.#select("WHERE id = ?", id)[0];
+  }
+
+  open(): Question[] {
+    return this.#select("WHERE answer IS NULL ORDER BY asked_at");
+  }
+
+  openOf(call: string): Question[] {
+    return this.#select("WHERE call = ? AND answer IS NULL", call);
+  }
+
+  untold(): Question[] {
+    return this.#select("WHERE told = 0 AND answer IS NULL");
+  }
+
+  told(id: string): void {
+    this.#sql.exec("UPDATE question SET told = 1 WHERE id = ?", id);
+  }
+
+  /** Takes a person's answer, once. */
+  answer(id: string, answer: string, by: { principal: string; mayApprove: boolean }, now: number): Answered {
+    const question = this.get(id);
+    if (!question) return refuse(404, "not_found", "no such question");
+    if (question.answer !== null) {
+      const how = question.answeredBy ? `was answered by ${question.answeredBy}` : "is closed";
+      return refuse(409, "answered", `the question ${how} already`);
+    }
+    if (question.expiresAt <= now) return refuse(410, "expired", "the question has expired; nothing was run");
+    if (question.approval && !by.mayApprove) {
+      return refuse(403, "forbidden", "approving needs a token with the scope 'approve'");
+    }
+    const allowed = question.approval ? ["approve", "deny"] : question.options;
+    if (allowed.length > 0 && !allowed.includes(answer)) {
+      return refuse(
+        400,
+        "invalid_body",
+        `answer: expected one of ${allowed.map((one) => `'${one}'`).join(", ")}`,
+      );
+    }
+    this.close(id, answer, by.principal, now);
+    return { ok: true, question: { ...question, answer, answeredBy: by.principal } };
+  }
+
+  close(id: string, answer: string, by: string | null, now: number): void {
+    this.#sql.exec(
+      "UPDATE question SET answer = ?, answered_by = ?, answered_at = ? WHERE id = ? AND answer IS NULL",
+      answer,
+      by,
+      now,
+      id,
+    );
+  }
+
+  expired(now: number): Question[] {
+    return this.#select("WHERE answer IS NULL AND expires_at <= ?", now);
+  }
+
+  nextExpiry(): number | undefined {
+    const { due } = this.#sql
+      .exec<{ due: number | null }>("SELECT MIN(expires_at) AS due FROM question WHERE answer IS NULL")
+      .one();
+    return due ?? undefined;
+  }
+
+  #ofAgent(call: string, agentQuestion: string): Question | undefined {
+    return this.#select("WHERE call = ? AND agent_question = ?", call, agentQuestion)[0];
+  }
+
+  #select(where: string, ...bindings: SqlStorageValue[]): Question[] {
+    return this.#sql
+      .exec<QuestionRow>(`SELECT * FROM question ${where}`, ...bindings)
+      .toArray()
+      .map(toQuestion);
+  }
+}
+
+function refuse(status: 400 | 403 | 404 | 409 | 410, code: string, message: string): Answered {
+  return { ok: false, status, code, message };
+}
+
+function toQuestion(row: QuestionRow): Question {
+  return {
+    id: row.id,
+    call: row.call,
+    conversation: row.conversation,
+    agent: row.agent,
+    agentQuestion: row.agent_question,
+    text: row.text,
+    options: JSON.parse(row.options) as string[],
+    approval: row.approval === null ? null : (JSON.parse(row.approval) as ApprovalRequest),
+    askedAt: row.asked_at,
+    expiresAt: row.expires_at,
+    told: row.told === 1,
+    answer: row.answer,
+    answeredBy: row.answered_by,
+  };
+}

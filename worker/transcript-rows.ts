@@ -1,0 +1,172 @@
+/** The rows of a Conversation as the code knows them: their types, and the way from one to the other. */
+import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
+
+/** Who asked, over which channel, and where the answer goes if not to the waiting caller. */
+export type Origin = {
+  principal: string;
+  role: "owner" | "member" | "guest";
+  channel: string;
+  reply?: Record<string, unknown>;
+  /** Nobody asked: a job's result set the turn off. */
+  event?: "job";
+};
+
+/** A question as the person is shown it. */
+export type TurnQuestion = {
+  id: string;
+  call: string;
+  agent: string;
+  text: string;
+  options: string[];
+  /** Present when it is an approval: what exactly would be run. */
+  approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
+  expires_at: number;
+  answer?: string;
+  answered_by?: string;
+};
+
+export type TurnStatus = "running" | "done" | "failed" | "cancelled";
+
+export type Turn = {
+  n: number;
+  id: string;
+  origin: Origin;
+  status: TurnStatus;
+  attempts: number;
+  notBefore: number;
+  answer: string | null;
+  error: string | null;
+  model: string | null;
+  usage: Usage;
+  createdAt: number;
+  finishedSeq: number | null;
+};
+
+/** A call with what the driver needs beside the loop's view of it. */
+export type StoredCall = Call & {
+  turn: number;
+  submitted: boolean;
+  deadline: number | null;
+  submittedAt: number | null;
+  settledAt: number | null;
+  settledSeq: number | null;
+};
+
+export type StoredEntry = { seq: number; turn: number } & (
+  | Extract<Entry, { role: "user" | "note" }>
+  | { role: "assistant"; text: string; calls: StoredCall[] }
+);
+
+export type TurnRow = {
+  n: number;
+  id: string;
+  origin: string;
+  status: TurnStatus;
+  attempts: number;
+  not_before: number;
+  answer: string | null;
+  error: string | null;
+  model: string | null;
+  input_tokens: number;
+  output_tokens: number;
+  created_at: number;
+  finished_seq: number | null;
+};
+
+export type MessageRow = {
+  seq: number;
+  turn: number;
+  role: "user" | "assistant" | "note";
+  text: string;
+  images: string | null;
+};
+
+export type CallRow = {
+  id: string;
+  turn: number;
+  message: number;
+  position: number;
+  model_call_id: string;
+  name: string;
+  args: string;
+  problem: string | null;
+  submitted_at: number | null;
+  deadline: number | null;
+  outcome: string | null;
+  settled_at: number | null;
+  settled_seq: number | null;
+};
+
+export type StoredQuestion = { question: TurnQuestion; askedSeq: number; closedSeq: number | null };
+
+export type NewTurn = {
+  id: string;
+  idempotency: string | undefined;
+  text: string;
+  images: string[];
+  origin: Origin;
+};
+
+export function one<Row extends Record<string, SqlStorageValue>, T>(
+  rows: SqlStorageCursor<Row>,
+  read: (row: Row) => T,
+): T | undefined {
+  const row = rows.toArray()[0];
+  return row && read(row);
+}
+
+export function toTurn(row: TurnRow): Turn {
+  return {
+    n: row.n,
+    id: row.id,
+    origin: JSON.parse(row.origin) as Origin,
+    status: row.status,
+    attempts: row.attempts,
+    notBefore: row.not_before,
+    answer: row.answer,
+    error: row.error,
+    model: row.model,
+    usage: { input_tokens: row.input_tokens, output_tokens: row.output_tokens },
+    createdAt: row.created_at,
+    finishedSeq: row.finished_seq,
+  };
+}
+
+export function toEntry(row: MessageRow, calls: StoredCall[]): StoredEntry {
+  const common = { seq: row.seq, turn: row.turn, text: row.text };
+  if (row.role === "note") return { ...common, role: "note" };
+  if (row.role === "assistant") return { ...common, role: "assistant", calls };
+  return {
+    ...common,
+    role: "user",
+    ...(row.images !== null && { images: JSON.parse(row.images) as string[] }),
+  };
+}
+
+export function toCall(row: CallRow): StoredCall {
+  return {
+    id: row.id,
+    turn: row.turn,
+    modelCallId: row.model_call_id,
+    name: row.name,
+    args: JSON.parse(row.args) as Record<string, unknown>,
+    ...(row.problem !== null && { problem: row.problem }),
+    submitted: row.submitted_at !== null,
+    deadline: row.deadline,
+    submittedAt: row.submitted_at,
+    settledAt: row.settled_at,
+    ...(row.outcome !== null && { outcome: JSON.parse(row.outcome) as Outcome }),
+    settledSeq: row.settled_seq,
+  };
+}
+
+/** A call as it is shown beside an answer; an edge_call is named by what it asked of whom. */
+export function shownCall(record: CallRecord): CallRecord {
+  const { agent_id, action, query } = record.args ?? {};
+  return {
+    ...record,
+    ...(typeof agent_id === "string" && { agent: agent_id }),
+    ...(typeof action === "string" && { action }),
+    ...(typeof query === "string" && { query }),
+  };
+}
