@@ -39,6 +39,7 @@ export type Turn = {
   model: string | null;
   usage: Usage;
   createdAt: number;
+  finishedAt: number | null;
   finishedSeq: number | null;
 };
 
@@ -70,6 +71,7 @@ export type TurnRow = {
   input_tokens: number;
   output_tokens: number;
   created_at: number;
+  finished_at: number | null;
   finished_seq: number | null;
 };
 
@@ -128,6 +130,7 @@ export function toTurn(row: TurnRow): Turn {
     model: row.model,
     usage: { input_tokens: row.input_tokens, output_tokens: row.output_tokens },
     createdAt: row.created_at,
+    finishedAt: row.finished_at,
     finishedSeq: row.finished_seq,
   };
 }

@@ -199,9 +199,8 @@ export class Transcript {
       const call = this.call(callId);
       if (!call?.outcome || (call.outcome.late && !call.outcome.job)) return false;
       this.#sql.exec(
-        "UPDATE call SET outcome = ?, settled_at = ?, settled_seq = ? WHERE id = ?",
+        "UPDATE call SET outcome = ?, settled_seq = ? WHERE id = ?",
         JSON.stringify({ ...outcome, late: true }),
-        Date.now(),
         this.#nextSeq(),
         callId,
       );
@@ -300,7 +299,8 @@ export class Transcript {
         `SELECT MAX(
            (SELECT COALESCE(MAX(seq), 0) FROM message),
            (SELECT COALESCE(MAX(settled_seq), 0) FROM call),
-           (SELECT COALESCE(MAX(finished_seq), 0) FROM turn)) AS last`,
+           (SELECT COALESCE(MAX(finished_seq), 0) FROM turn),
+           (SELECT COALESCE(MAX(MAX(asked_seq, COALESCE(closed_seq, 0))), 0) FROM question)) AS last`,
       )
       .one().last;
     this.#seq += 1;

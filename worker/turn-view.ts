@@ -1,5 +1,7 @@
 /** How a turn is shown: as the JSON answer, and as the events that a client can re-attach to. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
+import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
+import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
 import {
   type StoredEntry,
@@ -20,6 +22,8 @@ export type TurnResult = {
   /** Every call that was made and what it came to: a claim can be held against it. */
   calls: CallRecord[];
   usage: Usage;
+  /** What the turn took: calls, batches, time. */
+  metrics: TurnMetrics;
   /** What a person is asked right now, and what was answered. */
   questions?: TurnQuestion[];
   error?: { code: string; message: string };
@@ -53,9 +57,32 @@ export function resultOf(
     model: turn.model,
     calls: recordsOf(entries).map(shownCall),
     usage: turn.usage,
+    metrics: metricsOf(turn, entries),
     ...(questions.length > 0 && { questions: questions.map(({ question }) => question) }),
     ...(turn.error !== null && { error: { code: turn.error, message: turn.answer ?? "" } }),
   };
+}
+
+function metricsOf(turn: Turn, entries: readonly StoredEntry[]): TurnMetrics {
+  const batches = entries.flatMap((entry) =>
+    entry.role === "assistant" && entry.calls.length > 0 ? [entry.calls] : [],
+  );
+  const timings = batches.map((calls) =>
+    calls.flatMap(({ outcome, submittedAt, settledAt }): CallTiming[] => {
+      if (!outcome || settledAt === null) return [];
+      const { elapsedMs, status, errorType } = outcome;
+      return [
+        {
+          startedAt: submittedAt ?? settledAt,
+          endedAt: settledAt,
+          elapsedMs,
+          status,
+          ...(errorType && { errorType }),
+        },
+      ];
+    }),
+  );
+  return turnMetrics(timings, modelCalls(entries), turn.createdAt, turn.finishedAt ?? Date.now());
 }
 
 /** The events of a turn after a seq, in their order. */
