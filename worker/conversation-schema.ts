@@ -81,9 +81,11 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
         closed_seq  INTEGER
       ) STRICT, WITHOUT ROWID;
 
+      ALTER TABLE turn ADD COLUMN notices TEXT NOT NULL DEFAULT '[]';  -- JSON: budgets that the person was told of
+
       -- What was said before a turn, in a model's words: stands for the turns that no longer fit.
       CREATE TABLE summary (
-        up_to      INTEGER PRIMARY KEY,   -- n of the last turn that is in it
+        turns      INTEGER PRIMARY KEY,   -- how many of the oldest turns are in it
         text       TEXT NOT NULL,
         created_at INTEGER NOT NULL
       ) STRICT;

@@ -8,32 +8,22 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import { toMessages } from "@edgecall/core/loop/messages.ts";
-import { callModel } from "@edgecall/core/loop/model.ts";
-import { limitNote, type Next, nextOf } from "@edgecall/core/loop/next.ts";
-import { MAX_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
-import { assistantEntry } from "@edgecall/core/loop/run.ts";
+import { nextOf } from "@edgecall/core/loop/next.ts";
+import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { AskedOfPerson } from "./asking.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
-import { checkEdgeCall, edgeCallDefinition, offlineNote } from "./edge-call.ts";
+import { checkEdgeCall } from "./edge-call.ts";
 import type { Env } from "./env.ts";
 import { logError, logInfo } from "./log.ts";
 import { migrate } from "./migrate.ts";
+import { ModelStep } from "./model-step.ts";
 import { homeOf } from "./objects.ts";
-import type { Roster } from "./roster.ts";
-import { NO_MODEL, readSettings, type Settings, SettingsError } from "./settings.ts";
+import { readSettings, type Settings, SettingsError } from "./settings.ts";
 import { Transcript } from "./transcript.ts";
-import type { NewTurn, StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
+import type { NewTurn, StoredCall, Turn } from "./transcript-rows.ts";
 import { eventsAfter, resultOf, type TurnEvent, type TurnResult } from "./turn-view.ts";
-import {
-  cancelledAnswer,
-  cancelledOutcome,
-  INTERNAL_ERROR,
-  lateNote,
-  shownApproval,
-  tryAgain,
-} from "./turn-words.ts";
+import { cancelledAnswer, cancelledOutcome, INTERNAL_ERROR, lateNote, shownApproval } from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
 
 /** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
@@ -46,18 +36,27 @@ const HOME_RETRY_MS = 1_000;
 export class Conversation extends DurableObject<Env> {
   readonly #transcript: Transcript;
   readonly #waiters: Waiters;
+  readonly #model: ModelStep;
   /** One driver at a time: an object has one instance, so a flag in memory is enough. */
   #driving = false;
   /** Something was written while the driver was on its way out. */
   #again = false;
-  /** Stops the model call of the current turn. */
-  #modelCall: { turn: number; abort: AbortController } | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     migrate(ctx.storage, CONVERSATION_MIGRATIONS);
     this.#transcript = new Transcript(ctx.storage);
     this.#waiters = new Waiters(ctx);
+    this.#model = new ModelStep({
+      transcript: this.#transcript,
+      home: () => this.#home(),
+      lease: () => this.#lease(),
+      fail: (turn, answer, code) => this.#finish(turn, "failed", answer, code),
+      delta: (turn, text) => this.#waiters.tell(turn.id, { event: "delta", data: { text } }),
+      reset: (turn) => this.#waiters.tell(turn.id, { event: "reset", data: {} }),
+      replied: (turn, seq) => this.#tellSince(turn, seq - 1),
+      later: (work) => ctx.waitUntil(work.catch((error: unknown) => logError("later.failed", error))),
+    });
   }
 
   /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
@@ -157,7 +156,7 @@ export class Conversation extends DurableObject<Env> {
     const out = open.filter((call) => call.submitted || this.#driving);
     for (const call of open) this.#settle(call.id, cancelledOutcome(out.includes(call)));
     this.#finish(turn, "cancelled", cancelledAnswer(out.length), "cancelled");
-    if (this.#modelCall?.turn === turn.n) this.#modelCall.abort.abort();
+    this.#model.cancel(turn);
     if (out.length > 0)
       await this.#home().cancel(
         out.map((call) => call.id),
@@ -264,7 +263,7 @@ export class Conversation extends DurableObject<Env> {
       return "on";
     }
     if (next.do === "calls") return await this.#makeCalls(turn, this.#openCalls(turn), settings);
-    await this.#askModel(turn, history, next, settings);
+    await this.#model.take(turn, history, next, settings);
     return "on";
   }
 
@@ -274,74 +273,6 @@ export class Conversation extends DurableObject<Env> {
     } catch (error) {
       if (error instanceof SettingsError) return error;
       throw error;
-    }
-  }
-
-  // ── the model ───────────────────────────────────────────────────────────────────────────────────────
-
-  async #askModel(
-    turn: Turn,
-    history: StoredEntry[],
-    next: Next & { do: "model" },
-    settings: Settings,
-  ): Promise<void> {
-    if (!settings.model) {
-      this.#finish(turn, "failed", NO_MODEL, "no_model");
-      return;
-    }
-    await this.#lease();
-    const attempts = this.#transcript.countAttempt(turn.n);
-    if (attempts > MAX_ATTEMPTS) {
-      this.#finish(
-        turn,
-        "failed",
-        `I gave up after ${MAX_ATTEMPTS} attempts at the same step. ${tryAgain(history)}`,
-        "gave_up",
-      );
-      return;
-    }
-    const abort = new AbortController();
-    this.#modelCall = { turn: turn.n, abort };
-    let said = false;
-    try {
-      const roster = await this.#home().roster();
-      const definition = settings.loopEnabled && next.tools ? edgeCallDefinition(roster) : undefined;
-      const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
-      const reply = await callModel(settings.model, {
-        messages: toMessages(systemPrompt(settings, roster), history, note),
-        tools: definition ? [definition] : [],
-        signal: abort.signal,
-        onText: (text) => {
-          said = true;
-          this.#waiters.tell(turn.id, { event: "delta", data: { text } });
-        },
-      });
-      // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
-      const entry = assistantEntry(reply, history, settings.loopEnabled && next.tools);
-      const last = history.at(-1)?.seq ?? 0;
-      const seq = this.#transcript.addReply(turn.n, last, entry, reply.model, reply.usage);
-      if (seq !== undefined) this.#tellSince(turn, seq - 1);
-    } catch (error) {
-      if (said) this.#waiters.tell(turn.id, { event: "reset", data: {} });
-      this.#modelFailed(turn, asModelError(error), attempts, history);
-    } finally {
-      this.#modelCall = undefined;
-    }
-  }
-
-  #modelFailed(turn: Turn, error: ModelError, attempts: number, history: StoredEntry[]): void {
-    if (error.kind === "cancelled") return;
-    logError("model.failed", error, { turn: turn.id, kind: error.kind, attempts });
-    const delay = retryDelay(error, attempts);
-    if (delay === undefined) {
-      this.#finish(
-        turn,
-        "failed",
-        `I could not get an answer from the model: ${error.message.replace(/\.$/, "")}. ${tryAgain(history)}`,
-        "model",
-      );
-    } else {
-      this.#transcript.postpone(turn.n, Date.now() + delay);
     }
   }
 
@@ -477,21 +408,4 @@ export class Conversation extends DurableObject<Env> {
     if (!this.ctx.id.name) throw new Error("a conversation is reached by its name only");
     return this.ctx.id.name;
   }
-}
-
-function systemPrompt(settings: Settings, roster: Roster): string {
-  // What changes comes last, so that a provider's prompt cache keeps the rest.
-  return [settings.systemPrompt, settings.loopEnabled ? offlineNote(roster, Date.now()) : ""]
-    .filter(Boolean)
-    .join("\n\n");
-}
-
-function asModelError(error: unknown): ModelError {
-  if (error instanceof ModelError) return error;
-  // Home could not be asked for the roster: it was reset by a deploy, or is overloaded.
-  return new ModelError(
-    "now",
-    `the home's object did not answer (${error instanceof Error ? error.message : String(error)})`,
-    { cause: error },
-  );
 }

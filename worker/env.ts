@@ -10,7 +10,16 @@ export interface Env {
 
   LLM_BASE_URL?: string;
   LLM_MODEL?: string;
+  LLM_MODELS?: string;
   SYSTEM_PROMPT?: string;
+  HISTORY_MAX_TOKENS?: string;
+  HISTORY_KEEP_FIRST?: string;
+  BUDGET_TURN_TOKENS?: string;
+  BUDGET_TURN_MODEL_CALLS?: string;
+  BUDGET_CONVERSATION_TOKENS?: string;
+  BUDGET_CONVERSATION_MODEL_CALLS?: string;
+  BUDGET_DAY_TOKENS?: string;
+  BUDGET_DAY_MODEL_CALLS?: string;
   MAX_TOKENS?: string;
   TEMPERATURE?: string;
   MODEL_FIRST_BYTE_MS?: string;
@@ -19,6 +28,7 @@ export interface Env {
   TOOL_LOOP_ENABLED?: string;
   MAX_TOOL_ITERATIONS?: string;
   TOOL_ERROR_LIMIT?: string;
+  TOOL_REPEAT_LIMIT?: string;
   MAX_PARALLEL_TOOLS?: string;
   DEFAULT_TOOL_TIMEOUT_MS?: string;
   ALLOW_UNSIGNED_AGENTS?: string;

@@ -106,6 +106,21 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         answered_at    INTEGER
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX question_open ON question (call) WHERE answer IS NULL;
+
+      -- What a day took of models; written only where a budget for the day is set.
+      CREATE TABLE usage (
+        day         TEXT PRIMARY KEY,     -- UTC
+        tokens      INTEGER NOT NULL,
+        model_calls INTEGER NOT NULL,
+        told        TEXT NOT NULL DEFAULT '[]'  -- JSON: notices that a person has had
+      ) STRICT, WITHOUT ROWID;
+
+      -- Models that failed lately; one that is not here is well.
+      CREATE TABLE model_health (
+        name       TEXT PRIMARY KEY,
+        failures   INTEGER NOT NULL,
+        cool_until INTEGER NOT NULL       -- epoch ms
+      ) STRICT, WITHOUT ROWID;
     `,
   },
 ];

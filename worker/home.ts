@@ -7,6 +7,8 @@
  * back by name, never by a callback, so that everything may sleep while a device works.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
+import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
@@ -24,7 +26,10 @@ import { migrate } from "./migrate.ts";
 import { type Answered, type Question, Questions } from "./questions.ts";
 import type { Roster } from "./roster.ts";
 import { readSettings, type Settings } from "./settings.ts";
+import { Spending } from "./spending.ts";
 import { closeQuietly } from "./waiters.ts";
+
+export type Plan = { roster: Roster; health: ModelHealth; day: Spent; told: BudgetKey[] };
 
 export type SubmitRequest = {
   /** The call's UUID. */
@@ -71,6 +76,7 @@ export class Home extends DurableObject<Env> {
   readonly #dispatcher: Dispatcher;
   readonly #asking: Asking;
   readonly #desk: BridgeDesk;
+  readonly #spending: Spending;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -85,12 +91,45 @@ export class Home extends DurableObject<Env> {
     };
     this.#dispatcher = new Dispatcher(this.#home);
     this.#asking = new Asking(this.#home, this.#dispatcher);
+    this.#spending = new Spending(ctx.storage);
     this.#desk = new BridgeDesk(this.#home, this.#dispatcher, this.#asking);
   }
 
-  async roster(): Promise<Roster> {
-    const heard = this.#home.bridge.heardAt(Date.now());
-    return { bridgeOnline: heard !== null, agents: this.#home.agents.roster(heard, this.#dispatcher.served) };
+  /**
+   * What a model call needs to know: who is there, which models are well, what the day took so far.
+   * @param reserve tokens to count for the day beforehand; absent = the day has no budget
+   */
+  async plan(reserve: number | undefined): Promise<Plan> {
+    const now = Date.now();
+    const heard = this.#home.bridge.heardAt(now);
+    const { spent, told } = this.#spending.today(now);
+    if (reserve !== undefined) this.#spending.add(reserve, 1, now);
+    return {
+      roster: {
+        bridgeOnline: heard !== null,
+        agents: this.#home.agents.roster(heard, this.#dispatcher.served),
+      },
+      health: this.#spending.health(),
+      day: spent,
+      told,
+    };
+  }
+
+  /** A call took so much more (or less) than was reserved for it. */
+  async spent(difference: number): Promise<void> {
+    this.#spending.add(difference, 0, Date.now());
+  }
+
+  async budgetTold(keys: BudgetKey[]): Promise<void> {
+    this.#spending.tell(keys, Date.now());
+  }
+
+  async modelFailed(name: string, times: number): Promise<void> {
+    this.#spending.modelFailed(name, times, Date.now());
+  }
+
+  async modelAnswered(name: string): Promise<void> {
+    this.#spending.modelAnswered(name);
   }
 
   /** Takes a call of `edge_call`, once for each id. */

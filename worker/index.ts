@@ -9,6 +9,7 @@ import { type App, errorBody, HttpError, pathName, readBody, readText, requireSc
 import { logError } from "./log.ts";
 import { conversationOf, homeOf } from "./objects.ts";
 import type { Question } from "./questions.ts";
+import { readSettings, SettingsError } from "./settings.ts";
 import type { Origin } from "./transcript-rows.ts";
 import { shownApproval } from "./turn-words.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "./waiting-room.ts";
@@ -54,6 +55,8 @@ app.use(async (c, next) => {
 
 const Message = z.strictObject({
   text: z.string().check(z.trim(), z.minLength(1), z.maxLength(32_000)),
+  /** One of the configured models, by name. */
+  model: z.optional(z.string().check(z.maxLength(200))),
   images: z.optional(
     z
       .array(
@@ -72,6 +75,15 @@ const QuestionAnswer = z.strictObject({
 app.post("/v1/conversations/:id/messages", async (c) => {
   const { name, origin } = conversation(c, "ask");
   const message = await readBody(c, Message);
+  const { model } = message;
+  const names = readSettings(c.env).models.map(({ name }) => name);
+  if (model !== undefined && !names.includes(model)) {
+    throw new HttpError(
+      400,
+      "invalid_body",
+      `model: there is no '${model}'; there are: ${names.join(", ") || "none"}`,
+    );
+  }
   const idempotency = c.req.header("idempotency-key");
   if (idempotency !== undefined && (idempotency === "" || idempotency.length > 200)) {
     throw new HttpError(400, "invalid_header", "Idempotency-Key: expected 1 to 200 characters");
@@ -81,9 +93,10 @@ app.post("/v1/conversations/:id/messages", async (c) => {
     idempotency,
     text: message.text,
     images: message.images ?? [],
-    origin,
+    origin: { ...origin, ...(model !== undefined && { model }) },
   });
   c.header("edgecall-turn", started.turn);
+  if (c.req.header("edgecall-on-hangup") === "cancel") cancelOnHangup(c, name, started.turn);
   if (wantsEvents(c)) return events(c, name, started.turn, 0);
   const result = await turnResult(c.env, name, started.turn, JSON_PATIENCE_MS, c.req.raw.signal);
   return result ? c.json(result) : c.json({ turn: started.turn, status: "running" }, 202);
@@ -189,6 +202,7 @@ app.onError((error, c) => {
   if (error instanceof HTTPException)
     return c.json(errorBody("invalid_request", error.message), error.status);
   logError("request.failed", error, { path: c.req.path });
+  if (error instanceof SettingsError) return c.json(errorBody("not_configured", error.message), 500);
   if (error instanceof AuthSettingsError) return c.json(errorBody("not_configured", error.message), 500);
   return c.json(errorBody("internal", "something went wrong in the gateway; its log has the reason"), 500);
 });
@@ -203,6 +217,13 @@ function conversation(c: Ctx, scope: "ask"): { name: string; origin: Origin } {
     name: `${token.home}/api/${id}`,
     origin: { principal: token.name, role: token.role, channel: "api" },
   };
+}
+
+/** For a one-shot client: when it hangs up nobody wants the answer any more. */
+function cancelOnHangup(c: Ctx, name: string, turn: string): void {
+  c.req.raw.signal.addEventListener("abort", () =>
+    c.executionCtx.waitUntil(conversationOf(c.env, name).cancel(turn)),
+  );
 }
 
 function turnId(c: Ctx): string {

@@ -24,7 +24,11 @@ export type ConversationStub = Pick<
 >;
 export type HomeStub = Pick<
   Home,
-  | "roster"
+  | "plan"
+  | "spent"
+  | "budgetTold"
+  | "modelFailed"
+  | "modelAnswered"
   | "submit"
   | "watch"
   | "answer"

@@ -1,11 +1,17 @@
 /** The Worker's variables: their defaults, their bounds, and what is said when one is wrong. */
+import type { BudgetLimits } from "@edgecall/core/loop/budget.ts";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import { readModelList } from "@edgecall/core/loop/model-list.ts";
+import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { Env } from "./env.ts";
 
 export type Settings = {
-  /** Absent when no model is configured; `modelProblem` then says what to set. */
-  model: ModelSettings | undefined;
+  /** In the order in which they stand in for one another; empty when none is configured. */
+  models: NamedModel[];
+  budgets: BudgetLimits;
+  /** Of what a model is shown of a conversation. */
+  history: { maxTokens: number; keepFirst: number };
   systemPrompt: string;
   /** False = a plain model call without tools (the seed's `tool_loop_enabled`). */
   loopEnabled: boolean;
@@ -32,7 +38,12 @@ export class SettingsError extends Error {
 /** @throws SettingsError naming the variable and what would be right */
 export function readSettings(env: Env): Settings {
   return {
-    model: readModel(env),
+    models: readModels(env),
+    budgets: readBudgets(env),
+    history: {
+      maxTokens: integer("HISTORY_MAX_TOKENS", env.HISTORY_MAX_TOKENS, 24_000, 500, 10_000_000),
+      keepFirst: integer("HISTORY_KEEP_FIRST", env.HISTORY_KEEP_FIRST, 2, 0, 100),
+    },
     systemPrompt: env.SYSTEM_PROMPT || DEFAULT_SYSTEM_PROMPT,
     loopEnabled: flag("TOOL_LOOP_ENABLED", env.TOOL_LOOP_ENABLED, true),
     limits: {
@@ -50,6 +61,7 @@ export function readSettings(env: Env): Settings {
         1,
         100,
       ),
+      maxRepeats: integer("TOOL_REPEAT_LIMIT", env.TOOL_REPEAT_LIMIT, DEFAULT_LIMITS.maxRepeats, 1, 100),
       maxParallel: integer("MAX_PARALLEL_TOOLS", env.MAX_PARALLEL_TOOLS, DEFAULT_LIMITS.maxParallel, 1, 50),
     },
     defaultToolTimeoutMs: integer(
@@ -66,17 +78,8 @@ export function readSettings(env: Env): Settings {
 export const NO_MODEL =
   "No model is configured: set LLM_BASE_URL and LLM_MODEL (and LLM_API_KEY where the endpoint wants one).";
 
-function readModel(env: Env): ModelSettings | undefined {
-  if (!env.LLM_BASE_URL || !env.LLM_MODEL) return undefined;
-  if (!URL.canParse(env.LLM_BASE_URL) || !/^https?:/.test(env.LLM_BASE_URL)) {
-    throw new SettingsError(
-      `LLM_BASE_URL: expected an http(s) address that ends in /v1, got '${env.LLM_BASE_URL}'`,
-    );
-  }
-  return {
-    baseUrl: env.LLM_BASE_URL,
-    model: env.LLM_MODEL,
-    ...(env.LLM_API_KEY && { apiKey: env.LLM_API_KEY }),
+function readModels(env: Env): NamedModel[] {
+  const defaults = {
     maxTokens: integer("MAX_TOKENS", env.MAX_TOKENS, 4_096, 1, 1_000_000),
     temperature: number("TEMPERATURE", env.TEMPERATURE, 0.7, 0, 2),
     timeouts: {
@@ -84,6 +87,53 @@ function readModel(env: Env): ModelSettings | undefined {
       betweenBytesMs: integer("MODEL_BETWEEN_BYTES_MS", env.MODEL_BETWEEN_BYTES_MS, 60_000, 10, 600_000),
       totalMs: integer("MODEL_TOTAL_MS", env.MODEL_TOTAL_MS, 300_000, 10, 840_000),
     },
+  };
+  const single = readSingleModel(env, defaults);
+  // A key's name is whatever the owner called the secret, so it is not among the fields of Env.
+  const variable = (name: string) => (env as unknown as Record<string, string | undefined>)[name];
+  const models = readModelList({ text: env.LLM_MODELS, single, variable, defaults });
+  if (!models.ok) throw new SettingsError(models.error);
+  return models.value;
+}
+
+type ModelDefaults = Pick<ModelSettings, "maxTokens" | "temperature" | "timeouts">;
+
+function readSingleModel(env: Env, defaults: ModelDefaults): ModelSettings | undefined {
+  if (!env.LLM_BASE_URL || !env.LLM_MODEL) return undefined;
+  if (!URL.canParse(env.LLM_BASE_URL) || !/^https?:/.test(env.LLM_BASE_URL)) {
+    throw new SettingsError(
+      `LLM_BASE_URL: expected an http(s) address that ends in /v1, got '${env.LLM_BASE_URL}'`,
+    );
+  }
+  return {
+    ...defaults,
+    baseUrl: env.LLM_BASE_URL,
+    model: env.LLM_MODEL,
+    ...(env.LLM_API_KEY && { apiKey: env.LLM_API_KEY }),
+  };
+}
+
+/** A budget that is not set does not limit anything. */
+function readBudgets(env: Env): BudgetLimits {
+  const limit = (name: keyof Env, text: string | undefined) =>
+    text === undefined || text.trim() === "" ? undefined : integer(name, text, 0, 0, 1_000_000_000_000);
+  const scope = (tokens: number | undefined, modelCalls: number | undefined) => ({
+    ...(tokens !== undefined && { tokens }),
+    ...(modelCalls !== undefined && { modelCalls }),
+  });
+  return {
+    turn: scope(
+      limit("BUDGET_TURN_TOKENS", env.BUDGET_TURN_TOKENS),
+      limit("BUDGET_TURN_MODEL_CALLS", env.BUDGET_TURN_MODEL_CALLS),
+    ),
+    conversation: scope(
+      limit("BUDGET_CONVERSATION_TOKENS", env.BUDGET_CONVERSATION_TOKENS),
+      limit("BUDGET_CONVERSATION_MODEL_CALLS", env.BUDGET_CONVERSATION_MODEL_CALLS),
+    ),
+    day: scope(
+      limit("BUDGET_DAY_TOKENS", env.BUDGET_DAY_TOKENS),
+      limit("BUDGET_DAY_MODEL_CALLS", env.BUDGET_DAY_MODEL_CALLS),
+    ),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The rows of a Conversation as the code knows them: their types, and the way from one to the other. */
+import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
 
 /** Who asked, over which channel, and where the answer goes if not to the waiting caller. */
@@ -7,6 +8,8 @@ export type Origin = {
   role: "owner" | "member" | "guest";
   channel: string;
   reply?: Record<string, unknown>;
+  /** By name; absent = the first. */
+  model?: string;
   /** Nobody asked: a job's result set the turn off. */
   event?: "job";
 };
@@ -25,6 +28,9 @@ export type TurnQuestion = {
   answered_by?: string;
 };
 
+/** A budget that is nearly used, as the person was told. */
+export type Notice = { text: string; keys: BudgetKey[] };
+
 export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 
 export type Turn = {
@@ -41,6 +47,7 @@ export type Turn = {
   createdAt: number;
   finishedAt: number | null;
   finishedSeq: number | null;
+  notices: Notice[];
 };
 
 /** A call with what the driver needs beside the loop's view of it. */
@@ -73,6 +80,7 @@ export type TurnRow = {
   created_at: number;
   finished_at: number | null;
   finished_seq: number | null;
+  notices: string;
 };
 
 export type MessageRow = {
@@ -132,6 +140,7 @@ export function toTurn(row: TurnRow): Turn {
     createdAt: row.created_at,
     finishedAt: row.finished_at,
     finishedSeq: row.finished_seq,
+    notices: JSON.parse(row.notices) as Notice[],
   };
 }
 

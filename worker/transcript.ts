@@ -1,9 +1,11 @@
 /** The transcript of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
-import type { Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
+import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
+import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
 import {
   type CallRow,
   type MessageRow,
   type NewTurn,
+  type Notice,
   type Origin,
   one,
   type StoredCall,
@@ -244,6 +246,65 @@ export class Transcript {
            UNION ALL SELECT 1 FROM message WHERE images IS NOT NULL LIMIT 1`,
         )
         .toArray().length > 0
+    );
+  }
+
+  /** What a turn and its conversation have spent on models. */
+  spent(turn: number): { turn: Spent; conversation: Spent } {
+    const rows = this.#sql
+      .exec<{ n: number; tokens: number; calls: number }>(
+        `SELECT n, input_tokens + output_tokens AS tokens,
+                (SELECT COUNT(*) FROM message WHERE message.turn = turn.n AND role = 'assistant') AS calls
+         FROM turn`,
+      )
+      .toArray();
+    const sum = (some: typeof rows): Spent => ({
+      tokens: some.reduce((total, row) => total + row.tokens, 0),
+      modelCalls: some.reduce((total, row) => total + row.calls, 0),
+    });
+    return { turn: sum(rows.filter(({ n }) => n === turn)), conversation: sum(rows) };
+  }
+
+  /** Budgets that the person was told of, in this turn or, for the conversation's, in any. */
+  notices(turn: number): BudgetKey[] {
+    return this.#sql
+      .exec<{ n: number; notices: string }>("SELECT n, notices FROM turn WHERE notices <> '[]'")
+      .toArray()
+      .flatMap(({ n, notices }) =>
+        (JSON.parse(notices) as Notice[]).flatMap(({ keys }) =>
+          keys.filter((key) => n === turn || !key.startsWith("turn.")),
+        ),
+      );
+  }
+
+  notify(turn: number, text: string, keys: BudgetKey[]): void {
+    this.#sql.exec(
+      "UPDATE turn SET notices = json_insert(notices, '$[#]', json(?)) WHERE n = ?",
+      JSON.stringify({ text, keys } satisfies Notice),
+      turn,
+    );
+  }
+
+  /** The newest summary of what no longer fits. */
+  summary(): Summary | undefined {
+    return this.#sql
+      .exec<Summary>("SELECT turns, text FROM summary ORDER BY turns DESC LIMIT 1")
+      .toArray()[0];
+  }
+
+  /** @param turn that the summary was made for, and that pays for it */
+  summarise(summary: Summary, turn: number, usage: Usage | undefined): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO summary (turns, text, created_at) VALUES (?, ?, ?)",
+      summary.turns,
+      summary.text,
+      Date.now(),
+    );
+    this.#sql.exec(
+      "UPDATE turn SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ? WHERE n = ?",
+      usage?.input_tokens ?? 0,
+      usage?.output_tokens ?? 0,
+      turn,
     );
   }
 

@@ -24,6 +24,8 @@ export type TurnResult = {
   usage: Usage;
   /** What the turn took: calls, batches, time. */
   metrics: TurnMetrics;
+  /** Budgets that are nearly used. */
+  notices?: string[];
   /** What a person is asked right now, and what was answered. */
   questions?: TurnQuestion[];
   error?: { code: string; message: string };
@@ -58,6 +60,7 @@ export function resultOf(
     calls: recordsOf(entries).map(shownCall),
     usage: turn.usage,
     metrics: metricsOf(turn, entries),
+    ...(turn.notices.length > 0 && { notices: turn.notices.map(({ text }) => text) }),
     ...(questions.length > 0 && { questions: questions.map(({ question }) => question) }),
     ...(turn.error !== null && { error: { code: turn.error, message: turn.answer ?? "" } }),
   };

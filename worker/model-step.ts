@@ -1,0 +1,240 @@
+/**
+ * The step of a turn that asks the model: which one, within which budget, with how much of the history, and
+ * what becomes of its reply or its failure.
+ */
+import { type BudgetVerdict, checkBudget, type Used } from "@edgecall/core/loop/budget.ts";
+import { fitHistory } from "@edgecall/core/loop/fit.ts";
+import type { Entry, Usage } from "@edgecall/core/loop/history.ts";
+import { type ChatMessage, toMessages } from "@edgecall/core/loop/messages.ts";
+import { callModel } from "@edgecall/core/loop/model.ts";
+import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
+import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
+import { MAX_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
+import { assistantEntry } from "@edgecall/core/loop/run.ts";
+import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
+import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
+import { edgeCallDefinition, offlineNote } from "./edge-call.ts";
+import { logError } from "./log.ts";
+import type { HomeStub } from "./objects.ts";
+import type { Roster } from "./roster.ts";
+import { NO_MODEL, type Settings } from "./settings.ts";
+import type { Transcript } from "./transcript.ts";
+import type { StoredEntry, Turn } from "./transcript-rows.ts";
+import { tryAgain } from "./turn-words.ts";
+
+/** What the step needs of its conversation. */
+export type TurnHost = {
+  transcript: Transcript;
+  /** A new stub for each use. */
+  home(): HomeStub;
+  lease(): Promise<void>;
+  fail(turn: Turn, answer: string, code: string): void;
+  /** Text as it arrives, for whoever waits. */
+  delta(turn: Turn, text: string): void;
+  /** What the deltas since the last message said is void. */
+  reset(turn: Turn): void;
+  /** The reply is stored; `seq` is its message. */
+  replied(turn: Turn, seq: number): void;
+  /** For work that nobody waits for. */
+  later(work: Promise<unknown>): void;
+};
+
+export class ModelStep {
+  readonly #host: TurnHost;
+  /** The model call that runs, so that a cancel can stop it. */
+  #running: { turn: number; abort: AbortController } | undefined;
+
+  constructor(host: TurnHost) {
+    this.#host = host;
+  }
+
+  cancel(turn: Turn): void {
+    if (this.#running?.turn === turn.n) this.#running.abort.abort();
+  }
+
+  async take(
+    turn: Turn,
+    history: StoredEntry[],
+    next: Next & { do: "model" },
+    settings: Settings,
+  ): Promise<void> {
+    const { transcript } = this.#host;
+    if (settings.models.length === 0) return this.#host.fail(turn, NO_MODEL, "no_model");
+    await this.#host.lease();
+    const attempts = transcript.countAttempt(turn.n);
+    if (attempts > MAX_ATTEMPTS) {
+      return this.#host.fail(
+        turn,
+        `I gave up after ${MAX_ATTEMPTS} attempts at the same step. ${tryAgain(history)}`,
+        "gave_up",
+      );
+    }
+    const abort = new AbortController();
+    this.#running = { turn: turn.n, abort };
+    try {
+      await this.#ask(turn, history, next, settings, attempts, abort.signal);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #ask(
+    turn: Turn,
+    history: StoredEntry[],
+    next: Next & { do: "model" },
+    settings: Settings,
+    attempts: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const estimate = estimateTokens(history);
+    let model: NamedModel | undefined;
+    let said = false;
+    try {
+      const counts = hasLimit(settings.budgets.day);
+      const plan = await this.#host.home().plan(counts ? estimate : undefined);
+      const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now());
+      if (!picked.ok) return this.#host.fail(turn, picked.error, "unknown_model");
+      model = picked.model;
+      const used = { ...this.#host.transcript.spent(turn.n), day: plan.day };
+      if (!this.#mayGoOn(turn, used, plan.told, settings)) return;
+
+      const entries = await this.#fitted(turn, history, settings, model, signal);
+      const definition = settings.loopEnabled && next.tools ? edgeCallDefinition(plan.roster) : undefined;
+      const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
+      const reply = await callModel(model, {
+        messages: toMessages(systemPrompt(settings, plan.roster), entries, note),
+        tools: definition ? [definition] : [],
+        signal,
+        onText: (text) => {
+          said = true;
+          this.#host.delta(turn, text);
+        },
+      });
+      if (counts) this.#correct(reply.usage, estimate);
+      if (model.name in plan.health) this.#host.later(this.#host.home().modelAnswered(model.name));
+      // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
+      const entry = assistantEntry(reply, history, settings.loopEnabled && next.tools);
+      const seq = this.#host.transcript.addReply(
+        turn.n,
+        history.at(-1)?.seq ?? 0,
+        entry,
+        reply.model,
+        reply.usage,
+      );
+      if (seq !== undefined) this.#host.replied(turn, seq);
+    } catch (error) {
+      if (said) this.#host.reset(turn);
+      await this.#failed(turn, asModelError(error), attempts, history, settings, model);
+    }
+  }
+
+  /** Usage is the endpoint's figure; one that gives none is counted by our estimate. */
+  #correct(usage: Usage | undefined, estimate: number): void {
+    if (!usage) return;
+    const difference = usage.input_tokens + usage.output_tokens - estimate;
+    this.#host.later(this.#host.home().spent(difference));
+  }
+
+  #mayGoOn(
+    turn: Turn,
+    used: Used,
+    toldToday: Parameters<typeof checkBudget>[3],
+    settings: Settings,
+  ): boolean {
+    const { transcript } = this.#host;
+    const told = [...transcript.notices(turn.n), ...(toldToday ?? [])];
+    const verdict: BudgetVerdict = checkBudget(used, settings.budgets, Date.now(), told);
+    if (verdict.state === "ok") return true;
+    if (verdict.state === "refused") {
+      this.#host.fail(turn, verdict.text, "budget");
+      return false;
+    }
+    transcript.notify(turn.n, verdict.text, verdict.keys);
+    const today = verdict.keys.filter((key) => key.startsWith("day."));
+    if (today.length > 0) this.#host.later(this.#host.home().budgetTold(today));
+    return true;
+  }
+
+  /** As much of the history as fits; what does not is summed up by the model, once. */
+  async #fitted(
+    turn: Turn,
+    history: StoredEntry[],
+    settings: Settings,
+    model: NamedModel,
+    signal: AbortSignal,
+  ): Promise<Entry[]> {
+    const { transcript } = this.#host;
+    const currentFrom = history.findIndex((entry) => entry.turn === turn.n);
+    const summary = transcript.summary();
+    const options = { ...settings.history, currentFrom, ...(summary && { summary }) };
+    const fitted = fitHistory(history, options);
+    if (!fitted.toSummarise) return fitted.entries;
+    try {
+      const messages: ChatMessage[] = [{ role: "user", content: summaryPrompt(fitted.toSummarise) }];
+      const reply = await callModel(model, { messages, tools: [], signal });
+      transcript.summarise({ text: reply.text, turns: fitted.cut.turns }, turn.n, reply.usage);
+      return fitHistory(history, { ...options, summary: { text: reply.text, turns: fitted.cut.turns } })
+        .entries;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // Without a summary the turns are left out all the same, and the note in their place says so.
+      logError("summary.failed", error, { turn: turn.id });
+      return fitted.entries;
+    }
+  }
+
+  async #failed(
+    turn: Turn,
+    error: ModelError,
+    attempts: number,
+    history: StoredEntry[],
+    settings: Settings,
+    model: NamedModel | undefined,
+  ): Promise<void> {
+    if (error.kind === "cancelled") return;
+    logError("model.failed", error, { turn: turn.id, kind: error.kind, attempts, model: model?.name });
+    const others = settings.models.length > 1;
+    if (model && isModelFailure(error)) {
+      await this.#noteFailure(model, error.kind === "never" ? FAILURES_TO_COOL : 1);
+      // A wrong key will not mend itself, but the next model may well answer.
+      if (others && error.kind !== "now" && attempts < MAX_ATTEMPTS) return;
+    }
+    const delay = retryDelay(error, attempts);
+    if (delay === undefined) {
+      const why = error.message.replace(/\.$/, "");
+      this.#host.fail(
+        turn,
+        `I could not get an answer from the model: ${why}. ${tryAgain(history)}`,
+        "model",
+      );
+    } else {
+      this.#host.transcript.postpone(turn.n, Date.now() + delay);
+    }
+  }
+
+  async #noteFailure(model: NamedModel, times: number): Promise<void> {
+    try {
+      await this.#host.home().modelFailed(model.name, times);
+    } catch (error) {
+      logError("model.health_lost", error, { model: model.name });
+    }
+  }
+}
+
+function hasLimit(limits: Settings["budgets"]["day"]): boolean {
+  return limits?.tokens !== undefined || limits?.modelCalls !== undefined;
+}
+
+function systemPrompt(settings: Settings, roster: Roster): string {
+  // What changes comes last, so that a provider's prompt cache keeps the rest.
+  return [settings.systemPrompt, settings.loopEnabled ? offlineNote(roster, Date.now()) : ""]
+    .filter(Boolean)
+    .join("\n\n");
+}
+
+function asModelError(error: unknown): ModelError {
+  if (error instanceof ModelError) return error;
+  // Home could not be asked for the roster: it was reset by a deploy, or is overloaded.
+  const message = error instanceof Error ? error.message : String(error);
+  return new ModelError("now", `the home's object did not answer (${message})`, { cause: error });
+}

@@ -1,0 +1,73 @@
+/** What a home spent on models today, and which models are well: one row a day, one a failing model. */
+import { type BudgetKey, budgetDay, type Spent } from "@edgecall/core/loop/budget.ts";
+import { type ModelHealth, noteFailure } from "@edgecall/core/loop/models.ts";
+
+/** Days that are kept: a month and one. */
+const KEEP_DAYS = 32;
+
+export class Spending {
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  today(now: number): { spent: Spent; told: BudgetKey[] } {
+    const row = this.#sql
+      .exec<{ tokens: number; model_calls: number; told: string }>(
+        "SELECT tokens, model_calls, told FROM usage WHERE day = ?",
+        budgetDay(now),
+      )
+      .toArray()[0];
+    if (!row) return { spent: { tokens: 0, modelCalls: 0 }, told: [] };
+    return {
+      spent: { tokens: row.tokens, modelCalls: row.model_calls },
+      told: JSON.parse(row.told) as BudgetKey[],
+    };
+  }
+
+  /** @param tokens may be negative: a reservation was more than the call took */
+  add(tokens: number, modelCalls: number, now: number): void {
+    this.#sql.exec(
+      `INSERT INTO usage (day, tokens, model_calls) VALUES (?, MAX(0, ?), ?)
+       ON CONFLICT (day) DO UPDATE SET tokens = MAX(0, tokens + ?), model_calls = model_calls + ?`,
+      budgetDay(now),
+      tokens,
+      modelCalls,
+      tokens,
+      modelCalls,
+    );
+    this.#sql.exec("DELETE FROM usage WHERE day < ?", budgetDay(now - KEEP_DAYS * 86_400_000));
+  }
+
+  tell(keys: readonly BudgetKey[], now: number): void {
+    const told = [...new Set([...this.today(now).told, ...keys])];
+    this.#sql.exec("UPDATE usage SET told = ? WHERE day = ?", JSON.stringify(told), budgetDay(now));
+  }
+
+  health(): ModelHealth {
+    const rows = this.#sql.exec<{ name: string; failures: number; cool_until: number }>(
+      "SELECT * FROM model_health",
+    );
+    return Object.fromEntries(
+      rows.toArray().map(({ name, failures, cool_until }) => [name, { failures, coolUntil: cool_until }]),
+    );
+  }
+
+  /** @param times a failure that waiting does not mend counts as all three at once */
+  modelFailed(name: string, times: number, now: number): void {
+    let health = this.health();
+    for (let time = 0; time < times; time += 1) health = noteFailure(health, name, now);
+    const { failures = 0, coolUntil = 0 } = health[name] ?? {};
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO model_health (name, failures, cool_until) VALUES (?, ?, ?)",
+      name,
+      failures,
+      coolUntil,
+    );
+  }
+
+  modelAnswered(name: string): void {
+    this.#sql.exec("DELETE FROM model_health WHERE name = ?", name);
+  }
+}
