@@ -94,6 +94,11 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
       return;
     }
     const question = textOf(asked.messages.findLast(isScript));
+    if (question === "") {
+      // The gateway asks on its own account: for a summary.
+      play(response, { text: "(no script)" }, asked);
+      return;
+    }
     const steps = JSON.parse(question.slice(question.indexOf("["))) as Step[];
     const at = position.get(question) ?? 0;
     position.set(question, at + 1);
