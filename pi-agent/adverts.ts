@@ -8,7 +8,8 @@ import type { Settings } from "./settings.ts";
 
 /** What this agent understands beyond EvoClaw; without a model there is no `prompt`. */
 export function features(settings: Settings): string[] {
-  return ["tool", ...(settings.llm ? ["prompt"] : []), "cancel", "ack", "events", "presence", "tools"];
+  const prompt = settings.llm ? ["prompt"] : [];
+  return ["tool", ...prompt, "cancel", "ack", "events", "presence", "tools", "watch", "question", "job"];
 }
 
 export function capabilitiesText(settings: Settings): string {
@@ -29,6 +30,8 @@ export function actionsOf(registry: ToolRegistry): ActionAdvert[] {
     timeout_ms: tool.timeoutMs,
     effect: tool.effect,
     idempotent: tool.idempotent,
+    ...(tool.taints && { taints: true }),
+    ...(tool.queueMs !== undefined && { queue_ms: tool.queueMs }),
   }));
 }
 

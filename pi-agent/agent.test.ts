@@ -34,7 +34,7 @@ test("on connect it says everything of itself, retained, and a heartbeat at once
     capabilities: "eye sensor node — temperature, CPU/memory/disk stats, process monitoring, camera snapshot",
     agent_type: "monitor",
     version: "0.1.0",
-    features: ["tool", "cancel", "ack", "events", "presence", "tools"],
+    features: ["tool", "cancel", "ack", "events", "presence", "tools", "watch", "question", "job"],
   });
   expect(said.tools).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{16}$/) });
   const actions = (said.tools?.tools ?? []) as unknown[];
@@ -152,6 +152,10 @@ test("[tools] enabled filters, and a name that is not there is an error", async 
   const only = (enabled: string[]) => ({ ...settings, tools: { ...settings.tools, enabled } });
   await expect(startAgent(only(["cpu", "toaster"]), { log })).rejects.toThrow(
     "tools.enabled: no such tool: toaster; right would be some of: cpu, disk,",
+  );
+  const rule = { ...settings, policy: new Map([["toaster", "deny" as const]]) };
+  await expect(startAgent(rule, { log })).rejects.toThrow(
+    /^policy\.toaster: neither a tool nor a permission; right would be one of: cpu, .*file_read/,
   );
   keep(await readyAgent(only(["cpu"]), { log }));
   const { payload } = await peer.ask("eye", { command: "tools_list", request_id: "t" });

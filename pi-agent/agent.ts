@@ -1,23 +1,27 @@
 /** One agent: its ledger, its tools and its line to the broker, put together. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { Presence } from "@edgecall/core/protocol/mqtt.ts";
+import { type AgentEvent, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { HEARTBEAT_EVERY_MS, type TopicKind, topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { PERMISSIONS, type Tool } from "@edgecall/core/tools/contract.ts";
+import { Locks } from "@edgecall/core/tools/locks.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
-import type { RunEvent } from "@edgecall/core/tools/runner.ts";
+import type { RunEvent, RunnerOptions } from "@edgecall/core/tools/runner.ts";
 import { capabilitiesText, presenceText, toolsText } from "./adverts.ts";
 import { FreezeDetector } from "./budget.ts";
 import { wallClock } from "./clock.ts";
 import type { Device } from "./commands/command.ts";
 import { Connection } from "./connection.ts";
 import { Inbox } from "./inbox.ts";
+import { JobDesk } from "./jobs.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerFile } from "./ledger-file.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { unknownNames } from "./policy.ts";
 import { Profile } from "./profile.ts";
+import { Questions } from "./questions.ts";
 import { Redelivery } from "./redelivery.ts";
 import { reportText } from "./reports.ts";
 import { type Settings, SettingsError } from "./settings.ts";
@@ -48,7 +52,7 @@ export type Agent = {
 
 /**
  * Starts an agent; it connects by itself, now and again and again.
- * @throws SettingsError when `[tools] enabled` names a tool that does not exist
+ * @throws SettingsError when `[tools] enabled` or `[policy]` names a tool that does not exist
  */
 export async function startAgent(settings: Settings, options: AgentOptions): Promise<Agent> {
   const { log } = options;
@@ -60,12 +64,29 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   const outbox: string[] = [];
   let isReady = false;
 
+  const event = (said: AgentEvent) => void connection.publish(topic("events"), JSON.stringify(said));
+  // One set of locks for everything that runs here, whoever asked for it.
+  const runner: RunnerOptions = { log: runLog(log), locks: new Locks(), secrets: secretsOf(settings) };
+  const metrics = new Metrics();
+  const questions = new Questions(event);
+  const jobs = new JobDesk({
+    settings,
+    ledger,
+    runner,
+    metrics,
+    log,
+    report,
+    progress: (token, said) => event({ type: "progress", request_id: token, ...said }),
+  });
   const device: Device = {
     settings,
     registry,
-    runner: { log: runLog(log) },
-    metrics: new Metrics(),
+    runner,
+    metrics,
     profile: await Profile.open(settings.stateDir, log),
+    ledger,
+    questions,
+    jobs,
     promptSlots: new Slots(settings.maxPrompts),
     log,
     shutdown: () => setImmediate(() => void stop()),
@@ -73,11 +94,10 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
 
   const inbox = new Inbox({
     device,
-    ledger,
     clocks: { now: () => performance.now(), wallClock: () => wallClock(settings) },
     unknownAgeMs: () => freeze.unknownAgeMs(),
     report,
-    event: (payload) => void connection.publish(topic("events"), JSON.stringify(payload)),
+    event,
     acked: (id) => redelivery.acked(id),
   });
   await inbox.settleInterrupted();
@@ -103,6 +123,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     await heartbeat();
     for (const text of outbox.splice(0)) await report(text);
     redelivery.connected();
+    questions.announce();
     if (!isReady && connection.connected) {
       isReady = true;
       options.onReady?.();
@@ -148,7 +169,8 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     clearInterval(heartbeats);
     redelivery.stop();
     inbox.stop();
-    await inbox.idle(LAST_WORDS_MS);
+    jobs.stop();
+    await within(LAST_WORDS_MS, Promise.all([inbox.idle(), jobs.idle()]));
     await connection.stop({
       topic: topic("presence"),
       payload: presenceText("offline", bootId, "shutdown"),
@@ -174,15 +196,37 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
 function registryOf(settings: Settings, more: readonly Tool[]): ToolRegistry {
   const all = [...deviceTools({ root: settings.root, workspace: settings.tools.workspace }), ...more];
   const { enabled } = settings.tools;
-  if (!enabled) return new ToolRegistry(all);
-  const names = new Set(all.map((tool) => tool.name));
-  const unknown = enabled.filter((name) => !names.has(name));
+  const names = [...new Set(all.map((tool) => tool.name))].sort();
+  const problems: string[] = [];
+  const unknown = enabled?.filter((name) => !names.includes(name)) ?? [];
   if (unknown.length > 0) {
-    throw new SettingsError([
-      `tools.enabled: no such tool: ${unknown.join(", ")}; right would be some of: ${[...names].sort().join(", ")}`,
-    ]);
+    problems.push(
+      `tools.enabled: no such tool: ${unknown.join(", ")}; right would be some of: ${names.join(", ")}`,
+    );
   }
-  return new ToolRegistry(all.filter((tool) => enabled.includes(tool.name)));
+  // A rule with a slip in its name would protect nothing, and nobody would know.
+  for (const name of unknownNames(settings.policy, names)) {
+    problems.push(
+      `policy.${name}: neither a tool nor a permission; right would be one of: ${[...names, ...PERMISSIONS].join(", ")}`,
+    );
+  }
+  if (problems.length > 0) throw new SettingsError(problems);
+  return new ToolRegistry(enabled ? all.filter((tool) => enabled.includes(tool.name)) : all);
+}
+
+/** What no tool may give away, least of all the agent's own keys. */
+function secretsOf({ llm, mqtt }: Settings): string[] {
+  return [llm?.apiKey, mqtt.password].filter((secret) => secret !== undefined);
+}
+
+/** Waits for `work`, but only so long. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }
 
 /** The runner's events without their messages: those can hold arguments. */

@@ -6,6 +6,7 @@
  * any moment of the stop. So after a stop, its length is taken off the budgets of what is read then.
  */
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
+import { CallTimer } from "@edgecall/core/tools/call-timer.ts";
 
 /** How often the event loop looks at the clock. */
 const TICK_MS = 1_000;
@@ -60,8 +61,8 @@ export class FreezeDetector {
   }
 }
 
-/** Until when, on the monotonic clock; Infinity for a command without a budget. */
-export type Budget = { remainingMs(): number; expired(): boolean };
+/** What is left of a command's time, on the monotonic clock; Infinity for one without a budget. */
+export type Budget = CallTimer;
 
 export type BudgetClocks = {
   now: Now;
@@ -69,17 +70,18 @@ export type BudgetClocks = {
   wallClock: () => number | undefined;
 };
 
+/** @param maxMs at most so much, whatever the command says */
 export function budgetOf(
   command: Pick<Command, "expires_in_ms" | "expires_at">,
   unknownAgeMs: number,
   { now, wallClock }: BudgetClocks,
+  maxMs = Number.POSITIVE_INFINITY,
 ): Budget {
-  const receivedAt = now();
-  let deadline = Number.POSITIVE_INFINITY;
-  if (command.expires_in_ms !== undefined) deadline = receivedAt + command.expires_in_ms - unknownAgeMs;
+  let ms = maxMs;
+  if (command.expires_in_ms !== undefined) ms = Math.min(ms, command.expires_in_ms - unknownAgeMs);
   if (command.expires_at !== undefined) {
     const wall = wallClock();
-    if (wall !== undefined) deadline = Math.min(deadline, receivedAt + command.expires_at - wall);
+    if (wall !== undefined) ms = Math.min(ms, command.expires_at - wall);
   }
-  return { remainingMs: () => Math.max(0, deadline - now()), expired: () => now() >= deadline };
+  return new CallTimer(ms, now);
 }

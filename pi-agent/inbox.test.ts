@@ -66,7 +66,10 @@ describe("cancel, ack, answer", () => {
     const { payload } = await ask("cancel", { request_id: id });
     expect(payload).toMatchObject({ status: "cancelled", request_id: served.lastId() });
     const [report] = await until(() => peer.reports(id).length && peer.reports(id));
-    expect(report?.payload).toMatchObject({ status: "error", error: "Error: Tool 'held' was cancelled." });
+    expect(report?.payload).toMatchObject({
+      status: "error",
+      error: expect.stringMatching(/^Error: Tool 'held' was cancelled while it ran\./),
+    });
   });
 
   test("there must be something to cancel or to answer", async () => {
@@ -75,7 +78,19 @@ describe("cancel, ack, answer", () => {
       payload: { error: "nothing to cancel: no call nobody is under way" },
     });
     expect((await ask("cancel")).payload.error).toContain("missing request_id");
-    expect((await ask("answer", { question_id: "q", answer: "y" })).payload.error).toBe("no open question");
+    expect((await ask("answer", { question_id: "q", answer: "y" })).payload.error).toBe("no open question q");
+  });
+
+  test("a call that comes after its cancel is not run", async () => {
+    const request_id = nextId();
+    const runs = served.toggle.runs.length;
+    expect((await ask("cancel", { request_id })).payload.error).toContain("nothing to cancel");
+    const command = { command: "tool", payload: { tool: "toggle", parameters: {} }, request_id };
+    expect((await peer.ask("eye", command)).payload).toMatchObject({
+      status: "error",
+      error: "Error: The call was cancelled before it came. Nothing was run.",
+    });
+    expect(served.toggle.runs).toHaveLength(runs);
   });
 
   test("a result of the gateway's is owed until it is acknowledged, also over a restart", async () => {

@@ -2,42 +2,44 @@
  * What comes on `commands`, from the bytes to the published report:
  * read → recognise a repetition → check the budget → record → run → record → publish.
  */
-import { type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
-import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { errorText } from "@edgecall/core/tools/errors.ts";
+import { type AgentEvent, AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
+import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type Budget, type BudgetClocks, budgetOf } from "./budget.ts";
 import { COMMANDS } from "./commands/all.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "./commands/command.ts";
 import { PROMPT_MAX_MS } from "./commands/prompt.ts";
-import type { Ledger } from "./ledger.ts";
+import { replyOfInterrupted } from "./interrupted.ts";
 import { messageOf } from "./log.ts";
 import { Progress } from "./progress.ts";
+import { unrecordable } from "./refusals.ts";
 import { failed, isFailure, type Reply, replyText, succeeded } from "./reports.ts";
 
 /** The largest command that is read at all; the gateway sends far smaller ones. */
 export const COMMAND_MAX_BYTES = 256 * 1024;
 /** Commands under way at once: beyond it a flood would eat the memory of a small device. */
 export const MAX_UNDER_WAY = 64;
-/** Node's timers take no more than this (24.8 days). */
-const TIMER_MAX_MS = 2 ** 31 - 1;
+/** Cancels that came before their call, or too late: so many are kept in mind for a call that is still to come. */
+const EARLY_CANCELS = 100;
 
 /** A command over the LAN that names nobody: it carries no authority. */
 const UNNAMED: Caller = { principal: "lan", role: "guest", channel: "mqtt" };
 
 export type InboxOptions = {
   device: Device;
-  ledger: Ledger;
   clocks: BudgetClocks;
   unknownAgeMs(): number;
   /** Publishes a report; one whose caller acknowledges it is sent again until then. */
   report(text: string, id: string, acks: boolean): Promise<void>;
-  event(payload: Record<string, unknown>): void;
+  event(said: AgentEvent): void;
   acked(id: string): void;
 };
 
+type UnderWay = { control: AbortController; progress: Progress | undefined };
+
 export class Inbox {
   readonly #options: InboxOptions;
-  readonly #underWay = new Map<string, AbortController>();
+  readonly #underWay = new Map<string, UnderWay>();
+  readonly #earlyCancels = new Set<string>();
   readonly #receiving = new Set<Promise<void>>();
   #stopping = false;
 
@@ -67,7 +69,9 @@ export class Inbox {
       const text = bytes.toString("utf8");
       const command = checkJson(Command, text);
       if (!command.ok) return await this.#unreadable(text, command.error);
-      await this.#take(command.value, budgetOf(command.value, unknownAge, this.#options.clocks));
+      const maxMs = command.value.command === "prompt" ? PROMPT_MAX_MS : undefined;
+      const budget = budgetOf(command.value, unknownAge, this.#options.clocks, maxMs);
+      await this.#take(command.value, budget);
     } catch (error) {
       log("error", "command.failed", { error: messageOf(error) });
     }
@@ -76,26 +80,20 @@ export class Inbox {
   /** Ends what is under way; each call answers with an error that says so. */
   stop(): void {
     this.#stopping = true;
-    for (const call of this.#underWay.values()) call.abort(new CallEnded("stopping"));
+    for (const { control } of this.#underWay.values()) control.abort(new CallEnded("stopping"));
   }
 
-  /** Resolves when everything received is answered, or after `withinMs`. */
-  async idle(withinMs: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, withinMs);
-    });
-    await Promise.race([Promise.all(this.#receiving), late]);
-    clearTimeout(timer);
+  /** Resolves when everything received is answered. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#receiving);
   }
 
   /** Results of work that an earlier process left open and must not run again. */
   async settleInterrupted(): Promise<void> {
-    const { ledger, device } = this.#options;
+    const { ledger, settings } = this.#options.device;
     for (const entry of ledger.interrupted()) {
       if (!entry.acks) continue;
-      const text = replyText(device.settings, entry.id, outcomeUnknown(entry.tool ?? entry.command));
-      await ledger.done(entry.id, text);
+      await ledger.done(entry.id, replyText(settings, entry.id, replyOfInterrupted(entry)));
     }
   }
 
@@ -114,7 +112,13 @@ export class Inbox {
       case "ack":
         return await this.#ack(command);
       case "answer":
-        return await this.#answer(command.request_id, failed("no open question"), false);
+        return await this.#answer(
+          command.request_id,
+          budget.expired() ? expired(command) : this.#answered(command),
+          false,
+        );
+      case "watch":
+        return this.#watch(command);
     }
     const kind = COMMANDS.get(command.command);
     const problem = kind ? kind.problem?.(command) : `unknown command: ${command.command}`;
@@ -129,7 +133,8 @@ export class Inbox {
   }
 
   async #work(command: Command, kind: CommandKind, budget: Budget): Promise<void> {
-    const { device, ledger } = this.#options;
+    const { device, event } = this.#options;
+    const { ledger, questions } = device;
     const id = command.request_id;
     const acks = command.n !== undefined;
     const tool = typeof command.payload.tool === "string" ? command.payload.tool.slice(0, 128) : undefined;
@@ -145,32 +150,38 @@ export class Inbox {
     });
     switch (begun.do) {
       case "wait":
-        return this.#options.event({ type: "accepted", request_id: id });
+        // The caller may have heard nothing of it yet.
+        event({ type: "accepted", request_id: id });
+        questions.announce(id);
+        return command.watch ? this.#watchCall(id) : undefined;
       case "repeat":
         device.log("info", "command.repeated", { request_id: id });
         return await this.#options.report(begun.report ?? this.#nothingKept(id), id, acks);
       case "unknown":
-        return await this.#conclude(id, outcomeUnknown(tool ?? command.command), acks);
+        return await this.#conclude(id, replyOfInterrupted(begun.entry), acks);
       case "refuse":
-        return await this.#answer(id, unrecordable(command, begun.reason), false);
+        return await this.#answer(id, refused(command, unrecordable(begun.reason)), false);
     }
     // Once more: the record may have taken its time on a slow card.
-    const refused = refusal ?? this.#refusal(command, budget);
-    if (!refused) this.#options.event({ type: "accepted", request_id: id });
-    await this.#conclude(id, refused ?? (await this.#run(command, kind, budget)), acks);
+    const notRun = refusal ?? this.#refusal(command, budget);
+    if (!notRun) event({ type: "accepted", request_id: id });
+    await this.#conclude(id, notRun ?? (await this.#run(command, kind, budget)), acks);
   }
 
   #refusal(command: Command, budget: Budget): Reply | undefined {
     if (budget.expired()) return expired(command);
+    if (this.#earlyCancels.has(command.request_id)) {
+      return refused(command, "Error: The call was cancelled before it came. Nothing was run.");
+    }
     if (this.#underWay.size < MAX_UNDER_WAY) return undefined;
     return refused(command, `Error: This agent is busy with ${MAX_UNDER_WAY} commands. Nothing was run.`);
   }
 
   async #conclude(id: string, reply: Reply, acks: boolean): Promise<void> {
-    const { device, ledger } = this.#options;
+    const { device } = this.#options;
     device.metrics.count(isFailure(reply) ? "failed" : "success");
     const text = replyText(device.settings, id, reply);
-    await ledger.done(id, text);
+    await device.ledger.done(id, text);
     await this.#options.report(text, id, acks);
   }
 
@@ -183,50 +194,84 @@ export class Inbox {
     const id = command.request_id;
     const control = new AbortController();
     if (this.#stopping) control.abort(new CallEnded("stopping"));
-    const limit = Math.min(budget.remainingMs(), command.command === "prompt" ? PROMPT_MAX_MS : TIMER_MAX_MS);
-    const timer = setTimeout(() => control.abort(new CallEnded("expired")), Math.min(limit, TIMER_MAX_MS));
+    budget.start(() => control.abort(new CallEnded("expired")));
+    const { tool } = command.payload;
     const progress =
       kind.kind === "work"
-        ? new Progress((text) => event({ type: "progress", request_id: id, text }))
+        ? new Progress({
+            publish: (said) => event({ type: "progress", request_id: id, ...said }),
+            watched: command.watch === true,
+            ...(typeof tool === "string" && { tool: tool.slice(0, 64) }),
+          })
         : undefined;
     const call: CommandCall = {
       command,
       caller: command.caller ?? UNNAMED,
       budget,
       signal: control.signal,
-      say: (text) => progress?.say(text),
+      taint: { came: command.tainted === true, brought: false },
+      progress,
     };
-    this.#underWay.set(id, control);
+    const underWay: UnderWay = { control, progress };
+    this.#underWay.set(id, underWay);
     try {
       return await kind.run(call, device);
     } catch (error) {
       device.log("error", "command.failed", { request_id: id, error: messageOf(error) });
       return failed(`the command failed: ${messageOf(error)}`);
     } finally {
-      clearTimeout(timer);
+      budget.end();
       progress?.end();
-      if (this.#underWay.get(id) === control) this.#underWay.delete(id);
+      if (this.#underWay.get(id) === underWay) this.#underWay.delete(id);
     }
   }
 
   async #cancel(command: Command): Promise<void> {
     const target = command.payload.request_id;
-    const call = typeof target === "string" ? this.#underWay.get(target) : undefined;
-    call?.abort(new CallEnded("cancelled"));
-    const reply =
-      typeof target !== "string"
-        ? failed("missing request_id: the call to cancel")
-        : call
-          ? succeeded({ status: "cancelled", cancelled: target })
-          : failed(`nothing to cancel: no call ${target.slice(0, 128)} is under way`);
+    if (typeof target !== "string") {
+      return await this.#answer(command.request_id, failed("missing request_id: the call to cancel"), false);
+    }
+    const call = this.#underWay.get(target);
+    call?.control.abort(new CallEnded("cancelled"));
+    const found = this.#options.device.jobs.cancel(target) || call !== undefined;
+    if (!found) this.#keepInMind(target);
+    const reply = found
+      ? succeeded({ status: "cancelled", cancelled: target })
+      : failed(`nothing to cancel: no call ${target.slice(0, 128)} is under way`);
     await this.#answer(command.request_id, reply, false);
+  }
+
+  /** A call that was sent again may come after its cancel. */
+  #keepInMind(id: string): void {
+    this.#earlyCancels.add(id);
+    for (const oldest of this.#earlyCancels) {
+      if (this.#earlyCancels.size <= EARLY_CANCELS) break;
+      this.#earlyCancels.delete(oldest);
+    }
+  }
+
+  #answered(command: Command): Reply {
+    const answer = check(AnswerCommand, command.payload);
+    if (!answer.ok) return failed(`payload.${answer.error}`);
+    const taken = this.#options.device.questions.answer(answer.value, command.request_id);
+    return taken.ok ? succeeded({ status: "answered" }) : failed(taken.error);
+  }
+
+  #watch(command: Command): void {
+    const target = command.payload.request_id;
+    if (typeof target === "string") this.#watchCall(target);
+  }
+
+  #watchCall(id: string): void {
+    this.#underWay.get(id)?.progress?.watch();
+    this.#options.device.jobs.watch(id);
   }
 
   async #ack(command: Command): Promise<void> {
     const target = command.payload.request_id;
     if (typeof target !== "string") return;
     this.#options.acked(target);
-    await this.#options.ledger.acked(target);
+    await this.#options.device.ledger.acked(target);
   }
 
   #nothingKept(id: string): string {
@@ -269,21 +314,4 @@ function expired(command: Command): Reply {
     "timeout",
     "expired",
   );
-}
-
-function unrecordable(command: Command, reason: string): Reply {
-  return refused(
-    command,
-    `Error: Nothing was run: this device cannot write its record of commands (${reason}), and without it a repeated command could run twice. Tell the user to check the device's disk.`,
-  );
-}
-
-function outcomeUnknown(what: string): Reply {
-  return succeeded({
-    status: "error",
-    tool: what,
-    error: `${errorText.outcomeUnknown(`'${what}'`)}\nThe device restarted while this ran; it may or may not have taken effect.`,
-    error_type: "outcome_unknown",
-    elapsed_ms: 0,
-  });
 }

@@ -1,28 +1,65 @@
 /** The ledger's lines and how its entries follow from them. Pure. */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 
+const at = z.number();
+const id = z.string();
+
 const Line = z.discriminatedUnion("t", [
   z.object({
     t: z.literal("started"),
-    id: z.string(),
+    id,
     command: z.string(),
     tool: z.optional(z.string()),
-    at: z.number(),
+    at,
     idempotent: z.boolean(),
     /** The gateway acknowledges the result, so it is sent again until it does. */
     acks: z.boolean(),
+    /** A job: the call that began it, and until when (epoch ms) it may go on. */
+    job_of: z.optional(z.string()),
+    until: z.optional(z.number()),
+  }),
+  /** An approval is asked for, open until then at most; what it is asked for has not begun. */
+  z.object({ t: z.literal("asks"), id, at, until: z.number() }),
+  /** … and was heard: after a yes this stands here before anything runs. */
+  z.object({ t: z.literal("heard"), id, at }),
+  /** A prompt's own loop is about to make a call … */
+  z.object({
+    t: z.literal("inner"),
+    id,
+    at,
+    call: z.string(),
+    tool: z.string(),
+    read: z.boolean(),
+    /** Left out when they are long. */
+    args: z.optional(z.record(z.string(), z.unknown())),
+  }),
+  /** … and made it. */
+  z.object({
+    t: z.literal("inner_done"),
+    id,
+    at,
+    call: z.string(),
+    ok: z.boolean(),
+    text: z.string(),
+    ms: z.number(),
   }),
   /** `report` is absent when it was acknowledged and then left out to save room. */
-  z.object({ t: z.literal("done"), id: z.string(), at: z.number(), report: z.optional(z.string()) }),
-  z.object({ t: z.literal("acked"), id: z.string(), at: z.number() }),
+  z.object({ t: z.literal("done"), id, at, report: z.optional(z.string()) }),
+  z.object({ t: z.literal("acked"), id, at }),
 ]);
 export type LedgerLine = z.infer<typeof Line>;
+type LineOf<T extends LedgerLine["t"]> = Extract<LedgerLine, { t: T }>;
 
 /** Where a report is: in the file, in memory because the file could not be written, or no longer kept. */
 export type ReportPlace =
   | { in: "file"; offset: number; length: number }
   | { in: "memory"; text: string }
   | undefined;
+
+/** A call of a prompt's own loop. */
+export type InnerCall = Pick<LineOf<"inner">, "call" | "tool" | "read" | "args"> & {
+  done?: Pick<LineOf<"inner_done">, "ok" | "text" | "ms">;
+};
 
 export type LedgerEntry = {
   readonly id: string;
@@ -32,12 +69,62 @@ export type LedgerEntry = {
   readonly at: number;
   readonly idempotent: boolean;
   readonly acks: boolean;
+  /** The call that began this job. */
+  readonly jobOf: string | undefined;
+  /** Epoch ms from which its age counts: its start, its end, or the end of what it waits for. */
+  freshAt: number;
+  /** Approvals that are open. */
+  asking: number;
+  /** What a prompt's own loop did, while the prompt has no result. */
+  inner: InnerCall[] | undefined;
   /** `interrupted`: started by an earlier process that did not come to its end. */
   state: "running" | "interrupted" | "done" | "acked";
   report: ReportPlace;
   /** When this process first knew of it, on the monotonic clock. */
   readonly knownSince: number;
 };
+
+/** An entry as its first line makes it. */
+export function newEntry(line: LineOf<"started">, state: LedgerEntry["state"], now: number): LedgerEntry {
+  return {
+    id: line.id,
+    command: line.command,
+    tool: line.tool,
+    at: line.at,
+    idempotent: line.idempotent,
+    acks: line.acks,
+    jobOf: line.job_of,
+    freshAt: Math.max(line.at, line.until ?? 0),
+    asking: 0,
+    inner: undefined,
+    state,
+    report: undefined,
+    knownSince: now,
+  };
+}
+
+/** The lines that make an entry without its result again. */
+export function linesOf(entry: LedgerEntry): LedgerLine[] {
+  const { id, command, tool, at, idempotent, acks, jobOf, freshAt, asking } = entry;
+  const lines: LedgerLine[] = [
+    {
+      t: "started",
+      id,
+      command,
+      ...(tool !== undefined && { tool }),
+      at,
+      idempotent,
+      acks,
+      ...(jobOf !== undefined && { job_of: jobOf, until: freshAt }),
+    },
+  ];
+  for (const { done, ...inner } of entry.inner ?? []) {
+    lines.push({ t: "inner", id, at, ...inner });
+    if (done) lines.push({ t: "inner_done", id, at, call: inner.call, ...done });
+  }
+  for (let open = 0; open < asking; open += 1) lines.push({ t: "asks", id, at, until: freshAt });
+  return lines;
+}
 
 export function lineBytes(line: LedgerLine): Buffer {
   return Buffer.from(`${JSON.stringify(line)}\n`);
@@ -70,22 +157,44 @@ export function readLedger(bytes: Buffer, now: number): { entries: Map<string, L
 
 function apply(entries: Map<string, LedgerEntry>, line: LedgerLine, place: ReportPlace, now: number): void {
   const entry = entries.get(line.id);
-  if (line.t === "started") {
-    if (entry) return;
-    const { id, command, tool, at, idempotent, acks } = line;
-    entries.set(id, {
-      id,
-      command,
-      tool,
-      at,
-      idempotent,
-      acks,
-      state: "interrupted",
-      report: undefined,
-      knownSince: now,
-    });
-  } else if (entry && line.t === "done") {
-    entry.state = "done";
-    entry.report = line.report === undefined ? undefined : place;
-  } else if (entry) entry.state = "acked";
+  if (!entry) {
+    if (line.t === "started") entries.set(line.id, newEntry(line, "interrupted", now));
+    return;
+  }
+  if (line.t === "done") entry.report = line.report === undefined ? undefined : place;
+  follow(entry, line);
+}
+
+/** What a line after the first one makes of its entry; where the report is, its reader or writer knows. */
+export function follow(entry: LedgerEntry, line: LedgerLine): void {
+  switch (line.t) {
+    case "started":
+      return;
+    case "asks":
+      entry.asking += 1;
+      entry.freshAt = Math.max(entry.freshAt, line.until);
+      return;
+    case "heard":
+      entry.asking = Math.max(0, entry.asking - 1);
+      return;
+    case "inner": {
+      const { call, tool, read, args } = line;
+      entry.inner = [...(entry.inner ?? []), { call, tool, read, ...(args && { args }) }];
+      return;
+    }
+    case "inner_done": {
+      const { call, ok, text, ms } = line;
+      const inner = entry.inner?.find((it) => it.call === call);
+      if (inner) inner.done = { ok, text, ms };
+      return;
+    }
+    case "done":
+      entry.state = "done";
+      entry.freshAt = line.at;
+      entry.asking = 0;
+      entry.inner = undefined;
+      return;
+    case "acked":
+      entry.state = "acked";
+  }
 }

@@ -69,7 +69,7 @@ describe("ledger", () => {
     const after = await open();
     expect(after.interrupted().map(({ id }) => id)).toEqual(["cut"]);
     expect(await after.begin(work("done"))).toEqual({ do: "repeat", report: "the report" });
-    expect(await after.begin(work("cut"))).toEqual({ do: "unknown" });
+    expect(await after.begin(work("cut"))).toMatchObject({ do: "unknown" });
     expect(await after.begin(look("read"))).toEqual({ do: "run" });
     expect(await after.begin(look("read"))).toEqual({ do: "wait" });
   });
@@ -98,7 +98,7 @@ describe("ledger", () => {
     expect(await after.begin(work("b"))).toEqual({ do: "run" });
     const third = await open();
     expect(await third.begin(work("a"))).toEqual({ do: "repeat", report: "report a" });
-    expect(await third.begin(work("b"))).toEqual({ do: "unknown" });
+    expect(await third.begin(work("b"))).toMatchObject({ do: "unknown" });
   });
 
   test("on a full disk reads go on from memory, and what must not run twice is refused", async () => {
@@ -116,7 +116,7 @@ describe("ledger", () => {
     // Room again: the half line that the full disk left must not swallow the next one.
     storage.room = Number.POSITIVE_INFINITY;
     expect(await ledger.begin(work("w"))).toEqual({ do: "run" });
-    expect(await (await open()).begin(work("w"))).toEqual({ do: "unknown" });
+    expect(await (await open()).begin(work("w"))).toMatchObject({ do: "unknown" });
   });
 
   test("a result that could not be written is still told from memory", async () => {
@@ -142,7 +142,7 @@ describe("ledger", () => {
     const after = await harness(storage).open();
     expect(storage.bytes.toString().match(/"started"/g)?.length).toBeLessThanOrEqual(LEDGER_MAX_ENTRIES);
     expect(await after.begin(work("first"))).toEqual({ do: "repeat", report: "report" });
-    expect(await after.begin(work("open"))).toEqual({ do: "unknown" });
+    expect(await after.begin(work("open"))).toMatchObject({ do: "unknown" });
     expect(await after.begin(look("r0"))).toEqual({ do: "run" });
     expect(await after.begin(look(`r${LEDGER_MAX_ENTRIES - 1}`))).toEqual({
       do: "repeat",
@@ -171,7 +171,7 @@ describe("ledger", () => {
     await before.begin(work("young"));
     clock.wall += 2;
     const after = await open();
-    expect(await after.begin(work("young"))).toEqual({ do: "unknown" });
+    expect(await after.begin(work("young"))).toMatchObject({ do: "unknown" });
     expect(await after.begin(work("old"))).toEqual({ do: "run" });
   });
 
@@ -181,7 +181,85 @@ describe("ledger", () => {
     const before = await open();
     await before.begin(work("a"));
     clock.wall = NOON;
-    expect(await (await open()).begin(work("a"))).toEqual({ do: "unknown" });
+    expect(await (await open()).begin(work("a"))).toMatchObject({ do: "unknown" });
+  });
+
+  test("a job is an entry of its own, and stays one while it may go on", async () => {
+    const { open, clock } = harness();
+    const before = await open();
+    const maxMs = 3 * LEDGER_KEEP_MS;
+    expect(await before.begin(work("token", { command: "job", job: { of: "first", maxMs } }))).toEqual({
+      do: "run",
+    });
+    clock.wall += 2 * LEDGER_KEEP_MS;
+    const after = await open();
+    expect(after.interrupted()).toMatchObject([{ id: "token", command: "job", jobOf: "first" }]);
+    // Its result is owed from its end on, and not from its start.
+    clock.wall += 2 * LEDGER_KEEP_MS;
+    await after.done("token", "report");
+    expect((await open()).unacked()).toEqual(["token"]);
+  });
+
+  test("an approval that is open at a crash is known, one that was heard is not taken for open", async () => {
+    const { open, storage } = harness();
+    const before = await open();
+    for (const id of ["open", "heard"]) {
+      await before.begin(work(id));
+      await before.asks(id, 60_000);
+    }
+    const syncs = storage.syncs;
+    expect(await before.heard("heard")).toBeUndefined();
+    // What was approved runs now: no crash may make it look as if it had not.
+    expect(storage.syncs).toBe(syncs + 1);
+    await before.begin(look("read"));
+    await before.asks("read", 60_000);
+    // Twice: the second one reads what the first one wrote anew.
+    await open();
+    const after = await open();
+    expect(after.interrupted().map(({ id, asking }) => [id, asking])).toEqual([
+      ["open", 1],
+      ["heard", 0],
+      ["read", 1],
+    ]);
+    expect(await after.begin(look("read"))).toMatchObject({ do: "unknown" });
+  });
+
+  test("an approval that cannot be recorded as heard says so", async () => {
+    const { open, storage } = harness();
+    const ledger = await open();
+    await ledger.begin(work("w"));
+    await ledger.asks("w", 60_000);
+    storage.room = 0;
+    expect(String(await ledger.heard("w"))).toContain("ENOSPC");
+  });
+
+  test("a prompt's inner calls are there after a crash, and gone with its result", async () => {
+    const { open, storage } = harness();
+    const before = await open();
+    await before.begin(work("p", { command: "prompt" }));
+    const inner = (call: string) => ({ call, tool: "toggle", read: false, args: { value: call } });
+    const syncs = storage.syncs;
+    expect(await before.innerStarted("p", inner("1"), true)).toBeUndefined();
+    expect(storage.syncs).toBe(syncs + 1);
+    await before.innerEnded("p", "1", { ok: true, text: "on", ms: 5 });
+    await before.innerStarted("p", inner("2"), true);
+    await open();
+    const [entry] = (await open()).interrupted();
+    expect(entry?.inner).toEqual([
+      { ...inner("1"), done: { ok: true, text: "on", ms: 5 } },
+      { ...inner("2") },
+    ]);
+    const after = await open();
+    await after.done("p", "report");
+    // Nothing more is written of a command that has its result.
+    const bytes = storage.bytes.length;
+    await after.innerEnded("p", "2", { ok: true, text: "late", ms: 5 });
+    expect(storage.bytes.length).toBe(bytes);
+    await open();
+    expect(storage.bytes.toString()).not.toContain('"inner"');
+    storage.room = 0;
+    await after.begin(look("q"));
+    expect(await after.innerStarted("q", inner("3"), true)).toBeDefined();
   });
 
   test("cut at any byte it opens, and never runs again what had been recorded before it ran", async () => {

@@ -10,7 +10,17 @@
  */
 
 import type { LedgerStorage } from "./ledger-file.ts";
-import { type LedgerEntry, type LedgerLine, lineBytes, readLedger, reportOfLine } from "./ledger-lines.ts";
+import {
+  follow,
+  type InnerCall,
+  type LedgerEntry,
+  type LedgerLine,
+  lineBytes,
+  linesOf,
+  newEntry,
+  readLedger,
+  reportOfLine,
+} from "./ledger-lines.ts";
 import type { Log } from "./log.ts";
 import { messageOf } from "./log.ts";
 
@@ -35,6 +45,8 @@ export type Start = {
   idempotent: boolean;
   /** The caller acknowledges results. */
   acks: boolean;
+  /** This is a job: the call that began it, and for how long it may go on, in ms. */
+  job?: { of: string; maxMs: number };
 };
 
 export type Begun =
@@ -43,8 +55,8 @@ export type Begun =
   | { do: "wait" }
   /** `report` is undefined when the gateway has it and it was left out here to save room. */
   | { do: "repeat"; report: string | undefined }
-  /** An earlier process started it and ended: it may or may not have taken effect. */
-  | { do: "unknown" }
+  /** An earlier process started it and ended: it may or may not have taken effect; the entry tells. */
+  | { do: "unknown"; entry: LedgerEntry }
   /** It cannot be recorded, and is not safe to run twice. */
   | { do: "refuse"; reason: string };
 
@@ -107,19 +119,21 @@ export class Ledger {
   async begin(start: Start): Promise<Begun> {
     const known = this.#entries.get(start.id);
     if (known) return await this.#again(known);
-    const entry: LedgerEntry = {
-      id: start.id,
-      command: start.command,
-      tool: start.tool,
-      at: this.#wallClock(),
-      idempotent: start.idempotent,
-      acks: start.acks,
-      state: "running",
-      report: undefined,
-      knownSince: this.#now(),
+    const { id, command, tool, idempotent, acks, job } = start;
+    const at = this.#wallClock();
+    const line: LedgerLine = {
+      t: "started",
+      id,
+      command,
+      ...(tool !== undefined && { tool }),
+      at,
+      idempotent,
+      acks,
+      ...(job && { job_of: job.of, until: at + job.maxMs }),
     };
+    const entry = newEntry(line, "running", this.#now());
     this.#entries.set(entry.id, entry);
-    const failure = await this.#write(startedLine(entry), !entry.idempotent);
+    const failure = await this.#write(line, !entry.idempotent);
     if (failure === undefined || entry.idempotent) return { do: "run" };
     this.#entries.delete(entry.id);
     return { do: "refuse", reason: messageOf(failure) };
@@ -128,7 +142,7 @@ export class Ledger {
   async #again(entry: LedgerEntry): Promise<Begun> {
     if (entry.state === "running") return { do: "wait" };
     if (entry.state === "interrupted") {
-      if (!entry.idempotent) return { do: "unknown" };
+      if (mustNotRunAgain(entry)) return { do: "unknown", entry };
       entry.state = "running";
       return { do: "run" };
     }
@@ -144,20 +158,57 @@ export class Ledger {
       entry.report = { in: "file", offset, length };
     });
     if (failure !== undefined) entry.report = { in: "memory", text: report };
-    entry.state = "done";
+    follow(entry, line);
+  }
+
+  /** An approval is asked for, for `forMs` at most. Should this be lost, more is taken to have run than did. */
+  async asks(id: string, forMs: number): Promise<void> {
+    const at = this.#wallClock();
+    await this.#add({ t: "asks", id, at, until: at + forMs }, false);
+  }
+
+  /**
+   * The approval was answered; before something that must not run twice runs because of it.
+   * @returns what went wrong, or undefined
+   */
+  async heard(id: string): Promise<unknown> {
+    return await this.#add({ t: "heard", id, at: this.#wallClock() }, true);
+  }
+
+  /**
+   * A prompt's own loop is about to make this call.
+   * @returns what went wrong, or undefined
+   */
+  async innerStarted(id: string, inner: Omit<InnerCall, "done">, durable: boolean): Promise<unknown> {
+    return await this.#add({ t: "inner", id, at: this.#wallClock(), ...inner }, durable);
+  }
+
+  async innerEnded(id: string, call: string, done: NonNullable<InnerCall["done"]>): Promise<void> {
+    await this.#add({ t: "inner_done", id, at: this.#wallClock(), call, ...done }, false);
+  }
+
+  /** Goes on with an entry that has no result; of any other nothing more is written. */
+  async #add(line: LedgerLine, durable: boolean): Promise<unknown> {
+    const entry = this.#entries.get(line.id);
+    if (entry?.state !== "running") return undefined;
+    follow(entry, line);
+    return await this.#write(line, durable && !entry.idempotent);
   }
 
   /** The gateway has the result. */
   async acked(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (entry?.state !== "done") return;
-    entry.state = "acked";
-    await this.#write({ t: "acked", id, at: this.#wallClock() }, false);
+    const line: LedgerLine = { t: "acked", id, at: this.#wallClock() };
+    follow(entry, line);
+    await this.#write(line, false);
   }
 
   /** Work of an earlier process that may or may not have taken effect, and whose caller waits for a result. */
   interrupted(): LedgerEntry[] {
-    return [...this.#entries.values()].filter((entry) => entry.state === "interrupted" && !entry.idempotent);
+    return [...this.#entries.values()].filter(
+      (entry) => entry.state === "interrupted" && mustNotRunAgain(entry),
+    );
   }
 
   /** Ids of results that their caller has not acknowledged, oldest first. */
@@ -188,7 +239,7 @@ export class Ledger {
 
   #ageOf(entry: LedgerEntry): number {
     if (entry.at < PLAUSIBLE_FROM) return this.#now() - entry.knownSince;
-    return this.#wallClock() - entry.at;
+    return this.#wallClock() - entry.freshAt;
   }
 
   /** @returns what went wrong, or undefined */
@@ -249,12 +300,17 @@ export class Ledger {
     };
     const roomy = this.#bytes <= LEDGER_MAX_BYTES;
     for (const entry of keep) {
-      add(startedLine(entry));
+      for (const line of linesOf(entry)) add(line);
       if (entry.state === "running" || entry.state === "interrupted") continue;
       const report = roomy || this.#isWanted(entry) ? await this.#reportNow(entry) : undefined;
-      const place = add({ t: "done", id: entry.id, at: entry.at, ...(report !== undefined && { report }) });
+      const place = add({
+        t: "done",
+        id: entry.id,
+        at: entry.freshAt,
+        ...(report !== undefined && { report }),
+      });
       places.set(entry.id, report === undefined ? undefined : place);
-      if (entry.state === "acked") add({ t: "acked", id: entry.id, at: entry.at });
+      if (entry.state === "acked") add({ t: "acked", id: entry.id, at: entry.freshAt });
     }
     await this.#storage.replace(Buffer.concat(parts, size));
     this.#entries = new Map(keep.map((entry) => [entry.id, entry]));
@@ -304,7 +360,7 @@ export class Ledger {
   }
 }
 
-function startedLine(entry: LedgerEntry): LedgerLine {
-  const { id, command, tool, at, idempotent, acks } = entry;
-  return { t: "started", id, command, ...(tool !== undefined && { tool }), at, idempotent, acks };
+/** What was asked for is not asked for again behind the person's back. */
+function mustNotRunAgain(entry: LedgerEntry): boolean {
+  return !entry.idempotent || entry.asking > 0;
 }

@@ -1,5 +1,6 @@
 /** The agent as a program: `node main.ts --config FILE [--id ID]`. */
 import { parseArgs } from "node:util";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { type Agent, startAgent } from "./agent.ts";
 import { jsonLog, messageOf } from "./log.ts";
 import { loadSettings, type ReadSettings, SettingsError } from "./settings.ts";
@@ -48,11 +49,21 @@ function read(config: string, id: string | undefined): ReadSettings {
   }
 }
 
+/** Tools that only tests have: they leave a mark, work on, or ask, when told to. */
+async function testingTools(env: NodeJS.ProcessEnv): Promise<Tool[]> {
+  if (env.EDGECALL_TEST_TOOLS !== "1") return [];
+  const file = env.EDGECALL_TEST_FILE;
+  if (!file)
+    fail(["EDGECALL_TEST_FILE: missing beside EDGECALL_TEST_TOOLS=1; right would be: a file's path"]);
+  return (await import("./tools/testing.ts")).testing({ file });
+}
+
 async function start({ settings, notes }: ReadSettings): Promise<Agent> {
   const log = jsonLog(settings.agentId);
   for (const note of notes) log("info", "settings.note", { note });
   try {
-    return await startAgent(settings, { log, onReady: () => process.send?.({ ready: true }) });
+    const tools = await testingTools(process.env);
+    return await startAgent(settings, { log, tools, onReady: () => process.send?.({ ready: true }) });
   } catch (error) {
     if (error instanceof SettingsError) fail(error.problems);
     throw error;

@@ -29,6 +29,8 @@ describe("agent.toml", () => {
       llm: undefined,
       limits: { maxModelCalls: 10, maxFailedBatches: 3, maxParallel: 5 },
       maxPrompts: 4,
+      policy: new Map(),
+      approvalMs: 600_000,
       tools: { enabled: undefined, timeoutMs: 30_000, workspace: "/home/pi/eye.state/workspace" },
     });
     expect(notes).toEqual([]);
@@ -84,6 +86,23 @@ wallet_address = "0x"`;
     expect(problemsOf("")).toEqual([expect.stringContaining("agent_id: missing; right would be")]);
     expect(problemsOf('agent_id = "x"', { TEMPERATURE: "hot" })).toEqual([
       "agent.toml: environment TEMPERATURE: right would be: a number from 0 to 2",
+    ]);
+  });
+
+  test("the policy: names of tools and permissions, and one of three words each", () => {
+    const source = 'agent_id = "x"\n[agent]\napproval_secs = 30\n[policy]\nread = "ask"\nshell = "deny"';
+    const { settings } = readSettings(source, { file: FILE });
+    expect([...settings.policy]).toEqual([
+      ["read", "ask"],
+      ["shell", "deny"],
+    ]);
+    expect(settings.approvalMs).toBe(30_000);
+    expect(problemsOf('agent_id = "x"\n[policy]\nread = true\nshell = "yes"')).toEqual([
+      'agent.toml: policy.read: wrong; right would be: "allow", "ask" or "deny"',
+      'agent.toml: policy.shell: wrong; right would be: "allow", "ask" or "deny"',
+    ]);
+    expect(problemsOf('agent_id = "x"\npolicy = "allow"')).toEqual([
+      "agent.toml: policy: must be a section, [policy]",
     ]);
   });
 

@@ -7,6 +7,8 @@ import { AGENT_ID, DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { parse as parseToml } from "smol-toml";
 import { defaultCapabilities } from "./capabilities.ts";
+import { type PolicyRules, RULES, type Rule } from "./policy.ts";
+import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "./questions.ts";
 
 export type MqttSettings = {
   url: string;
@@ -34,6 +36,10 @@ export type Settings = {
   systemPrompt: string;
   limits: LoopLimits;
   maxPrompts: number;
+  /** What may be done to this device; see policy.ts. */
+  policy: PolicyRules;
+  /** How long an approval is waited for. */
+  approvalMs: number;
   tools: { enabled: readonly string[] | undefined; timeoutMs: number; workspace: string };
 };
 
@@ -84,6 +90,7 @@ const SECTIONS = {
     tool_error_limit: z.optional(int(1, 100)),
     max_parallel_tools: z.optional(int(1, 32)),
     max_prompts: z.optional(int(1, 64)),
+    approval_secs: z.optional(int(1, QUESTION_MAX_MS / 1_000)),
     system_prompt: z.optional(z.string()),
   },
   tools: {
@@ -114,6 +121,7 @@ const RIGHT: Record<string, string> = {
   "agent.tool_error_limit": "a whole number from 1 to 100",
   "agent.max_parallel_tools": "a whole number from 1 to 32",
   "agent.max_prompts": "a whole number from 1 to 64",
+  "agent.approval_secs": "whole seconds from 1 to 604800 (a week)",
   "tools.enabled": 'a list of tool names, e.g. ["temperature", "disk"]',
   "tools.timeout_ms": "whole milliseconds from 1 to 86400000",
 };
@@ -169,7 +177,7 @@ function parseFile(source: string, file: string): Record<string, unknown> {
 type Values<S extends Section> = {
   [K in keyof (typeof SECTIONS)[S]]: z.output<(typeof SECTIONS)[S][K] & z.ZodMiniType>;
 };
-type Sections = { [S in Exclude<Section, "">]: Values<S> } & { top: Values<""> };
+type Sections = { [S in Exclude<Section, "">]: Values<S> } & { top: Values<"">; policy: PolicyRules };
 
 function checkSections(table: Record<string, unknown>) {
   const problems: string[] = [];
@@ -178,7 +186,7 @@ function checkSections(table: Record<string, unknown>) {
   const found = new Map<string, Record<string, unknown>>();
   for (const [key, value] of Object.entries(table)) {
     if (FOREIGN_SECTIONS.includes(key)) notes.push(`[${key}] means nothing to this agent and is left alone`);
-    else if (key !== "" && key in SECTIONS) {
+    else if (key !== "" && (key in SECTIONS || key === "policy")) {
       if (isTable(value)) found.set(key, value);
       else problems.push(`${key}: must be a section, [${key}]`);
     } else top[key] = value;
@@ -191,8 +199,20 @@ function checkSections(table: Record<string, unknown>) {
     llm: read("llm", found.get("llm") ?? {}),
     agent: read("agent", found.get("agent") ?? {}),
     tools: read("tools", found.get("tools") ?? {}),
+    policy: checkPolicy(found.get("policy") ?? {}, problems),
   };
   return { sections, problems, notes };
+}
+
+/** Its keys are the names of tools and permissions; whether there are such tools is known at the start only. */
+function checkPolicy(values: Record<string, unknown>, problems: string[]): PolicyRules {
+  const rules = new Map<string, Rule>();
+  for (const [name, value] of Object.entries(values)) {
+    const rule = RULES.find((it) => it === value);
+    if (rule) rules.set(name, rule);
+    else problems.push(`policy.${name}: wrong; right would be: "allow", "ask" or "deny"`);
+  }
+  return rules;
 }
 
 function checkSection(
@@ -270,7 +290,7 @@ function checkTogether(sections: Sections, llm: Values<"llm">): string[] {
 }
 
 function assemble(
-  { top, mqtt, agent, tools }: Sections,
+  { top, mqtt, agent, tools, policy }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,
@@ -310,6 +330,8 @@ function assemble(
       maxParallel: agent.max_parallel_tools ?? 5,
     },
     maxPrompts: agent.max_prompts ?? 4,
+    policy,
+    approvalMs: agent.approval_secs === undefined ? QUESTION_EXPIRES_MS : agent.approval_secs * 1_000,
     tools: {
       enabled: tools.enabled,
       timeoutMs: tools.timeout_ms ?? 30_000,

@@ -4,9 +4,13 @@ import type { ToolContext } from "@edgecall/core/tools/contract.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { RunnerOptions } from "@edgecall/core/tools/runner.ts";
 import type { Budget } from "../budget.ts";
+import type { JobDesk } from "../jobs.ts";
+import type { Ledger } from "../ledger.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Profile } from "../profile.ts";
+import type { Progress } from "../progress.ts";
+import type { Questions } from "../questions.ts";
 import type { Reply } from "../reports.ts";
 import type { Settings } from "../settings.ts";
 import type { Slots } from "../slots.ts";
@@ -18,10 +22,21 @@ export type Device = {
   runner: RunnerOptions;
   metrics: Metrics;
   profile: Profile;
+  ledger: Ledger;
+  questions: Questions;
+  jobs: JobDesk;
   promptSlots: Slots;
   log: Log;
   /** Ends the agent once the reply is out. */
   shutdown(): void;
+};
+
+/** Where a stranger's text (a file, the web, a picture) is: whatever is not a read asks because of it. */
+export type Taint = {
+  /** In the conversation that the command comes from. */
+  readonly came: boolean;
+  /** In what the tools of this command gave back. */
+  brought: boolean;
 };
 
 /** One command under way. */
@@ -31,7 +46,9 @@ export type CommandCall = {
   budget: Budget;
   /** Aborted by `cancel`, by the end of the budget and at the end of the agent. */
   signal: AbortSignal;
-  say(text: string): void;
+  taint: Taint;
+  /** What it says before its end; a look says nothing. */
+  progress: Progress | undefined;
 };
 
 export type CommandKind = {

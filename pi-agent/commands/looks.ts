@@ -1,11 +1,10 @@
 /** Commands that only look: `ping`, `tools_list`, `get_metrics`, `skill`, `sensor`. */
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
-import { runTool } from "@edgecall/core/tools/runner.ts";
 import { failed, type Reply, succeeded } from "../reports.ts";
 import type { CommandCall, CommandKind, Device } from "./command.ts";
 import { fitness, performanceOf } from "./evolution.ts";
-import { timeoutOf } from "./tool.ts";
+import { runAction } from "./run-action.ts";
 
 export const ping: CommandKind = { kind: "look", run: () => succeeded({ pong: true }) };
 
@@ -91,18 +90,7 @@ export const sensor: CommandKind = {
 };
 
 async function read(tool: string, call: CommandCall, device: Device): Promise<Reading> {
-  const { result } = await runTool(
-    device.registry,
-    {
-      callId: call.command.request_id,
-      name: tool,
-      args: {},
-      timeoutMs: timeoutOf(device, tool, call.budget),
-      caller: call.caller,
-      signal: call.signal,
-    },
-    device.runner,
-  );
+  const { result } = await runAction({ callId: call.command.request_id, name: tool, args: {} }, call, device);
   const text = textOf(result);
   if (result.fault) return { success: false, data: null, error: text };
   return { success: true, data: { ...result.details, text }, error: null };

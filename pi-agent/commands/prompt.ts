@@ -5,12 +5,13 @@ import { PromptCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
 import { type ErrorType, errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
-import { cutText, runTool } from "@edgecall/core/tools/runner.ts";
+import { cutText } from "@edgecall/core/tools/runner.ts";
 import { messageOf } from "../log.ts";
 import { type Reply, succeeded } from "../reports.ts";
 import type { Settings } from "../settings.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "./command.ts";
-import { timeoutOf } from "./tool.ts";
+import { Journal } from "./journal.ts";
+import { runAction } from "./run-action.ts";
 
 /** For a prompt that came without a budget, e.g. from an EvoClaw orchestrator. */
 export const PROMPT_MAX_MS = 15 * 60 * 1_000;
@@ -24,10 +25,12 @@ const CONTENT_MAX_BYTES = 50 * 1024;
 const NO_MODEL =
   "LLM client not configured. Set LLM_BASE_URL, LLM_API_KEY, and optionally LLM_MODEL environment variables.";
 
+/** What a prompt did, as far as it has come. */
+type Told = { records: CallRecord[]; jobs: Array<{ job: string; tool: string }> };
+
 export const promptCommand: CommandKind = {
   kind: "work",
-  // A prompt may use any tool, so it is as safe to repeat as the least safe one.
-  idempotent: (_command, device) => device.registry.all().every((tool) => tool.effect === "read"),
+  idempotent: (_command, device) => onlyReads(device),
   problem(command) {
     if (command.payload.prompt === undefined) return "missing prompt";
     const checked = check(PromptCommand, command.payload);
@@ -38,11 +41,11 @@ export const promptCommand: CommandKind = {
     if (!llm) return withoutModel(device);
     const startedAt = performance.now();
     const elapsed = () => Math.round(performance.now() - startedAt);
-    const records: CallRecord[] = [];
+    const told: Told = { records: [], jobs: [] };
     try {
       const release = await device.promptSlots.take(call.signal);
       try {
-        return await answer(call, device, llm, records, elapsed);
+        return await answer(call, device, llm, told, elapsed);
       } finally {
         release();
       }
@@ -51,18 +54,25 @@ export const promptCommand: CommandKind = {
         status: "error",
         ...wordsOf(call.signal.aborted ? call.signal.reason : error),
         agent_id: device.settings.agentId,
-        calls: records,
+        calls: told.records,
+        ...(told.jobs.length > 0 && { jobs: told.jobs }),
+        ...(call.taint.brought && { tainted: true }),
         metadata: { elapsed_ms: elapsed() },
       });
     }
   },
 };
 
+/** A prompt may use any tool, so it is as safe to repeat as the least safe one. */
+function onlyReads(device: Device): boolean {
+  return device.registry.all().every((tool) => tool.effect === "read");
+}
+
 async function answer(
   call: CommandCall,
   device: Device,
   llm: ModelSettings,
-  records: CallRecord[],
+  told: Told,
   elapsed: () => number,
 ): Promise<Reply> {
   const { prompt, system_prompt, enable_tools = true, max_tokens } = call.command.payload as PromptCommand;
@@ -77,10 +87,15 @@ async function answer(
     tools: enable_tools ? device.registry.definitions() : [],
     limits: device.settings.limits,
     model: (request) =>
-      callModel(llm, { ...request, ...(max_tokens !== undefined && { maxTokens: max_tokens }) }),
-    runCall: async (inner, signal) => {
-      const outcome = await runCall(inner, signal, call, device);
-      if (records.length < SHOWN_CALLS) records.push(recordOf(inner, outcome));
+      callModel(llm, {
+        ...request,
+        ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+        onText: (delta) => call.progress?.output(delta, undefined),
+      }),
+    runCall: async (inner) => {
+      const outcome = await runCall(inner, call, device);
+      if (told.records.length < SHOWN_CALLS) told.records.push(recordOf(inner, outcome));
+      if (outcome.job !== undefined) told.jobs.push({ job: outcome.job, tool: inner.name });
       return outcome;
     },
     signal: call.signal,
@@ -92,16 +107,13 @@ async function answer(
     agent_id: device.settings.agentId,
     tools_executed: result.calls.slice(0, SHOWN_CALLS).map(executedOf),
     calls: result.calls.slice(0, SHOWN_CALLS).map(shown),
+    ...(told.jobs.length > 0 && { jobs: told.jobs }),
+    ...(call.taint.brought && { tainted: true }),
     metadata: { ...result.usage, elapsed_ms: elapsed() },
   });
 }
 
-async function runCall(
-  inner: Call,
-  signal: AbortSignal,
-  call: CommandCall,
-  device: Device,
-): Promise<Outcome> {
+async function runCall(inner: Call, call: CommandCall, device: Device): Promise<Outcome> {
   const tool = device.registry.get(inner.name);
   if (inner.problem && tool) {
     const text = errorText.invalidParams(inner.name, inner.problem, jsonSchema(tool.input));
@@ -109,25 +121,22 @@ async function runCall(
   }
   // After a stop of this process the timer of the budget comes later than what was waiting in a socket.
   if (call.budget.expired()) throw new CallEnded("expired");
-  call.say(`using ${inner.name}`);
-  const { result, elapsedMs } = await runTool(
-    device.registry,
-    {
-      callId: inner.id,
-      name: inner.name,
-      args: inner.args,
-      timeoutMs: timeoutOf(device, inner.name, call.budget),
-      caller: call.caller,
-      signal,
-      update: (text) => call.say(text),
-    },
-    device.runner,
+  call.progress?.at(inner.name);
+  const journal = onlyReads(device) ? undefined : new Journal(inner, call.command.request_id, device.ledger);
+  const { result, elapsedMs } = await runAction(
+    { callId: inner.id, name: inner.name, args: inner.args },
+    call,
+    device,
+    (it) => journal?.starting(it) ?? Promise.resolve(undefined),
   );
+  await journal?.ended(result, elapsedMs);
+  call.progress?.at(undefined);
   return {
     status: result.fault ? "error" : "success",
     text: textOf(result),
     ...(result.forUser !== undefined && { forUser: result.forUser }),
     ...(result.fault && { errorType: errorTypeOf(result.fault.code) }),
+    ...(result.job !== undefined && { job: result.job }),
     elapsedMs,
   };
 }

@@ -3,41 +3,30 @@ import { type Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import { type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
 import { errorTypeOf } from "@edgecall/core/tools/errors.ts";
-import { runTool } from "@edgecall/core/tools/runner.ts";
-import type { Budget } from "../budget.ts";
 import { type Reply, succeeded } from "../reports.ts";
-import type { CommandKind, Device } from "./command.ts";
+import type { CommandKind } from "./command.ts";
+import { runAction } from "./run-action.ts";
 
 export const toolCommand: CommandKind = {
   kind: "work",
   idempotent: (command, device) => device.registry.get(toolName(command))?.idempotent ?? true,
   problem: problemOf,
-  async run({ command, caller, budget, signal, say }, device) {
-    const { parameters, timeout_ms } = command.payload;
-    const name = toolName(command);
-    const { result, elapsedMs } = await runTool(
-      device.registry,
+  async run(call, device) {
+    const { parameters, timeout_ms } = call.command.payload;
+    const name = toolName(call.command);
+    const { result, elapsedMs } = await runAction(
       {
-        callId: command.request_id,
+        callId: call.command.request_id,
         name,
         args: parameters as Record<string, unknown>,
-        timeoutMs: timeoutOf(device, name, budget, timeout_ms as number | undefined),
-        caller,
-        signal,
-        update: say,
+        ...(timeout_ms !== undefined && { timeoutMs: timeout_ms as number }),
       },
-      device.runner,
+      call,
+      device,
     );
-    return replyOf(name, result, elapsedMs);
+    return replyOf(name, result, elapsedMs, call.taint.brought);
   },
 };
-
-/** The wanted time-out, or the tool's own; never beyond what is left of the call's budget. In ms. */
-export function timeoutOf(device: Device, name: string, budget: Budget, wanted?: number): number {
-  const own = device.registry.get(name)?.timeoutMs ?? device.settings.tools.timeoutMs;
-  const timeout = Math.min(wanted ?? Math.min(own, device.settings.tools.timeoutMs), budget.remainingMs());
-  return Math.max(1, Math.floor(timeout));
-}
 
 function toolName(command: Command): string {
   return typeof command.payload.tool === "string" ? command.payload.tool : "";
@@ -50,8 +39,11 @@ function problemOf(command: Command): string | undefined {
   return checked.ok ? undefined : `payload.${checked.error}`;
 }
 
-/** A tool's result in the seed's shape. A failed tool is still a `result`: the report itself did not fail. */
-export function replyOf(tool: string, result: ToolResult, elapsedMs: number): Reply {
+/**
+ * A tool's result in the seed's shape. A failed tool is still a `result`: the report itself did not fail.
+ * @param tainted a stranger's text is in it
+ */
+export function replyOf(tool: string, result: ToolResult, elapsedMs: number, tainted: boolean): Reply {
   const content = result.content.some((part) => part.type !== "text") ? { content: result.content } : {};
   const exitCode = typeof result.details?.exit_code === "number" ? result.details.exit_code : undefined;
   const stderr = typeof result.details?.stderr === "string" ? result.details.stderr : "";
@@ -65,10 +57,11 @@ export function replyOf(tool: string, result: ToolResult, elapsedMs: number): Re
       ...(exitCode !== undefined && { exit_code: exitCode }),
       elapsed_ms: elapsedMs,
       ...content,
+      ...(tainted && { tainted }),
     });
   }
   return succeeded({
-    status: "success",
+    status: result.job === undefined ? "success" : "accepted",
     tool,
     result: textOf(result),
     stderr,
@@ -77,5 +70,6 @@ export function replyOf(tool: string, result: ToolResult, elapsedMs: number): Re
     ...(result.forUser !== undefined && { for_user: result.forUser }),
     ...(result.job !== undefined && { job: result.job }),
     ...content,
+    ...(tainted && { tainted }),
   });
 }

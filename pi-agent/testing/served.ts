@@ -31,6 +31,8 @@ export type Served = {
   stop(): Promise<void>;
 };
 
+const ALLOWED = new Map([["toggle", "allow" as const]]);
+
 export async function serve(): Promise<Served> {
   const broker = await startBroker();
   const peer = await Peer.connect(broker.port);
@@ -41,7 +43,7 @@ export async function serve(): Promise<Served> {
   const toggle = probe("toggle", { effect: "device", idempotent: false });
   const tools = [counted.tool, held.tool, toggle.tool, picture()];
   const start: Served["start"] = (more) =>
-    readyAgent(testSettings(broker.port, { root, ...more }), { log, tools });
+    readyAgent(testSettings(broker.port, { root, policy: ALLOWED, ...more }), { log, tools });
   let ids = 0;
   const lastId = () => `id-${ids}`;
   const nextId = () => `id-${++ids}`;

@@ -38,6 +38,7 @@ export function read(place: { root: string; workspace: string }): Tool {
     effect: "read",
     permission: "file_read",
     idempotent: true,
+    taints: true,
     timeoutMs: 5_000,
     maxTimeoutMs: 30_000,
     async execute({ path, offset = 1, limit }, { signal }): Promise<ToolResult> {

@@ -1,0 +1,15 @@
+import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { expect, test } from "vitest";
+import { actionsOf } from "./adverts.ts";
+import { probe } from "./testing/tools.ts";
+import { deviceTools } from "./tools/all.ts";
+
+test("an action says that it brings a stranger's text, and how long it may wait for its agent", () => {
+  const patient = probe("patient", { queueMs: 60_000 }).tool;
+  const tools = [...deviceTools({ root: "/", workspace: "/nowhere" }), patient];
+  const actions = new Map(actionsOf(new ToolRegistry(tools)).map((action) => [action.name, action]));
+  expect(actions.get("read")).toMatchObject({ effect: "read", taints: true });
+  expect(actions.get("patient")).toMatchObject({ queue_ms: 60_000 });
+  expect(actions.get("cpu")).not.toHaveProperty("taints");
+  expect(actions.get("cpu")).not.toHaveProperty("queue_ms");
+});

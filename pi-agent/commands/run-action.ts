@@ -1,0 +1,111 @@
+/** One call of a tool as this device makes it, from wherever it comes: policy, approval, then the runner. */
+import type { Question, Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
+import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
+import { parseArguments, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
+import { approvalRefusal } from "../approvals.ts";
+import type { Budget } from "../budget.ts";
+import { decide } from "../policy.ts";
+import type { CommandCall, Device } from "./command.ts";
+
+/** The wire's bounds of a question. */
+const QUESTION_CHARS = 4_000;
+const OPTION_CHARS = 200;
+const MAX_OPTIONS = 20;
+
+export type Action = {
+  /** Names this call in the tool, the log and the record. */
+  callId: string;
+  name: string;
+  args: Record<string, unknown>;
+  /** The caller's wish, in ms. */
+  timeoutMs?: number;
+};
+
+/**
+ * @param starting called when the tool may run and is about to; a result of it is a refusal
+ * @returns the outcome; `ran` is false when the tool was certainly not begun
+ */
+export async function runAction(
+  action: Action,
+  call: CommandCall,
+  device: Device,
+  starting?: (tool: Tool) => Promise<ToolResult | undefined>,
+): Promise<RunOutcome & { ran: boolean }> {
+  const tool = device.registry.get(action.name);
+  // For arguments that the tool would refuse nobody has to be asked.
+  const runnable = tool && parseArguments(tool, action.args).ok ? tool : undefined;
+  const refusal =
+    runnable && ((await refusalOf(runnable, action, call, device)) ?? (await starting?.(runnable)));
+  if (refusal) return { result: refusal, elapsedMs: 0, ran: false };
+  const outcome = await runTool(
+    device.registry,
+    {
+      callId: action.callId,
+      name: action.name,
+      args: action.args,
+      timeoutMs: timeoutOf(device, action.name, call.budget, action.timeoutMs),
+      caller: call.caller,
+      signal: call.signal,
+      update: (text) => call.progress?.output(text, action.name),
+      ask: (question, signal) => ask(question, action.name, signal, call, device),
+      ...(runnable && {
+        job: (work, { maxMs }) => device.jobs.begin({ call, tool: runnable, args: action.args }, work, maxMs),
+      }),
+    },
+    device.runner,
+  );
+  // What a job brings comes with the job.
+  if (runnable?.taints && outcome.result.job === undefined) call.taint.brought = true;
+  return { ...outcome, ran: runnable !== undefined };
+}
+
+async function refusalOf(
+  tool: Tool,
+  action: Action,
+  call: CommandCall,
+  device: Device,
+): Promise<ToolResult | undefined> {
+  const decision = decide(tool, device.settings.policy, call.taint.came || call.taint.brought);
+  if (decision.do === "allow") return undefined;
+  const refusal =
+    decision.do === "deny"
+      ? faultResult("blocked", decision.text)
+      : await approvalRefusal({ tool, args: action.args, reason: decision.reason }, call, device);
+  const log = { request_id: call.command.request_id, tool: tool.name, rule: decision.do };
+  device.log("info", refusal ? "policy.refused" : "policy.approved", log);
+  return refusal;
+}
+
+/** @throws Unanswered */
+async function ask(
+  { text, options, expiresInMs }: Question,
+  tool: string,
+  signal: AbortSignal,
+  call: CommandCall,
+  { questions }: Device,
+): Promise<string> {
+  const resume = call.budget.pause();
+  try {
+    const answered = await questions.ask(
+      {
+        requestId: call.command.request_id,
+        text: text.slice(0, QUESTION_CHARS),
+        ...(options && { options: options.slice(0, MAX_OPTIONS).map((it) => it.slice(0, OPTION_CHARS)) }),
+        ...(expiresInMs !== undefined && { expiresInMs }),
+      },
+      signal,
+    );
+    if (answered.by === "person") return answered.text;
+    const why = answered.by === "nobody" ? "nobody answered it in time" : "the call ended first";
+    throw new Unanswered(`Error: Tool '${tool}' asked the user a question, and ${why}. Explain to the user.`);
+  } finally {
+    resume();
+  }
+}
+
+/** The wanted time-out, or the tool's own; never beyond what is left of the call's budget. In ms. */
+export function timeoutOf(device: Device, name: string, budget: Budget, wanted?: number): number {
+  const own = device.registry.get(name)?.timeoutMs ?? device.settings.tools.timeoutMs;
+  const timeout = Math.min(wanted ?? Math.min(own, device.settings.tools.timeoutMs), budget.remainingMs());
+  return Math.max(1, Math.floor(timeout));
+}

@@ -1,0 +1,83 @@
+/** A real disk that is really full: a tmpfs of 64 KiB, which only root can mount. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type House, house, rules } from "./testing/house.ts";
+
+const disk = mkdtempSync(join(tmpdir(), "edgecall-disk-"));
+const mounted = mount();
+if (!mounted && !process.env.CI) console.warn("skipped: a full disk; mounting a tmpfs needs root");
+
+function mount(): boolean {
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "edgecall-test", disk], { stdio: "pipe" });
+    return true;
+  } catch (error) {
+    // There every test has to run.
+    if (process.env.CI) throw error;
+    return false;
+  }
+}
+
+let home: House;
+beforeEach(async () => {
+  home = await house();
+});
+afterEach(async () => {
+  await home.stop();
+  if (mounted) execFileSync("umount", [disk]);
+});
+
+test.skipIf(!mounted)(
+  "reads are served, what acts is refused with words, and with room again all is well",
+  async () => {
+    const allowed = rules({ append: "allow", job: "allow" });
+    const agent = await home.start({ stateDir: join(disk, "state"), policy: allowed });
+    const kept = await home.tool("append");
+    expect((await home.result(kept)).status).toBe("success");
+
+    const filler = join(disk, "filler");
+    fill(filler);
+    // The ledger's own last page still has room; these fill it, to the middle of a line.
+    const unwritable = () => home.lines.some(({ event }) => event === "ledger.unwritable");
+    for (let call = 0; call < 30 && !unwritable(); call += 1) {
+      expect((await home.result(await home.tool("memory"))).status).toBe("success");
+    }
+    const refused = {
+      status: "error",
+      error_type: "execution_failed",
+      error: expect.stringMatching(/^Error: Nothing was run: this device cannot write its record .*ENOSPC/),
+    };
+    expect(await home.result(await home.tool("append"))).toMatchObject(refused);
+    expect(await home.result(await home.tool("job", { ms: 1 }))).toMatchObject(refused);
+    expect((await home.result(await home.tool("memory"))).status).toBe("success");
+    expect(readFileSync(home.marks, "utf8")).toBe(`${kept}\n`);
+
+    rmSync(filler);
+    const after = await home.tool("append");
+    expect((await home.result(after)).status).toBe("success");
+    // What was written around the full disk is still a ledger that knows what ran.
+    await agent.stop();
+    await home.start({ stateDir: join(disk, "state"), policy: allowed });
+    for (const id of [kept, after]) {
+      await home.peer.command("eye", {
+        command: "tool",
+        payload: { tool: "append", parameters: {} },
+        request_id: id,
+      });
+    }
+    await home.result(await home.send("ping"));
+    expect(readFileSync(home.marks, "utf8")).toBe(`${kept}\n${after}\n`);
+  },
+);
+
+function fill(path: string): void {
+  try {
+    // In small pieces: the last page too.
+    for (let size = 1_024; ; size += 1_024) writeFileSync(path, Buffer.alloc(size));
+  } catch (error) {
+    expect((error as NodeJS.ErrnoException).code).toBe("ENOSPC");
+  }
+}

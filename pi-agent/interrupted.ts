@@ -1,0 +1,64 @@
+/** What is said of a command that an earlier process of this agent began and did not end. Pure. */
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { InnerCall, LedgerEntry } from "./ledger-lines.ts";
+import { type Reply, succeeded } from "./reports.ts";
+
+type Interrupted = Pick<LedgerEntry, "command" | "tool" | "asking" | "inner" | "jobOf">;
+
+/** Its outcome is unknown, unless the record says that nothing that acts had begun. */
+export function replyOfInterrupted(entry: Interrupted): Reply {
+  const tool = entry.tool ?? entry.command;
+  const calls = entry.inner?.map(recordOf);
+  const payload = entry.asking > 0 && !hasActed(entry) ? unasked(entry, tool) : unknown(entry, tool);
+  return succeeded({
+    status: "error",
+    tool,
+    ...payload,
+    elapsed_ms: 0,
+    ...(calls && { calls }),
+    ...(entry.jobOf !== undefined && { job_of: entry.jobOf }),
+  });
+}
+
+/** Something beside the approval that was waited for; a prompt may have done several things before. */
+function hasActed({ inner }: Interrupted): boolean {
+  return inner?.some((call) => !call.read) ?? false;
+}
+
+function unasked(entry: Interrupted, tool: string): { error: string; error_type: string } {
+  const run = entry.inner ? "nothing but reads was run" : "nothing was run";
+  const why = `cancelled: the device restarted while it waited for an answer; ${run}`;
+  return entry.command === "prompt"
+    ? { error: `Error: The prompt was not answered: ${why}.`, error_type: "execution_failed" }
+    : {
+        error: `Error: Permission denied for tool '${tool}': ${why}.\nAsk the user before you try again.`,
+        error_type: "permission_denied",
+      };
+}
+
+function unknown(entry: Interrupted, tool: string): { error: string; error_type: string } {
+  const what = entry.jobOf === undefined ? "this" : "this job";
+  return {
+    error: `${errorText.outcomeUnknown(`'${tool}'`)}\nThe device restarted while ${what} ran; it may or may not have taken effect.`,
+    error_type: "outcome_unknown",
+  };
+}
+
+function recordOf({ call, tool, read, args, done }: InnerCall): CallRecord {
+  const common = { id: call, name: tool, ...(args && { args }) };
+  if (done) {
+    return {
+      ...common,
+      status: done.ok ? "success" : "error",
+      ...(done.ok ? { result: done.text } : { error: done.text }),
+      elapsed_ms: done.ms,
+    };
+  }
+  return {
+    ...common,
+    status: "error",
+    error_type: read ? "execution_failed" : "outcome_unknown",
+    error: read ? "The device restarted while this ran." : errorText.outcomeUnknown(`'${tool}'`),
+  };
+}

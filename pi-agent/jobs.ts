@@ -1,0 +1,168 @@
+/**
+ * Work that goes on after its call was answered. A job is a command of its own in the ledger, under a token:
+ * its result is kept and sent again until it is acknowledged, like any other, and one that a restart cut off
+ * is known and told.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  faultResult,
+  type JobWork,
+  jobResult,
+  type Tool,
+  type ToolResult,
+} from "@edgecall/core/tools/contract.ts";
+import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { type RunnerOptions, runTool } from "@edgecall/core/tools/runner.ts";
+import { CallEnded, type CommandCall } from "./commands/command.ts";
+import { replyOf } from "./commands/tool.ts";
+import type { Ledger } from "./ledger.ts";
+import { type Log, messageOf } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { Progress, type Said } from "./progress.ts";
+import { unrecordable } from "./refusals.ts";
+import { isFailure, replyText, succeeded } from "./reports.ts";
+import type { Settings } from "./settings.ts";
+
+/** A week, as the wire has it for everything that waits. */
+export const JOB_MAX_MS = 604_800_000;
+/** More at once than a small device should be busy with. */
+export const MAX_JOBS = 16;
+
+export type JobDeskOptions = {
+  settings: Settings;
+  ledger: Ledger;
+  runner: RunnerOptions;
+  metrics: Metrics;
+  log: Log;
+  report(text: string, id: string, acks: boolean): Promise<void>;
+  progress(token: string, said: Said): void;
+};
+
+/** The call that begins a job. */
+export type JobCall = { call: CommandCall; tool: Tool; args: Record<string, unknown> };
+
+type Job = { of: string; control: AbortController; progress: Progress; ended: Promise<void> };
+
+export class JobDesk {
+  readonly #options: JobDeskOptions;
+  readonly #jobs = new Map<string, Job>();
+
+  constructor(options: JobDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a job. @returns what its call answers */
+  begin(from: JobCall, work: JobWork, maxMs: number): ToolResult {
+    const { tool, call } = from;
+    if (this.#jobs.size >= MAX_JOBS) {
+      return faultResult(
+        "unavailable",
+        `Error: Tool '${tool.name}' was not run: ${MAX_JOBS} jobs are under way on this device. Try again later.`,
+      );
+    }
+    const token = randomUUID();
+    const control = new AbortController();
+    const progress = new Progress({
+      publish: (said) => this.#options.progress(token, said),
+      watched: call.command.watch === true,
+      tool: tool.name,
+      // It may go on for hours, and its caller waits for it as long as the device is there.
+      signsOfLife: false,
+    });
+    const job = { of: call.command.request_id, control, progress };
+    const forMs = Math.max(1, Math.min(maxMs, JOB_MAX_MS));
+    const ended = this.#run(token, job, from, work, forMs)
+      .catch((error: unknown) => {
+        this.#options.log("error", "job.failed", { request_id: token, error: messageOf(error) });
+      })
+      .finally(() => {
+        progress.end();
+        this.#jobs.delete(token);
+      });
+    this.#jobs.set(token, { ...job, ended });
+    return jobResult(
+      `Accepted: '${tool.name}' goes on in the background. Its result is not known yet and comes later, as job ${token}.`,
+      token,
+    );
+  }
+
+  async #run(
+    token: string,
+    { of, control, progress }: Omit<Job, "ended">,
+    { call, tool, args }: JobCall,
+    work: JobWork,
+    maxMs: number,
+  ): Promise<void> {
+    const { ledger, settings, runner, metrics, report } = this.#options;
+    const acks = call.command.n !== undefined;
+    // In the record before the call's own result is, since writes keep their order.
+    const begun = await ledger.begin({
+      id: token,
+      command: "job",
+      tool: tool.name,
+      idempotent: false,
+      acks,
+      job: { of, maxMs },
+    });
+    const { result, elapsedMs } =
+      begun.do === "refuse"
+        ? { result: faultResult("io", unrecordable(begun.reason)), elapsedMs: 0 }
+        : await runTool(
+            new ToolRegistry([asTool(tool, work, maxMs)]),
+            {
+              callId: token,
+              name: tool.name,
+              args,
+              timeoutMs: maxMs,
+              caller: call.caller,
+              signal: control.signal,
+              update: (text) => progress.output(text, tool.name),
+            },
+            runner,
+          );
+    const reply = replyOf(tool.name, result, elapsedMs, tool.taints === true);
+    metrics.count(isFailure(reply) ? "failed" : "success");
+    const text = replyText(settings, token, succeeded({ ...reply.payload, job_of: of }));
+    await ledger.done(token, text);
+    // Without a record nothing is there to be sent again.
+    await report(text, token, acks && begun.do !== "refuse");
+  }
+
+  /**
+   * Cancels a job by its token, or the jobs of a call.
+   * @returns whether there was one
+   */
+  cancel(id: string): boolean {
+    const found = this.#of(id);
+    for (const job of found) job.control.abort(new CallEnded("cancelled"));
+    return found.length > 0;
+  }
+
+  /** Somebody watches a job, or the call that began it. */
+  watch(id: string): void {
+    for (const job of this.#of(id)) job.progress.watch();
+  }
+
+  #of(id: string): Job[] {
+    return [...this.#jobs].filter(([token, job]) => token === id || job.of === id).map(([, job]) => job);
+  }
+
+  stop(): void {
+    for (const job of this.#jobs.values()) job.control.abort(new CallEnded("stopping"));
+  }
+
+  /** Resolves when no job is under way any more. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#jobs.values()].map((job) => job.ended));
+  }
+}
+
+/** The job as the runner runs it: under the same lock, with the same filters, for a longer time. */
+function asTool(tool: Tool, work: JobWork, maxMs: number): Tool {
+  return {
+    ...tool,
+    timeoutMs: maxMs,
+    maxTimeoutMs: maxMs,
+    execute: (_input, { signal, update }) => work(signal, update),
+  };
+}

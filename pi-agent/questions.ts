@@ -1,0 +1,143 @@
+/**
+ * Questions to the person that are open in the middle of a call. The gateway brings them to the person and
+ * comes back with the command `answer`; there is no other way to answer one.
+ */
+import { randomUUID } from "node:crypto";
+import type { AgentEvent, AnswerCommand, ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+
+/** For a question that names no other time. */
+export const QUESTION_EXPIRES_MS = 10 * 60 * 1_000;
+/** The wire's bound: a week. */
+export const QUESTION_MAX_MS = 604_800_000;
+/** A question is said again this often: who was away when it was asked hears it then. It keeps its id. */
+const AGAIN_MS = 60_000;
+/** Closed questions whose answer may still come a second time. */
+const REMEMBERED = 100;
+
+type QuestionEvent = Extract<AgentEvent, { type: "question" }>;
+
+export type Asked = {
+  /** The command that waits for it. */
+  requestId: string;
+  text: string;
+  options?: readonly string[];
+  approval?: ApprovalRequest;
+  expiresInMs?: number;
+};
+
+export type Answered =
+  | { by: "person"; text: string; hash: string | undefined }
+  /** Nobody answered in time. */
+  | { by: "nobody"; afterMs: number }
+  /** The call ended first. */
+  | { by: "end" };
+
+export type AnswerTaken = { ok: true } | { ok: false; error: string };
+
+type Open = { asked: Asked; expiresAt: number; expire(): void; close(answered: Answered): void };
+type Closed = { why: "answered" | "expired" | "ended"; answerId?: string };
+
+export class Questions {
+  readonly #publish: (event: QuestionEvent) => void;
+  readonly #againMs: number;
+  readonly #now: () => number;
+  readonly #open = new Map<string, Open>();
+  readonly #closed = new Map<string, Closed>();
+
+  constructor(
+    publish: (event: QuestionEvent) => void,
+    { againMs = AGAIN_MS, now = () => performance.now() } = {},
+  ) {
+    this.#publish = publish;
+    this.#againMs = againMs;
+    this.#now = now;
+  }
+
+  /** Asks, and waits for the answer, the end of its time or the end of the call. Never rejects. */
+  async ask(asked: Asked, signal: AbortSignal): Promise<Answered> {
+    if (signal.aborted) return { by: "end" };
+    const id = randomUUID();
+    const forMs = Math.max(1, Math.min(asked.expiresInMs ?? QUESTION_EXPIRES_MS, QUESTION_MAX_MS));
+    let resolve: (answered: Answered) => void = () => {};
+    const promise = new Promise<Answered>((settle) => {
+      resolve = settle;
+    });
+    const expire = () => resolve({ by: "nobody", afterMs: forMs });
+    const expiry = setTimeout(expire, forMs);
+    const again = setInterval(() => this.#say(id), this.#againMs);
+    const ended = () => resolve({ by: "end" });
+    signal.addEventListener("abort", ended, { once: true });
+    this.#open.set(id, { asked, expiresAt: this.#now() + forMs, expire, close: resolve });
+    this.#say(id);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(expiry);
+      clearInterval(again);
+      signal.removeEventListener("abort", ended);
+      if (this.#open.has(id)) this.#close(id, { why: (await promise).by === "nobody" ? "expired" : "ended" });
+    }
+  }
+
+  /** @param answerId the request id of the `answer` command: the same one a second time is no second answer */
+  answer({ question_id, answer, hash }: AnswerCommand, answerId: string): AnswerTaken {
+    const open = this.#open.get(question_id);
+    if (!open) return this.#notOpen(question_id, answerId);
+    // After a stop of this process an answer is read before the timer that should have closed the question.
+    if (this.#now() >= open.expiresAt) {
+      this.#close(question_id, { why: "expired" });
+      open.expire();
+      return this.#notOpen(question_id, answerId);
+    }
+    const { options, approval } = open.asked;
+    // An approval takes any word, and all but one of them for a no.
+    if (!approval && options && !options.includes(answer)) {
+      return { ok: false, error: `answer: right would be one of: ${options.join(", ")}` };
+    }
+    this.#close(question_id, { why: "answered", answerId });
+    open.close({ by: "person", text: answer, hash });
+    return { ok: true };
+  }
+
+  #notOpen(id: string, answerId: string): AnswerTaken {
+    const closed = this.#closed.get(id);
+    if (closed?.answerId === answerId) return { ok: true };
+    const words = {
+      answered: `question ${id} was answered already`,
+      expired: `question ${id} is no longer open: its time was over`,
+      ended: `question ${id} is no longer open: its call has ended`,
+    };
+    return { ok: false, error: closed ? words[closed.why] : `no open question ${id}` };
+  }
+
+  /** Says the open questions again: all, or those of one command. */
+  announce(requestId?: string): void {
+    for (const [id, { asked }] of this.#open) {
+      if (requestId === undefined || asked.requestId === requestId) this.#say(id);
+    }
+  }
+
+  #say(id: string): void {
+    const open = this.#open.get(id);
+    if (!open) return;
+    const { requestId, text, options, approval } = open.asked;
+    this.#publish({
+      type: "question",
+      request_id: requestId,
+      question_id: id,
+      text,
+      ...(options && { options: [...options] }),
+      ...(approval && { approval }),
+      expires_in_ms: Math.max(1, Math.round(open.expiresAt - this.#now())),
+    });
+  }
+
+  #close(id: string, closed: Closed): void {
+    this.#open.delete(id);
+    this.#closed.set(id, closed);
+    for (const oldest of this.#closed.keys()) {
+      if (this.#closed.size <= REMEMBERED) break;
+      this.#closed.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Tools for tests of the whole stack: they leave a mark, stream, ask, or work on when they are told to. Never
+ * there but with EDGECALL_TEST_TOOLS=1 in the agent's environment.
+ */
+import { open } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { defineTool, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+
+const HOUR_MS = 3_600_000;
+const ms = (most: number) => z.int().check(z.minimum(0), z.maximum(most));
+const limits = { timeoutMs: 60_000, maxTimeoutMs: HOUR_MS };
+
+/** @param place.file EDGECALL_TEST_FILE: where `append` leaves its marks */
+export function testing(place: { file: string }): Tool[] {
+  return [append(place), slow(), askMe(), job()];
+}
+
+/** Counted by its marks: a call that runs twice leaves two. */
+function append({ file }: { file: string }): Tool {
+  return defineTool({
+    name: "append",
+    description: "Append a line to the test file. For tests only.",
+    input: z.strictObject({
+      path: z.optional(z.string().check(z.describe("Name of another file, beside the test file"))),
+      text: z.optional(z.string().check(z.describe("Anything; only the call's id is written"))),
+      wait_ms: z.optional(ms(HOUR_MS)).check(z.describe("Wait so long before it")),
+    }),
+    effect: "write",
+    permission: "file_write",
+    idempotent: false,
+    ...limits,
+    async execute({ path, wait_ms = 0 }, { callId, signal }) {
+      await pause(wait_ms, undefined, { signal });
+      const target = path === undefined ? file : join(dirname(file), basename(path));
+      const handle = await open(target, "a");
+      try {
+        // One write with O_APPEND: whole, whoever else writes.
+        await handle.write(`${callId}\n`);
+      } finally {
+        await handle.close();
+      }
+      return textResult(`appended ${callId}`);
+    },
+  });
+}
+
+function slow(): Tool {
+  return defineTool({
+    name: "slow",
+    description: "Take some time and say something now and then. For tests only.",
+    input: z.strictObject({
+      ms: ms(HOUR_MS).check(z.describe("How long in all")),
+      chunks: z.optional(z.int().check(z.minimum(1), z.maximum(100_000))),
+    }),
+    effect: "read",
+    idempotent: true,
+    ...limits,
+    async execute({ ms: total, chunks = 1 }, { signal, update }) {
+      for (let chunk = 1; chunk <= chunks; chunk += 1) {
+        await pause(total / chunks, undefined, { signal });
+        update(`chunk ${chunk}\n`);
+      }
+      return textResult(`${chunks} chunks in ${total} ms`);
+    },
+  });
+}
+
+function askMe(): Tool {
+  return defineTool({
+    name: "ask_me",
+    description: "Ask the user something and tell the answer. For tests only.",
+    input: z.strictObject({
+      text: z.string(),
+      options: z.optional(z.array(z.string())),
+      expires_ms: z.optional(z.int().check(z.minimum(1), z.maximum(HOUR_MS))),
+    }),
+    effect: "read",
+    idempotent: true,
+    ...limits,
+    async execute({ text, options, expires_ms }, { ask }) {
+      const answer = await ask({
+        text,
+        ...(options && { options }),
+        ...(expires_ms !== undefined && { expiresInMs: expires_ms }),
+      });
+      return textResult(`the answer was: ${answer}`);
+    },
+  });
+}
+
+function job(): Tool {
+  return defineTool({
+    name: "job",
+    description: "Accept now and be done later. For tests only.",
+    input: z.strictObject({
+      ms: ms(HOUR_MS),
+      chunks: z.optional(z.int().check(z.minimum(1), z.maximum(1_000))),
+    }),
+    effect: "device",
+    permission: "device",
+    idempotent: false,
+    ...limits,
+    async execute({ ms: total, chunks = 1 }, context) {
+      return context.job(
+        async (signal, update) => {
+          for (let chunk = 1; chunk <= chunks; chunk += 1) {
+            await pause(total / chunks, undefined, { signal });
+            update(`chunk ${chunk}\n`);
+          }
+          return textResult(`job of ${context.callId} done after ${total} ms`);
+        },
+        { maxMs: HOUR_MS },
+      );
+    },
+  });
+}
