@@ -1,6 +1,6 @@
 /** What the bridge says, frame by frame. Nothing that it sends can crash the object or go unanswered. */
 import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
-import { AgentEvent, readReport } from "@edgecall/core/protocol/mqtt.ts";
+import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol/mqtt.ts";
 import { BRIDGE_PROTOCOL, FRAME_MAX_BYTES, HELLO_MAX_BYTES, VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
@@ -13,7 +13,7 @@ import type { HomeContext } from "./home-context.ts";
 import type { Ledger, LedgerCall, SettledOutcome } from "./ledger.ts";
 import { logError, logInfo } from "./log.ts";
 import { conversationOf } from "./objects.ts";
-import { outcomeOf } from "./outcome.ts";
+import { jobsOf, outcomeOf } from "./outcome.ts";
 import { closeQuietly } from "./waiters.ts";
 
 /** Signs of life are written down this coarsely. */
@@ -183,34 +183,41 @@ export class BridgeDesk {
   }
 
   async #take(call: LedgerCall, text: string): Promise<void> {
-    const outcome = this.#readOutcome(call, text, Date.now() - call.createdAt);
-    if (outcome.job !== undefined) await this.#dispatcher.expectJob(outcome.job, call, JOB_MAX_MS);
+    const report = readReport(text);
+    const elapsedMs = Date.now() - call.createdAt;
+    const outcome = report.ok
+      ? this.#outcomeOf(call, report.value, elapsedMs)
+      : unreadable(call, report.error, elapsedMs);
+    const jobs = report.ok ? jobsOf(report.value.payload) : [];
+    if (outcome.job !== undefined) jobs.push(outcome.job);
+    for (const job of jobs) await this.#dispatcher.expectJob(job, call, JOB_MAX_MS);
     if (call.outcome) return this.#dispatcher.settleLate(call, outcome);
     this.#dispatcher.settle(call, outcome);
     await this.#asking.callEnded(call.id);
   }
 
-  #readOutcome(call: LedgerCall, text: string, elapsedMs: number): SettledOutcome {
-    const report = readReport(text);
-    if (!report.ok) {
-      const problem = `Error: Agent '${call.agent}' answered with a report that cannot be read (${report.error}). Whether it did the work is unknown.`;
-      return { status: "error", errorType: "outcome_unknown", text: problem, elapsedMs };
-    }
+  #outcomeOf(call: LedgerCall, report: ReadReport, elapsedMs: number): SettledOutcome {
     const target = this.#agents.target(call.agent, null, () => true);
     const advert =
       call.command === "tool"
         ? target?.adverts.find((candidate) => candidate.name === call.payload.tool)
         : undefined;
-    const outcome = outcomeOf(report.value, elapsedMs, advert, target?.foreign);
+    const outcome = outcomeOf(report, elapsedMs, advert, target?.foreign);
     if (call.conversation !== null) return outcome;
-    return { ...outcome, report: { report_type: report.value.type, payload: report.value.payload } };
+    return { ...outcome, report: { report_type: report.type, payload: report.payload } };
   }
+
   /** A socket closed. Its tags and attachment are gone by now, so it is asked who is left instead. */
   onClose(): void {
     const now = Date.now();
     if (this.#bridge.current(now)) return;
     this.#ctx.storage.sql.exec("UPDATE bridge SET gone_at = ? WHERE gone_at IS NULL", now);
   }
+}
+
+function unreadable(call: LedgerCall, problem: string, elapsedMs: number): SettledOutcome {
+  const text = `Error: Agent '${call.agent}' answered with a report that cannot be read (${problem}). Whether it did the work is unknown.`;
+  return { status: "error", errorType: "outcome_unknown", text, elapsedMs };
 }
 
 /** In each of these the agent has certainly not run the call. */

@@ -75,16 +75,9 @@ export class Conversation extends DurableObject<Env> {
   async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {
     const call = this.#transcript.call(callId);
     if (!call) return;
-    // A job may be accepted by the very call that was queued: only its last word sets off a turn.
-    if (
-      !this.#transcript.settleLate(
-        callId,
-        outcome,
-        lateNote(call, outcome),
-        isJob && outcome.job === undefined,
-      )
-    )
-      return;
+    // A queued call may turn out to begin a job: only the last word sets off a turn.
+    const ownTurn = isJob && outcome.job === undefined;
+    if (!this.#transcript.settleLate(callId, by, outcome, lateNote(call, outcome), ownTurn)) return;
     logInfo("call.late", { call: callId, by });
     this.#drive();
   }

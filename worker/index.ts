@@ -76,14 +76,7 @@ app.post("/v1/conversations/:id/messages", async (c) => {
   const { name, origin } = conversation(c, "ask");
   const message = await readBody(c, Message);
   const { model } = message;
-  const names = readSettings(c.env).models.map(({ name }) => name);
-  if (model !== undefined && !names.includes(model)) {
-    throw new HttpError(
-      400,
-      "invalid_body",
-      `model: there is no '${model}'; there are: ${names.join(", ") || "none"}`,
-    );
-  }
+  if (model !== undefined) requireModel(c, model);
   const idempotency = c.req.header("idempotency-key");
   if (idempotency !== undefined && (idempotency === "" || idempotency.length > 200)) {
     throw new HttpError(400, "invalid_header", "Idempotency-Key: expected 1 to 200 characters");
@@ -217,6 +210,16 @@ function conversation(c: Ctx, scope: "ask"): { name: string; origin: Origin } {
     name: `${token.home}/api/${id}`,
     origin: { principal: token.name, role: token.role, channel: "api" },
   };
+}
+
+function requireModel(c: Ctx, name: string): void {
+  const names = readSettings(c.env).models.map((model) => model.name);
+  if (names.includes(name)) return;
+  throw new HttpError(
+    400,
+    "invalid_body",
+    `model: there is no '${name}'; there are: ${names.join(", ") || "none"}`,
+  );
 }
 
 /** For a one-shot client: when it hangs up nobody wants the answer any more. */

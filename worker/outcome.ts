@@ -51,6 +51,15 @@ export function outcomeOf(
   return { status: "error", text, errorType, ...common };
 }
 
+/** Jobs that a device's own loop began while it answered: tokens under which their results will come. */
+export function jobsOf(payload: Record<string, unknown>): string[] {
+  const listed: unknown[] = Array.isArray(payload.jobs) ? payload.jobs : [];
+  const tokens = listed.map((item) => (item as { job?: unknown } | null)?.job);
+  return tokens
+    .filter((job): job is string => typeof job === "string" && JOB_TOKEN.test(job))
+    .slice(0, INNER_CALLS_MAX);
+}
+
 /** What is said of a call that ran out of time. Delivered and not repeatable = nobody knows what it did. */
 export function silenceOutcome(
   agentId: string,

@@ -192,17 +192,23 @@ export class Transcript {
   }
 
   /**
-   * A result that comes after the call had an answer: it takes its place, and the model is told by a note, in
+   * A result that comes after the call had an answer. It takes the place of one that was only accepted or is
+   * unknown; beside any other (a device's own loop began a job) it stands alone. The model is told by a note, in
    * the turn that runs (or the last one), or as a turn of its own.
+   * @param by the id under which it was reported
    * @returns false when it was here before
    */
-  settleLate(callId: string, outcome: Outcome, note: string, ownTurn: boolean): boolean {
+  settleLate(callId: string, by: string, outcome: Outcome, note: string, ownTurn: boolean): boolean {
     return this.#storage.transactionSync(() => {
       const call = this.call(callId);
-      if (!call?.outcome || (call.outcome.late && !call.outcome.job)) return false;
+      const before: (Outcome & { lateBy?: string[] }) | undefined = call?.outcome;
+      if (!call || !before || before.lateBy?.includes(by)) return false;
+      const lateBy = [...(before.lateBy ?? []), by];
+      const stands =
+        before.job === undefined && before.errorType !== "outcome_unknown" && before.errorType !== "timeout";
       this.#sql.exec(
         "UPDATE call SET outcome = ?, settled_seq = ? WHERE id = ?",
-        JSON.stringify({ ...outcome, late: true }),
+        JSON.stringify({ ...(stands ? before : { ...outcome, late: true }), lateBy }),
         this.#nextSeq(),
         callId,
       );
