@@ -1,6 +1,6 @@
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { expect, test } from "vitest";
-import { GATEWAY_BACKOFF, retryDelay } from "./backoff.ts";
+import { GATEWAY_BACKOFF, Retries, retryDelay, STABLE_AFTER_MS } from "./backoff.ts";
 import { staysAway } from "./gateway.ts";
 
 test("full jitter below a ceiling that doubles up to the cap", () => {
@@ -11,6 +11,19 @@ test("full jitter below a ceiling that doubles up to the cap", () => {
 
 test("never so short that a failure spins", () => {
   expect(retryDelay(GATEWAY_BACKOFF, 0, 0)).toBeGreaterThanOrEqual(50);
+});
+
+test("a connection that worked for a moment starts over; one that broke at once does not", () => {
+  const retries = new Retries(GATEWAY_BACKOFF, () => 1);
+  expect([0, 0, 0].map((worked) => retries.lost(worked))).toEqual([500, 1_000, 2_000]);
+  expect(retries.lost(STABLE_AFTER_MS - 1)).toBe(4_000);
+  expect(retries.lost(STABLE_AFTER_MS)).toBe(500);
+});
+
+test("a peer that is restarted every few seconds is dialled again within a second each time", () => {
+  const retries = new Retries(GATEWAY_BACKOFF, () => 1);
+  const delays = Array.from({ length: 10 }, () => [retries.lost(5_000), retries.lost(0)]);
+  expect(Math.max(...delays.flat())).toBe(1_000);
 });
 
 test.each([

@@ -7,10 +7,38 @@ export type Backoff = { baseMs: number; capMs: number };
 export const GATEWAY_BACKOFF: Backoff = { baseMs: 500, capMs: 30_000 };
 /** Towards the broker, which is near and ours: quick enough to hide its restart (BROKER_GRACE_MS). */
 export const BROKER_BACKOFF: Backoff = { baseMs: 250, capMs: 10_000 };
-/** A connection that lasted this long was a good one: the next failure starts again at the base. */
-export const STABLE_AFTER_MS = 30_000;
+/**
+ * A connection that worked this long was a good one: the next try starts again at the base. Short, since two
+ * restarts of the peer within a minute must not cost a home half a minute; long enough that a peer which
+ * takes us in and falls over at once is left more and more time.
+ */
+export const STABLE_AFTER_MS = 2_000;
 /** After a refusal that only a person can mend (token, version), or when a newer bridge took over. */
 export const STAY_AWAY_MS = 300_000;
+
+/** Counts the tries of one side. */
+export class Retries {
+  readonly #backoff: Backoff;
+  readonly #random: () => number;
+  #attempt = 0;
+
+  constructor(backoff: Backoff, random: () => number = Math.random) {
+    this.#backoff = backoff;
+    this.#random = random;
+  }
+
+  /**
+   * A connection was lost, or a try failed.
+   * @param workedMs how long the connection worked; 0 when it never did
+   * @returns ms to wait before the next try
+   */
+  lost(workedMs: number): number {
+    if (workedMs >= STABLE_AFTER_MS) this.#attempt = 0;
+    const delay = retryDelay(this.#backoff, this.#attempt, this.#random());
+    this.#attempt += 1;
+    return delay;
+  }
+}
 
 /** ms to wait before try `attempt` (0, 1, …); `random` in [0, 1). Never 0, so that no failure spins. */
 export function retryDelay(backoff: Backoff, attempt: number, random: number): number {

@@ -219,7 +219,8 @@ describe("the socket", () => {
     await until(() => home.connections === 1 && home.closes.length === 1);
     // Published while Home is away.
     await pi.report("error", { error: "broken", request_id: "meanwhile" });
-    await pi.say("events", { type: "question", request_id: "q" });
+    const question = { question_id: "q1", text: "Which one?", expires_in_ms: 60_000 };
+    await pi.say("events", { type: "question", request_id: "q", ...question });
     await until(() => home.connections === 2);
     await home.next("event", (frame) => frame.id === "q");
     await until(() => home.of("report").length >= 4);

@@ -5,7 +5,7 @@
  * sends them again later: a command would reach a device long after its caller was told that it did not.
  */
 import { connect, type IClientOptions, type IClientPublishOptions, type MqttClient } from "mqtt";
-import { BROKER_BACKOFF, retryDelay, STABLE_AFTER_MS } from "./backoff.ts";
+import { BROKER_BACKOFF, Retries } from "./backoff.ts";
 import type { Log } from "./log.ts";
 
 /**
@@ -58,7 +58,7 @@ export class BrokerLink {
   #version: 4 | 5 = 5;
   #up = false;
   #upSince = 0;
-  #attempt = 0;
+  readonly #retries = new Retries(BROKER_BACKOFF);
   #unacked = 0;
   /** Message ids that the broker acked with "nobody subscribes", until their callback has looked. */
   #unheard = new Set<number | undefined>();
@@ -179,9 +179,7 @@ export class BrokerLink {
     if (this.#stopped) return;
     const wasUp = this.#up;
     this.#up = false;
-    if (wasUp && performance.now() - this.#upSince > STABLE_AFTER_MS) this.#attempt = 0;
-    const delay = wait ?? retryDelay(BROKER_BACKOFF, this.#attempt, Math.random());
-    if (wait === undefined) this.#attempt += 1;
+    const delay = wait ?? this.#retries.lost(wasUp ? performance.now() - this.#upSince : 0);
     if (wasUp) this.#options.log("warn", "broker_down", { retry_in_ms: delay });
     this.#retry = setTimeout(() => this.start(), delay);
   }

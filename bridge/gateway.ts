@@ -8,7 +8,7 @@ import {
 } from "@edgecall/core/protocol/names.ts";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { type RawData, WebSocket } from "ws";
-import { GATEWAY_BACKOFF, retryDelay, STABLE_AFTER_MS, STAY_AWAY_MS } from "./backoff.ts";
+import { GATEWAY_BACKOFF, Retries, STAY_AWAY_MS } from "./backoff.ts";
 import type { Log } from "./log.ts";
 
 export type GatewayOptions = {
@@ -44,7 +44,7 @@ export class GatewayLink {
   readonly #options: GatewayOptions;
   #socket: WebSocket | undefined;
   #welcomedAt: number | undefined;
-  #attempt = 0;
+  readonly #retries = new Retries(GATEWAY_BACKOFF);
   #unanswered = 0;
   #keepalive: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -196,14 +196,11 @@ export class GatewayLink {
     const wasUp = this.#welcomedAt;
     this.#welcomedAt = undefined;
     this.#socket = undefined;
-    if (wasUp !== undefined) {
-      if (performance.now() - wasUp > STABLE_AFTER_MS) this.#attempt = 0;
-      this.#options.onDown();
-    }
+    if (wasUp !== undefined) this.#options.onDown();
     if (this.#stopped) return;
     const away = staysAway(ending);
-    const delay = away ? STAY_AWAY_MS : retryDelay(GATEWAY_BACKOFF, this.#attempt, Math.random());
-    this.#attempt += 1;
+    const workedMs = wasUp === undefined ? 0 : performance.now() - wasUp;
+    const delay = away ? STAY_AWAY_MS : this.#retries.lost(workedMs);
     const fields = { ...ending, reason: reason.slice(0, 200) || undefined, retry_in_ms: delay };
     if ("status" in ending && away) log("error", "gateway_refuses", { ...fields, check: "BRIDGE_TOKEN" });
     else log(away ? "error" : "warn", "gateway_down", fields);

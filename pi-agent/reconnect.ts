@@ -2,8 +2,11 @@
 
 export const FIRST_DELAY_MS = 500;
 export const LAST_DELAY_MS = 30_000;
-/** A connection that held this long was a good one: the next loss starts over with the first delay. */
-export const STABLE_MS = 10_000;
+/**
+ * A connection that held this long was a good one: the next loss starts over with the first delay. Short: a
+ * broker that is restarted twice must not cost a home half a minute.
+ */
+export const STABLE_MS = 2_000;
 /** Two agents with one id throw each other out at every turn; this many losses … */
 const DUEL_LOSSES = 5;
 /** … within this time, with the other one's presence seen, are a duel and not a bad network. */

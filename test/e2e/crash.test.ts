@@ -1,0 +1,131 @@
+/** A program is killed while a question is on its way: it is answered once, and done once. */
+import { describe, expect, test } from "vitest";
+import { PlayedAgent } from "../../bridge/testkit/agent.ts";
+import { childrenNamed } from "../../local/workerd-guard.ts";
+import { script } from "../scripted-model.ts";
+import { until } from "../wait.ts";
+import type { Turn } from "./gateway-client.ts";
+import { useStack } from "./stack.ts";
+
+const stack = useStack({}, async (stack) => {
+  await stack.startAgent({ id: "pi", model: true });
+  await stack.gateway.online("pi");
+});
+
+/** How often a question was put to the model endpoint, by the gateway or by the device. */
+const timesAsked = (question: string) =>
+  stack.model.requests.filter(
+    ({ messages }) => messages.findLast(({ role }) => role === "user")?.content === question,
+  ).length;
+
+type OnItsWay = { conversation: string; turn: string; gateway: string; device: string };
+
+/** A question that has reached the device's own model, and is held there. */
+async function atTheDevice(hold: string, again: string[] = []): Promise<OnItsWay> {
+  const answer = { hold, step: { text: `the device says ${hold}` } };
+  const device = script(answer, ...again.map((text) => ({ text })));
+  const query = { calls: [{ arguments: { agent_id: "pi", query: device } }] };
+  const gateway = script(query, { text: "Answer: $results" });
+  const conversation = crypto.randomUUID();
+  const turn = await stack.gateway.begin(gateway, conversation);
+  await until(() => timesAsked(device) === 1, { what: "the device asks its model" });
+  return { conversation, turn, gateway, device };
+}
+
+/** By what brings it back at once; an agent sends a result that nobody acknowledged again after 30 s anyway. */
+async function answerTo({ conversation, turn }: OnItsWay): Promise<Turn> {
+  const answered = await stack.gateway.settled(conversation, turn, 20_000);
+  expect(await stack.gateway.turns(conversation)).toHaveLength(1);
+  return answered;
+}
+
+/** Said once by the gateway (a call, then an answer), and worked on so many times by the device. */
+function expectOnce(asked: OnItsWay, atDevice = 1): void {
+  expect(timesAsked(asked.gateway)).toBe(2);
+  expect(timesAsked(asked.device)).toBe(atDevice);
+}
+
+describe("killed while the device works", () => {
+  test("the agent: started again it does the reads again, and answers", async () => {
+    const asked = await atTheDevice("never released", ["the second run"]);
+    await stack.agent("pi").kill();
+    await stack.restartAgent("pi");
+    expect(await answerTo(asked)).toMatchObject({ status: "done", answer: "Answer: the second run" });
+    expectOnce(asked, 2);
+  });
+
+  test("the bridge: the result that nobody heard is asked for again, not made again", async () => {
+    const asked = await atTheDevice("bridge");
+    await stack.bridge.kill();
+    stack.model.release("bridge");
+    await stack.startBridge();
+    expect(await answerTo(asked)).toMatchObject({ answer: "Answer: the device says bridge" });
+    expectOnce(asked);
+  });
+
+  test("the bridge, with an EvoClaw agent at work: it gets nothing twice, and its answer counts", async () => {
+    const evo = await PlayedAgent.foreign("evo", stack.mqttUrl);
+    try {
+      await stack.gateway.online("evo");
+      const query = { calls: [{ arguments: { agent_id: "evo", query: "How warm is it?" } }] };
+      const asking = stack.gateway.ask(script(query, { text: "$results" }));
+      const command = await until(() => evo.commands[0], { what: "the question is at the agent" });
+      await stack.bridge.kill();
+      await stack.startBridge();
+      await evo.heartbeat();
+      await stack.gateway.online("evo");
+      await evo.report("result", { content: "19 degrees", request_id: command.request_id });
+      expect((await asking).answer).toBe("19 degrees");
+      expect(evo.commands).toHaveLength(1);
+    } finally {
+      await evo.stop();
+    }
+  });
+
+  test("the broker: the result comes when it is back", async () => {
+    const asked = await atTheDevice("broker");
+    await stack.restartBroker();
+    stack.model.release("broker");
+    expect(await answerTo(asked)).toMatchObject({ answer: "Answer: the device says broker" });
+    expectOnce(asked);
+  });
+
+  test("workerd: the rows bring the turn to its end", async () => {
+    const asked = await atTheDevice("workerd");
+    for (const pid of childrenNamed("workerd", stack.worker.pid)) process.kill(pid, "SIGKILL");
+    stack.model.release("workerd");
+    expect(await answerTo(asked)).toMatchObject({ answer: "Answer: the device says workerd" });
+    expectOnce(asked);
+    await until(() => stack.worker.lines.join().includes("was started again"));
+  });
+});
+
+test("the Worker's process, killed with turns at the device, at the model and in the queue", async () => {
+  const atDevice = await atTheDevice("worker");
+  const queued = await stack.gateway.begin(script({ text: "the next one" }), atDevice.conversation);
+  const atModel = script({ hang: "before" }, { text: "the second try" });
+  const conversation = crypto.randomUUID();
+  const turn = await stack.gateway.begin(atModel, conversation);
+  await until(() => timesAsked(atModel) === 1, { what: "the gateway asks its model" });
+
+  await stack.worker.kill();
+  stack.model.release("worker");
+  await stack.startWorker();
+
+  expect(await stack.gateway.settled(atDevice.conversation, atDevice.turn)).toMatchObject({
+    status: "done",
+    answer: "Answer: the device says worker",
+    calls: [{ status: "success" }],
+  });
+  expectOnce(atDevice);
+  expect(await stack.gateway.settled(atDevice.conversation, queued)).toMatchObject({
+    answer: "the next one",
+  });
+  expect(await stack.gateway.turns(atDevice.conversation)).toHaveLength(2);
+  expect(await stack.gateway.settled(conversation, turn)).toMatchObject({ answer: "the second try" });
+  expect(timesAsked(atModel)).toBe(2);
+});
+
+test("every history that the model was sent is valid", () => {
+  expect(stack.model.breaches).toEqual([]);
+});

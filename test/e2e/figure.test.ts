@@ -1,0 +1,92 @@
+/** A figure changes on the device, and the answer with it; the wire shows the command and the report. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Observer, payloadOf } from "./observer.ts";
+import { useStack } from "./stack.ts";
+
+const stack = useStack({ model: "stand-in" }, async (stack) => {
+  await stack.startAgent({ id: "alex-eye", model: true });
+  await stack.gateway.online("alex-eye");
+});
+
+test("a question in words is answered with the device's own figure, and follows it", async () => {
+  const question = "How warm is the CPU?";
+  const before = await stack.gateway.ask(question);
+  expect(before).toMatchObject({ status: "done", answer: expect.stringContaining("48.3 °C") });
+
+  writeFileSync(join(stack.rootOf("alex-eye"), "sys/class/thermal/thermal_zone0/temp"), "61234\n");
+  const after = await stack.gateway.ask(question);
+  expect(after.answer).toContain("61.2 °C");
+  expect(after.answer).not.toContain("48.3");
+  expect(after.calls).toMatchObject([
+    { name: "edge_call", agent: "alex-eye", query: question, status: "success" },
+  ]);
+});
+
+test("an MQTT client sees the command and the report, with the documented fields", async () => {
+  const observer = await Observer.start(stack.mqttUrl);
+  try {
+    const asked = Date.now();
+    const turn = await stack.gateway.ask("How much memory is in use?");
+    const [command, ...more] = observer.commands("alex-eye", "prompt");
+    expect(more).toEqual([]);
+    expect(command?.retained).toBe(false);
+    expect(command?.body).toMatchObject({
+      command: "prompt",
+      payload: { prompt: "How much memory is in use?", enable_tools: true },
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      expires_in_ms: expect.any(Number),
+      expires_at: expect.any(Number),
+      caller: { principal: "anna", role: "owner", channel: "api" },
+      n: expect.any(Number),
+    });
+    expect(command?.body.expires_at).toBeGreaterThan(asked);
+
+    const id = command?.body.request_id;
+    const report = await observer.answerTo("alex-eye", id);
+    expect(report.retained).toBe(false);
+    expect(report.body).toMatchObject({
+      agent_id: "alex-eye",
+      agent_type: "monitor",
+      report_type: "result",
+      timestamp: expect.any(Number),
+    });
+    expect(payloadOf(report.body)).toMatchObject({
+      status: "success",
+      content: expect.stringMatching(/^RAM 50% used/),
+      model: expect.any(String),
+      agent_id: "alex-eye",
+      calls: [{ name: "memory", status: "success" }],
+      tools_executed: [{ tool: "memory", success: true }],
+    });
+    expect(turn.calls[0]?.result).toBe(payloadOf(report.body).content);
+    expect(observer.of("alex-eye", "events").map(({ body }) => body)).toContainEqual({
+      type: "accepted",
+      request_id: id,
+    });
+  } finally {
+    await observer.stop();
+  }
+});
+
+test("what is retained on the broker tells a newcomer who is there and what it can do", async () => {
+  const observer = await Observer.start(stack.mqttUrl);
+  try {
+    const retained = (kind: string) => observer.of("alex-eye", kind).find((one) => one.retained)?.body;
+    await expect.poll(() => retained("tools")).toBeDefined();
+    expect(retained("capabilities")).toMatchObject({
+      agent_id: "alex-eye",
+      capabilities: expect.stringContaining("alex-eye sensor node"),
+      agent_type: "monitor",
+      version: expect.any(String),
+      features: expect.arrayContaining(["tool", "prompt", "ack"]),
+    });
+    expect(retained("presence")).toMatchObject({ state: "online", boot_id: expect.any(String) });
+    expect(retained("tools")).toMatchObject({ hash: expect.any(String), tools: expect.any(Array) });
+    expect(retained("commands")).toBeUndefined();
+    expect(retained("reports")).toBeUndefined();
+  } finally {
+    await observer.stop();
+  }
+});

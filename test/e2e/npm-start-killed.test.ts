@@ -1,0 +1,63 @@
+/** `npm start` and SIGKILL: what is killed comes back or takes the rest along, and no turn is lost. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { freePort, isFree } from "../../local/port.ts";
+import { script, startScriptedModel } from "../scripted-model.ts";
+import { until } from "../wait.ts";
+import { npmStart, processesOf, running, stackPid, useStateFolder } from "./npm-start.ts";
+
+/** The programs notice by themselves, and have 5 s to say goodbye. */
+const GONE_WITHIN_MS = 8_000;
+
+describe.skipIf(process.platform !== "linux")("npm start", () => {
+  const folder = useStateFolder();
+
+  test("killed leaves nothing, and its folder serves the next one", async () => {
+    const port = await freePort();
+    await running(npmStart(folder.path, [], { PORT: String(port) }));
+    process.kill(stackPid(folder.path), "SIGKILL");
+    await until(() => processesOf(folder.path).length === 0, { within: GONE_WITHIN_MS });
+    expect(await isFree(port, 0)).toBe(true);
+
+    const asked = npmStart(folder.path, ["--ask", "How much memory is there?"], { PORT: String(port) });
+    expect(await asked.code, asked.err()).toBe(0);
+    expect(asked.out()).toContain("RAM");
+  });
+
+  test("starts each of its programs again that is killed", async () => {
+    const started = npmStart(folder.path, [], { PORT: String(await freePort()) });
+    const client = await running(started);
+    const [agent] = await client.agents();
+    for (const program of ["bridge/main.ts", "pi-agent/main.ts", "local/worker.ts"]) {
+      const pid = processesOf(folder.path).find((one) =>
+        readFileSync(`/proc/${one}/cmdline`, "utf8").includes(program),
+      );
+      if (pid === undefined) throw new Error(`${program} does not run`);
+      process.kill(pid, "SIGKILL");
+    }
+    await until(() => started.err().match(/is started again/g)?.length === 3);
+    await client.online(agent?.id ?? "", 15_000);
+    expect((await client.ask("How much memory is there?")).answer).toContain("RAM");
+  });
+
+  test("all of it killed with a turn in flight: the next one brings it to its end", async () => {
+    const model = await startScriptedModel();
+    const env = { LLM_BASE_URL: model.url, LLM_MODEL: "scripted", PORT: String(await freePort()) };
+    try {
+      const client = await running(npmStart(folder.path, [], env));
+      const turn = await client.begin(script({ hang: "before" }, { text: "here it is" }), "c");
+      await until(() => model.requests.length === 1);
+      for (const pid of processesOf(folder.path)) process.kill(pid, "SIGKILL");
+      await until(() => processesOf(folder.path).length === 0);
+
+      await running(npmStart(folder.path, [], env));
+      // Whoever attaches again sets it going at once; without that its alarm does, within 10 s.
+      const events = await client.fetch(`/v1/conversations/c/turns/${turn}/events`);
+      expect(await events.text()).toContain('"answer":"here it is"');
+      expect(await client.settled("c", turn)).toMatchObject({ status: "done", answer: "here it is" });
+      expect(model.requests).toHaveLength(2);
+    } finally {
+      await model.close();
+    }
+  });
+});

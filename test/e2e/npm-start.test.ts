@@ -1,0 +1,95 @@
+/** `npm start`: its answer, its exit code, and that nothing of it is left. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { freePort, isFree } from "../../local/port.ts";
+import { interrupt, npmStart, processesOf, running, stackPid, useStateFolder } from "./npm-start.ts";
+
+/** As `df` shows it. */
+function fullness(): string {
+  const columns = execFileSync("df", ["-P", "/"], { encoding: "utf8" }).trim().split("\n")[1]?.split(/\s+/);
+  return columns?.[4] ?? "df says nothing";
+}
+
+// /proc tells which processes are whose.
+describe.skipIf(process.platform !== "linux")("npm start", () => {
+  const folder = useStateFolder();
+
+  test("--ask prints the answer alone, with the percentage of df, and leaves no process", async () => {
+    const before = fullness();
+    const asked = npmStart(folder.path, ["--ask", "How full is the root disk?"]);
+    const seen = new Set<number>();
+    const watching = setInterval(() => {
+      for (const pid of processesOf(folder.path)) seen.add(pid);
+    }, 100);
+    expect(await asked.code, asked.err()).toBe(0);
+    clearInterval(watching);
+    // npm, the stack and its programs: else this test could not tell that they are gone.
+    expect(seen.size).toBeGreaterThan(4);
+    expect(processesOf(folder.path)).toEqual([]);
+
+    const percentages: string[] = asked.out().match(/\d+%/g) ?? [];
+    // Somebody may write to the disk meanwhile.
+    expect([before, fullness()].some((one) => percentages.includes(one))).toBe(true);
+    expect(asked.out()).not.toMatch(/edgecall|gateway|stand-in|\{"ts"/i);
+    expect(asked.err()).toContain("STAND-IN");
+  });
+
+  test("--ask with a wrong setting ends with 2 and names it; without a model's answer with 1", async () => {
+    const question = ["--ask", "How full is the root disk?"];
+    const wrong = npmStart(folder.path, question, { PORT: "eighty" });
+    const other = join(folder.path, "other");
+    mkdirSync(other);
+    const url = `http://127.0.0.1:${await freePort()}/v1`;
+    const deaf = npmStart(other, question, { LLM_BASE_URL: url, LLM_MODEL: "nobody" });
+    expect(await wrong.code).toBe(2);
+    expect(wrong.err()).toContain("PORT: expected a number from 0 to 65535, got 'eighty'");
+    expect(wrong.out()).toBe("");
+
+    expect(await deaf.code).toBe(1);
+    expect(deaf.err()).toContain("I could not get an answer from the model");
+    expect(deaf.out()).toBe("");
+    expect(processesOf(other)).toEqual([]);
+  });
+
+  test("Ctrl-C and SIGTERM leave nothing; started again it has its token and its conversations", async () => {
+    const port = await freePort();
+    const first = npmStart(folder.path, [], { PORT: String(port) });
+    const client = await running(first);
+    await client.ask("How much memory is in use?", "kept");
+    interrupt(first);
+    await first.code;
+    expect(processesOf(folder.path)).toEqual([]);
+    expect(await isFree(port, 0)).toBe(true);
+
+    const second = npmStart(folder.path, [], { PORT: String(port) });
+    await running(second);
+    // The token of the first one.
+    expect(await client.turns("kept")).toMatchObject([
+      { text: "How much memory is in use?", status: "done", answer: expect.stringContaining("RAM") },
+    ]);
+    process.kill(stackPid(folder.path), "SIGTERM");
+    await second.code;
+    expect(processesOf(folder.path)).toEqual([]);
+  });
+
+  test("beside a running stack: a question is asked there, another stack is refused in words", async () => {
+    const port = await freePort();
+    const client = await running(npmStart(folder.path, [], { PORT: String(port) }));
+    const asked = npmStart(folder.path, ["--ask", "How much memory is in use?"]);
+    const second = npmStart(folder.path, [], { PORT: String(await freePort()) });
+    const other = join(folder.path, "other");
+    mkdirSync(other);
+    const taken = npmStart(other, [], { PORT: String(port) });
+
+    expect(await asked.code, asked.err()).toBe(0);
+    expect(asked.out()).toContain("RAM");
+    expect(asked.err()).toContain(client.url);
+    expect(await second.code).toBe(1);
+    const who = `process ${stackPid(folder.path)}, ${client.url}`;
+    expect(second.err()).toContain(`a stack runs in ${folder.path} already (${who})`);
+    expect(await taken.code).toBe(1);
+    expect(taken.err()).toContain(`port ${port} is taken`);
+  });
+});

@@ -1,0 +1,82 @@
+/** `npm start` as a person types it, and every process that comes of it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
+import { until } from "../wait.ts";
+import { GatewayClient } from "./gateway-client.ts";
+import { plainEnvironment, ROOT } from "./program.ts";
+
+export type Started = {
+  child: ChildProcess;
+  out(): string;
+  err(): string;
+  /** Its exit code, when it has ended and every line is there. */
+  code: Promise<number | null>;
+};
+
+/** Starts it with the folder as its state: that is how its processes are told from any other. */
+export function npmStart(folder: string, args: string[] = [], env: Record<string, string> = {}): Started {
+  const child = spawn("npm", ["start", "--silent", ...(args.length > 0 ? ["--", ...args] : [])], {
+    cwd: ROOT,
+    env: { ...plainEnvironment(), EDGECALL_DIR: folder, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    // A group of its own: a terminal's Ctrl-C goes to the whole of it.
+    detached: true,
+  });
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (chunk) => (out += chunk));
+  child.stderr.on("data", (chunk) => (err += chunk));
+  const code = new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { child, out: () => out, err: () => err, code };
+}
+
+/** Waits until it prints its address. @returns a client with the token that it printed */
+export async function running(started: Started): Promise<GatewayClient> {
+  const printed = () =>
+    /gateway\s+(http:\S+)\s+token\s+(\S+)/.exec(started.out()) ?? (started.child.exitCode !== null && []);
+  const [, url, token] = await until(printed, { within: 30_000, what: "npm start prints its address" });
+  if (!url || !token) throw new Error(`npm start ended: ${started.err()}`);
+  return new GatewayClient(url, token);
+}
+
+/** As a terminal does it at Ctrl-C, and as `kill` does it to the stack alone. */
+export function interrupt({ child }: Started): void {
+  if (child.pid !== undefined) process.kill(-child.pid, "SIGINT");
+}
+
+/** The process that has all the others, by the file that says who holds the folder. */
+export function stackPid(folder: string): number {
+  return (JSON.parse(readFileSync(join(folder, "running.json"), "utf8")) as { pid: number }).pid;
+}
+
+/** Every process of it, however far down, has the folder in its environment. Linux. */
+export function processesOf(folder: string): number[] {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`EDGECALL_DIR=${folder}\0`);
+      } catch {
+        // Gone, or a zombie, which runs nothing.
+        return false;
+      }
+    });
+}
+
+/** A fresh state folder for each test; what a failed one left running in it is killed. */
+export function useStateFolder(): { readonly path: string } {
+  const folder = { path: "" };
+  beforeEach(() => {
+    folder.path = mkdtempSync(join(tmpdir(), "edgecall-start-"));
+  });
+  afterEach(async () => {
+    for (const pid of processesOf(folder.path)) process.kill(pid, "SIGKILL");
+    await until(() => processesOf(folder.path).length === 0);
+    rmSync(folder.path, { recursive: true, force: true });
+  });
+  return folder;
+}

@@ -1,0 +1,108 @@
+/** A program of ours as a real child process: its lines, its signals, its end. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { until } from "../wait.ts";
+
+/** Where the repository is. */
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** A program that does not end by then is killed: a test that failed must not leave it behind. */
+const STOP_WITHIN_MS = 4_000;
+
+export type Exit = { code: number | null; signal: NodeJS.Signals | null };
+
+export type ProgramOptions = {
+  name: string;
+  /** Below the repository's root. */
+  script: string;
+  args?: string[];
+  env?: Record<string, string | undefined>;
+};
+
+export class Program {
+  readonly name: string;
+  /** Everything that it wrote, line by line. */
+  readonly lines: string[] = [];
+  /** Its first `{ready: true}`; rejects when it ended before. */
+  readonly ready: Promise<Record<string, unknown>>;
+  readonly gone: Promise<Exit>;
+  readonly #child: ChildProcess;
+
+  constructor({ name, script, args = [], env = {} }: ProgramOptions) {
+    this.name = name;
+    // The IPC channel tells it to stop when the test's own process is killed.
+    this.#child = spawn(process.execPath, [`${ROOT}/${script}`, ...args], {
+      env: { ...plainEnvironment(), ...env },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      if (stream) createInterface({ input: stream }).on("line", (line) => this.lines.push(line));
+    }
+    this.gone = new Promise((resolve, reject) => {
+      this.#child.once("error", reject);
+      // After its streams: then every line is there.
+      this.#child.once("close", (code, signal) => resolve({ code, signal }));
+    });
+    this.ready = new Promise((resolve, reject) => {
+      this.#child.on("message", (message: Record<string, unknown>) => {
+        if (message.ready === true) resolve(message);
+      });
+      this.gone.then(
+        ({ code, signal }) =>
+          reject(new Error(`${name} ended (${signal ?? code}): ${this.lines.join("\n")}`)),
+        reject,
+      );
+    });
+    this.ready.catch(() => {});
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Sends a signal; SIGKILL and SIGTERM resolve `gone` when it has ended. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** The JSON log lines of that event. */
+  events(event: string): Array<Record<string, unknown>> {
+    return this.lines.flatMap((line) => {
+      try {
+        const read = JSON.parse(line) as Record<string, unknown>;
+        return read.event === event ? [read] : [];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  /** Waits until it has written such a log line. */
+  logged(event: string, fits: (line: Record<string, unknown>) => boolean = () => true) {
+    return until(() => this.events(event).find(fits), { within: 10_000, what: `${this.name} logs ${event}` });
+  }
+
+  async kill(): Promise<Exit> {
+    this.signal("SIGKILL");
+    return await this.gone;
+  }
+
+  async stop(): Promise<void> {
+    if (!this.running) return;
+    this.signal("SIGCONT");
+    this.signal("SIGTERM");
+    const timer = setTimeout(() => this.signal("SIGKILL"), STOP_WITHIN_MS);
+    await this.gone;
+    clearTimeout(timer);
+  }
+}
+
+/** Without settings of the person who runs the tests. */
+export function plainEnvironment(): Record<string, string | undefined> {
+  const { PATH, HOME, TMPDIR, LANG } = process.env;
+  return { PATH, HOME, TMPDIR, LANG };
+}

@@ -1,0 +1,60 @@
+/** Which agent is asked, and what it does with a question that needs more than one of its tools. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Observer } from "./observer.ts";
+import { useStack } from "./stack.ts";
+
+const stack = useStack({ model: "stand-in" }, async (stack) => {
+  await Promise.all([
+    stack.startAgent({
+      id: "greenhouse-pi",
+      capabilities: "greenhouse-pi — climate of the greenhouse: temperature among the tomatoes",
+      model: true,
+    }),
+    stack.startAgent({
+      id: "nas",
+      capabilities: "nas — the storage box in the cellar: backups, disks, processes",
+      model: true,
+    }),
+  ]);
+  const sensor = join(stack.rootOf("greenhouse-pi"), "sys/class/thermal/thermal_zone0/temp");
+  writeFileSync(sensor, "23500\n");
+  await Promise.all([stack.gateway.online("greenhouse-pi"), stack.gateway.online("nas")]);
+});
+
+test("the question that concerns one agent goes to that one, and to no other", async () => {
+  const observer = await Observer.start(stack.mqttUrl);
+  try {
+    const climate = await stack.gateway.ask("What is the temperature in the greenhouse?");
+    expect(climate.calls).toMatchObject([{ agent: "greenhouse-pi", status: "success" }]);
+    expect(climate.answer).toContain("23.5 °C");
+    expect(observer.of("nas", "commands")).toEqual([]);
+
+    const storage = await stack.gateway.ask("How full are the disks of the storage box?");
+    expect(storage.calls).toMatchObject([{ agent: "nas", status: "success" }]);
+    expect(storage.answer).toMatch(/\d+% used/);
+    expect(observer.commands("greenhouse-pi", "prompt")).toHaveLength(1);
+  } finally {
+    await observer.stop();
+  }
+});
+
+test("one edge_call for disk usage and the busiest processes is two tools there and one answer", async () => {
+  const turn = await stack.gateway.ask("What is the disk usage on nas, and what are its busiest processes?");
+  expect(turn.calls).toMatchObject([
+    {
+      name: "edge_call",
+      agent: "nas",
+      status: "success",
+      calls: [
+        { name: expect.stringMatching(/^(disk|list_processes)$/), status: "success" },
+        { name: expect.stringMatching(/^(disk|list_processes)$/), status: "success" },
+      ],
+    },
+  ]);
+  const inner = turn.calls[0]?.calls ?? [];
+  expect(inner.map(({ name }) => name).sort()).toEqual(["disk", "list_processes"]);
+  expect(turn.answer).toMatch(/\d+% used/);
+  expect(turn.answer).toContain("systemd");
+});

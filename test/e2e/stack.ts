@@ -1,0 +1,218 @@
+/**
+ * The whole path in real processes: broker, Worker, bridge, agents and a model endpoint.
+ * Each of them can be killed, frozen and started again; `useStack` ends all of them, whatever a test did.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify as toToml } from "smol-toml";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { PlayedMosquitto } from "../../bridge/testkit/brokers.ts";
+import { startBroker } from "../../local/broker.ts";
+import { freePort } from "../../local/port.ts";
+import { STAND_IN_MODEL, startStandIn } from "../../local/stand-in/server.ts";
+import { PI_ZERO_2W, tree } from "../../pi-agent/testing/tree.ts";
+import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
+import { TOKENS, testVars } from "../tokens.ts";
+import { GatewayClient } from "./gateway-client.ts";
+import { Program } from "./program.ts";
+
+export type StackOptions = {
+  /** Path of a Mosquitto; the embedded aedes without one. */
+  mosquitto?: string | undefined;
+  /** Who answers for the gateway and for agents with a model. */
+  model?: "scripted" | "stand-in";
+  /** Variables of the Worker. */
+  vars?: Record<string, string>;
+};
+
+export type AgentOptions = {
+  id: string;
+  capabilities?: string;
+  /** Its own model, the stack's; without one its actions are called by name. */
+  model?: boolean;
+  /** More keys at the top of its agent.toml. */
+  top?: Record<string, unknown>;
+};
+
+type Broker = { url: string; stop(): Promise<void>; restart(): Promise<void> };
+
+export class Stack {
+  readonly #options: StackOptions;
+  readonly #programs: Program[] = [];
+  readonly #agents = new Map<string, { program: Program; root: string; restart: () => Promise<Program> }>();
+  #broker: Broker | undefined;
+  #scripted: ScriptedModel | undefined;
+  #standIn: { baseUrl: string; stop(): Promise<void> } | undefined;
+  #gateway: GatewayClient | undefined;
+  #worker: Program | undefined;
+  #bridge: Program | undefined;
+  #port = 0;
+  #dir = "";
+
+  constructor(options: StackOptions) {
+    this.#options = options;
+  }
+
+  get mqttUrl(): string {
+    return there(this.#broker).url;
+  }
+  get gateway(): GatewayClient {
+    return there(this.#gateway);
+  }
+  get model(): ScriptedModel {
+    return there(this.#scripted);
+  }
+  get worker(): Program {
+    return there(this.#worker);
+  }
+  get bridge(): Program {
+    return there(this.#bridge);
+  }
+
+  agent(id: string): Program {
+    return there(this.#agents.get(id)).program;
+  }
+
+  /** The folder below which the agent reads /proc and /sys. */
+  rootOf(id: string): string {
+    return there(this.#agents.get(id)).root;
+  }
+
+  async start(): Promise<void> {
+    const { mosquitto, model } = this.#options;
+    this.#dir = mkdtempSync(join(tmpdir(), "edgecall-e2e-"));
+    if (model === "stand-in") this.#standIn = await startStandIn();
+    else this.#scripted = await startScriptedModel();
+    this.#broker = mosquitto ? await startMosquitto(mosquitto) : await startAedes();
+    this.#port = await freePort();
+    this.#gateway = new GatewayClient(`http://127.0.0.1:${this.#port}`);
+    await Promise.all([this.startWorker(), this.startBridge()]);
+  }
+
+  /** The same Worker as before: its port and, unless it is to forget them, its rows. */
+  async startWorker({ forget = false } = {}): Promise<void> {
+    const dir = join(this.#dir, "gateway");
+    if (forget) rmSync(dir, { recursive: true, force: true });
+    const env = {
+      ...testVars,
+      ...this.#modelEnvironment(),
+      ...this.#options.vars,
+      PORT: String(this.#port),
+      EDGECALL_DIR: dir,
+    };
+    this.#worker = this.#run(new Program({ name: "worker", script: "local/worker.ts", env }));
+    await this.#worker.ready;
+  }
+
+  /** Resolves when it is connected to both sides. @param id its name, to the gateway and to the broker */
+  async startBridge(id = "e2e"): Promise<void> {
+    const env = {
+      BRIDGE_ID: id,
+      GATEWAY_URL: this.gateway.url,
+      BRIDGE_TOKEN: TOKENS.bridge,
+      MQTT_URL: this.mqttUrl,
+      HEALTH_PORT: "0",
+    };
+    this.#bridge = this.#run(new Program({ name: "bridge", script: "bridge/main.ts", env }));
+    await this.#bridge.ready;
+  }
+
+  /** Starts an agent on a Pi Zero of its own (`rootOf`); resolves when it has advertised itself. */
+  async startAgent(options: AgentOptions): Promise<Program> {
+    const { id, capabilities, model = false } = options;
+    const root = tree(PI_ZERO_2W);
+    const folder = join(this.#dir, id);
+    mkdirSync(folder, { recursive: true });
+    const config = join(folder, "agent.toml");
+    const top = { agent_id: id, root, ...(capabilities && { capabilities }), ...options.top };
+    writeFileSync(config, toToml({ ...top, mqtt: { url: this.mqttUrl } }));
+    const env = model ? this.#modelEnvironment() : {};
+    const restart = async () => {
+      const args = ["--config", config];
+      const program = this.#run(new Program({ name: id, script: "pi-agent/main.ts", args, env }));
+      this.#agents.set(id, { program, root, restart });
+      await program.ready;
+      return program;
+    };
+    return await restart();
+  }
+
+  /** The same agent once more, after it ended: same settings, same state on disk. */
+  restartAgent(id: string): Promise<Program> {
+    return there(this.#agents.get(id)).restart();
+  }
+
+  /** aedes comes back with an empty memory, Mosquitto with what it keeps on disk. */
+  restartBroker(): Promise<void> {
+    return there(this.#broker).restart();
+  }
+
+  /** What the programs wrote, for whoever looks at a failed test. */
+  log(): string {
+    return this.#programs
+      .flatMap(({ name, lines }) => lines.slice(-40).map((line) => `[${name}] ${line}`))
+      .join("\n");
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#programs.map((program) => program.stop()));
+    await Promise.all([this.#broker?.stop(), this.#scripted?.close(), this.#standIn?.stop()]);
+    for (const { root } of this.#agents.values()) rmSync(root, { recursive: true, force: true });
+    if (this.#dir) rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  #run(program: Program): Program {
+    this.#programs.push(program);
+    return program;
+  }
+
+  #modelEnvironment(): Record<string, string> {
+    if (this.#standIn) return { LLM_BASE_URL: this.#standIn.baseUrl, LLM_MODEL: STAND_IN_MODEL };
+    return { LLM_BASE_URL: this.model.url, LLM_MODEL: "scripted" };
+  }
+}
+
+/** A stack for the tests of a file; ended after them, and shown when one of them failed. */
+export function useStack(options: StackOptions = {}, prepare?: (stack: Stack) => Promise<unknown>): Stack {
+  const stack = new Stack(options);
+  beforeAll(async () => {
+    await stack.start();
+    await prepare?.(stack);
+  });
+  afterEach(({ task }) => {
+    if (task.result?.state === "fail") console.error(`${task.name}\n${stack.log()}`);
+  });
+  afterAll(() => stack.stop());
+  return stack;
+}
+
+async function startAedes(): Promise<Broker> {
+  let broker = await startBroker();
+  const port = Number(new URL(broker.url).port);
+  return {
+    url: broker.url,
+    stop: () => broker.stop(),
+    async restart() {
+      await broker.stop();
+      broker = await startBroker({ port });
+    },
+  };
+}
+
+async function startMosquitto(path: string): Promise<Broker> {
+  const broker = await PlayedMosquitto.start(path);
+  return {
+    url: broker.url,
+    stop: () => broker.stop(),
+    async restart() {
+      await broker.stop();
+      await broker.begin();
+    },
+  };
+}
+
+function there<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("the stack does not have this: was it started?");
+  return value;
+}
