@@ -1,4 +1,5 @@
 /** When to try again after a connection was lost or refused. */
+import { systemClock } from "./clock.ts";
 
 /** Full jitter: after a power cut all bridges of a street come back, and must not do so in step. */
 export type Backoff = { baseMs: number; capMs: number };
@@ -12,7 +13,7 @@ export const BROKER_BACKOFF: Backoff = { baseMs: 250, capMs: 10_000 };
  * restarts of the peer within a minute must not cost a home half a minute; long enough that a peer which
  * takes us in and falls over at once is left more and more time.
  */
-export const STABLE_AFTER_MS = 2_000;
+export const STABLE_AFTER_MS = 1_000;
 /** After a refusal that only a person can mend (token, version), or when a newer bridge took over. */
 export const STAY_AWAY_MS = 300_000;
 
@@ -20,21 +21,33 @@ export const STAY_AWAY_MS = 300_000;
 export class Retries {
   readonly #backoff: Backoff;
   readonly #random: () => number;
+  readonly #now: () => number;
   #attempt = 0;
+  /** Monotonic ms: when the last good connection was lost. */
+  #since: number | undefined;
 
-  constructor(backoff: Backoff, random: () => number = Math.random) {
+  constructor(backoff: Backoff, random: () => number = Math.random, now: () => number = systemClock.now) {
     this.#backoff = backoff;
     this.#random = random;
+    this.#now = now;
   }
 
   /**
-   * A connection was lost, or a try failed.
+   * A connection was lost, or a try failed. Beyond the base no wait is longer than the trouble has lasted: the dice may
+   * throw five short ones in a row, and the sixth would otherwise make half a minute of two seconds.
    * @param workedMs how long the connection worked; 0 when it never did
    * @returns ms to wait before the next try
    */
   lost(workedMs: number): number {
-    if (workedMs >= STABLE_AFTER_MS) this.#attempt = 0;
-    const delay = retryDelay(this.#backoff, this.#attempt, this.#random());
+    const now = this.#now();
+    if (workedMs >= STABLE_AFTER_MS) {
+      this.#attempt = 0;
+      this.#since = now;
+    }
+    this.#since ??= now;
+    const { baseMs, capMs } = this.#backoff;
+    const capSoFar = Math.min(capMs, Math.max(baseMs, now - this.#since));
+    const delay = retryDelay({ baseMs, capMs: capSoFar }, this.#attempt, this.#random());
     this.#attempt += 1;
     return delay;
   }

@@ -25,6 +25,8 @@ export type Bridge = {
 
 /** Changes this close together (birth, advert and tools of one agent) go out as one. */
 const COALESCE_MS = 20;
+/** Home waits 5 s for `taken`; most calls are answered sooner than this. */
+const TAKEN_AFTER_MS = 100;
 /** The broker sends its retained topics right after it granted the subscription. */
 const RETAINED_WITHIN_MS = 150;
 /** Progress of calls that comes while Home is away; older than this many is old news. */
@@ -109,6 +111,7 @@ class RunningBridge implements Bridge {
       publish,
       brokerUp: () => this.#broker.up,
       send: (frame) => void this.#gateway.send(frame),
+      soon: (work) => void setTimeout(work, TAKEN_AFTER_MS),
       now: systemClock.now,
       arrival: () => this.#freeze.arrival(),
       log,

@@ -50,6 +50,7 @@ beforeEach(() => {
     publish,
     brokerUp: () => brokerUp,
     send: (frame) => sent.push(frame),
+    soon: (work) => work(),
     now: () => now,
     arrival: () => freeze.arrival(),
     log: noLog,

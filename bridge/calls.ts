@@ -27,6 +27,8 @@ export type CallsOptions = {
   brokerUp(): boolean;
   /** To Home, when it is there. */
   send(frame: BridgeFrame): void;
+  /** In a moment: a call that is answered by then needs no `taken`, since its report says as much. */
+  soon(work: () => void): void;
   /** Monotonic ms. */
   now(): number;
   /** When what is being read now may have arrived (monotonic ms): earlier than now after a freeze. */
@@ -224,7 +226,9 @@ export class Calls {
     if (published.kind === "delivered" && published.listening) call.published = "yes";
     if (published.kind === "unsure" && call.published === "pending") call.published = "maybe";
     if (call.published !== "pending") {
-      this.taken(id);
+      this.#o.soon(() => {
+        if (this.#inFlight.get(id) === call) this.taken(id);
+      });
       return;
     }
     if (this.#inFlight.get(id) === call) this.#inFlight.delete(id);

@@ -43,6 +43,7 @@ function bench() {
     publish,
     brokerUp: () => turn % 5 !== 4,
     send: (frame) => sent.push(frame),
+    soon: (work) => work(),
     now: () => now,
     arrival: () => now,
     log,

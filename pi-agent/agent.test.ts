@@ -124,6 +124,25 @@ test("two agents with one id do not duel for ever: it is said in the log", async
   expect(line.fields.retry_in_ms).toBe(60_000);
 }, 30_000);
 
+test("what this agent left there before it was killed is no other agent, however often the line breaks", async () => {
+  const { broker, peer } = await home();
+  const past = { state: "online", boot_id: "the boot before", reason: "birth" };
+  await peer.send("eye", JSON.stringify(past), { kind: "presence", retain: true });
+  const { log, lines } = memoryLog();
+  keep(await readyAgent(testSettings(broker.port), { log }));
+  for (let losses = 1; losses <= 5; losses += 1) {
+    await until(() => lines.filter(({ event }) => event === "mqtt.connected").length === losses, {
+      within: 8_000,
+    });
+    const { clients } = broker.aedes as unknown as { clients: Record<string, { close(): void }> };
+    await until(() => clients["edgecall-eye"]);
+    clients["edgecall-eye"]?.close();
+    await until(() => lines.filter(({ event }) => event !== "mqtt.connected").length >= losses);
+  }
+  await until(() => lines.filter(({ event }) => event === "mqtt.offline").length === 5);
+  expect(lines.find(({ event }) => event === "mqtt.duplicate_agent_id")).toBeUndefined();
+}, 20_000);
+
 test("a broker that is down, or that refuses the password, ends nothing", async () => {
   const { log, lines } = memoryLog();
   const { broker } = await home();

@@ -130,8 +130,12 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     }
   }
 
+  /** The broker has had our birth: whatever of another boot comes after it is someone else's. */
+  let born = false;
+
   async function birth(): Promise<void> {
-    await connection.publish(topic("presence"), presenceText("online", bootId, "birth"), { retain: true });
+    const text = presenceText("online", bootId, "birth");
+    if (await connection.publish(topic("presence"), text, { retain: true })) born = true;
   }
 
   async function heartbeat(): Promise<void> {
@@ -149,7 +153,8 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   function seePresence(text: string, retained: boolean): void {
     const presence = checkJson(Presence, text);
     if (!presence.ok) return;
-    if (presence.value.boot_id !== bootId) connection.strangerSeen();
+    // Before our birth it is our own past: what this agent, killed and started again, had left there.
+    if (presence.value.boot_id !== bootId && born) connection.strangerSeen();
     if (presence.value.state === "offline" && !retained && connection.connected && !stopping) void birth();
   }
 

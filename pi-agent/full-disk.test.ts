@@ -50,23 +50,23 @@ test.skipIf(!mounted)(
       error_type: "execution_failed",
       error: expect.stringMatching(/^Error: Nothing was run: this device cannot write its record .*ENOSPC/),
     };
-    expect(await home.result(await home.tool("append"))).toMatchObject(refused);
+    const notRun = await home.tool("append");
+    expect(await home.result(notRun)).toMatchObject(refused);
     expect(await home.result(await home.tool("job", { ms: 1 }))).toMatchObject(refused);
     expect((await home.result(await home.tool("memory"))).status).toBe("success");
     expect(readFileSync(home.marks, "utf8")).toBe(`${kept}\n`);
 
     rmSync(filler);
+    // A late copy of the call of which it was said that nothing was run.
+    const append = { command: "tool", payload: { tool: "append", parameters: {} } };
+    await home.peer.command("eye", { ...append, request_id: notRun });
     const after = await home.tool("append");
     expect((await home.result(after)).status).toBe("success");
     // What was written around the full disk is still a ledger that knows what ran.
     await agent.stop();
     await home.start({ stateDir: join(disk, "state"), policy: allowed });
     for (const id of [kept, after]) {
-      await home.peer.command("eye", {
-        command: "tool",
-        payload: { tool: "append", parameters: {} },
-        request_id: id,
-      });
+      await home.peer.command("eye", { ...append, request_id: id });
     }
     await home.result(await home.send("ping"));
     expect(readFileSync(home.marks, "utf8")).toBe(`${kept}\n${after}\n`);

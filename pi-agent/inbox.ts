@@ -18,6 +18,8 @@ import { failed, isFailure, type Reply, replyText, succeeded } from "./reports.t
 export const COMMAND_MAX_BYTES = 256 * 1024;
 /** Commands under way at once: beyond it a flood would eat the memory of a small device. */
 export const MAX_UNDER_WAY = 64;
+/** A call that is done within this time needs no word of its own that it was taken. */
+const ACCEPTED_AFTER_MS = 100;
 /** Cancels that came before their call, or too late: so many are kept in mind for a call that is still to come. */
 const EARLY_CANCELS = 100;
 
@@ -160,12 +162,22 @@ export class Inbox {
       case "unknown":
         return await this.#conclude(id, replyOfInterrupted(begun.entry), acks);
       case "refuse":
-        return await this.#answer(id, refused(command, unrecordable(begun.reason)), false);
+        return await this.#conclude(id, refused(command, unrecordable(begun.reason)), acks);
     }
     // Once more: the record may have taken its time on a slow card.
     const notRun = refusal ?? this.#refusal(command, budget);
-    if (!notRun) event({ type: "accepted", request_id: id });
-    await this.#conclude(id, notRun ?? (await this.#run(command, kind, budget)), acks);
+    await this.#conclude(id, notRun ?? (await this.#runSaying(command, kind, budget)), acks);
+  }
+
+  /** Runs it, and says that it was taken unless the result is there first, which says the same. */
+  async #runSaying(command: Command, kind: CommandKind, budget: Budget): Promise<Reply> {
+    const accepted = { type: "accepted" as const, request_id: command.request_id };
+    const timer = setTimeout(() => this.#options.event(accepted), ACCEPTED_AFTER_MS);
+    try {
+      return await this.#run(command, kind, budget);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #refusal(command: Command, budget: Budget): Reply | undefined {

@@ -124,8 +124,7 @@ export class JobDesk {
     metrics.count(isFailure(reply) ? "failed" : "success");
     const text = replyText(settings, token, succeeded({ ...reply.payload, job_of: of }));
     await ledger.done(token, text);
-    // Without a record nothing is there to be sent again.
-    await report(text, token, acks && begun.do !== "refuse");
+    await report(text, token, acks);
   }
 
   /**

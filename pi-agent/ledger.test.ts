@@ -115,8 +115,20 @@ describe("ledger", () => {
     expect(events).toContain("ledger.unwritable");
     // Room again: the half line that the full disk left must not swallow the next one.
     storage.room = Number.POSITIVE_INFINITY;
-    expect(await ledger.begin(work("w"))).toEqual({ do: "run" });
-    expect(await (await open()).begin(work("w"))).toMatchObject({ do: "unknown" });
+    expect(await ledger.begin(work("v"))).toEqual({ do: "run" });
+    expect(await (await open()).begin(work("v"))).toMatchObject({ do: "unknown" });
+  });
+
+  test("what was refused on a full disk stays refused when there is room again", async () => {
+    const { storage, open } = harness();
+    const ledger = await open();
+    storage.room = 10;
+    expect((await ledger.begin(work("w"))).do).toBe("refuse");
+    expect(await ledger.begin(work("w"))).toEqual({ do: "wait" });
+    await ledger.done("w", "nothing was run");
+    storage.room = Number.POSITIVE_INFINITY;
+    expect(await ledger.begin(work("w"))).toEqual({ do: "repeat", report: "nothing was run" });
+    expect(ledger.unacked()).toEqual(["w"]);
   });
 
   test("a result that could not be written is still told from memory", async () => {

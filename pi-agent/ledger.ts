@@ -57,7 +57,10 @@ export type Begun =
   | { do: "repeat"; report: string | undefined }
   /** An earlier process started it and ended: it may or may not have taken effect; the entry tells. */
   | { do: "unknown"; entry: LedgerEntry }
-  /** It cannot be recorded, and is not safe to run twice. */
+  /**
+   * It cannot be recorded, and is not safe to run twice. It still wants its `done`: once it is said that nothing
+   * was run, a copy that comes when there is room again must not run either.
+   */
   | { do: "refuse"; reason: string };
 
 export type LedgerOptions = {
@@ -135,7 +138,6 @@ export class Ledger {
     this.#entries.set(entry.id, entry);
     const failure = await this.#write(line, !entry.idempotent);
     if (failure === undefined || entry.idempotent) return { do: "run" };
-    this.#entries.delete(entry.id);
     return { do: "refuse", reason: messageOf(failure) };
   }
 

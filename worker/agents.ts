@@ -23,6 +23,23 @@ type AgentRow = {
   problem: string | null;
 };
 
+type KnownAgent = {
+  id: string;
+  online: boolean;
+  reason: string | undefined;
+  lastSeen: number | null;
+  foreign: boolean;
+  line: string;
+  type: string | null;
+  version: string | null;
+  features: string[];
+  tools: ActionAdvert[];
+  problem: string | null;
+};
+
+/** Which agents are there for this home: foreign ones only by the settings. */
+export type Served = (agent: { id: string; foreign: boolean }) => boolean;
+
 /** An agent as `GET /v1/agents` shows it. */
 export type AgentView = {
   id: string;
@@ -43,6 +60,8 @@ export type AgentView = {
 
 export class Agents {
   readonly #sql: SqlStorage;
+  /** The rows, read once: this class alone writes them, and they are wanted at every step of every turn. */
+  #known: Map<string, KnownAgent> | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#sql = storage.sql;
@@ -50,7 +69,7 @@ export class Agents {
 
   /** Stores what the bridge tells of an agent. @returns whether it came online with this */
   update(state: AgentState): boolean {
-    const before = this.#row(state.id);
+    const before = this.#one(state.id);
     const advert = readAdvert(state);
     this.#sql.exec(
       `INSERT OR REPLACE INTO agent
@@ -69,7 +88,8 @@ export class Agents {
       advert.problem,
       Date.now(),
     );
-    return state.online && before?.online !== 1;
+    this.#known = undefined;
+    return state.online && before?.online !== true;
   }
 
   /** The agents that a whole snapshot did not name are not there. They stay known, with their last seen. */
@@ -78,93 +98,115 @@ export class Agents {
       "UPDATE agent SET online = 0, reason = 'the bridge does not know it' WHERE online = 1 AND changed_at < ?",
       snapshotBegan,
     );
+    this.#known = undefined;
   }
 
   remove(id: string): void {
     this.#sql.exec("DELETE FROM agent WHERE id = ?", id);
+    this.#known = undefined;
   }
 
   /** @param bridge when the bridge vouched for its agents last; null = it is not connected, so nobody is online */
-  roster(bridge: number | null, served: (agent: { id: string; foreign: boolean }) => boolean): RosterAgent[] {
-    return this.#rows(served).map((row) => toRosterAgent(row, bridge));
+  roster(bridge: number | null, served: Served): RosterAgent[] {
+    return this.#all(served).map((agent) => rosterAgent(agent, bridge));
   }
 
-  target(
-    id: string,
-    bridge: number | null,
-    served: (agent: { id: string; foreign: boolean }) => boolean,
-  ): CallTarget | undefined {
-    const row = this.#row(id);
-    if (!row || !served({ id, foreign: row.is_foreign === 1 })) return undefined;
-    const features = JSON.parse(row.features) as string[];
-    const adverts = JSON.parse(row.tools) as ActionAdvert[];
-    return { ...toRosterAgent(row, bridge), adverts, asks: features.includes("question") };
+  target(id: string, bridge: number | null, served: Served): CallTarget | undefined {
+    const agent = this.#one(id);
+    if (!agent || !served(agent)) return undefined;
+    return { ...rosterAgent(agent, bridge), adverts: agent.tools, asks: agent.features.includes("question") };
   }
 
-  features(id: string): string[] {
-    const row = this.#row(id);
-    return row ? (JSON.parse(row.features) as string[]) : [];
+  features(id: string): readonly string[] {
+    return this.#one(id)?.features ?? [];
   }
 
   views(
     bridge: number | null,
-    served: (agent: { id: string; foreign: boolean }) => boolean,
+    served: Served,
     activity: ReadonlyMap<
       string,
       { last: number; calls: number; success: number; error: number; open: number }
     >,
   ): AgentView[] {
-    return this.#rows(served).map((row) => {
-      const agent = toRosterAgent(row, bridge);
-      const { last = null, ...counts } = activity.get(row.id) ?? { calls: 0, success: 0, error: 0, open: 0 };
+    return this.#all(served).map((known) => {
+      const agent = rosterAgent(known, bridge);
+      const { last = null, ...counts } = activity.get(known.id) ?? {
+        calls: 0,
+        success: 0,
+        error: 0,
+        open: 0,
+      };
       return {
-        id: row.id,
+        id: known.id,
         online: agent.online,
         status: agent.online ? "online" : "offline",
         ...(agent.reason !== undefined && { reason: agent.reason }),
         last_seen: agent.lastSeen,
         last_active: last,
-        type: row.type,
-        version: row.version,
-        capabilities: row.line,
-        foreign: agent.foreign,
-        features: JSON.parse(row.features) as string[],
+        type: known.type,
+        version: known.version,
+        capabilities: known.line,
+        foreign: known.foreign,
+        features: known.features,
         actions: agent.actions,
-        ...(row.problem !== null && { problem: row.problem }),
+        ...(known.problem !== null && { problem: known.problem }),
         counts,
       };
     });
   }
 
-  #row(id: string): AgentRow | undefined {
-    return this.#sql.exec<AgentRow>("SELECT * FROM agent WHERE id = ?", id).toArray()[0];
+  #one(id: string): KnownAgent | undefined {
+    return this.#read().get(id);
   }
 
-  #rows(served: (agent: { id: string; foreign: boolean }) => boolean): AgentRow[] {
-    const rows = this.#sql.exec<AgentRow>("SELECT * FROM agent ORDER BY id").toArray();
-    return rows.filter((row) => served({ id: row.id, foreign: row.is_foreign === 1 }));
+  #all(served: Served): KnownAgent[] {
+    return [...this.#read().values()].filter(served);
+  }
+
+  #read(): Map<string, KnownAgent> {
+    this.#known ??= new Map(
+      this.#sql
+        .exec<AgentRow>("SELECT * FROM agent ORDER BY id")
+        .toArray()
+        .map((row) => [row.id, toKnown(row)]),
+    );
+    return this.#known;
   }
 }
 
-function toRosterAgent(row: AgentRow, bridge: number | null): RosterAgent {
-  const online = row.online === 1 && bridge !== null;
-  const tools = JSON.parse(row.tools) as ActionAdvert[];
-  const features = JSON.parse(row.features) as string[];
-  const foreign = row.is_foreign === 1;
+function toKnown(row: AgentRow): KnownAgent {
   return {
     id: row.id,
-    online,
-    reason: online ? undefined : bridge === null ? "the bridge is not connected" : (row.reason ?? undefined),
-    // Heartbeats end at the bridge: while it says online, the bridge's own sign of life is the agent's.
-    lastSeen: online ? bridge : row.last_seen,
+    online: row.online === 1,
+    reason: row.reason ?? undefined,
+    lastSeen: row.last_seen,
+    foreign: row.is_foreign === 1,
     line: row.line,
-    actions: tools.map((tool) => tool.name).sort(),
-    queues: tools
+    type: row.type,
+    version: row.version,
+    features: JSON.parse(row.features) as string[],
+    tools: JSON.parse(row.tools) as ActionAdvert[],
+    problem: row.problem,
+  };
+}
+
+function rosterAgent(known: KnownAgent, bridge: number | null): RosterAgent {
+  const online = known.online && bridge !== null;
+  return {
+    id: known.id,
+    online,
+    reason: online ? undefined : bridge === null ? "the bridge is not connected" : known.reason,
+    // Heartbeats end at the bridge: while it says online, the bridge's own sign of life is the agent's.
+    lastSeen: online ? bridge : known.lastSeen,
+    line: known.line,
+    actions: known.tools.map((tool) => tool.name).sort(),
+    queues: known.tools
       .filter((tool) => tool.queue_ms !== undefined)
       .map((tool) => tool.name)
       .sort(),
-    hasModel: foreign || features.includes("prompt"),
-    foreign,
+    hasModel: known.foreign || known.features.includes("prompt"),
+    foreign: known.foreign,
   };
 }
 

@@ -218,7 +218,11 @@ describe("a stranger's text in the conversation", () => {
 
   test("makes the gateway ask for an agent that cannot, before anything is sent", async () => {
     const bridge = await TestBridge.connect([agent("rust", { foreign: true, features: [], tools: [] })]);
-    bridge.onCall = () => ({ status: "success", content: "done" });
+    bridge.onCall = () => ({
+      status: "success",
+      content: "done",
+      tools_executed: [{ tool: "read_file", success: true }],
+    });
     const query = { calls: [{ arguments: { agent_id: "rust", query: "open the door" } }] };
     const turn = say("taint-foreign", script(query, query, results));
     const { id, approval } = await openQuestion("taint-foreign");
@@ -231,7 +235,11 @@ describe("a stranger's text in the conversation", () => {
 
   test("denied: the call is not sent", async () => {
     const bridge = await TestBridge.connect([agent("rust", { foreign: true, features: [], tools: [] })]);
-    bridge.onCall = () => ({ status: "success", content: "done" });
+    bridge.onCall = () => ({
+      status: "success",
+      content: "done",
+      tools_executed: [{ tool: "read_file", success: true }],
+    });
     const query = { calls: [{ arguments: { agent_id: "rust", query: "open the door" } }] };
     const turn = say("taint-denied", script(query, query, results));
     await answer((await openQuestion("taint-denied")).id, "deny");

@@ -97,7 +97,7 @@ export class BridgeDesk {
       case "taken":
         return this.#ledger.taken(frame.id);
       case "refused":
-        return this.#onRefused(frame.id, frame.code, frame.message);
+        return await this.#onRefused(frame.id, frame.code, frame.message);
       case "event":
         return await this.#onEvent(frame.id, frame.agent, frame.payload);
       case "report":
@@ -159,18 +159,18 @@ export class BridgeDesk {
     if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) this.#ledger.alive(call.id, now);
   }
 
-  #onRefused(id: string, code: Refusal, message: string): void {
+  async #onRefused(id: string, code: Refusal, message: string): Promise<void> {
     const call = this.#ledger.get(id);
     if (!call) return;
     const elapsedMs = Date.now() - call.createdAt;
     // A bridge that started anew does not know what the one before it published.
     if (call.sends > 1 && !call.idempotent) {
       const text = errorText.outcomeUnknown(`the ${call.command} for agent '${call.agent}' (${message})`);
-      this.#dispatcher.settle(call, { status: "error", errorType: "outcome_unknown", text, elapsedMs });
+      await this.#dispatcher.settle(call, { status: "error", errorType: "outcome_unknown", text, elapsedMs });
       return;
     }
     const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
-    this.#dispatcher.settle(call, { status: "error", errorType: REFUSAL_TYPES[code], text, elapsedMs });
+    await this.#dispatcher.settle(call, { status: "error", errorType: REFUSAL_TYPES[code], text, elapsedMs });
   }
 
   async #onReport(id: string, agent: string, text: string): Promise<void> {
@@ -191,8 +191,8 @@ export class BridgeDesk {
     const jobs = report.ok ? jobsOf(report.value.payload) : [];
     if (outcome.job !== undefined) jobs.push(outcome.job);
     for (const job of jobs) await this.#dispatcher.expectJob(job, call, JOB_MAX_MS);
-    if (call.outcome) return this.#dispatcher.settleLate(call, outcome);
-    this.#dispatcher.settle(call, outcome);
+    if (call.outcome) return await this.#dispatcher.settleLate(call, outcome);
+    await this.#dispatcher.settle(call, outcome);
     await this.#asking.callEnded(call.id);
   }
 

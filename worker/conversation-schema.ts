@@ -68,6 +68,9 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
   {
     version: 2,
     sql: `
+      -- What Home has of a call is Home's to know: an object that was rebuilt asks it.
+      ALTER TABLE call DROP COLUMN deadline;
+
       -- Shown beside the turn; Home has the question itself and decides who may answer it.
       CREATE TABLE question (
         id          TEXT PRIMARY KEY,

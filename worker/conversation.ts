@@ -15,13 +15,14 @@ import type { AskedOfPerson } from "./asking.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import { checkEdgeCall } from "./edge-call.ts";
 import type { Env } from "./env.ts";
+import type { Plan } from "./home.ts";
 import { logError, logInfo } from "./log.ts";
 import { migrate } from "./migrate.ts";
 import { ModelStep } from "./model-step.ts";
 import { homeOf } from "./objects.ts";
 import { readSettings, type Settings, SettingsError } from "./settings.ts";
 import { Transcript } from "./transcript.ts";
-import type { NewTurn, StoredCall, Turn } from "./transcript-rows.ts";
+import type { NewTurn, StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
 import { eventsAfter, resultOf, type TurnEvent, type TurnResult } from "./turn-view.ts";
 import { cancelledAnswer, cancelledOutcome, INTERNAL_ERROR, lateNote, shownApproval } from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
@@ -41,6 +42,13 @@ export class Conversation extends DurableObject<Env> {
   #driving = false;
   /** Something was written while the driver was on its way out. */
   #again = false;
+  /**
+   * Calls that Home has, and by when it will have settled each (epoch ms). In memory only: an object that was
+   * rebuilt gives them to Home again, which recognises them, and a row less is written for each call.
+   */
+  readonly #out = new Map<string, { deadline: number; at: number }>();
+  /** When the alarm stands, as far as this instance knows. */
+  #alarmAt: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -67,8 +75,11 @@ export class Conversation extends DurableObject<Env> {
   }
 
   /** The result of a call, from Home. The first one counts. */
-  async settle(callId: string, outcome: Outcome): Promise<void> {
-    if (this.#settle(callId, outcome)) this.#drive();
+  /** @param plan what Home knows at this moment: spares asking it again for the model call that follows */
+  async settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void> {
+    if (!this.#settle(callId, outcome)) return;
+    if (plan) this.#model.planned(plan);
+    this.#drive();
   }
 
   /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
@@ -95,7 +106,11 @@ export class Conversation extends DurableObject<Env> {
       )
     )
       return;
-    this.#transcript.extend(call.id, expires_at + DEADLINE_GRACE_MS);
+    this.#out.set(call.id, {
+      at: Date.now(),
+      ...this.#out.get(call.id),
+      deadline: expires_at + DEADLINE_GRACE_MS,
+    });
     this.#tellNewest(turn);
     this.#drive();
   }
@@ -144,19 +159,24 @@ export class Conversation extends DurableObject<Env> {
     const turn = this.#transcript.turn(turnId);
     if (!turn) return undefined;
     if (turn.status !== "running") return this.#result(turn);
-    const open = this.#openCalls(turn);
-    // A driver on its way may have sent a call whose row does not say so yet.
-    const out = open.filter((call) => call.submitted || this.#driving);
-    for (const call of open) this.#settle(call.id, cancelledOutcome(out.includes(call)));
-    this.#finish(turn, "cancelled", cancelledAnswer(out.length), "cancelled");
+    const open = this.#openCalls(turn).map((call) => call.id);
+    const sent = await this.#stopCalls(open);
+    for (const id of open) this.#settle(id, cancelledOutcome(sent.has(id)));
+    this.#finish(turn, "cancelled", cancelledAnswer(sent.size), "cancelled");
     this.#model.cancel(turn);
-    if (out.length > 0)
-      await this.#home().cancel(
-        out.map((call) => call.id),
-        this.#name(),
-      );
     this.#drive();
     return this.look(turnId);
+  }
+
+  /** Home tells the devices, and keeps back what has not reached it yet. @returns those that were sent, or may be */
+  async #stopCalls(ids: string[]): Promise<Set<string>> {
+    if (ids.length === 0) return new Set();
+    try {
+      return new Set(await this.#home().cancel(ids, this.#name()));
+    } catch (error) {
+      logError("cancel.failed", error, { conversation: this.ctx.id.name });
+      return new Set(ids);
+    }
   }
 
   /** Forgets everything. */
@@ -178,18 +198,20 @@ export class Conversation extends DurableObject<Env> {
     const missed = this.#eventsAfter(turn, after);
     if (turn.status !== "running" && missed.length === 0)
       return new Response("nothing more", { status: 410 });
-    const response = this.#waiters.accept(turn.id, missed);
+    const live = url.searchParams.has("live");
+    const response = this.#waiters.accept(turn.id, missed, live);
     if (turn.status === "running") {
       // After a crash the waiting room comes back before the lease does.
       this.#drive();
-      const out = this.#openCalls(turn).filter((call) => call.submitted);
+      const out = live ? this.#openCalls(turn).filter((call) => this.#out.has(call.id)) : [];
       if (out.length > 0) this.ctx.waitUntil(this.#watch(out.map((call) => call.id)));
     }
     return response;
   }
 
   override async alarm(): Promise<void> {
-    if (this.#driving) await this.ctx.storage.setAlarm(Date.now() + LEASE_MS);
+    this.#alarmAt = undefined;
+    if (this.#driving) await this.#lease();
     else this.#drive();
   }
 
@@ -229,15 +251,15 @@ export class Conversation extends DurableObject<Env> {
     if (!turn) return;
     if (this.#transcript.countAttempt(turn.n) > MAX_ATTEMPTS)
       this.#finish(turn, "failed", INTERNAL_ERROR, "internal");
-    await this.ctx.storage.setAlarm(Date.now() + HOME_RETRY_MS);
+    await this.#wakeBy(Date.now() + HOME_RETRY_MS);
   }
 
   /** Takes steps until nothing is left to do, or nothing can be done before an answer or an alarm. */
   async #advance(): Promise<void> {
     for (;;) {
       const turn = this.#transcript.currentTurn();
-      if (!turn) return await this.ctx.storage.deleteAlarm();
-      if (turn.notBefore > Date.now()) return await this.ctx.storage.setAlarm(turn.notBefore);
+      if (!turn) return;
+      if (turn.notBefore > Date.now()) return await this.#wakeBy(turn.notBefore);
       if ((await this.#step(turn)) === "parked") return;
     }
   }
@@ -255,7 +277,7 @@ export class Conversation extends DurableObject<Env> {
       this.#finish(turn, "done", next.text);
       return "on";
     }
-    if (next.do === "calls") return await this.#makeCalls(turn, this.#openCalls(turn), settings);
+    if (next.do === "calls") return await this.#makeCalls(turn, history, settings);
     await this.#model.take(turn, history, next, settings);
     return "on";
   }
@@ -272,31 +294,39 @@ export class Conversation extends DurableObject<Env> {
   // ── calls ───────────────────────────────────────────────────────────────────────────────────────────
 
   /** Puts calls out, at most `maxParallel` at once, and parks the turn until a result or a deadline. */
-  async #makeCalls(turn: Turn, open: StoredCall[], settings: Settings): Promise<"on" | "parked"> {
+  async #makeCalls(
+    turn: Turn,
+    history: readonly StoredEntry[],
+    settings: Settings,
+  ): Promise<"on" | "parked"> {
     const now = Date.now();
-    const out = open.filter((call) => call.submitted);
-    const overdue = out.filter((call) => (call.deadline ?? 0) + DEADLINE_GRACE_MS <= now);
-    const fresh = open
-      .filter((call) => !call.submitted)
-      .slice(0, Math.max(0, settings.limits.maxParallel - out.length));
-    if (fresh.length + overdue.length > 0) {
+    const open = openCalls(history.filter((entry) => entry.turn === turn.n));
+    const out = open.filter((call) => this.#out.has(call.id));
+    const overdue = out.filter((call) => this.#dueAt(call) <= now);
+    const room = Math.max(0, settings.limits.maxParallel - out.length);
+    const due = [...open.filter((call) => !this.#out.has(call.id)).slice(0, room), ...overdue];
+    if (due.length > 0) {
       await this.#lease();
-      await Promise.all([...fresh, ...overdue].map((call) => this.#submit(turn, call)));
+      const tainted = history.some(isTainted);
+      await Promise.all(due.map((call) => this.#submit(turn, call, tainted)));
     }
     const left = this.#openCalls(turn);
     // Something was settled on the spot: there is room for another call, or the batch is complete.
     if (left.length < open.length) return "on";
-    const deadlines = left.flatMap((call) =>
-      call.deadline === null ? [] : [call.deadline + DEADLINE_GRACE_MS],
-    );
+    const deadlines = left.filter((call) => this.#out.has(call.id)).map((call) => this.#dueAt(call));
     const retryAt = this.#transcript.turn(turn.id)?.notBefore ?? 0;
     if (retryAt > now) deadlines.push(retryAt);
-    await this.ctx.storage.setAlarm(Math.min(...deadlines));
+    await this.#wakeBy(Math.min(...deadlines));
     return "parked";
   }
 
+  /** When Home is asked what became of a call. */
+  #dueAt(call: StoredCall): number {
+    return (this.#out.get(call.id)?.deadline ?? 0) + DEADLINE_GRACE_MS;
+  }
+
   /** Gives one call to Home, or answers it on the spot. */
-  async #submit(turn: Turn, call: StoredCall): Promise<void> {
+  async #submit(turn: Turn, call: StoredCall, tainted: boolean): Promise<void> {
     const checked = checkEdgeCall(call);
     if (!checked.ok) {
       this.#settle(call.id, checked.outcome);
@@ -308,11 +338,10 @@ export class Conversation extends DurableObject<Env> {
         conversation: this.#name(),
         args: checked.args,
         caller: { principal: turn.origin.principal, role: turn.origin.role, channel: turn.origin.channel },
-        known: call.submitted,
-        watched: this.#waiters.listening(turn.id),
-        tainted: this.#transcript.tainted(),
+        watched: this.#waiters.watched(turn.id),
+        tainted,
       });
-      if (reply.accepted) this.#transcript.submitted(call.id, reply.deadline);
+      if (reply.accepted) this.#out.set(call.id, { deadline: reply.deadline, at: Date.now() });
       else this.#settle(call.id, reply.outcome);
     } catch (error) {
       logError("call.submit_failed", error, { turn: turn.id, call: call.id });
@@ -330,19 +359,16 @@ export class Conversation extends DurableObject<Env> {
   }
 
   #settle(callId: string, outcome: Outcome): boolean {
-    if (!this.#transcript.settle(callId, outcome)) return false;
-    const call = this.#transcript.call(callId);
-    const turn = call && this.#transcript.turnAt(call.turn);
-    if (turn && call.settledSeq !== null) this.#tellSince(turn, call.settledSeq - 1);
+    const n = this.#transcript.settle(callId, outcome, this.#out.get(callId)?.at);
+    this.#out.delete(callId);
+    if (n === undefined) return false;
+    const turn = this.#waiters.any() ? this.#transcript.turnAt(n) : undefined;
+    if (turn) this.#tellNewest(turn);
     return true;
   }
 
   #openCalls(turn: Turn): StoredCall[] {
-    return this.#transcript
-      .entriesOf(turn.n)
-      .flatMap((entry) =>
-        entry.role === "assistant" ? entry.calls.filter((call) => call.outcome === undefined) : [],
-      );
+    return openCalls(this.#transcript.entriesOf(turn.n));
   }
 
   // ── the end of a turn, and who hears of it ──────────────────────────────────────────────────────────
@@ -350,7 +376,10 @@ export class Conversation extends DurableObject<Env> {
   #finish(turn: Turn, status: "done" | "failed" | "cancelled", answer: string, error?: string): void {
     if (!this.#transcript.finish(turn, status, answer, error)) return;
     const ended = this.#transcript.turn(turn.id);
-    if (ended) this.#tellSince(ended, (ended.finishedSeq ?? 1) - 1);
+    if (ended && this.#waiters.any(turn.id)) {
+      for (const event of this.#eventsAfter(ended, (ended.finishedSeq ?? 1) - 1))
+        this.#waiters.tell(turn.id, event);
+    }
     this.#waiters.end(turn.id);
   }
 
@@ -379,7 +408,7 @@ export class Conversation extends DurableObject<Env> {
 
   /** Sends what rows say since a seq: the same events that a client gets that attaches later. */
   #tellSince(turn: Turn, after: number): void {
-    if (!this.#waiters.listening(turn.id)) return;
+    if (!this.#waiters.watched(turn.id)) return;
     for (const event of this.#eventsAfter(turn, after)) this.#waiters.tell(turn.id, event);
   }
 
@@ -388,7 +417,17 @@ export class Conversation extends DurableObject<Env> {
   }
 
   async #lease(): Promise<void> {
-    await this.ctx.storage.setAlarm(Date.now() + LEASE_MS);
+    await this.#wakeBy(Date.now() + LEASE_MS);
+  }
+
+  /**
+   * Sets the alarm, unless it stands earlier: it is a row each time, and whoever it wakes looks what is due. So
+   * a conversation pays for one alarm per lease, which at the end fires once, finds nothing, and is not set anew.
+   */
+  async #wakeBy(time: number): Promise<void> {
+    if (this.#alarmAt !== undefined && this.#alarmAt <= time && this.#alarmAt > Date.now()) return;
+    this.#alarmAt = time;
+    await this.ctx.storage.setAlarm(time);
   }
 
   /** A stub that threw is broken, so each use gets a new one. */
@@ -401,4 +440,16 @@ export class Conversation extends DurableObject<Env> {
     if (!this.ctx.id.name) throw new Error("a conversation is reached by its name only");
     return this.ctx.id.name;
   }
+}
+
+function openCalls(entries: readonly StoredEntry[]): StoredCall[] {
+  return entries.flatMap((entry) =>
+    entry.role === "assistant" ? entry.calls.filter((call) => call.outcome === undefined) : [],
+  );
+}
+
+/** Whether an entry brought a stranger's text: a device's file or web page, or a person's picture. */
+function isTainted(entry: StoredEntry): boolean {
+  if (entry.role === "user") return (entry.images?.length ?? 0) > 0;
+  return entry.role === "assistant" && entry.calls.some((call) => call.outcome?.tainted === true);
 }

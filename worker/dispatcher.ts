@@ -3,11 +3,13 @@
  * settled once, and handed to the conversation by its name.
  */
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { Agents } from "./agents.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
 import { type CallTarget, type Order, PROMPT_MAX_MS } from "./edge-call.ts";
 import type { Env } from "./env.ts";
+import type { Plan } from "./home.ts";
 import type { HomeContext } from "./home-context.ts";
 import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import { logError } from "./log.ts";
@@ -48,6 +50,7 @@ export class Dispatcher {
   #lastN = 0;
   /** When the alarm stands, as far as this instance knows: spares a row for each call. */
   #armed: number | undefined;
+  #plan: () => Plan | undefined = () => undefined;
   /** What else wants the alarm. */
   #alsoDue: () => number | undefined = () => undefined;
 
@@ -57,6 +60,11 @@ export class Dispatcher {
     this.#bridge = home.bridge;
     this.#agents = home.agents;
     this.#ledger = home.ledger;
+  }
+
+  /** What a conversation is told with a result, for the model call that follows. */
+  planWith(plan: () => Plan): void {
+    this.#plan = plan;
   }
 
   /** Another part that needs to be woken at a time of its own (epoch ms). */
@@ -102,7 +110,7 @@ export class Dispatcher {
     const now = Date.now();
     const stored = this.#ledger.add(call, this.#nextN(now), "sent", now);
     this.#send(stored, now);
-    await this.arm();
+    await this.#wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
     return stored.endsAt;
   }
 
@@ -226,58 +234,72 @@ export class Dispatcher {
     }
   }
 
-  settle(call: LedgerCall, outcome: SettledOutcome): void {
-    if (!this.#ledger.settle(call.id, outcome, Date.now())) return;
-    this.#handOver(call, outcome);
+  /**
+   * Settles a call: first with its conversation, then in the row. A crash between the two leaves the call open,
+   * its report unacknowledged and so sent again, and the conversation recognises it.
+   */
+  async settle(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
+    const handedOver = await this.#handOver(call, outcome);
+    if (!this.#ledger.settle(call.id, outcome, handedOver, Date.now())) return;
+    for (const socket of this.#ctx.getWebSockets(call.id)) tellOutcome(socket, outcome);
+    if (!handedOver) await this.arm();
   }
 
   /** A report that comes after the call was given up: the truth, late. */
-  settleLate(call: LedgerCall, outcome: SettledOutcome): void {
+  async settleLate(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
     if (!this.#ledger.replace(call.id, outcome, Date.now())) return;
-    this.#handOver({ ...call, lateFor: call.lateFor ?? call.id }, outcome);
+    await this.#redeliver({ ...call, lateFor: call.lateFor ?? call.id }, outcome);
   }
 
-  #handOver(call: LedgerCall, outcome: SettledOutcome): void {
-    for (const socket of this.#ctx.getWebSockets(call.id)) tellOutcome(socket, outcome);
-    if (call.conversation !== null) this.#ctx.waitUntil(this.#deliver(call, call.conversation, outcome));
+  async #redeliver(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
+    if (await this.#handOver(call, outcome)) this.#ledger.delivered(call.id);
+    else await this.arm();
   }
 
-  async #deliver(call: LedgerCall, conversation: string, outcome: SettledOutcome): Promise<void> {
+  /** @returns whether the conversation has it; a command from the API has none */
+  async #handOver(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
+    if (call.conversation === null) return true;
     try {
-      const stub = conversationOf(this.#env, conversation);
-      if (call.lateFor === null) await stub.settle(call.id, outcome);
+      const stub = conversationOf(this.#env, call.conversation);
+      if (call.lateFor === null) await stub.settle(call.id, outcome, this.#plan());
       else
         await stub.late(call.lateFor, call.id, outcome, call.command === JOB || call.flags.queued === true);
-      this.#ledger.delivered(call.id);
+      return true;
     } catch (error) {
       logError("call.deliver_failed", error, { call: call.id });
-      await this.arm();
+      return false;
     }
   }
 
-  /** Tells the devices to stop; what they did until then is unknown. @param conversation whose calls they are */
-  cancel(ids: readonly string[], conversation: string): void {
+  /**
+   * Tells the devices to stop.
+   * @param conversation whose calls they are
+   * @returns those that were sent: what they did until now is unknown
+   */
+  cancel(ids: readonly string[], conversation: string): string[] {
     const now = Date.now();
-    for (const id of ids) {
+    return ids.filter((id) => {
       const call = this.#ledger.get(id);
       if (!call) this.#bury(id, conversation, now);
-      else if (!call.outcome) this.#stop(call, now);
-    }
+      return call !== undefined && (call.outcome !== undefined || this.#stop(call, now));
+    });
   }
 
-  #stop(call: LedgerCall, now: number): void {
+  /** @returns whether it was sent */
+  #stop(call: LedgerCall, now: number): boolean {
     const sent = call.state === "sent" || call.state === "taken";
     const text = sent
       ? "Cancelled while the device was at it: it may or may not have run."
       : "Cancelled. Nothing was run.";
     const errorType = sent ? "outcome_unknown" : "execution_failed";
-    this.#ledger.settle(call.id, { status: "error", errorType, text, elapsedMs: now - call.createdAt }, now);
+    const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs: now - call.createdAt };
     // The conversation that cancels knows already.
-    this.#ledger.delivered(call.id);
+    this.#ledger.settle(call.id, outcome, true, now);
     const payload = sent
       ? this.#notice(call.agent, "cancel", { request_id: call.id }, call.caller, now)
       : undefined;
     if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
+    return sent;
   }
 
   /** A call that is cancelled before it got here must not start when it does. */
@@ -331,11 +353,13 @@ export class Dispatcher {
       for (const call of this.#ledger.overdue(now)) {
         const what = call.command === "tool" ? `'${String(call.payload.tool)}'` : `the ${call.command}`;
         const delivered = call.state !== "waiting";
-        this.settle(call, silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent));
+        await this.settle(
+          call,
+          silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent),
+        );
       }
       for (const call of this.#ledger.undelivered()) {
-        if (call.conversation !== null && call.outcome)
-          await this.#deliver(call, call.conversation, call.outcome);
+        if (call.outcome) await this.#redeliver(call, call.outcome);
       }
       this.#ledger.prune(now);
     } finally {
@@ -349,9 +373,13 @@ export class Dispatcher {
     const due = [this.#ledger.nextDue(), this.#bridge.dropStrangers(now), this.#alsoDue()];
     if (this.#ledger.undelivered().length > 0) due.push(now + REDELIVER_AFTER_MS);
     const next = Math.min(...due.filter((time) => time !== undefined));
-    if (!Number.isFinite(next) || (this.#armed !== undefined && this.#armed <= next)) return;
-    this.#armed = next;
-    await this.#ctx.storage.setAlarm(next);
+    if (Number.isFinite(next)) await this.#wakeBy(next);
+  }
+
+  async #wakeBy(time: number): Promise<void> {
+    if (this.#armed !== undefined && this.#armed <= time) return;
+    this.#armed = time;
+    await this.#ctx.storage.setAlarm(time);
   }
 }
 

@@ -11,7 +11,7 @@ import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import { Agents, type AgentView } from "./agents.ts";
 import { Asking } from "./asking.ts";
 import { BridgeDesk } from "./bridge-desk.ts";
@@ -37,8 +37,6 @@ export type SubmitRequest = {
   conversation: string;
   args: EdgeCallArgs;
   caller: Caller;
-  /** The conversation was told before that Home has it: a call that is then not here is lost, not new. */
-  known: boolean;
   /** Somebody watches the turn: the device's output is wanted while it comes. */
   watched: boolean;
   /** A stranger's text is in the conversation. */
@@ -92,6 +90,7 @@ export class Home extends DurableObject<Env> {
     this.#dispatcher = new Dispatcher(this.#home);
     this.#asking = new Asking(this.#home, this.#dispatcher);
     this.#spending = new Spending(ctx.storage);
+    this.#dispatcher.planWith(() => this.#planNow());
     this.#desk = new BridgeDesk(this.#home, this.#dispatcher, this.#asking);
   }
 
@@ -100,15 +99,18 @@ export class Home extends DurableObject<Env> {
    * @param reserve tokens to count for the day beforehand; absent = the day has no budget
    */
   async plan(reserve: number | undefined): Promise<Plan> {
+    const plan = this.#planNow();
+    if (reserve !== undefined) this.#spending.add(reserve, 1, Date.now());
+    return plan;
+  }
+
+  #planNow(): Plan {
     const now = Date.now();
     const heard = this.#home.bridge.heardAt(now);
     const { spent, told } = this.#spending.today(now);
-    if (reserve !== undefined) this.#spending.add(reserve, 1, now);
+    const agents = this.#home.agents.roster(heard, this.#dispatcher.served);
     return {
-      roster: {
-        bridgeOnline: heard !== null,
-        agents: this.#home.agents.roster(heard, this.#dispatcher.served),
-      },
+      roster: { bridgeOnline: heard !== null, agents },
       health: this.#spending.health(),
       day: spent,
       told,
@@ -139,8 +141,6 @@ export class Home extends DurableObject<Env> {
       return known.outcome
         ? { accepted: false, outcome: known.outcome }
         : { accepted: true, deadline: known.endsAt };
-    if (request.known) return refusal("outcome_unknown", errorText.outcomeUnknown("this call"));
-
     const { id, conversation, caller, args, watched: watch, tainted } = request;
     const settings = readSettings(this.env);
     const found = this.#dispatcher.reach(args.agent_id);
@@ -189,10 +189,11 @@ export class Home extends DurableObject<Env> {
     return { accepted: true, deadline: await this.#dispatcher.dispatch({ ...request, conversation: null }) };
   }
 
-  /** Tells the devices to stop. */
-  async cancel(ids: string[], conversation: string): Promise<void> {
-    this.#dispatcher.cancel(ids, conversation);
+  /** Tells the devices to stop. @returns those that were sent: what they did is unknown */
+  async cancel(ids: string[], conversation: string): Promise<string[]> {
+    const sent = this.#dispatcher.cancel(ids, conversation);
     for (const id of ids) await this.#asking.callEnded(id);
+    return sent;
   }
 
   /** Somebody began to watch. */

@@ -206,13 +206,13 @@ export class Ledger {
     return rows.toArray().length > 0;
   }
 
-  /** The first outcome counts. @returns whether this was it */
-  settle(id: string, outcome: SettledOutcome, now: number): boolean {
+  /** The first outcome counts. @param delivered the conversation has it @returns whether this was it */
+  settle(id: string, outcome: SettledOutcome, delivered: boolean, now: number): boolean {
     const rows = this.#sql.exec(
-      // A command from the API has nobody to deliver to but who waits for it.
-      "UPDATE call SET state = 'settled', outcome = ?, settled_at = ?, delivered = (conversation IS NULL) WHERE id = ? AND state <> 'settled' RETURNING id",
+      "UPDATE call SET state = 'settled', outcome = ?, settled_at = ?, delivered = ? WHERE id = ? AND state <> 'settled' RETURNING id",
       JSON.stringify(outcome),
       now,
+      delivered ? 1 : 0,
       id,
     );
     return rows.toArray().length > 0;

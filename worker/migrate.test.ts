@@ -55,7 +55,7 @@ describe.each([
       [6, "user"],
       [7, "assistant"],
     ]);
-    expect(call).toMatchObject({ submitted: true, args: { agent_id: "pi", query: "and this?" } });
+    expect(call).toMatchObject({ args: { agent_id: "pi", query: "and this?" } });
     expect(call?.outcome).toBeUndefined();
   });
 

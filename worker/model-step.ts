@@ -2,7 +2,7 @@
  * The step of a turn that asks the model: which one, within which budget, with how much of the history, and
  * what becomes of its reply or its failure.
  */
-import { type BudgetVerdict, checkBudget, type Used } from "@edgecall/core/loop/budget.ts";
+import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { fitHistory } from "@edgecall/core/loop/fit.ts";
 import type { Entry, Usage } from "@edgecall/core/loop/history.ts";
 import { type ChatMessage, toMessages } from "@edgecall/core/loop/messages.ts";
@@ -14,6 +14,7 @@ import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import { edgeCallDefinition, offlineNote } from "./edge-call.ts";
+import type { Plan } from "./home.ts";
 import { logError } from "./log.ts";
 import type { HomeStub } from "./objects.ts";
 import type { Roster } from "./roster.ts";
@@ -21,6 +22,9 @@ import { NO_MODEL, type Settings } from "./settings.ts";
 import type { Transcript } from "./transcript.ts";
 import type { StoredEntry, Turn } from "./transcript-rows.ts";
 import { tryAgain } from "./turn-words.ts";
+
+/** What Home told with a result holds this long: the model call follows at once, or not at all. */
+const PLAN_FRESH_MS = 500;
 
 /** What the step needs of its conversation. */
 export type TurnHost = {
@@ -42,10 +46,24 @@ export type TurnHost = {
 export class ModelStep {
   readonly #host: TurnHost;
   /** The model call that runs, so that a cancel can stop it. */
+  #plan: { plan: Plan; until: number } | undefined;
   #running: { turn: number; abort: AbortController } | undefined;
 
   constructor(host: TurnHost) {
     this.#host = host;
+  }
+
+  /** Home has just told what it knows, with a result. */
+  planned(plan: Plan): void {
+    this.#plan = { plan, until: Date.now() + PLAN_FRESH_MS };
+  }
+
+  /** What Home knows: as it told a moment ago, or asked for. A budget for the day has to be reserved there. */
+  async #planFor(reserve: number | undefined): Promise<Plan> {
+    const told = this.#plan;
+    this.#plan = undefined;
+    if (told && reserve === undefined && Date.now() <= told.until) return told.plan;
+    return await this.#host.home().plan(reserve);
   }
 
   cancel(turn: Turn): void {
@@ -91,14 +109,14 @@ export class ModelStep {
     let said = false;
     try {
       const counts = hasLimit(settings.budgets.day);
-      const plan = await this.#host.home().plan(counts ? estimate : undefined);
+      const plan = await this.#planFor(counts ? estimate : undefined);
       const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now());
       if (!picked.ok) return this.#host.fail(turn, picked.error, "unknown_model");
       model = picked.model;
-      const used = { ...this.#host.transcript.spent(turn.n), day: plan.day };
-      if (!this.#mayGoOn(turn, used, plan.told, settings)) return;
+      if (isLimited(settings.budgets) && !this.#mayGoOn(turn, plan, settings)) return;
 
-      const entries = await this.#fitted(turn, history, settings, model, signal);
+      const fits = estimate <= settings.history.maxTokens;
+      const entries = fits ? history : await this.#fitted(turn, history, settings, model, signal);
       const definition = settings.loopEnabled && next.tools ? edgeCallDefinition(plan.roster) : undefined;
       const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
       const reply = await callModel(model, {
@@ -135,14 +153,10 @@ export class ModelStep {
     this.#host.later(this.#host.home().spent(difference));
   }
 
-  #mayGoOn(
-    turn: Turn,
-    used: Used,
-    toldToday: Parameters<typeof checkBudget>[3],
-    settings: Settings,
-  ): boolean {
+  #mayGoOn(turn: Turn, plan: Plan, settings: Settings): boolean {
     const { transcript } = this.#host;
-    const told = [...transcript.notices(turn.n), ...(toldToday ?? [])];
+    const used = { ...transcript.spent(turn.n), day: plan.day };
+    const told = [...transcript.notices(turn.n), ...plan.told];
     const verdict: BudgetVerdict = checkBudget(used, settings.budgets, Date.now(), told);
     if (verdict.state === "ok") return true;
     if (verdict.state === "refused") {
@@ -219,6 +233,10 @@ export class ModelStep {
       logError("model.health_lost", error, { model: model.name });
     }
   }
+}
+
+function isLimited(budgets: Settings["budgets"]): boolean {
+  return hasLimit(budgets.turn) || hasLimit(budgets.conversation) || hasLimit(budgets.day);
 }
 
 function hasLimit(limits: Settings["budgets"]["day"]): boolean {

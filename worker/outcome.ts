@@ -12,7 +12,7 @@ const JOB_TOKEN = /^[A-Za-z0-9_-]{8,128}$/;
 
 /**
  * @param advert of the action that was called, whose schema helps the model after wrong parameters
- * @param foreign the agent says nothing of where its texts come from, so they count as a stranger's
+ * @param foreign the agent says nothing of where its texts come from; its tools are judged by their names
  */
 export function outcomeOf(
   report: ReadReport,
@@ -22,7 +22,7 @@ export function outcomeOf(
 ): Outcome {
   const { payload } = report;
   const calls = innerCalls(payload);
-  const tainted = foreign || payload.tainted === true || advert?.taints === true;
+  const tainted = payload.tainted === true || advert?.taints === true || (foreign && calls.some(bringsText));
   const common = { elapsedMs, ...(calls.length > 0 && { calls }), ...(tainted && { tainted }) };
   if (payload.status === "accepted" && typeof payload.job === "string" && JOB_TOKEN.test(payload.job)) {
     const said = asText(payload.result) || "The device has accepted the work.";
@@ -49,6 +49,24 @@ export function outcomeOf(
     RESULT_TEXT_MAX_BYTES,
   );
   return { status: "error", text, errorType, ...common };
+}
+
+/** Tools of EvoClaw's agent that return figures of its own machine, not a text that somebody else wrote. */
+const FIGURES = new Set([
+  "read_temperature",
+  "read_cpu_usage",
+  "read_memory",
+  "read_disk",
+  "system_info",
+  "gpio_read",
+  "gpio_write",
+  "gpio_list",
+  "network_info",
+  "ping",
+]);
+
+function bringsText(call: CallRecord): boolean {
+  return !FIGURES.has(call.name);
 }
 
 /** Jobs that a device's own loop began while it answered: tokens under which their results will come. */

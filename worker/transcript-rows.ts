@@ -53,8 +53,6 @@ export type Turn = {
 /** A call with what the driver needs beside the loop's view of it. */
 export type StoredCall = Call & {
   turn: number;
-  submitted: boolean;
-  deadline: number | null;
   submittedAt: number | null;
   settledAt: number | null;
   settledSeq: number | null;
@@ -101,7 +99,6 @@ export type CallRow = {
   args: string;
   problem: string | null;
   submitted_at: number | null;
-  deadline: number | null;
   outcome: string | null;
   settled_at: number | null;
   settled_seq: number | null;
@@ -163,8 +160,6 @@ export function toCall(row: CallRow): StoredCall {
     name: row.name,
     args: JSON.parse(row.args) as Record<string, unknown>,
     ...(row.problem !== null && { problem: row.problem }),
-    submitted: row.submitted_at !== null,
-    deadline: row.deadline,
     submittedAt: row.submitted_at,
     settledAt: row.settled_at,
     ...(row.outcome !== null && { outcome: JSON.parse(row.outcome) as Outcome }),

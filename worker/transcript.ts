@@ -170,25 +170,21 @@ export class Transcript {
     });
   }
 
-  submitted(callId: string, deadline: number): void {
-    this.#sql.exec(
-      "UPDATE call SET submitted_at = ?, deadline = ? WHERE id = ? AND outcome IS NULL",
-      Date.now(),
-      deadline,
-      callId,
-    );
-  }
-
-  /** Answers a call; the first answer counts. @returns whether this was it */
-  settle(callId: string, outcome: Outcome): boolean {
-    const rows = this.#sql.exec(
-      "UPDATE call SET outcome = ?, settled_at = ?, settled_seq = ? WHERE id = ? AND outcome IS NULL RETURNING id",
+  /**
+   * Answers a call; the first answer counts.
+   * @param submittedAt when it went out (epoch ms), where that is known
+   * @returns n of its turn, or undefined: it was answered before
+   */
+  settle(callId: string, outcome: Outcome, submittedAt?: number): number | undefined {
+    const rows = this.#sql.exec<{ turn: number }>(
+      "UPDATE call SET outcome = ?, submitted_at = ?, settled_at = ?, settled_seq = ? WHERE id = ? AND outcome IS NULL RETURNING turn",
       JSON.stringify(outcome),
+      submittedAt ?? null,
       Date.now(),
       this.#nextSeq(),
       callId,
     );
-    return rows.toArray().length > 0;
+    return rows.toArray()[0]?.turn;
   }
 
   /**
@@ -241,18 +237,6 @@ export class Transcript {
         Date.now(),
       )
       .one().n;
-  }
-
-  /** Whether a stranger's text is in what a model sees: a device's file or web page, or a person's picture. */
-  tainted(): boolean {
-    return (
-      this.#sql
-        .exec(
-          `SELECT 1 FROM call WHERE json_extract(outcome, '$.tainted') = 1
-           UNION ALL SELECT 1 FROM message WHERE images IS NOT NULL LIMIT 1`,
-        )
-        .toArray().length > 0
-    );
   }
 
   /** What a turn and its conversation have spent on models. */
@@ -311,15 +295,6 @@ export class Transcript {
       usage?.input_tokens ?? 0,
       usage?.output_tokens ?? 0,
       turn,
-    );
-  }
-
-  /** The call cannot be over before then. */
-  extend(callId: string, deadline: number): void {
-    this.#sql.exec(
-      "UPDATE call SET deadline = MAX(COALESCE(deadline, 0), ?) WHERE id = ? AND outcome IS NULL",
-      deadline,
-      callId,
     );
   }
 

@@ -11,24 +11,32 @@ export class Waiters {
     this.#ctx = ctx;
   }
 
-  /** Takes a socket in and sends it what it missed. A turn that is done already ends it. */
-  accept(turnId: string, missed: readonly TurnEvent[]): Response {
+  /**
+   * Takes a socket in and sends it what it missed. A turn that is done already ends it.
+   * @param live it wants everything as it comes, not only the end
+   */
+  accept(turnId: string, missed: readonly TurnEvent[], live: boolean): Response {
     const { 0: client, 1: server } = new WebSocketPair();
-    this.#ctx.acceptWebSocket(server, [turnId]);
-    server.send(
-      JSON.stringify({ event: "turn", data: { turn: turnId, status: "running" } } satisfies TurnEvent),
-    );
-    for (const event of missed) server.send(JSON.stringify(event));
+    this.#ctx.acceptWebSocket(server, live ? [turnId, liveTag(turnId)] : [turnId]);
+    const begin: TurnEvent = { event: "turn", data: { turn: turnId, status: "running" } };
+    const events = live ? [begin, ...missed] : missed.filter(({ event }) => event === "done");
+    for (const event of events) server.send(JSON.stringify(event));
     if (missed.at(-1)?.event === "done") server.close(1000, "done");
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  listening(turnId: string): boolean {
+  /** Whether anybody waits: for this turn, or at all. */
+  any(turnId?: string): boolean {
     return this.#ctx.getWebSockets(turnId).length > 0;
   }
 
+  /** Whether somebody wants to see the turn as it goes. */
+  watched(turnId: string): boolean {
+    return this.#ctx.getWebSockets(liveTag(turnId)).length > 0;
+  }
+
   tell(turnId: string, event: TurnEvent): void {
-    const sockets = this.#ctx.getWebSockets(turnId);
+    const sockets = this.#ctx.getWebSockets(event.event === "done" ? turnId : liveTag(turnId));
     if (sockets.length === 0) return;
     const text = JSON.stringify(event);
     for (const socket of sockets) {
@@ -60,4 +68,8 @@ export function closeQuietly(socket: WebSocket, reason: string, code = 1000): vo
   } catch {
     // Closed already.
   }
+}
+
+function liveTag(turnId: string): string {
+  return `live:${turnId}`;
 }

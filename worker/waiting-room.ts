@@ -58,19 +58,26 @@ async function* messages(socket: WebSocket, signal: AbortSignal): AsyncGenerator
   }
 }
 
-/** The events of a turn after a seq, to its end, whatever happens to the object meanwhile. */
+/**
+ * The events of a turn after a seq, to its end, whatever happens to the object meanwhile.
+ * @param live all of them; else its end alone
+ */
 export async function* turnEvents(
   env: Env,
   name: string,
   turn: string,
   after: number,
+  live: boolean,
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent> {
   let seen = after;
   for (let tries = 0; tries < REATTACH_TRIES && !signal.aborted; tries += 1) {
     if (tries > 0) await pause(REATTACH_PAUSE_MS, signal);
     try {
-      const socket = await open(conversationOf(env, name), `/attach?turn=${turn}&after=${seen}`);
+      const socket = await open(
+        conversationOf(env, name),
+        `/attach?turn=${turn}&after=${seen}${live ? "&live" : ""}`,
+      );
       if (socket === "gone") return;
       for await (const text of messages(socket, signal)) {
         // SAFETY: our own object sent it.
@@ -95,7 +102,7 @@ export async function turnResult(
   hangup: AbortSignal,
 ): Promise<TurnResult | undefined> {
   const signal = AbortSignal.any([hangup, AbortSignal.timeout(patienceMs)]);
-  for await (const event of turnEvents(env, name, turn, 0, signal))
+  for await (const event of turnEvents(env, name, turn, 0, false, signal))
     if (event.event === "done") return event.data;
   return undefined;
 }
@@ -118,7 +125,7 @@ export function turnStream(
       };
       const keepalive = setInterval(() => write(": keep-alive\n\n"), KEEPALIVE_MS);
       try {
-        for await (const event of turnEvents(env, name, turn, after, signal)) write(sse(event));
+        for await (const event of turnEvents(env, name, turn, after, true, signal)) write(sse(event));
       } finally {
         clearInterval(keepalive);
         if (!signal.aborted) controller.close();

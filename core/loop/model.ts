@@ -72,6 +72,9 @@ export async function callModel(
   }
 }
 
+/** The bytes of a body, each a sign of life; read by hand, since a transform stream costs more than the rest. */
+type Answered = { headers: Headers; bytes: AsyncIterable<Uint8Array> };
+
 /** @throws ModelError when the endpoint answers with an error */
 async function post(
   url: string,
@@ -79,7 +82,7 @@ async function post(
   wanted: RequestBody,
   watch: Watch,
   fetch: Fetch,
-): Promise<Response> {
+): Promise<Answered> {
   let body: RequestBody | undefined = wanted;
   for (;;) {
     const answered = await fetch(url, {
@@ -92,16 +95,23 @@ async function post(
       body: JSON.stringify(body),
       signal: watch.signal,
     });
-    const response = watch.timed(answered);
-    if (response.ok) return response;
-    const said = (await response.text()).slice(0, ERROR_BODY_MAX_CHARS);
-    body = response.status === 400 ? withoutRefused(body, said) : undefined;
-    if (!body) throw errorOfStatus(response.status, response.headers.get("retry-after"), said);
+    const bytes = watch.bytes(answered);
+    if (answered.ok) return { headers: answered.headers, bytes };
+    const said = (await textOf(bytes)).slice(0, ERROR_BODY_MAX_CHARS);
+    body = answered.status === 400 ? withoutRefused(body, said) : undefined;
+    if (!body) throw errorOfStatus(answered.status, answered.headers.get("retry-after"), said);
   }
 }
 
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of bytes) text += decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
+}
+
 async function readReply(
-  response: Response,
+  response: Answered,
   fallbackModel: string,
   request: ModelRequest,
   watch: Watch,
@@ -113,8 +123,8 @@ async function readReply(
     if (text) request.onText?.(text);
   };
   if (type.includes("json")) {
-    take(readChunk(await response.text()));
-  } else if (type.includes("event-stream") && response.body) {
+    take(readChunk(await textOf(response.bytes)));
+  } else if (type.includes("event-stream")) {
     const done = await readStream(response, watch, take, () => builder.finished);
     if (!done && !builder.finished)
       throw new ModelError("now", "the model's stream broke off before its end");
@@ -134,13 +144,15 @@ async function readReply(
  * @returns whether it said `[DONE]`
  */
 async function readStream(
-  response: Response,
+  response: Answered,
   watch: Watch,
   take: (chunk: LooseChunk) => void,
   finished: () => boolean,
 ): Promise<boolean> {
   try {
-    for await (const { data, event } of eventsOf(response, watch.controller)) {
+    // SAFETY: of a response the parser uses the body alone, and of that its async iterator.
+    const body = { body: response.bytes } as unknown as Response;
+    for await (const { data, event } of eventsOf(body, watch.controller)) {
       if (data === "[DONE]") return true;
       if (data !== "") take(readChunk(data, event === "error"));
     }
@@ -176,6 +188,10 @@ class Watch {
   readonly #timers: { idle: ReturnType<typeof setTimeout>; total: ReturnType<typeof setTimeout> };
   readonly #outer: AbortSignal | undefined;
   #answered = false;
+  /** When the last byte came (monotonic ms); 0 = none yet. */
+  #heardAt = 0;
+  /** The body was read to its end. */
+  #wholly = false;
   readonly #onOuterAbort = () =>
     this.controller.abort(new ModelError("cancelled", "the model call was cancelled"));
 
@@ -194,27 +210,37 @@ class Watch {
     return this.controller.signal;
   }
 
-  /** The same response; each of its bytes starts the idle clock anew: a comment line is a sign of life. */
-  timed(response: Response): Response {
+  /** The body's bytes; each of them starts the idle clock anew: a comment line is a sign of life. */
+  async *bytes(response: Response): AsyncGenerator<Uint8Array> {
     this.#answered = true;
-    if (!response.body) return response;
-    const clock = new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        clearTimeout(this.#timers.idle);
-        this.#timers.idle = this.#abortAfter(this.#betweenBytesMs, "now", "stopped sending for");
-        controller.enqueue(chunk);
-      },
-    });
-    const { status, headers } = response;
-    return new Response(response.body.pipeThrough(clock), { status, headers });
+    const reader = response.body?.getReader();
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      if (this.#heardAt === 0) this.#heard(this.#betweenBytesMs);
+      else this.#heardAt = performance.now();
+      yield part.value;
+    }
+    this.#wholly = true;
+  }
+
+  /** From the first byte on. The clock runs on for what is left: a timer for each chunk would cost more. */
+  #heard(withinMs: number): void {
+    clearTimeout(this.#timers.idle);
+    this.#heardAt = performance.now();
+    const look = () => {
+      const left = this.#heardAt + withinMs - performance.now();
+      if (left > 0) this.#timers.idle = setTimeout(look, left);
+      else this.#abort(withinMs, "now", "stopped sending for");
+    };
+    this.#timers.idle = setTimeout(look, withinMs);
   }
 
   #abortAfter(ms: number, kind: "now" | "never", what: string): ReturnType<typeof setTimeout> {
-    return setTimeout(() => {
-      this.controller.abort(
-        new ModelError(kind, `the model endpoint ${what} ${Math.round(ms / 100) / 10} s`),
-      );
-    }, ms);
+    return setTimeout(() => this.#abort(ms, kind, what), ms);
+  }
+
+  #abort(ms: number, kind: "now" | "never", what: string): void {
+    const seconds = Math.round(ms / 100) / 10;
+    this.controller.abort(new ModelError(kind, `the model endpoint ${what} ${seconds} s`));
   }
 
   /** An abort surfaces as whatever the runtime makes of it; our reason is the true cause. */
@@ -227,7 +253,7 @@ class Watch {
 
   end(): void {
     // Lets go of a body that was not read to its end.
-    this.controller.abort();
+    if (!this.#wholly) this.controller.abort();
     clearTimeout(this.#timers.idle);
     clearTimeout(this.#timers.total);
     this.#outer?.removeEventListener("abort", this.#onOuterAbort);

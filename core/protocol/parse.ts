@@ -41,8 +41,17 @@ function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
   return shown.join("; ");
 }
 
+/** What was made once is wanted at every call; a schema never changes, and leaves with its entry. */
+const MADE = new WeakMap<z.ZodMiniType, Readonly<Record<string, unknown>>>();
+
 /** The JSON Schema of a tool's input as a model is shown it (draft-7, defaults stay optional). */
-export function jsonSchema(schema: z.ZodMiniType): Record<string, unknown> {
+export function jsonSchema(schema: z.ZodMiniType): Readonly<Record<string, unknown>> {
+  const made = MADE.get(schema) ?? makeJsonSchema(schema);
+  MADE.set(schema, made);
+  return made;
+}
+
+function makeJsonSchema(schema: z.ZodMiniType): Record<string, unknown> {
   // "input": with the default "output", fields that have a default would be listed as required.
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: "input",

@@ -49,7 +49,11 @@ export class ToolRegistry {
   definitions(): ToolDefinition[] {
     return this.all().map((tool) => ({
       type: "function",
-      function: { name: tool.name, description: tool.description, parameters: jsonSchema(tool.input) },
+      function: {
+        name: tool.name,
+        description: tool.description,
+        parameters: jsonSchema(tool.input),
+      },
     }));
   }
 }

@@ -1,0 +1,113 @@
+/**
+ * The model of the bench: an OpenAI-compatible endpoint that asks for one action after another and then
+ * answers, with no delay of its own, and that takes the times.
+ *
+ * It keeps the times because workerd cannot: its clock stands still while code runs (a guard against Spectre).
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A turn as the endpoint saw it. */
+export type TurnTimes = {
+  /** ms from the last byte of each reply that asked for a call to the first byte of the next request */
+  calls: number[];
+  /** ms that the endpoint itself took, all requests together */
+  own: number;
+};
+
+export type Endpoint = {
+  /** To be used as LLM_BASE_URL. */
+  url: string;
+  /** The text of a new turn that makes so many calls, and what the endpoint saw of it once it is over. */
+  script(calls: number): { text: string; times: TurnTimes };
+  close(): Promise<void>;
+};
+
+type Script = TurnTimes & { left: number; repliedAt: number | undefined };
+
+const MARK = /bench-turn-(\d+)/g;
+
+/** @param call what each reply asks for: the arguments of `edge_call` */
+export async function startEndpoint(call: { agent_id: string; action: string }): Promise<Endpoint> {
+  const scripts = new Map<string, Script>();
+  let lastTurn = 0;
+  let lastCall = 0;
+
+  const server = createServer((request, response) => {
+    // Its headers are here: the first byte came within the same read.
+    const askedAt = performance.now();
+    request.socket.setNoDelay(true);
+    read(request).then(
+      (body) => answer(body, askedAt, response),
+      () => response.destroy(),
+    );
+  });
+  server.keepAliveTimeout = 60_000;
+
+  function answer(body: string, askedAt: number, response: ServerResponse): void {
+    // The last one is this turn's; earlier turns stand before it.
+    const turn = [...body.matchAll(MARK)].at(-1)?.[1];
+    const script = scripts.get(turn ?? "");
+    if (!turn || !script) {
+      response.writeHead(400).end('{"error":{"message":"no turn of the bench"}}');
+      return;
+    }
+    if (script.repliedAt !== undefined) script.calls.push(askedAt - script.repliedAt);
+    response.setHeader("content-type", "text/event-stream");
+    if (script.left > 0) {
+      script.left -= 1;
+      lastCall += 1;
+      response.end(callReply(`call_${lastCall}`, JSON.stringify({ ...call, params: {} })));
+    } else {
+      scripts.delete(turn);
+      response.end(TEXT_REPLY);
+    }
+    // `end` hands a reply of this size to the kernel before it returns.
+    script.repliedAt = performance.now();
+    script.own += script.repliedAt - askedAt;
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    script(calls) {
+      lastTurn += 1;
+      const script: Script = { left: calls, repliedAt: undefined, calls: [], own: 0 };
+      scripts.set(String(lastTurn), script);
+      return { text: `bench-turn-${lastTurn}`, times: script };
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  request.setEncoding("utf8");
+  let body = "";
+  for await (const part of request) body += part;
+  return body;
+}
+
+function callReply(id: string, args: string): string {
+  const call = { index: 0, id, type: "function", function: { name: "edge_call", arguments: args } };
+  return stream({ delta: { role: "assistant", tool_calls: [call] } }, "tool_calls");
+}
+
+const TEXT_REPLY = stream({ delta: { role: "assistant", content: "That is what the device says." } }, "stop");
+
+function stream(choice: Record<string, unknown>, finish: string): string {
+  const chunks = [
+    { choices: [{ index: 0, ...choice }] },
+    { choices: [{ index: 0, delta: {}, finish_reason: finish }] },
+    { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } },
+  ];
+  const events = chunks.map((chunk) => {
+    const whole = { id: "bench", object: "chat.completion.chunk", model: "bench", ...chunk };
+    return `data: ${JSON.stringify(whole)}\n\n`;
+  });
+  return `${events.join("")}data: [DONE]\n\n`;
+}

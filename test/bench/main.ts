@@ -1,0 +1,114 @@
+/**
+ * `npm run bench [-- --quick] [--disk] [--json FILE]`: what a call costs, beside what the machine takes for the same
+ * hops when nothing is done on the way. The figures are never a reason to fail: 0, unless something did not run.
+ */
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startMqttFloor, startPathFloor } from "./floors.ts";
+import { judge, type Results } from "./limits.ts";
+import { measureMemory } from "./memory.ts";
+import { startMosquitto } from "./mosquitto.ts";
+import { startPath } from "./path.ts";
+import { Processes } from "./processes.ts";
+import { LEVELS, measureRounds } from "./rounds.ts";
+import { workerSizes } from "./sizes.ts";
+import { NOTES, table } from "./table.ts";
+
+/** About 4 minutes, of which one is the agents' idle minute; `--quick`: about 40 s, for a look whether it runs. */
+const FULL = { rounds: 6, sliceMs: 1_900, warmUpMs: 1_000, idleMs: 60_000 };
+const QUICK = { rounds: 2, sliceMs: 500, warmUpMs: 500, idleMs: 5_000 };
+/** Without any, and with the one that keeps the young generation small, as the agent's unit would start it. */
+const FLAG_SETS = [[], ["--max-semi-space-size=1"]];
+/**
+ * Where the rows are by default. workerd syncs each transaction to the disk on its only thread, and a virtual
+ * disk takes 0.2 to 2 ms for that, by what its neighbours do: the figures would be the disk's. Durable Objects
+ * on Cloudflare replicate instead.
+ */
+const MEMORY_DISK = "/dev/shm";
+/** As the shell has it: ended by an interrupt. */
+const EXIT_INTERRUPTED = 130;
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    /** Rows on this machine's disk instead of in its memory. */
+    disk: { type: "boolean", default: false },
+    json: { type: "string" },
+  },
+});
+const plan = options.quick ? QUICK : FULL;
+const inMemory = !options.disk && isWritable(MEMORY_DISK);
+const dir = mkdtempSync(join(inMemory ? MEMORY_DISK : tmpdir(), "edgecall-bench-"));
+const processes = new Processes(dir);
+/** Ended last to first. */
+const stops: Array<() => Promise<void>> = [];
+
+// Whatever ends this process: Miniflare has a handler of its own for an interrupt, which does not wait for ours.
+process.on("exit", () => {
+  processes.killAll();
+  rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => process.exit(EXIT_INTERRUPTED));
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+async function bench(): Promise<Results> {
+  say("starting Mosquitto, two Workers, two bridges, an echo and an agent");
+  const mqttUrl = await startMosquitto(dir, processes);
+  const atOnce = Math.max(...LEVELS);
+  const floor1 = await startMqttFloor(mqttUrl, processes);
+  stops.push(floor1.stop);
+  const floor2 = await startPathFloor(dir, mqttUrl, atOnce, processes);
+  stops.push(floor2.stop);
+  const path = await startPath(dir, mqttUrl, atOnce, processes);
+  stops.push(path.stop);
+  say("warming up");
+  const measured = await measureRounds(
+    { a: floor1.work, b: floor2.work, c: path.call, d: path.turn },
+    { ...plan, onRound: (round) => say(`round ${round} of ${plan.rounds}`) },
+  );
+  say(`memory: the agents are left alone for ${plan.idleMs / 1_000} s`);
+  const memory = await measureMemory(dir, mqttUrl, plan.idleMs, processes, FLAG_SETS);
+  return { measured, memory, sizes: await workerSizes() };
+}
+
+try {
+  const results = await bench();
+  const about = {
+    node: process.version,
+    cpus: cpus().length,
+    model: cpus()[0]?.model ?? "",
+    quick: options.quick,
+  };
+  const rows = inMemory
+    ? `rows in memory (${MEMORY_DISK}; --disk: on the disk)`
+    : `rows on the disk (${tmpdir()})`;
+  const notes = [`One machine, no delay anywhere; ${rows}.`, ...NOTES];
+  console.log(`\n${table(results)}\n\n${notes.join("\n")}`);
+  if (options.json !== undefined) {
+    const json = { ...about, notes, limits: judge(results), ...results };
+    writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);
+  }
+} catch (error) {
+  process.exitCode = 1;
+  say(`the bench could not run: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  say(processes.lastWords());
+}
+for (const end of stops.reverse()) await end().catch(() => {});
+await processes.endAll();
+// Miniflare and mqtt.js leave timers behind.
+process.exit();

@@ -1,0 +1,68 @@
+/** The figures as a person reads them. */
+import { judge, type Results } from "./limits.ts";
+import { LEVELS, type RatioOf, ROWS, type Row } from "./rounds.ts";
+
+const NAMES: Record<Row, string> = {
+  a: "(a) floor 1: MQTT there and back, two processes",
+  b: "(b) floor 2: HTTP, 2 objects, WebSocket, MQTT, echo",
+  c: "(c) a call: model's reply to its next request",
+  d: "(d) a turn with one call, less the model's time",
+};
+const RATIOS: RatioOf[] = ["c/b", "d/b", "c/a"];
+const LABEL = 52;
+const CELL = 9;
+
+export function table(results: Results): string {
+  const { measured, sizes, memory } = results;
+  const { rows, ratios, rounds } = measured;
+  const header = (label: string, columns: string[]) =>
+    [
+      label.padEnd(LABEL) +
+        LEVELS.map((level) => `${level} at a time`.padStart(columns.length * CELL)).join(""),
+      " ".repeat(LABEL) + LEVELS.map(() => columns.map((name) => name.padStart(CELL)).join("")).join(""),
+    ].join("\n");
+  return [
+    header(`ms, median of ${rounds.length} rounds`, ["p50", "p99", "a second"]),
+    ...ROWS.map(
+      (row) =>
+        NAMES[row].padEnd(LABEL) +
+        LEVELS.map((level) => {
+          const { p50, p99, perSecond } = rows[level][row];
+          return [ms(p50), ms(p99), perSecond.toFixed(0)].map((text) => text.padStart(CELL)).join("");
+        }).join(""),
+    ),
+    "",
+    header("ratio, median of the rounds' ratios", ["p50", "p99", "a second"]),
+    ...RATIOS.map(
+      (name) =>
+        `(${name.replace("/", ")/(")})`.padEnd(LABEL) +
+        LEVELS.map((level) => {
+          const { p50, p99, perSecond } = ratios[level][name];
+          return [p50, p99, perSecond].map((value) => value.toFixed(2).padStart(CELL)).join("");
+        }).join(""),
+    ),
+    "",
+    `the Worker: ${kib(sizes.rawBytes)} as bundled, ${kib(sizes.minifiedBytes)} minified, ${kib(sizes.gzipBytes)} of that in gzip`,
+    ...memory.map(({ flags, bareNode, idle, afterCalls }) => {
+      const how = flags.length > 0 ? flags.join(" ") : "no flags";
+      return `the agent's memory, ${how}: bare Node ${mib(bareNode)}, agent idle ${mib(idle)}, after 100 calls ${mib(afterCalls)}`;
+    }),
+    "",
+    "limits",
+    ...judge(results).map(({ what, value, unit, limit, atMost, ok }) => {
+      const asked = `${atMost ? "at most" : "at least"} ${limit} ${unit}`;
+      return `  ${ok ? "ok  " : atMost ? "OVER" : "LOW "}  ${`${value.toFixed(2)} ${unit}`.padStart(11)}  ${asked.padEnd(18)}  ${what}`;
+    }),
+  ].join("\n");
+}
+
+export const NOTES = [
+  "Mosquitto with set_tcp_nodelay; the Worker in workerd (Miniflare); bridge and agent as they are shipped.",
+  "The load generator and the model endpoint run in one process that shares the cores with all that is measured.",
+  "(c) has turns of 4 calls, (d) of 1; each conversation gets 5 turns and then a new one follows, so that its",
+  "history stays short; its first turn makes the object and its tables, which counts towards (d).",
+];
+
+const ms = (value: number) => value.toFixed(2);
+const kib = (bytes: number) => `${(bytes / 1_024).toFixed(1)} KiB`;
+const mib = (bytes: number) => `${(bytes / 1_048_576).toFixed(1)} MiB`;
