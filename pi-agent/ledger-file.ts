@@ -20,6 +20,8 @@ export type LedgerStorage = {
 export class LedgerFile implements LedgerStorage {
   readonly #path: string;
   #handle: FileHandle | undefined;
+  /** Nobody else writes the file; unknown after a write that failed half-way. */
+  #size: number | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -35,8 +37,10 @@ export class LedgerFile implements LedgerStorage {
 
   async append(bytes: Buffer): Promise<number> {
     const handle = await this.#open();
-    const { size } = await handle.stat();
+    const size = this.#size ?? (await handle.stat()).size;
+    this.#size = undefined;
     await handle.appendFile(bytes);
+    this.#size = size + bytes.length;
     return size;
   }
 
@@ -59,6 +63,7 @@ export class LedgerFile implements LedgerStorage {
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
+    this.#size = undefined;
     await handle?.close();
   }
 

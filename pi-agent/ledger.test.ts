@@ -151,6 +151,7 @@ describe("ledger", () => {
       await ledger.begin(look(`r${n}`, { acks: false }));
       await ledger.done(`r${n}`, `report ${n}`);
     }
+    await ledger.close();
     const after = await harness(storage).open();
     expect(storage.bytes.toString().match(/"started"/g)?.length).toBeLessThanOrEqual(LEDGER_MAX_ENTRIES);
     expect(await after.begin(work("first"))).toEqual({ do: "repeat", report: "report" });
@@ -160,6 +161,23 @@ describe("ledger", () => {
       do: "repeat",
       report: `report ${LEDGER_MAX_ENTRIES - 1}`,
     });
+  });
+
+  test("what begins while the file is made small is not forgotten", async () => {
+    const { storage, open } = harness();
+    const ledger = await open();
+    const replace = storage.replace.bind(storage);
+    let began: ReturnType<typeof ledger.begin> | undefined;
+    storage.replace = async (bytes) => {
+      began ??= ledger.begin(work("meanwhile"));
+      await replace(bytes);
+    };
+    for (let n = 0; began === undefined && n < 2 * LEDGER_MAX_ENTRIES; n += 1) {
+      await ledger.begin(look(`r${n}`, { acks: false }));
+      await ledger.done(`r${n}`, "report");
+    }
+    expect(await began).toEqual({ do: "run" });
+    expect(await ledger.begin(work("meanwhile"))).toEqual({ do: "wait" });
   });
 
   test("a large file is made small without forgetting what ran", async () => {

@@ -136,9 +136,10 @@ export class Ledger {
     };
     const entry = newEntry(line, "running", this.#now());
     this.#entries.set(entry.id, entry);
-    const failure = await this.#write(line, !entry.idempotent);
-    if (failure === undefined || entry.idempotent) return { do: "run" };
-    return { do: "refuse", reason: messageOf(failure) };
+    const written = this.#write(line, !entry.idempotent);
+    // A repetition of it does no harm, so it does not wait for the disk.
+    const failure = entry.idempotent ? undefined : await written;
+    return failure === undefined ? { do: "run" } : { do: "refuse", reason: messageOf(failure) };
   }
 
   async #again(entry: LedgerEntry): Promise<Begun> {
@@ -156,10 +157,12 @@ export class Ledger {
     const entry = this.#entries.get(id);
     if (!entry) return;
     const line: LedgerLine = { t: "done", id, at: this.#wallClock(), report };
-    const failure = await this.#write(line, !entry.idempotent, (offset, length) => {
+    // Until it is in the file, and should it never be.
+    entry.report = { in: "memory", text: report };
+    const written = this.#write(line, !entry.idempotent, (offset, length) => {
       entry.report = { in: "file", offset, length };
     });
-    if (failure !== undefined) entry.report = { in: "memory", text: report };
+    if (!entry.idempotent) await written;
     follow(entry, line);
   }
 
@@ -290,6 +293,7 @@ export class Ledger {
 
   /** Writes the file anew with what still matters. */
   async #compact(): Promise<void> {
+    const before = [...this.#entries.keys()];
     const keep = this.#worthKeeping();
     const parts: Buffer[] = [];
     const places = new Map<string, LedgerEntry["report"]>();
@@ -315,7 +319,9 @@ export class Ledger {
       if (entry.state === "acked") add({ t: "acked", id: entry.id, at: entry.freshAt });
     }
     await this.#storage.replace(Buffer.concat(parts, size));
-    this.#entries = new Map(keep.map((entry) => [entry.id, entry]));
+    // What began meanwhile is not among them, and stays: its line is written after this.
+    const kept = new Set(keep.map(({ id }) => id));
+    for (const id of before) if (!kept.has(id)) this.#entries.delete(id);
     for (const [id, place] of places) {
       const entry = this.#entries.get(id);
       if (entry) entry.report = place;

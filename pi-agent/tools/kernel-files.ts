@@ -1,11 +1,15 @@
 /** Reading what the kernel says of itself in /proc and /sys, below a root that tests can set. */
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** @returns the text without NULs and trailing white space, or undefined when it is not there or not readable */
 export async function readKernel(root: string, path: string): Promise<string | undefined> {
   try {
-    const text = await readFile(join(root, path), "utf8");
+    // /proc is memory: four trips to the thread pool would cost more than the read. A sensor below /sys may be slow.
+    const text = path.startsWith("/proc/")
+      ? readFileSync(join(root, path), "utf8")
+      : await readFile(join(root, path), "utf8");
     return text.replaceAll("\0", "").trimEnd();
   } catch {
     // Sensors vanish, processes end and drivers answer EIO or EINVAL: each is "no reading".
