@@ -33,8 +33,8 @@ export class Retries {
   }
 
   /**
-   * A connection was lost, or a try failed. Beyond the base no wait is longer than the trouble has lasted: the dice may
-   * throw five short ones in a row, and the sixth would otherwise make half a minute of two seconds.
+   * A connection was lost, or a try failed. Beyond the base no wait is longer than the trouble has lasted: the
+   * dice may throw five short ones in a row, and the sixth would otherwise make half a minute of two seconds.
    * @param workedMs how long the connection worked; 0 when it never did
    * @returns ms to wait before the next try
    */

@@ -33,6 +33,7 @@ export type AgentOptions = {
   model?: boolean;
   /** More keys at the top of its agent.toml. */
   top?: Record<string, unknown>;
+  env?: Record<string, string>;
 };
 
 type Broker = { url: string; stop(): Promise<void>; restart(): Promise<void> };
@@ -127,7 +128,7 @@ export class Stack {
     const config = join(folder, "agent.toml");
     const top = { agent_id: id, root, ...(capabilities && { capabilities }), ...options.top };
     writeFileSync(config, toToml({ ...top, mqtt: { url: this.mqttUrl } }));
-    const env = model ? this.#modelEnvironment() : {};
+    const env = { ...(model && this.#modelEnvironment()), ...options.env };
     const restart = async () => {
       const args = ["--config", config];
       const program = this.#run(new Program({ name: id, script: "pi-agent/main.ts", args, env }));
