@@ -1,0 +1,209 @@
+/** Drives the turns, several at once, breaks one thing in each, and gathers what is to be judged. */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../wait.ts";
+import { type Asked, ask, conversationOf, look, request } from "./client.ts";
+import type { FaultName } from "./fault-names.ts";
+import { inject, targetOf } from "./faults.ts";
+import { Gate } from "./gate.ts";
+import { AGENTS, type PlannedTurn } from "./plan.ts";
+import type { ChaosStack } from "./stack.ts";
+import type { AskedTurn, History } from "./verdict.ts";
+
+/**
+ * Longer than any deadline of the gateway that one lost message can lead to: `append` may take 60 s, and 10 s
+ * on the way; the conversation looks 10 s later itself.
+ */
+const ANSWER_WITHIN_MS = 120_000;
+/** A probe is asked again at once, so it may be given up sooner. */
+const PROBE_WITHIN_MS = 60_000;
+const PROBE_AGAIN_MS = 50;
+/** A turn that waits for everybody waits no longer than this: the fault may be another turn's, and last. */
+const ONLINE_WITHIN_MS = 20_000;
+/** The last calls settle by their deadlines. */
+const QUIET_WITHIN_MS = 100_000;
+/** Messages that come once more do so within this; in ms. */
+const LAST_REPLAY_MS = 6_000;
+
+export type TurnRecord = AskedTurn & {
+  k: number;
+  fault: FaultName;
+  /** A probe: a turn that was asked to see whether everything works again. */
+  probe: boolean;
+  /** The fault came while the turn was under way. */
+  hit: boolean;
+};
+/** From the kill to the first turn that was asked after it and answered with a device's result. */
+export type Recovery = { k: number; fault: FaultName; ms: number };
+
+export type Exercise = {
+  turns: TurnRecord[];
+  recoveries: Recovery[];
+  /** Faults that could not be done or mended, in words. */
+  troubles: string[];
+  /** Turns for which no time was left. */
+  notRun: number;
+};
+
+export type ExerciseOptions = {
+  stack: ChaosStack;
+  plans: readonly PlannedTurn[];
+  /** Turns under way at once. */
+  atOnce: number;
+  /** No turn is begun after this; in ms. */
+  limitMs: number;
+  dir: string;
+  say: (line: string) => void;
+};
+
+export async function exercise(options: ExerciseOptions): Promise<Exercise> {
+  const { stack, plans, atOnce, limitMs, dir, say } = options;
+  const gate = new Gate();
+  const result: Exercise = { turns: [], recoveries: [], troubles: [], notRun: 0 };
+  const began = performance.now();
+  const left = [...plans];
+  let done = 0;
+
+  async function run(plan: PlannedTurn): Promise<void> {
+    const { k, fault } = plan;
+    const why = `turn ${k}, ${fault.name}`;
+    const leave = await gate.enter(targetOf(fault), fault.alone);
+    if (plan.patient || fault.alone) await allAnswer(stack, plan).catch(() => {});
+    const startedAt = Date.now();
+    const asking = ask(stack.clientUrl, plan, ANSWER_WITHIN_MS);
+    let hit = true;
+    void asking.then(() => {
+      hit = false;
+    });
+    await sleep(fault.at);
+    const wasHit = hit;
+    const brokenAt = performance.now();
+    const mending = inject(stack, fault, why).catch((error: unknown) => {
+      result.troubles.push(`${why}: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    if (fault.alone) {
+      const probing = probe(stack, plan);
+      await mending;
+      const { turns, recovered } = await probing;
+      result.turns.push(...turns.map((turn) => ({ ...turn, k, fault: fault.name, probe: true, hit: true })));
+      if (recovered) result.recoveries.push({ k, fault: fault.name, ms: performance.now() - brokenAt });
+      else result.troubles.push(`${why}: no turn was answered with a result afterwards`);
+    } else await mending;
+    leave();
+    const asked = await asking;
+    const looks = asked.answer ? [await askAgain(stack, plan, asked)] : [];
+    const { conversation, key, script } = plan;
+    const what = { k, fault: fault.name, probe: false, hit: wasHit };
+    result.turns.push({ conversation, key, script, asked, looks, ...what });
+    appendFileSync(
+      join(dir, "turns.jsonl"),
+      `${JSON.stringify({ started: new Date(startedAt).toISOString(), hit: wasHit, ...plan, asked, looks })}\n`,
+    );
+    done += 1;
+    if (done % 25 === 0 || done === plans.length)
+      say(`${done} of ${plans.length} turns, ${Math.round((performance.now() - began) / 1_000)} s`);
+  }
+
+  async function runner(): Promise<void> {
+    for (let plan = left.shift(); plan; plan = left.shift()) {
+      if (performance.now() - began > limitMs) result.notRun += 1;
+      else await run(plan);
+    }
+  }
+
+  await Promise.all(Array.from({ length: atOnce }, runner));
+  return result;
+}
+
+/** The same key once more: the same turn with the same answer, at once. */
+async function askAgain(stack: ChaosStack, plan: PlannedTurn, first: Asked) {
+  const again = await ask(stack.gatewayUrl, { ...plan, client: "json" }, ANSWER_WITHIN_MS);
+  for (const turn of again.turns) if (!first.turns.includes(turn)) first.turns.push(turn);
+  first.faults.push(...again.faults);
+  return again.answer;
+}
+
+/** Asks a small question again and again until it is answered with a device's result. */
+async function probe(
+  stack: ChaosStack,
+  { key, fault }: PlannedTurn,
+): Promise<{ turns: AskedTurn[]; recovered: boolean }> {
+  const turns: AskedTurn[] = [];
+  const end = performance.now() + PROBE_WITHIN_MS;
+  while (performance.now() < end) {
+    const turn = `${key}-probe-${turns.length}`;
+    const script = { turn, steps: [[{ agent: fault.agent, wait: 0 }]], delay: 0 };
+    const question = { conversation: turn, key: turn, client: "json", script } as const;
+    const asked = await ask(stack.gatewayUrl, question, ANSWER_WITHIN_MS);
+    turns.push({ conversation: turn, key: turn, script, asked, looks: [] });
+    if (asked.answer?.calls.some((call) => call.status === "success")) return { turns, recovered: true };
+    await sleep(PROBE_AGAIN_MS);
+  }
+  return { turns, recovered: false };
+}
+
+/** Waits until nothing is under way any more, then looks at everything once more. */
+export async function gather(
+  stack: ChaosStack,
+  { turns }: Exercise,
+  died: readonly string[],
+  say: (line: string) => void,
+): Promise<History> {
+  say("waiting until nothing is under way any more");
+  await sleep(LAST_REPLAY_MS);
+  await until(() => isQuiet(stack), {
+    within: QUIET_WITHIN_MS,
+    every: 200,
+    what: "no call is under way",
+  }).catch((error: Error) => say(error.message));
+  for (const turn of turns) {
+    const id = turn.asked.answer?.turn;
+    if (id !== undefined) turn.looks.push(await look(stack.gatewayUrl, turn.conversation, id));
+  }
+  const conversations: Map<string, Awaited<ReturnType<typeof conversationOf>>> = new Map();
+  for (const name of new Set(turns.map((turn) => turn.conversation)))
+    conversations.set(name, await conversationOf(stack.gatewayUrl, name));
+  const effects = new Map(AGENTS.map((id) => [id as string, stack.agents[id].lines()]));
+  return { turns, conversations, effects, breaches: stack.model.breaches, died };
+}
+
+type Status = { bridge: { online: boolean }; agents: { online: number }; calls: unknown[] };
+
+/** Undefined while the gateway is away. */
+async function statusOf(stack: ChaosStack): Promise<Status | undefined> {
+  const response = await request(stack.gatewayUrl, "/v1/status").catch(() => undefined);
+  return response?.ok ? ((await response.json().catch(() => undefined)) as Status | undefined) : undefined;
+}
+
+async function isOnline(stack: ChaosStack): Promise<boolean> {
+  const status = await statusOf(stack);
+  return status?.bridge.online === true && status.agents.online === AGENTS.length;
+}
+
+async function isQuiet(stack: ChaosStack): Promise<boolean> {
+  return (await isOnline(stack)) && (await statusOf(stack))?.calls.length === 0;
+}
+
+/** Resolves when each agent of the turn answered a ping. @throws when that takes too long */
+async function allAnswer(stack: ChaosStack, { script }: PlannedTurn): Promise<void> {
+  const body = JSON.stringify({ command: "ping", payload: {} });
+  const answers = async (agent: string): Promise<boolean> => {
+    const path = `/v1/agents/${agent}/commands`;
+    const response = await request(stack.gatewayUrl, path, { method: "POST", body }).catch(() => undefined);
+    return response?.status === 200;
+  };
+  const agents = [...new Set(script.steps.flat().map((call) => call.agent))];
+  const what = `${agents.join(", ")} answer`;
+  await until(async () => (await Promise.all(agents.map(answers))).every((yes) => yes), {
+    within: ONLINE_WITHIN_MS,
+    every: 50,
+    what,
+  });
+}
+
+/** Resolves when every agent is online. @throws when that takes too long */
+export async function allOnline(stack: ChaosStack): Promise<void> {
+  const what = "the bridge and all agents are online";
+  await until(() => isOnline(stack), { within: ONLINE_WITHIN_MS, every: 50, what });
+}

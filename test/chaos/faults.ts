@@ -1,0 +1,124 @@
+/** Breaks one thing, and mends it again. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { childrenNamed } from "../../local/workerd-guard.ts";
+import { until } from "../wait.ts";
+import { request } from "./client.ts";
+import { FAULTS, type FaultName, type Target } from "./fault-names.ts";
+import type { Deaf, Link } from "./link.ts";
+import type { PlannedFault } from "./plan.ts";
+import type { Program } from "./program.ts";
+import type { ChaosStack } from "./stack.ts";
+
+/** A link that was cut refuses new connections no longer than this: the cut itself is the fault. */
+const CUT_MAX_MS = 1_000;
+/** A page has 4 KiB, and a read leaves some 500 bytes in the ledger. */
+const LAST_PAGE_READS = 10;
+/** Miniflare brings workerd back in a tenth of a second. */
+const WORKERD_WITHIN_MS = 20_000;
+const DEAF: readonly Deaf[] = ["both", "toServer", "toClient"];
+
+/** What the fault is done to, so that nothing else is done to it meanwhile. */
+export function targetOf(fault: PlannedFault): string {
+  const { target } = FAULTS[fault.name];
+  const one: readonly Target[] = ["agent", "link:agent-broker", "disk"];
+  return one.includes(target) ? `${target} ${fault.agent}` : target;
+}
+
+/** Why this machine cannot do a fault; undefined when it can. */
+export function missingFor(name: FaultName, stack: ChaosStack): string | undefined {
+  if (name === "fill:disk" && Object.values(stack.agents).some((agent) => agent.disk === undefined))
+    return "mounting a small disk takes root";
+  return undefined;
+}
+
+/** Does it; resolves when it is mended: the process runs again, the link carries again. */
+export async function inject(stack: ChaosStack, fault: PlannedFault, why: string): Promise<void> {
+  const { name, lasts } = fault;
+  const { kind } = FAULTS[name];
+  switch (kind) {
+    case "kill":
+      return await kill(stack, fault, why);
+    case "freeze": {
+      const program = programOf(stack, fault);
+      program.freeze(why);
+      await sleep(lasts);
+      program.thaw();
+      return;
+    }
+    case "fill": {
+      const { disk, program } = stack.agents[fault.agent];
+      program.note(`disk full: ${why}`);
+      disk?.fill();
+      await Promise.all([sleep(lasts), useUpLastPage(stack, fault)]);
+      disk?.free();
+      program.note("disk free");
+      return;
+    }
+    case "cut":
+    case "half-open":
+    case "slow":
+    case "duplicate":
+    case "reorder":
+    case "replay":
+      return await onLink(linkOf(stack, fault), fault);
+  }
+}
+
+/** A full disk still has room in the last page of each file; reads take it, since the ledger writes each down. */
+async function useUpLastPage(stack: ChaosStack, { agent }: PlannedFault): Promise<void> {
+  const body = JSON.stringify({ command: "tool", payload: { tool: "memory", parameters: {} } });
+  const read = () => request(stack.gatewayUrl, `/v1/agents/${agent}/commands`, { method: "POST", body });
+  // While something else is broken they do not get there, and the fault is a small one.
+  await Promise.allSettled(Array.from({ length: LAST_PAGE_READS }, read));
+}
+
+async function onLink(link: Link, { name, lasts, slow, at }: PlannedFault): Promise<void> {
+  const { kind } = FAULTS[name];
+  const topic = name.endsWith(":reports") ? "reports" : "commands";
+  let wait = lasts;
+  if (kind === "cut") {
+    link.cut();
+    wait = Math.min(lasts, CUT_MAX_MS);
+  } else if (kind === "half-open") link.halfOpen(DEAF[at % DEAF.length] ?? "both");
+  else if (kind === "slow") link.slow(slow);
+  else if (kind === "duplicate" || kind === "reorder" || kind === "replay") link.meddle({ kind, topic });
+  await sleep(wait);
+  link.mend();
+}
+
+async function kill(stack: ChaosStack, { name, agent }: PlannedFault, why: string): Promise<void> {
+  const { worker, broker } = stack;
+  if (name === "kill:workerd") {
+    const before = childrenNamed("workerd", worker.pid);
+    worker.note(`workerd killed: ${why}`);
+    for (const pid of before) process.kill(pid, "SIGKILL");
+    const back = () => childrenNamed("workerd", worker.pid).some((pid) => !before.includes(pid));
+    await until(back, { within: WORKERD_WITHIN_MS, what: "another workerd" });
+    return;
+  }
+  const program = programOf(stack, { name, agent });
+  await program.kill(why);
+  if (name === "kill:broker-empty") broker.forget();
+  await program.start();
+}
+
+function programOf(stack: ChaosStack, { name, agent }: Pick<PlannedFault, "name" | "agent">): Program {
+  const { target } = FAULTS[name];
+  if (target === "worker" || target === "bridge") return stack[target];
+  if (target === "broker") return stack.broker.program;
+  return stack.agents[agent].program;
+}
+
+function linkOf(stack: ChaosStack, { name, agent }: PlannedFault): Link {
+  const { target } = FAULTS[name];
+  switch (target) {
+    case "link:client":
+      return stack.links.client;
+    case "link:gateway":
+      return stack.links.gateway;
+    case "link:bridge-broker":
+      return stack.links["bridge-broker"];
+    default:
+      return stack.agents[agent].link;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * `npm run chaos`: the real stack, and a fault in each turn. Ends with 0 when every turn was answered once and
+ * no call took effect twice or was claimed without a result; else with 1, the seed and the place of the logs.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dice } from "./dice.ts";
+import { allOnline, exercise, gather } from "./exercise.ts";
+import { missingFor } from "./faults.ts";
+import { type Options, readOptions, USAGE } from "./options.ts";
+import { planTurn } from "./plan.ts";
+import { isSound, type Report, reportOf, tableOf } from "./report.ts";
+import { type ChaosStack, makeStack } from "./stack.ts";
+import { judge } from "./verdict.ts";
+
+/** Wrong use, and an end by Ctrl-C, as shells have them. */
+const EXIT_USAGE = 2;
+const EXIT_INTERRUPTED = 130;
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function optionsOrExit(): Options {
+  try {
+    const read = readOptions(process.argv.slice(2));
+    if (read) return read;
+    process.stdout.write(USAGE);
+    process.exit(0);
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.exit(EXIT_USAGE);
+  }
+}
+
+async function chaos(options: Options, stack: ChaosStack, dir: string, died: string[]): Promise<Report> {
+  const began = performance.now();
+  const { seed, atOnce, limitMs } = options;
+  const skipped = options.faults.flatMap((fault) => {
+    const why = missingFor(fault, stack);
+    return why === undefined ? [] : [{ fault, why }];
+  });
+  // A skipped fault keeps its place, so that the others of this seed are the same on every machine.
+  const plans = options.turns
+    .map((k) => planTurn(seed, k, options.faults))
+    .filter(({ fault }) => skipped.every((one) => one.fault !== fault.name));
+  say("starting Mosquitto, the Worker, the bridge and three agents");
+  await stack.start();
+  await allOnline(stack);
+  const done = await exercise({ stack, plans, atOnce, limitMs, dir, say });
+  const history = await gather(stack, done, died, say);
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  return reportOf(done, { seed, seconds, skipped, violations: judge(history) });
+}
+
+const options = optionsOrExit();
+const dir = mkdtempSync(join(tmpdir(), "edgecall-chaos-"));
+const died: string[] = [];
+const throws = dice(options.seed, "links");
+const stack = await makeStack({
+  dir,
+  random: throws.next,
+  onDied: (name, how) => died.push(`${name}: ${how}`),
+});
+let stopping: Promise<void> | undefined;
+const stop = () => {
+  stopping ??= stack.stop().catch((error: unknown) => say(String(error)));
+  return stopping;
+};
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => void stop().then(() => process.exit(EXIT_INTERRUPTED)));
+
+say(`seed ${options.seed}; logs in ${dir}`);
+let sound = false;
+try {
+  const report = await chaos(options, stack, dir, died);
+  sound = isSound(report);
+  console.log(`\n${tableOf(report)}`);
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+} catch (error) {
+  if (!stopping) say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+await stop();
+if (sound && !options.keep) rmSync(dir, { recursive: true, force: true });
+else say(`\nagain: npm run chaos -- --seed ${options.seed} --only K\nlogs: ${dir}`);
+// Miniflare, fetch and mqtt leave timers behind.
+process.exit(sound ? 0 : 1);

@@ -1,0 +1,116 @@
+/** Doubles, repeats and reorders MQTT messages on their way through a link. */
+import { asNewPublish, topicOfPublish } from "./mqtt-packets.ts";
+
+export type Direction = "toServer" | "toClient";
+
+export type Meddling = {
+  kind: "duplicate" | "reorder" | "replay";
+  /** Messages of topics that end in this. */
+  topic: "commands" | "reports";
+};
+
+/** Commands go to the agent, reports come from it. */
+const DIRECTION: Record<Meddling["topic"], Direction> = { commands: "toClient", reports: "toServer" };
+/** A second copy comes this much later at most, in ms. */
+const DUPLICATE_WITHIN_MS = 400;
+/** A repetition comes so late that the call is over, as a rule; in ms. */
+const REPLAY_FROM_MS = 1_000;
+const REPLAY_TO_MS = 5_000;
+/** A message that nothing follows goes on its way after this, in ms. */
+const HELD_FOR_MS = 700;
+/** Packet ids that neither a broker nor a client of so few messages comes to by itself. */
+const OWN_IDS_FROM = 60_000;
+const OWN_IDS = 5_000;
+
+/** Writes to whichever connection there is now; dropped when there is none. */
+export type SendNow = (direction: Direction, packet: Buffer) => void;
+
+export class Meddler {
+  readonly #sendNow: SendNow;
+  readonly #random: () => number;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #meddling: Meddling | undefined;
+  #held: { direction: Direction; release: () => void } | undefined;
+  #count = 0;
+
+  constructor(sendNow: SendNow, random: () => number) {
+    this.#sendNow = sendNow;
+    this.#random = random;
+  }
+
+  /** How many messages were meddled with. */
+  get count(): number {
+    return this.#count;
+  }
+
+  begin(meddling: Meddling): void {
+    this.#meddling = meddling;
+  }
+
+  /** Copies that are on their way still come. */
+  end(): void {
+    this.#meddling = undefined;
+    this.#release();
+  }
+
+  /** Nothing comes after this. */
+  stop(): void {
+    this.end();
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  /** A packet on its way. @param send puts a packet on the connection that this one came by */
+  packet(direction: Direction, packet: Buffer, send: (packet: Buffer) => void): void {
+    const meddling = this.#meddling;
+    const topic = topicOfPublish(packet);
+    const isMeant =
+      meddling !== undefined &&
+      DIRECTION[meddling.topic] === direction &&
+      topic?.endsWith(`/${meddling.topic}`) === true;
+    if (!isMeant) {
+      send(packet);
+      return;
+    }
+    this.#count += 1;
+    if (meddling.kind === "reorder") {
+      this.#reorder(direction, packet, send);
+      return;
+    }
+    send(packet);
+    const copy = asNewPublish(packet, OWN_IDS_FROM + (this.#count % OWN_IDS));
+    const after =
+      meddling.kind === "duplicate"
+        ? this.#random() * DUPLICATE_WITHIN_MS
+        : REPLAY_FROM_MS + this.#random() * (REPLAY_TO_MS - REPLAY_FROM_MS);
+    this.#later(after, () => this.#sendNow(direction, copy));
+  }
+
+  /** The held one goes right after the one that overtook it. */
+  #reorder(direction: Direction, packet: Buffer, send: (packet: Buffer) => void): void {
+    if (this.#held) {
+      send(packet);
+      this.#release();
+      return;
+    }
+    const held = { direction, release: () => send(packet) };
+    this.#held = held;
+    this.#later(HELD_FOR_MS, () => {
+      if (this.#held === held) this.#release();
+    });
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    held?.release();
+  }
+
+  #later(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}
