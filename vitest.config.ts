@@ -2,7 +2,9 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { testVars } from "./test/tokens.ts";
 
-const IN_NODE = ["core", "bridge", "pi-agent", "local", "test/chaos", "test/bench"].map((folder) => `${folder}/**/*.test.ts`);
+const IN_NODE = ["core", "bridge", "pi-agent", "local", "test/chaos", "test/bench"].map(
+  (folder) => `${folder}/**/*.test.ts`,
+);
 
 export default defineConfig({
   test: {

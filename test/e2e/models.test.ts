@@ -106,7 +106,7 @@ describe("a model that fails", () => {
     const worker = await gateway({ LLM_BASE_URL: "http://127.0.0.1:9/v1", LLM_MODELS: '[{"name":"a b"}]' });
     const answer = await say(worker, "wrong", "hello");
     expect(answer.error).toMatchObject({
-      code: "not_configured",
+      code: "settings",
       message: expect.stringContaining("LLM_MODELS: 0.name"),
     });
   });

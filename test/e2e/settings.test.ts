@@ -132,11 +132,9 @@ describe.concurrent("the Worker runs, and says what it lacks:", () => {
       LLM_BASE_URL: "http://127.0.0.1:1/v1",
       MAX_TOKENS: "many",
     });
-    const asked = { method: "POST", body: JSON.stringify({ text: "hello" }) };
-    const refused = await wrong.gateway.fetch("/v1/conversations/c/messages", asked);
-    expect(refused.status).toBe(500);
-    expect(await refused.json()).toMatchObject({
-      error: { code: "not_configured", message: expect.stringContaining("MAX_TOKENS: expected") },
+    expect(await wrong.gateway.ask("hello")).toMatchObject({
+      status: "failed",
+      error: { code: "settings", message: expect.stringContaining("MAX_TOKENS: expected") },
     });
   });
 
