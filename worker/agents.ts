@@ -101,6 +101,12 @@ export class Agents {
     this.#known = undefined;
   }
 
+  /** The bridge went at that moment, and vouched for them until then. */
+  vouchedUntil(time: number): void {
+    this.#sql.exec("UPDATE agent SET last_seen = ? WHERE online = 1", time);
+    this.#known = undefined;
+  }
+
   remove(id: string): void {
     this.#sql.exec("DELETE FROM agent WHERE id = ?", id);
     this.#known = undefined;

@@ -14,6 +14,7 @@ const AFTER_EXPIRY_MS = 15_000;
 const GATEWAY_APPROVAL_MS = 10 * 60_000;
 /** A conversation that could not take a question gets it again after this. */
 const TELL_AGAIN_MS = 2_000;
+/** The device asks again every minute until it has its answer, and then gets it again. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
 export type AskedOfPerson = Pick<
@@ -34,6 +35,12 @@ export class Asking {
   /** An agent asks. It repeats until it is answered, so a question that is known is not asked twice. */
   async fromAgent(call: LedgerCall, event: AgentEvent & { type: "question" }): Promise<void> {
     if (call.conversation === null) return;
+    const known = this.#home.questions.known(call.id, event.question_id);
+    if (known) {
+      // It still asks, so it does not have the answer.
+      if (known.answer !== null && known.answeredBy !== null) await this.#toAgent(known, call, known.answer);
+      return;
+    }
     const { approval } = event;
     if (approval) {
       const hash = await approvalHash(call.agent, approval.tool, approval.parameters, approval.cwd);

@@ -192,7 +192,9 @@ export class BridgeDesk {
     if (outcome.job !== undefined) jobs.push(outcome.job);
     for (const job of jobs) await this.#dispatcher.expectJob(job, call, JOB_MAX_MS);
     if (call.outcome) return await this.#dispatcher.settleLate(call, outcome);
-    await this.#dispatcher.settle(call, outcome);
+    const won = await this.#dispatcher.settle(call, outcome);
+    // It ran out of time in the very moment: then this is its late result.
+    if (!won) await this.#dispatcher.settleLate(call, outcome);
     await this.#asking.callEnded(call.id);
   }
 
@@ -211,7 +213,9 @@ export class BridgeDesk {
   onClose(): void {
     const now = Date.now();
     if (this.#bridge.current(now)) return;
-    this.#ctx.storage.sql.exec("UPDATE bridge SET gone_at = ? WHERE gone_at IS NULL", now);
+    const { sql } = this.#ctx.storage;
+    const gone = sql.exec("UPDATE bridge SET gone_at = ? WHERE gone_at IS NULL RETURNING one", now).toArray();
+    if (gone.length > 0) this.#agents.vouchedUntil(now);
   }
 }
 

@@ -86,6 +86,11 @@ export class BridgeSocket {
     return Math.max(ping, attachmentOf(socket).connectedAt);
   }
 
+  connectedSince(now: number): number | undefined {
+    const socket = this.current(now);
+    return socket && attachmentOf(socket).connectedAt;
+  }
+
   /** @returns false when there is nobody to send to */
   send(frame: HomeFrame, now: number): boolean {
     const socket = this.current(now);

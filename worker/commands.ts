@@ -48,7 +48,8 @@ export async function runCommand(c: Context<App>): Promise<Response> {
     `/wait?call=${id}`,
     JSON_PATIENCE_MS,
     c.req.raw.signal,
-  );
+    // The command is out: its id is worth more to the caller than the reason.
+  ).catch(() => undefined);
   // SAFETY: our own object sent it.
   if (text !== undefined) return answer(c, id, agent, JSON.parse(text) as SettledOutcome);
   return c.json({ request_id: id, agent, status: "running" }, 202);

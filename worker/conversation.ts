@@ -24,7 +24,14 @@ import { readSettings, type Settings, SettingsError } from "./settings.ts";
 import { Transcript } from "./transcript.ts";
 import type { NewTurn, StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
 import { eventsAfter, resultOf, type TurnEvent, type TurnResult } from "./turn-view.ts";
-import { cancelledAnswer, cancelledOutcome, INTERNAL_ERROR, lateNote, shownApproval } from "./turn-words.ts";
+import {
+  cancelledAnswer,
+  cancelledOutcome,
+  INTERNAL_ERROR,
+  lateNote,
+  shownApproval,
+  tryAgain,
+} from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
 
 /** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
@@ -86,6 +93,8 @@ export class Conversation extends DurableObject<Env> {
   async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {
     const call = this.#transcript.call(callId);
     if (!call) return;
+    // It overtook the reply to submit: Home brings it again in a moment.
+    if (!call.outcome) throw new Error("the call has no answer yet that this could come after");
     // A queued call may turn out to begin a job: only the last word sets off a turn.
     const ownTurn = isJob && outcome.job === undefined;
     if (!this.#transcript.settleLate(callId, by, outcome, lateNote(call, outcome), ownTurn)) return;
@@ -159,13 +168,23 @@ export class Conversation extends DurableObject<Env> {
     const turn = this.#transcript.turn(turnId);
     if (!turn) return undefined;
     if (turn.status !== "running") return this.#result(turn);
-    const open = this.#openCalls(turn).map((call) => call.id);
-    const sent = await this.#stopCalls(open);
-    for (const id of open) this.#settle(id, cancelledOutcome(sent.has(id)));
-    this.#finish(turn, "cancelled", cancelledAnswer(sent.size), "cancelled");
-    this.#model.cancel(turn);
+    await this.#end(turn);
     this.#drive();
     return this.look(turnId);
+  }
+
+  /** Cancels a turn: first its calls, also those that the driver sends meanwhile, then itself. */
+  async #end(turn: Turn): Promise<void> {
+    const sent = new Set<string>();
+    const stopped = new Set<string>();
+    const open = () => this.#openCalls(turn).map((call) => call.id);
+    for (let ids = open(); ids.length > 0; ids = open().filter((id) => !stopped.has(id))) {
+      for (const id of await this.#stopCalls(ids)) sent.add(id);
+      for (const id of ids) stopped.add(id);
+    }
+    for (const id of open()) this.#settle(id, cancelledOutcome(sent.has(id)));
+    this.#finish(turn, "cancelled", cancelledAnswer(sent.size), "cancelled");
+    this.#model.cancel(turn);
   }
 
   /** Home tells the devices, and keeps back what has not reached it yet. @returns those that were sent, or may be */
@@ -181,12 +200,17 @@ export class Conversation extends DurableObject<Env> {
 
   /** Forgets everything. */
   async forget(): Promise<void> {
-    const current = this.#transcript.currentTurn();
-    if (current) await this.cancel(current.id);
+    for (let turn = this.#transcript.currentTurn(); turn; turn = this.#transcript.currentTurn()) {
+      await this.#end(turn);
+    }
     this.#waiters.closeAll();
     await this.ctx.storage.deleteAll();
     migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
     this.#transcript.forgetSeq();
+    // The alarm went with the rows.
+    this.#alarmAt = undefined;
+    this.#out.clear();
+    this.#model.planned(undefined);
   }
 
   /** `/attach?turn=…&after=seq`: the Worker's waiting room. Only the Worker can reach this. */
@@ -199,7 +223,7 @@ export class Conversation extends DurableObject<Env> {
     if (turn.status !== "running" && missed.length === 0)
       return new Response("nothing more", { status: 410 });
     const live = url.searchParams.has("live");
-    const response = this.#waiters.accept(turn.id, missed, live);
+    const response = this.#waiters.accept(turn.id, missed, live, turn.status !== "running");
     if (turn.status === "running") {
       // After a crash the waiting room comes back before the lease does.
       this.#drive();
@@ -250,7 +274,12 @@ export class Conversation extends DurableObject<Env> {
     const turn = this.#transcript.currentTurn();
     if (!turn) return;
     if (this.#transcript.countAttempt(turn.n) > MAX_ATTEMPTS)
-      this.#finish(turn, "failed", INTERNAL_ERROR, "internal");
+      this.#finish(
+        turn,
+        "failed",
+        `${INTERNAL_ERROR} ${tryAgain(this.#transcript.entriesOf(turn.n))}`,
+        "internal",
+      );
     await this.#wakeBy(Date.now() + HOME_RETRY_MS);
   }
 
@@ -308,7 +337,9 @@ export class Conversation extends DurableObject<Env> {
     if (due.length > 0) {
       await this.#lease();
       const tainted = history.some(isTainted);
-      await Promise.all(due.map((call) => this.#submit(turn, call, tainted)));
+      const failed = await Promise.all(due.map((call) => this.#submit(turn, call, tainted)));
+      const unreached = failed.filter((call) => call !== undefined);
+      if (unreached.length > 0) this.#homeFailed(turn, unreached);
     }
     const left = this.#openCalls(turn);
     // Something was settled on the spot: there is room for another call, or the batch is complete.
@@ -316,7 +347,8 @@ export class Conversation extends DurableObject<Env> {
     const deadlines = left.filter((call) => this.#out.has(call.id)).map((call) => this.#dueAt(call));
     const retryAt = this.#transcript.turn(turn.id)?.notBefore ?? 0;
     if (retryAt > now) deadlines.push(retryAt);
-    await this.#wakeBy(Math.min(...deadlines));
+    // Home may be late itself: it is asked again, but not at once for ever.
+    await this.#wakeBy(Math.max(Math.min(...deadlines), now + HOME_RETRY_MS));
     return "parked";
   }
 
@@ -325,12 +357,12 @@ export class Conversation extends DurableObject<Env> {
     return (this.#out.get(call.id)?.deadline ?? 0) + DEADLINE_GRACE_MS;
   }
 
-  /** Gives one call to Home, or answers it on the spot. */
-  async #submit(turn: Turn, call: StoredCall, tainted: boolean): Promise<void> {
+  /** Gives one call to Home, or answers it on the spot. @returns the call, when Home did not take it */
+  async #submit(turn: Turn, call: StoredCall, tainted: boolean): Promise<StoredCall | undefined> {
     const checked = checkEdgeCall(call);
     if (!checked.ok) {
       this.#settle(call.id, checked.outcome);
-      return;
+      return undefined;
     }
     try {
       const reply = await this.#home().submit({
@@ -343,19 +375,22 @@ export class Conversation extends DurableObject<Env> {
       });
       if (reply.accepted) this.#out.set(call.id, { deadline: reply.deadline, at: Date.now() });
       else this.#settle(call.id, reply.outcome);
+      return undefined;
     } catch (error) {
       logError("call.submit_failed", error, { turn: turn.id, call: call.id });
-      if (this.#transcript.countAttempt(turn.n) > MAX_ATTEMPTS) {
-        this.#settle(call.id, {
-          status: "error",
-          errorType: "outcome_unknown",
-          text: errorText.outcomeUnknown("this call"),
-          elapsedMs: 0,
-        });
-      } else {
-        this.#transcript.postpone(turn.n, Date.now() + HOME_RETRY_MS);
-      }
+      return call;
     }
+  }
+
+  /** Home is being replaced, or is overloaded: the calls are given to it again, a few times. */
+  #homeFailed(turn: Turn, calls: readonly StoredCall[]): void {
+    if (this.#transcript.countAttempt(turn.n) <= MAX_ATTEMPTS) {
+      this.#transcript.postpone(turn.n, Date.now() + HOME_RETRY_MS);
+      return;
+    }
+    const text = errorText.outcomeUnknown("this call");
+    for (const call of calls)
+      this.#settle(call.id, { status: "error", errorType: "outcome_unknown", text, elapsedMs: 0 });
   }
 
   #settle(callId: string, outcome: Outcome): boolean {

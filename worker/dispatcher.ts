@@ -15,6 +15,7 @@ import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome 
 import { logError } from "./log.ts";
 import { conversationOf } from "./objects.ts";
 import { silenceOutcome } from "./outcome.ts";
+import type { Questions } from "./questions.ts";
 import { ago } from "./roster.ts";
 import { readSettings } from "./settings.ts";
 
@@ -47,6 +48,7 @@ export class Dispatcher {
   readonly #bridge: BridgeSocket;
   readonly #agents: Agents;
   readonly #ledger: Ledger;
+  readonly #questions: Questions;
   #lastN = 0;
   /** When the alarm stands, as far as this instance knows: spares a row for each call. */
   #armed: number | undefined;
@@ -60,6 +62,7 @@ export class Dispatcher {
     this.#bridge = home.bridge;
     this.#agents = home.agents;
     this.#ledger = home.ledger;
+    this.#questions = home.questions;
   }
 
   /** What a conversation is told with a result, for the model call that follows. */
@@ -237,12 +240,14 @@ export class Dispatcher {
   /**
    * Settles a call: first with its conversation, then in the row. A crash between the two leaves the call open,
    * its report unacknowledged and so sent again, and the conversation recognises it.
+   * @returns false when something else settled it meanwhile
    */
-  async settle(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
+  async settle(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
     const handedOver = await this.#handOver(call, outcome);
-    if (!this.#ledger.settle(call.id, outcome, handedOver, Date.now())) return;
+    if (!this.#ledger.settle(call.id, outcome, handedOver, Date.now())) return false;
     for (const socket of this.#ctx.getWebSockets(call.id)) tellOutcome(socket, outcome);
     if (!handedOver) await this.arm();
+    return true;
   }
 
   /** A report that comes after the call was given up: the truth, late. */
@@ -349,10 +354,12 @@ export class Dispatcher {
       this.#bridge.dropStrangers(now);
       const untaken = this.#ledger.untaken(now);
       for (const call of untaken) this.#ledger.taken(call.id);
-      if (untaken.length > 0) this.#bridge.dropSilent(now);
+      // Only what this bridge was sent says something of it.
+      const since = this.#bridge.connectedSince(now) ?? now;
+      if (untaken.some((call) => (call.sentAt ?? 0) >= since)) this.#bridge.dropSilent(now);
       for (const call of this.#ledger.overdue(now)) {
         const what = call.command === "tool" ? `'${String(call.payload.tool)}'` : `the ${call.command}`;
-        const delivered = call.state !== "waiting";
+        const delivered = call.state === "sent" || call.state === "taken";
         await this.settle(
           call,
           silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent),
@@ -362,6 +369,7 @@ export class Dispatcher {
         if (call.outcome) await this.#redeliver(call, call.outcome);
       }
       this.#ledger.prune(now);
+      this.#questions.prune(now);
     } finally {
       await this.arm();
     }

@@ -159,6 +159,22 @@ describe("silence", () => {
   }, 20_000);
 });
 
+test("after a failure nobody is told that nothing was done when it may have been", async () => {
+  const bridge = await TestBridge.connect([agent("pi", { tools: [SIREN] })]);
+  bridge.onCall = () => ({
+    status: "error",
+    tool: "siren",
+    error: "Error: lost",
+    error_type: "outcome_unknown",
+  });
+  const siren = { calls: [{ arguments: { agent_id: "pi", action: "siren" } }] };
+  const { body } = await say("unsure", script(siren, { status: 401 }));
+  expect(body.answer).toContain(
+    "It is unknown whether this was done: action 'siren' on 'pi'. Please check before you ask again.",
+  );
+  expect(body.answer).not.toContain("Nothing was done");
+});
+
 describe("the bridge", () => {
   test("gets open calls again when it comes back, and a call is settled once", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);

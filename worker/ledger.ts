@@ -155,7 +155,10 @@ export class Ledger {
 
   /** Calls that the bridge should have taken by now. */
   untaken(now: number): LedgerCall[] {
-    return this.#select("WHERE state = 'sent' AND sent_at <= ?", now - TAKEN_WITHIN_MS);
+    return this.#select(
+      "WHERE state <> 'settled' AND state = 'sent' AND sent_at <= ?",
+      now - TAKEN_WITHIN_MS,
+    );
   }
 
   /** Calls whose time is over. */

@@ -45,8 +45,8 @@ export type TurnHost = {
 
 export class ModelStep {
   readonly #host: TurnHost;
-  /** The model call that runs, so that a cancel can stop it. */
   #plan: { plan: Plan; until: number } | undefined;
+  /** The model call that runs, so that a cancel can stop it. */
   #running: { turn: number; abort: AbortController } | undefined;
 
   constructor(host: TurnHost) {
@@ -54,8 +54,8 @@ export class ModelStep {
   }
 
   /** Home has just told what it knows, with a result. */
-  planned(plan: Plan): void {
-    this.#plan = { plan, until: Date.now() + PLAN_FRESH_MS };
+  planned(plan: Plan | undefined): void {
+    this.#plan = plan && { plan, until: Date.now() + PLAN_FRESH_MS };
   }
 
   /** What Home knows: as it told a moment ago, or asked for. A budget for the day has to be reserved there. */
@@ -134,7 +134,7 @@ export class ModelStep {
       const entry = assistantEntry(reply, history, settings.loopEnabled && next.tools);
       const seq = this.#host.transcript.addReply(
         turn.n,
-        history.at(-1)?.seq ?? 0,
+        lastSaid(turn, history),
         entry,
         reply.model,
         reply.usage,
@@ -209,7 +209,7 @@ export class ModelStep {
     logError("model.failed", error, { turn: turn.id, kind: error.kind, attempts, model: model?.name });
     const others = settings.models.length > 1;
     if (model && isModelFailure(error)) {
-      await this.#noteFailure(model, error.kind === "never" ? FAILURES_TO_COOL : 1);
+      await this.#noteFailure(model, error.kind === "now" ? 1 : FAILURES_TO_COOL);
       // A wrong key will not mend itself, but the next model may well answer.
       if (others && error.kind !== "now" && attempts < MAX_ATTEMPTS) return;
     }
@@ -233,6 +233,11 @@ export class ModelStep {
       logError("model.health_lost", error, { model: model.name });
     }
   }
+}
+
+/** Seq of what was said last in a turn; null in one that a job set off, which begins with a note. */
+function lastSaid(turn: Turn, history: readonly StoredEntry[]): number | null {
+  return history.findLast((entry) => entry.turn === turn.n && entry.role !== "note")?.seq ?? null;
 }
 
 function isLimited(budgets: Settings["budgets"]): boolean {

@@ -153,9 +153,9 @@ function innerCalls(payload: Record<string, unknown>): CallRecord[] {
     const ok = status === undefined ? success === true : status === "success";
     return [
       {
-        id: id ?? String(index),
-        name: name ?? tool ?? "unknown",
-        ...(args && { args }),
+        id: (id ?? String(index)).slice(0, 128),
+        name: (name ?? tool ?? "unknown").slice(0, 64),
+        ...(args && JSON.stringify(args).length <= INNER_TEXT_MAX && { args }),
         status: status === "pending" ? "pending" : ok ? "success" : "error",
         ...(ok
           ? { result: asText(result).slice(0, INNER_TEXT_MAX) }

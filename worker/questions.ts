@@ -48,6 +48,8 @@ type QuestionRow = {
 export const EXPIRED = "(expired)";
 export const CLOSED = "(closed)";
 
+const KEEP_CLOSED_MS = 48 * 3_600_000;
+
 export type Answered =
   | { ok: true; question: Question }
   | { ok: false; status: 400 | 403 | 404 | 409 | 410; code: string; message: string };
@@ -131,6 +133,16 @@ export class Questions {
       now,
       id,
     );
+  }
+
+  /** Closed ones are kept as long as the calls that they belong to. */
+  prune(now: number): void {
+    this.#sql.exec("DELETE FROM question WHERE answer IS NOT NULL AND asked_at < ?", now - KEEP_CLOSED_MS);
+  }
+
+  /** What an agent asked before: it repeats until it has the answer. */
+  known(call: string, agentQuestion: string): Question | undefined {
+    return this.#ofAgent(call, agentQuestion);
   }
 
   expired(now: number): Question[] {

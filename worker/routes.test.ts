@@ -197,6 +197,29 @@ describe("the rest", () => {
     expect((await say("forget", script({ text: "anew" }))).body.answer).toBe("anew");
   });
 
+  test("a conversation that is forgotten with a turn on its way and one that waits: both are cancelled", async () => {
+    const bridge = await TestBridge.connect([agent("pi")]);
+    const first = say("forget-queue", script(callCpu, { text: "never" }));
+    await until(() => bridge.calls().length > 0);
+    const second = say("forget-queue", script({ text: "never" }));
+    await until(async () => {
+      const { turns } = (await json(await ask("/v1/conversations/forget-queue"))) as { turns?: unknown[] };
+      return turns?.length === 2;
+    });
+    expect((await ask("/v1/conversations/forget-queue", { method: "DELETE" })).status).toBe(204);
+    expect([(await first).body.status, (await second).body.status]).toEqual(["cancelled", "cancelled"]);
+  });
+
+  test("after it was forgotten a conversation still gets its alarms", async () => {
+    await say("forget-alarm", script({ text: "x" }));
+    await ask("/v1/conversations/forget-alarm", { method: "DELETE" });
+    const { body } = await say(
+      "forget-alarm",
+      script({ status: 429, headers: { "retry-after": "1" } }, { text: "in the end" }),
+    );
+    expect(body.answer).toBe("in the end");
+  });
+
   test("status shows the bridge, the agents and what is in flight", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     const answer = say("status", script(callCpu, { text: "$results" }));

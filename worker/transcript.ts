@@ -126,15 +126,15 @@ export class Transcript {
    */
   addReply(
     turn: number,
-    after: number,
+    after: number | null,
     reply: Entry & { role: "assistant" },
     model: string,
     usage: Usage | undefined,
   ): number | undefined {
     return this.#storage.transactionSync(() => {
       const state = this.#sql
-        .exec<{ status: TurnStatus; last: number }>(
-          "SELECT status, (SELECT MAX(seq) FROM message WHERE turn = n) AS last FROM turn WHERE n = ?",
+        .exec<{ status: TurnStatus; last: number | null }>(
+          "SELECT status, (SELECT MAX(seq) FROM message WHERE turn = n AND role <> 'note') AS last FROM turn WHERE n = ?",
           turn,
         )
         .one();

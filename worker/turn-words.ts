@@ -3,21 +3,40 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import type { StoredCall, StoredEntry, TurnQuestion } from "./transcript-rows.ts";
 
-export const INTERNAL_ERROR =
-  "Something went wrong in the gateway itself; its log has the reason. Please ask again.";
+export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its log has the reason.";
 
-/** What a person can do after a failure, and what was already done by then. */
+/** What a person can do after a failure, what was done by then, and what may have been. */
 export function tryAgain(history: readonly StoredEntry[]): string {
   const turn = history.at(-1)?.turn;
-  const done = history
-    .filter((entry) => entry.turn === turn && entry.role === "assistant")
-    .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []))
-    .filter((call) => call.outcome?.status === "success");
-  if (done.length === 0) return "Nothing was done. Please try again later.";
-  return `Before that I got: ${done
-    .map((call) => call.outcome?.text ?? "")
-    .join("\n")
-    .slice(0, 2_000)}`;
+  const calls = history
+    .filter((entry) => entry.turn === turn)
+    .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+  const done = calls.filter((call) => call.outcome?.status === "success");
+  const unsure = calls.filter((call) => !call.outcome || UNSURE.has(call.outcome.errorType ?? ""));
+  const parts: string[] = [];
+  if (done.length > 0)
+    parts.push(
+      `Before that I got: ${done
+        .map((call) => call.outcome?.text ?? "")
+        .join("\n")
+        .slice(0, 2_000)}`,
+    );
+  if (unsure.length > 0)
+    parts.push(
+      `It is unknown whether this was done: ${unsure.map(whatOf).join("; ")}. Please check before you ask again.`,
+    );
+  if (calls.length === 0) parts.push("Nothing was done. Please try again later.");
+  else if (parts.length === 0) parts.push("Nothing succeeded. Please try again later.");
+  return parts.join("\n");
+}
+
+/** Outcomes after which something may have happened. */
+const UNSURE: ReadonlySet<string> = new Set(["outcome_unknown", "timeout"]);
+
+function whatOf({ args }: StoredCall): string {
+  const asked =
+    typeof args.action === "string" ? `action '${args.action}'` : JSON.stringify(args.query ?? "");
+  return `${asked} on '${String(args.agent_id)}'`;
 }
 
 export function cancelledOutcome(sent: boolean): Outcome {

@@ -14,14 +14,15 @@ export class Waiters {
   /**
    * Takes a socket in and sends it what it missed. A turn that is done already ends it.
    * @param live it wants everything as it comes, not only the end
+   * @param over nothing will follow
    */
-  accept(turnId: string, missed: readonly TurnEvent[], live: boolean): Response {
+  accept(turnId: string, missed: readonly TurnEvent[], live: boolean, over: boolean): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, live ? [turnId, liveTag(turnId)] : [turnId]);
     const begin: TurnEvent = { event: "turn", data: { turn: turnId, status: "running" } };
     const events = live ? [begin, ...missed] : missed.filter(({ event }) => event === "done");
     for (const event of events) server.send(JSON.stringify(event));
-    if (missed.at(-1)?.event === "done") server.close(1000, "done");
+    if (over) server.close(1000, "done");
     return new Response(null, { status: 101, webSocket: client });
   }
 
