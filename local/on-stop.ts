@@ -1,9 +1,12 @@
 /** When a program of the local stack is to stop: a signal, or the end of the process that started it. */
 
-/** Runs `stop` once, then ends the process; a second signal ends it at once. */
-export function onStop(stop: () => Promise<void>): void {
+/**
+ * Runs `stop` once, then ends the process; a second signal ends it at once.
+ * @param code 1 where something was asked for that now has no answer
+ */
+export function onStop(stop: () => Promise<void>, code: 0 | 1 = 0): void {
   let stopping = false;
-  const end = (code: number) => {
+  const end = () => {
     if (stopping) process.exit(code);
     stopping = true;
     stop().then(
@@ -14,9 +17,9 @@ export function onStop(stop: () => Promise<void>): void {
       },
     );
   };
-  process.on("SIGINT", () => end(0));
-  process.on("SIGTERM", () => end(0));
+  process.on("SIGINT", end);
+  process.on("SIGTERM", end);
   // The terminal is gone, and with it whoever could have stopped us.
-  process.on("SIGHUP", () => end(0));
-  process.on("disconnect", () => end(0));
+  process.on("SIGHUP", end);
+  process.on("disconnect", end);
 }

@@ -54,7 +54,7 @@ async function main(settings: StartSettings): Promise<void> {
     stopping ??= starting.then((stack) => stack.stop()).finally(() => claimed.release());
     return stopping;
   };
-  onStop(stop);
+  onStop(stop, settings.ask === undefined ? 0 : 1);
   try {
     const stack = await starting;
     const client = { url, token: tokens.api };

@@ -79,7 +79,7 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         created_at   INTEGER NOT NULL,
         settled_at   INTEGER,
         late_for     TEXT,                -- the call of the conversation that already has an answer: this one replaces it
-        flags        TEXT NOT NULL DEFAULT '{}'  -- JSON: watch, tainted
+        flags        TEXT NOT NULL DEFAULT '{}'  -- JSON: watch, tainted, queued
       ) STRICT, WITHOUT ROWID;
       INSERT INTO call_2 SELECT id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at, sends,
         silence_ms, deadline, ends_at, outcome, delivered, created_at, settled_at, NULL, '{}' FROM call;

@@ -25,6 +25,12 @@ describe("a late result", () => {
     expect(body.calls[0]?.error_type).toBe("outcome_unknown");
     bridge.report(body.calls[0]?.id ?? "", "pi", { status: "success", result: "it sounded after all" });
     await until(async () => (await turnsOf("late"))[0]?.calls[0]?.status === "success");
+    // A client that has seen the end gets what came after it, and is let go.
+    const [turn] = await turnsOf("late");
+    const events = await ask(`/v1/conversations/late/turns/${turn?.turn}/events`, {
+      headers: { "last-event-id": "5" },
+    });
+    expect(await events.text()).toContain("it sounded after all");
     // Reported again (its ack was lost): nothing happens twice.
     bridge.report(body.calls[0]?.id ?? "", "pi", { status: "success", result: "it sounded after all" });
     const next = await say("late", script({ text: "$notes" }));

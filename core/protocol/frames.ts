@@ -88,7 +88,7 @@ export const HomeFrame = z.discriminatedUnion("t", [
     /** Budget left when Home sent it; past it, counted from receipt, the bridge refuses. */
     expires_in_ms: z.int().check(z.minimum(0)),
   }),
-  /** A command that nobody answers (`cancel`, `answer`): published verbatim if the agent is there. */
+  /** A command that nobody answers (`cancel`, `watch`): published verbatim if the agent is there. */
   z.object({ t: z.literal("publish"), agent: agentId, payload: raw }),
   /** The report is stored. `payload`: the `ack` command for the agent, to be published verbatim. */
   z.object({ t: z.literal("ack"), id: callId, agent: z.optional(agentId), payload: z.optional(raw) }),

@@ -24,6 +24,14 @@ describe.skipIf(process.platform !== "linux")("npm start", () => {
     expect(asked.out()).toContain("RAM");
   });
 
+  test("ends with npm, also when npm alone is told to stop", async () => {
+    const started = npmStart(folder.path, [], { PORT: String(await freePort()) });
+    await running(started);
+    // Not the group: as a service manager or a script does it.
+    started.child.kill("SIGTERM");
+    await until(() => processesOf(folder.path).length === 0, { within: GONE_WITHIN_MS });
+  });
+
   test("starts each of its programs again that is killed", async () => {
     const started = npmStart(folder.path, [], { PORT: String(await freePort()) });
     const client = await running(started);
