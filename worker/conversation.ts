@@ -38,6 +38,8 @@ import { Waiters } from "./waiters.ts";
 const LEASE_MS = 10_000;
 /** How much later than Home a conversation looks after a call itself: Home's answer should win. */
 const DEADLINE_GRACE_MS = 10_000;
+/** As long as Home keeps the calls of it. */
+const KEEP_ONE_SHOT_MS = 48 * 3_600_000;
 /** Pause before Home is asked again after it failed (a deploy resets it for a moment). */
 const HOME_RETRY_MS = 1_000;
 
@@ -203,6 +205,10 @@ export class Conversation extends DurableObject<Env> {
     for (let turn = this.#transcript.currentTurn(); turn; turn = this.#transcript.currentTurn()) {
       await this.#end(turn);
     }
+    await this.#wipe();
+  }
+
+  async #wipe(): Promise<void> {
     this.#waiters.closeAll();
     await this.ctx.storage.deleteAll();
     migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
@@ -287,10 +293,19 @@ export class Conversation extends DurableObject<Env> {
   async #advance(): Promise<void> {
     for (;;) {
       const turn = this.#transcript.currentTurn();
-      if (!turn) return;
+      if (!turn) return await this.#expire();
       if (turn.notBefore > Date.now()) return await this.#wakeBy(turn.notBefore);
       if ((await this.#step(turn)) === "parked") return;
     }
+  }
+
+  /** A question of `/ask` stands alone: no route reaches it again, so its rows go after a while. */
+  async #expire(): Promise<void> {
+    if (this.#name().split("/")[1] !== "ask") return;
+    const ended = this.#transcript.turns().at(-1)?.finishedAt ?? null;
+    if (ended === null) return;
+    if (Date.now() < ended + KEEP_ONE_SHOT_MS) await this.#wakeBy(ended + KEEP_ONE_SHOT_MS);
+    else await this.#wipe();
   }
 
   async #step(turn: Turn): Promise<"on" | "parked"> {

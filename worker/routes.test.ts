@@ -1,3 +1,5 @@
+import { listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
@@ -188,6 +190,25 @@ describe("the rest", () => {
     const failed = await post("/ask", script({ status: 401 }));
     expect(failed.status).toBe(502);
     expect(await failed.text()).toContain("could not get an answer from the model");
+  });
+
+  test("a question of /ask leaves nothing behind after two days", async () => {
+    const text = script({ text: "x" });
+    await post("/ask", text);
+    const stubs = (await listDurableObjectIds(env.CONVERSATION)).map((id) => env.CONVERSATION.get(id));
+    const turnsIn = (stub: DurableObjectStub) =>
+      runInDurableObject(
+        stub,
+        (_, { storage }) => storage.sql.exec("SELECT 1 FROM message WHERE text = ?", text).toArray().length,
+      );
+    const counts = await Promise.all(stubs.map(turnsIn));
+    const stub = stubs[counts.indexOf(1)];
+    if (!stub) throw new Error("the question's object is not there");
+    await runInDurableObject(stub, (_, { storage }) => {
+      storage.sql.exec("UPDATE turn SET finished_at = finished_at - 49 * 3600000");
+    });
+    await runDurableObjectAlarm(stub);
+    await until(async () => (await turnsIn(stub)) === 0);
   });
 
   test("a conversation is forgotten", async () => {
