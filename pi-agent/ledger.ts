@@ -159,10 +159,10 @@ export class Ledger {
     const line: LedgerLine = { t: "done", id, at: this.#wallClock(), report };
     // Until it is in the file, and should it never be.
     entry.report = { in: "memory", text: report };
-    const written = this.#write(line, !entry.idempotent, (offset, length) => {
+    // Before anybody has the report: a process that is killed after that still knows it in its next life.
+    await this.#write(line, !entry.idempotent, (offset, length) => {
       entry.report = { in: "file", offset, length };
     });
-    if (!entry.idempotent) await written;
     follow(entry, line);
   }
 

@@ -9,7 +9,7 @@ import { conversationOf } from "./objects.ts";
 import { type Answered, type Asked, CLOSED, EXPIRED, type Question } from "./questions.ts";
 
 /** A call is given up this long after its question expired: the device says so itself before. */
-const AFTER_EXPIRY_MS = 15_000;
+export const AFTER_EXPIRY_MS = 15_000;
 /** For an approval that the gateway asks for; the device's have their own. */
 const GATEWAY_APPROVAL_MS = 10 * 60_000;
 /** A conversation that could not take a question gets it again after this. */

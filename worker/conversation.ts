@@ -10,10 +10,9 @@ import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { nextOf } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
-import { errorText } from "@edgecall/core/tools/errors.ts";
-import type { AskedOfPerson } from "./asking.ts";
+import { AFTER_EXPIRY_MS, type AskedOfPerson } from "./asking.ts";
+import { CallStep, HOME_RETRY_MS } from "./call-step.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
-import { checkEdgeCall } from "./edge-call.ts";
 import type { Env } from "./env.ts";
 import type { Plan } from "./home.ts";
 import { logError, logInfo } from "./log.ts";
@@ -22,40 +21,25 @@ import { ModelStep } from "./model-step.ts";
 import { homeOf } from "./objects.ts";
 import { readSettings, type Settings, SettingsError } from "./settings.ts";
 import { Transcript } from "./transcript.ts";
-import type { NewTurn, StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
+import type { NewTurn, Turn } from "./transcript-rows.ts";
 import { eventsAfter, resultOf, type TurnEvent, type TurnResult } from "./turn-view.ts";
-import {
-  cancelledAnswer,
-  cancelledOutcome,
-  INTERNAL_ERROR,
-  lateNote,
-  shownApproval,
-  tryAgain,
-} from "./turn-words.ts";
+import { cancelledAnswer, INTERNAL_ERROR, lateNote, shownApproval, tryAgain } from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
 
 /** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
 const LEASE_MS = 10_000;
-/** How much later than Home a conversation looks after a call itself: Home's answer should win. */
-const DEADLINE_GRACE_MS = 10_000;
 /** As long as Home keeps the calls of it. */
 const KEEP_ONE_SHOT_MS = 48 * 3_600_000;
-/** Pause before Home is asked again after it failed (a deploy resets it for a moment). */
-const HOME_RETRY_MS = 1_000;
 
 export class Conversation extends DurableObject<Env> {
   readonly #transcript: Transcript;
   readonly #waiters: Waiters;
   readonly #model: ModelStep;
+  readonly #calls: CallStep;
   /** One driver at a time: an object has one instance, so a flag in memory is enough. */
   #driving = false;
   /** Something was written while the driver was on its way out. */
   #again = false;
-  /**
-   * Calls that Home has, and by when it will have settled each (epoch ms). In memory only: an object that was
-   * rebuilt gives them to Home again, which recognises them, and a row less is written for each call.
-   */
-  readonly #out = new Map<string, { deadline: number; at: number }>();
   /** When the alarm stands, as far as this instance knows. */
   #alarmAt: number | undefined;
 
@@ -64,6 +48,15 @@ export class Conversation extends DurableObject<Env> {
     migrate(ctx.storage, CONVERSATION_MIGRATIONS);
     this.#transcript = new Transcript(ctx.storage);
     this.#waiters = new Waiters(ctx);
+    this.#calls = new CallStep({
+      transcript: this.#transcript,
+      name: () => this.#name(),
+      home: () => this.#home(),
+      lease: () => this.#lease(),
+      wakeBy: (time) => this.#wakeBy(time),
+      watched: (turn) => this.#waiters.watched(turn.id),
+      settled: (n) => this.#tellSettled(n),
+    });
     this.#model = new ModelStep({
       transcript: this.#transcript,
       home: () => this.#home(),
@@ -86,7 +79,7 @@ export class Conversation extends DurableObject<Env> {
   /** The result of a call, from Home. The first one counts. */
   /** @param plan what Home knows at this moment: spares asking it again for the model call that follows */
   async settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void> {
-    if (!this.#settle(callId, outcome)) return;
+    if (!this.#calls.settle(callId, outcome)) return;
     if (plan) this.#model.planned(plan);
     this.#drive();
   }
@@ -117,11 +110,7 @@ export class Conversation extends DurableObject<Env> {
       )
     )
       return;
-    this.#out.set(call.id, {
-      at: Date.now(),
-      ...this.#out.get(call.id),
-      deadline: expires_at + DEADLINE_GRACE_MS,
-    });
+    this.#calls.extend(call.id, expires_at + AFTER_EXPIRY_MS);
     this.#tellNewest(turn);
     this.#drive();
   }
@@ -175,29 +164,10 @@ export class Conversation extends DurableObject<Env> {
     return this.look(turnId);
   }
 
-  /** Cancels a turn: first its calls, also those that the driver sends meanwhile, then itself. */
   async #end(turn: Turn): Promise<void> {
-    const sent = new Set<string>();
-    const stopped = new Set<string>();
-    const open = () => this.#openCalls(turn).map((call) => call.id);
-    for (let ids = open(); ids.length > 0; ids = open().filter((id) => !stopped.has(id))) {
-      for (const id of await this.#stopCalls(ids)) sent.add(id);
-      for (const id of ids) stopped.add(id);
-    }
-    for (const id of open()) this.#settle(id, cancelledOutcome(sent.has(id)));
-    this.#finish(turn, "cancelled", cancelledAnswer(sent.size), "cancelled");
+    const sent = await this.#calls.cancel(turn);
+    this.#finish(turn, "cancelled", cancelledAnswer(sent), "cancelled");
     this.#model.cancel(turn);
-  }
-
-  /** Home tells the devices, and keeps back what has not reached it yet. @returns those that were sent, or may be */
-  async #stopCalls(ids: string[]): Promise<Set<string>> {
-    if (ids.length === 0) return new Set();
-    try {
-      return new Set(await this.#home().cancel(ids, this.#name()));
-    } catch (error) {
-      logError("cancel.failed", error, { conversation: this.ctx.id.name });
-      return new Set(ids);
-    }
   }
 
   /** Forgets everything. */
@@ -215,7 +185,7 @@ export class Conversation extends DurableObject<Env> {
     this.#transcript.forgetSeq();
     // The alarm went with the rows.
     this.#alarmAt = undefined;
-    this.#out.clear();
+    this.#calls.forget();
     this.#model.planned(undefined);
   }
 
@@ -233,8 +203,7 @@ export class Conversation extends DurableObject<Env> {
     if (turn.status === "running") {
       // After a crash the waiting room comes back before the lease does.
       this.#drive();
-      const out = live ? this.#openCalls(turn).filter((call) => this.#out.has(call.id)) : [];
-      if (out.length > 0) this.ctx.waitUntil(this.#watch(out.map((call) => call.id)));
+      if (live) this.ctx.waitUntil(this.#watch(turn));
     }
     return response;
   }
@@ -321,7 +290,7 @@ export class Conversation extends DurableObject<Env> {
       this.#finish(turn, "done", next.text);
       return "on";
     }
-    if (next.do === "calls") return await this.#makeCalls(turn, history, settings);
+    if (next.do === "calls") return await this.#calls.take(turn, history, settings);
     await this.#model.take(turn, history, next, settings);
     return "on";
   }
@@ -333,92 +302,6 @@ export class Conversation extends DurableObject<Env> {
       if (error instanceof SettingsError) return error;
       throw error;
     }
-  }
-
-  // ── calls ───────────────────────────────────────────────────────────────────────────────────────────
-
-  /** Puts calls out, at most `maxParallel` at once, and parks the turn until a result or a deadline. */
-  async #makeCalls(
-    turn: Turn,
-    history: readonly StoredEntry[],
-    settings: Settings,
-  ): Promise<"on" | "parked"> {
-    const now = Date.now();
-    const open = openCalls(history.filter((entry) => entry.turn === turn.n));
-    const out = open.filter((call) => this.#out.has(call.id));
-    const overdue = out.filter((call) => this.#dueAt(call) <= now);
-    const room = Math.max(0, settings.limits.maxParallel - out.length);
-    const due = [...open.filter((call) => !this.#out.has(call.id)).slice(0, room), ...overdue];
-    if (due.length > 0) {
-      await this.#lease();
-      const tainted = history.some(isTainted);
-      const failed = await Promise.all(due.map((call) => this.#submit(turn, call, tainted)));
-      const unreached = failed.filter((call) => call !== undefined);
-      if (unreached.length > 0) this.#homeFailed(turn, unreached);
-    }
-    const left = this.#openCalls(turn);
-    // Something was settled on the spot: there is room for another call, or the batch is complete.
-    if (left.length < open.length) return "on";
-    const deadlines = left.filter((call) => this.#out.has(call.id)).map((call) => this.#dueAt(call));
-    const retryAt = this.#transcript.turn(turn.id)?.notBefore ?? 0;
-    if (retryAt > now) deadlines.push(retryAt);
-    // Home may be late itself: it is asked again, but not at once for ever.
-    await this.#wakeBy(Math.max(Math.min(...deadlines), now + HOME_RETRY_MS));
-    return "parked";
-  }
-
-  /** When Home is asked what became of a call. */
-  #dueAt(call: StoredCall): number {
-    return (this.#out.get(call.id)?.deadline ?? 0) + DEADLINE_GRACE_MS;
-  }
-
-  /** Gives one call to Home, or answers it on the spot. @returns the call, when Home did not take it */
-  async #submit(turn: Turn, call: StoredCall, tainted: boolean): Promise<StoredCall | undefined> {
-    const checked = checkEdgeCall(call);
-    if (!checked.ok) {
-      this.#settle(call.id, checked.outcome);
-      return undefined;
-    }
-    try {
-      const reply = await this.#home().submit({
-        id: call.id,
-        conversation: this.#name(),
-        args: checked.args,
-        caller: { principal: turn.origin.principal, role: turn.origin.role, channel: turn.origin.channel },
-        watched: this.#waiters.watched(turn.id),
-        tainted,
-      });
-      if (reply.accepted) this.#out.set(call.id, { deadline: reply.deadline, at: Date.now() });
-      else this.#settle(call.id, reply.outcome);
-      return undefined;
-    } catch (error) {
-      logError("call.submit_failed", error, { turn: turn.id, call: call.id });
-      return call;
-    }
-  }
-
-  /** Home is being replaced, or is overloaded: the calls are given to it again, a few times. */
-  #homeFailed(turn: Turn, calls: readonly StoredCall[]): void {
-    if (this.#transcript.countAttempt(turn.n) <= MAX_ATTEMPTS) {
-      this.#transcript.postpone(turn.n, Date.now() + HOME_RETRY_MS);
-      return;
-    }
-    const text = errorText.outcomeUnknown("this call");
-    for (const call of calls)
-      this.#settle(call.id, { status: "error", errorType: "outcome_unknown", text, elapsedMs: 0 });
-  }
-
-  #settle(callId: string, outcome: Outcome): boolean {
-    const n = this.#transcript.settle(callId, outcome, this.#out.get(callId)?.at);
-    this.#out.delete(callId);
-    if (n === undefined) return false;
-    const turn = this.#waiters.any() ? this.#transcript.turnAt(n) : undefined;
-    if (turn) this.#tellNewest(turn);
-    return true;
-  }
-
-  #openCalls(turn: Turn): StoredCall[] {
-    return openCalls(this.#transcript.entriesOf(turn.n));
   }
 
   // ── the end of a turn, and who hears of it ──────────────────────────────────────────────────────────
@@ -433,13 +316,18 @@ export class Conversation extends DurableObject<Env> {
     this.#waiters.end(turn.id);
   }
 
-  /** Somebody came to watch after the calls were sent. */
-  async #watch(calls: string[]): Promise<void> {
+  /** Devices send their output only while somebody looks. */
+  async #watch(turn: Turn): Promise<void> {
     try {
-      await this.#home().watch(calls);
+      await this.#calls.watch(turn);
     } catch (error) {
       logError("watch.failed", error, { conversation: this.ctx.id.name });
     }
+  }
+
+  #tellSettled(n: number): void {
+    const turn = this.#waiters.any() ? this.#transcript.turnAt(n) : undefined;
+    if (turn) this.#tellNewest(turn);
   }
 
   #eventsAfter(turn: Turn, after: number): TurnEvent[] {
@@ -490,16 +378,4 @@ export class Conversation extends DurableObject<Env> {
     if (!this.ctx.id.name) throw new Error("a conversation is reached by its name only");
     return this.ctx.id.name;
   }
-}
-
-function openCalls(entries: readonly StoredEntry[]): StoredCall[] {
-  return entries.flatMap((entry) =>
-    entry.role === "assistant" ? entry.calls.filter((call) => call.outcome === undefined) : [],
-  );
-}
-
-/** Whether an entry brought a stranger's text: a device's file or web page, or a person's picture. */
-function isTainted(entry: StoredEntry): boolean {
-  if (entry.role === "user") return (entry.images?.length ?? 0) > 0;
-  return entry.role === "assistant" && entry.calls.some((call) => call.outcome?.tainted === true);
 }
