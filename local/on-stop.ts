@@ -1,14 +1,20 @@
 /** When a program of the local stack is to stop: a signal, or the end of the process that started it. */
 
+/** One Ctrl-C comes twice: from the terminal to the whole group, and from npm, which passes its own on. */
+const SAME_SIGNAL_MS = 1_000;
+
 /**
  * Runs `stop` once, then ends the process; a second signal ends it at once.
  * @param code 1 where something was asked for that now has no answer
  */
 export function onStop(stop: () => Promise<void>, code: 0 | 1 = 0): void {
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const end = () => {
-    if (stopping) process.exit(code);
-    stopping = true;
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(code);
+      return;
+    }
+    stoppingSince = performance.now();
     stop().then(
       () => process.exit(code),
       (error: unknown) => {
