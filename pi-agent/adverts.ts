@@ -9,7 +9,19 @@ import type { Settings } from "./settings.ts";
 /** What this agent understands beyond EvoClaw; without a model there is no `prompt`. */
 export function features(settings: Settings): string[] {
   const prompt = settings.llm ? ["prompt"] : [];
-  return ["tool", ...prompt, "cancel", "ack", "events", "presence", "tools", "watch", "question", "job"];
+  return [
+    "tool",
+    ...prompt,
+    "cancel",
+    "ack",
+    "events",
+    "presence",
+    "tools",
+    "watch",
+    "question",
+    "job",
+    "upload",
+  ];
 }
 
 export function capabilitiesText(settings: Settings): string {

@@ -34,7 +34,7 @@ test("on connect it says everything of itself, retained, and a heartbeat at once
     capabilities: "eye sensor node — temperature, CPU/memory/disk stats, process monitoring, camera snapshot",
     agent_type: "monitor",
     version: "0.1.0",
-    features: ["tool", "cancel", "ack", "events", "presence", "tools", "watch", "question", "job"],
+    features: ["tool", "cancel", "ack", "events", "presence", "tools", "watch", "question", "job", "upload"],
   });
   expect(said.tools).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{16}$/) });
   const actions = (said.tools?.tools ?? []) as unknown[];

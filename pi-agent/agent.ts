@@ -27,6 +27,7 @@ import { reportText } from "./reports.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 import { Slots } from "./slots.ts";
 import { deviceTools } from "./tools/all.ts";
+import { Uploads } from "./uploads.ts";
 
 /** Replies of callers that acknowledge nothing, kept while the broker is away: the newest so many. */
 const OUTBOX_MAX = 100;
@@ -69,11 +70,13 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   const runner: RunnerOptions = { log: runLog(log), locks: new Locks(), secrets: secretsOf(settings) };
   const metrics = new Metrics();
   const questions = new Questions(event);
+  const uploads = new Uploads(event, log);
   const jobs = new JobDesk({
     settings,
     ledger,
     runner,
     metrics,
+    uploads,
     log,
     report,
     progress: (token, said) => event({ type: "progress", request_id: token, ...said }),
@@ -87,6 +90,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     ledger,
     questions,
     jobs,
+    uploads,
     promptSlots: new Slots(settings.maxPrompts),
     log,
     shutdown: () => setImmediate(() => void stop()),

@@ -80,14 +80,11 @@ describe("tool", () => {
     );
   });
 
-  test("an image comes as a content block", async () => {
+  test("an image comes beside the words", async () => {
     expect((await tool("picture")).payload).toMatchObject({
       status: "success",
-      result: "a picture\n[image image/png]",
-      content: [
-        { type: "text", text: "a picture" },
-        { type: "image", mediaType: "image/png", data: "iVBO" },
-      ],
+      result: "a picture",
+      media: [{ media_type: "image/png", bytes: 3, data: "iVBO" }],
     });
   });
 

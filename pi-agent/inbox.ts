@@ -121,6 +121,8 @@ export class Inbox {
         );
       case "watch":
         return this.#watch(command);
+      case "upload":
+        return this.#upload(command);
     }
     const kind = COMMANDS.get(command.command);
     const problem = kind ? kind.problem?.(command) : `unknown command: ${command.command}`;
@@ -272,6 +274,13 @@ export class Inbox {
   #watch(command: Command): void {
     const target = command.payload.request_id;
     if (typeof target === "string") this.#watchCall(target);
+  }
+
+  /** Nobody waits for an answer to it; what is wrong with it is for the log. */
+  #upload(command: Command): void {
+    const { device } = this.#options;
+    const problem = device.uploads.told(command.payload);
+    if (problem !== undefined) device.log("warn", "upload.unreadable", { error: problem });
   }
 
   #watchCall(id: string): void {

@@ -48,6 +48,9 @@ test("a prompt tells the calls that it made", () => {
   ];
   const payload = payloadOf({ command: "prompt", tool: undefined, inner: calls });
   expect(payload).toMatchObject({
+    error: expect.stringMatching(
+      /\nThe calls in its record: cpu \(done\), toggle \(failed\), cpu \(under way\), toggle \(under way\)\.$/,
+    ),
     error_type: "outcome_unknown",
     calls: [
       { id: "1", name: "cpu", args: { value: "1" }, status: "success", result: "7%", elapsed_ms: 3 },
@@ -56,6 +59,14 @@ test("a prompt tells the calls that it made", () => {
       { id: "4", name: "toggle", status: "error", error_type: "outcome_unknown" },
     ],
   });
+});
+
+test("of many calls the last ones are told in words", () => {
+  const done = { ok: true, text: "7%", ms: 3 };
+  const calls = [...Array.from({ length: 10 }, (_, n) => inner(`${n}`, true, done)), inner("last", false)];
+  const { error } = payloadOf({ command: "prompt", tool: undefined, inner: calls });
+  expect(error).toMatch(/in its record: …, (cpu \(done\), ){9}toggle \(under way\)\.$/);
+  expect(payloadOf({ command: "prompt", tool: undefined, inner: [] }).error).not.toContain("record");
 });
 
 test("a prompt that waited for its first approval has done nothing but read", () => {

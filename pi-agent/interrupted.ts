@@ -6,6 +6,9 @@ import { type Reply, succeeded } from "./reports.ts";
 
 type Interrupted = Pick<LedgerEntry, "command" | "tool" | "asking" | "inner" | "jobOf">;
 
+/** The last calls are told in words; more would bury the advice before them. */
+const TOLD_CALLS = 10;
+
 /** Its outcome is unknown, unless the record says that nothing that acts had begun. */
 export function replyOfInterrupted(entry: Interrupted): Reply {
   const tool = entry.tool ?? entry.command;
@@ -39,10 +42,18 @@ function unasked(entry: Interrupted, tool: string): { error: string; error_type:
 
 function unknown(entry: Interrupted, tool: string): { error: string; error_type: string } {
   const what = entry.jobOf === undefined ? "this" : "this job";
+  const record = entry.inner?.length ? `\nThe calls in its record: ${inWords(entry.inner)}.` : "";
   return {
-    error: `${errorText.outcomeUnknown(`'${tool}'`)}\nThe device restarted while ${what} ran; it may or may not have taken effect.`,
+    error: `${errorText.outcomeUnknown(`'${tool}'`)}\nThe device restarted while ${what} ran; it may or may not have taken effect.${record}`,
     error_type: "outcome_unknown",
   };
+}
+
+/** For the model, which sees no `calls`: only so can it tell what is done from what has to be looked at. */
+function inWords(inner: readonly InnerCall[]): string {
+  const state = ({ done }: InnerCall) => (done ? (done.ok ? "done" : "failed") : "under way");
+  const named = inner.slice(-TOLD_CALLS).map((call) => `${call.tool} (${state(call)})`);
+  return `${inner.length > TOLD_CALLS ? "…, " : ""}${named.join(", ")}`;
 }
 
 function recordOf({ call, tool, read, args, done }: InnerCall): CallRecord {

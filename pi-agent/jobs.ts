@@ -17,11 +17,13 @@ import { CallEnded, type CommandCall } from "./commands/command.ts";
 import { replyOf } from "./commands/tool.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Log, messageOf } from "./log.ts";
+import { mediaOf, pack } from "./media.ts";
 import type { Metrics } from "./metrics.ts";
 import { Progress, type Said } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
 import { isFailure, replyText, succeeded } from "./reports.ts";
 import type { Settings } from "./settings.ts";
+import type { Uploads } from "./uploads.ts";
 
 /** A week, as the wire has it for everything that waits. */
 export const JOB_MAX_MS = 604_800_000;
@@ -33,6 +35,7 @@ export type JobDeskOptions = {
   ledger: Ledger;
   runner: RunnerOptions;
   metrics: Metrics;
+  uploads: Uploads;
   log: Log;
   report(text: string, id: string, acks: boolean): Promise<void>;
   progress(token: string, said: Said): void;
@@ -93,7 +96,7 @@ export class JobDesk {
     work: JobWork,
     maxMs: number,
   ): Promise<void> {
-    const { ledger, settings, runner, metrics, report } = this.#options;
+    const { ledger, settings, runner, metrics, uploads, report } = this.#options;
     const acks = call.command.n !== undefined;
     // In the record before the call's own result is, since writes keep their order.
     const begun = await ledger.begin({
@@ -117,10 +120,12 @@ export class JobDesk {
               caller: call.caller,
               signal: control.signal,
               update: (text) => progress.output(text, tool.name),
+              artifact: (bytes, mediaType, signal) => uploads.keep(token, bytes, mediaType, signal),
             },
             runner,
           );
-    const reply = replyOf(tool.name, result, elapsedMs, tool.taints === true);
+    const packed = await pack(mediaOf(result), token, uploads, control.signal);
+    const reply = replyOf(tool.name, result, elapsedMs, tool.taints === true, packed);
     metrics.count(isFailure(reply) ? "failed" : "success");
     const text = replyText(settings, token, succeeded({ ...reply.payload, job_of: of }));
     await ledger.done(token, text);

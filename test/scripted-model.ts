@@ -10,7 +10,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export type Step =
-  /** `$results` becomes the tool results since the user's message, `$notes` what the gateway told the model. */
+  /**
+   * `$results` becomes the tool results since the user's message, `$notes` what the gateway told the model,
+   * `$pictures` the media type and length of each picture that it was shown.
+   */
   | { text: string }
   | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string }
   | { status: number; headers?: Record<string, string>; body?: unknown }
@@ -30,7 +33,7 @@ export type ModelRequest = {
 
 type Message = {
   role: string;
-  content: string | null | Array<{ type: string; text?: string }>;
+  content: string | null | Array<{ type: string; text?: string; image_url?: { url: string } }>;
   tool_calls?: Array<{ id: string; function: { name: string; arguments: string } }>;
   tool_call_id?: string;
 };
@@ -148,7 +151,8 @@ function play(response: ServerResponse, step: Exclude<Step, { hold: string }>, a
   }
   const text = ("text" in step && step.text ? step.text : "")
     .replaceAll("$results", resultsOf(asked.messages))
-    .replaceAll("$notes", notesOf(asked.messages));
+    .replaceAll("$notes", notesOf(asked.messages))
+    .replaceAll("$pictures", picturesOf(asked.messages));
   const calls = "calls" in step ? step.calls : [];
   let out = "";
   // In two pieces, so that streaming is seen.
@@ -196,6 +200,13 @@ function resultsOf(messages: Message[]): string {
     .filter((message) => message.role === "tool")
     .map(textOf)
     .join(" | ");
+}
+
+function picturesOf(messages: readonly Message[]): string {
+  const urls = messages.flatMap(({ content }) =>
+    Array.isArray(content) ? content.flatMap((part) => part.image_url?.url ?? []) : [],
+  );
+  return urls.map((url) => `${url.slice(0, url.indexOf(";"))} ${url.length}`).join(", ");
 }
 
 function notesOf(messages: Message[]): string {

@@ -1,5 +1,6 @@
 /** What the bridge says, frame by frame. Nothing that it sends can crash the object or go unanswered. */
 import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
+import type { UploadRequest } from "@edgecall/core/protocol/media.ts";
 import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol/mqtt.ts";
 import { BRIDGE_PROTOCOL, FRAME_MAX_BYTES, HELLO_MAX_BYTES, VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
@@ -14,6 +15,8 @@ import type { Ledger, LedgerCall, SettledOutcome } from "./ledger.ts";
 import { logError, logInfo } from "./log.ts";
 import { conversationOf } from "./objects.ts";
 import { jobsOf, outcomeOf } from "./outcome.ts";
+import { readSettings } from "./settings.ts";
+import { uploadCommand } from "./uploads.ts";
 import { closeQuietly } from "./waiters.ts";
 
 /** Signs of life are written down this coarsely. */
@@ -99,7 +102,7 @@ export class BridgeDesk {
       case "refused":
         return await this.#onRefused(frame.id, frame.code, frame.message);
       case "event":
-        return await this.#onEvent(frame.id, frame.agent, frame.payload);
+        return await this.#onEvent(socket, frame.id, frame.agent, frame.payload);
       case "report":
         return await this.#onReport(frame.id, frame.agent, frame.payload);
     }
@@ -136,11 +139,14 @@ export class BridgeDesk {
     await this.#dispatcher.arm();
   }
 
-  async #onEvent(id: string, agent: string, text: string): Promise<void> {
+  async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
     const call = this.#ledger.get(id);
-    if (!call || call.agent !== agent || call.outcome) return;
+    if (!call || call.agent !== agent) return;
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
+    // A job brings its pictures after its call was answered.
+    if (event.value.type === "upload") return await this.#onUpload(socket, call, event.value);
+    if (call.outcome) return;
     if (event.value.type === "question") return await this.#asking.fromAgent(call, event.value);
     this.#heard(call);
     if (event.value.type !== "progress" || event.value.text === undefined || call.conversation === null)
@@ -149,6 +155,14 @@ export class BridgeDesk {
     const { tool, text: said } = event.value;
     const told = conversationOf(this.#env, call.conversation).progress(call.lateFor ?? id, tool, said);
     this.#ctx.waitUntil(told.catch((error: unknown) => logError("progress.lost", error, { call: id })));
+  }
+
+  /** A device has something that is too large for the broker: it is told where to bring it. */
+  async #onUpload(socket: WebSocket, call: LedgerCall, request: UploadRequest): Promise<void> {
+    // What a command from the API brings is kept in a place of its own.
+    const place = call.conversation ?? `${this.#ctx.id.name}/command/${call.id}`;
+    const origin = readSettings(this.#env).publicUrl ?? this.#bridge.origin(socket);
+    this.#dispatcher.tell(call, "upload", await uploadCommand(this.#env, request, place, origin));
   }
 
   /** An action has its own time-out; only an agent that was asked in words is waited for by signs of life. */

@@ -14,6 +14,8 @@ const TAG = "bridge";
 /** Kept with the socket over hibernation. */
 type Attachment = {
   token: string;
+  /** Where it reached this gateway: devices beside it do, too. */
+  origin: string | undefined;
   connectedAt: number;
   welcomed: boolean;
   /** Its snapshot is in: until then the rows are of the connection before. */
@@ -28,11 +30,12 @@ export class BridgeSocket {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
   }
 
-  accept(token: string, now: number): Response {
+  accept(token: string, origin: string | undefined, now: number): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [TAG]);
     server.serializeAttachment({
       token,
+      origin,
       connectedAt: now,
       welcomed: false,
       told: false,
@@ -46,6 +49,11 @@ export class BridgeSocket {
 
   isWelcomed(socket: WebSocket): boolean {
     return attachmentOf(socket).welcomed;
+  }
+
+  /** `https://host` of this gateway as the bridge's side of the network sees it. */
+  origin(socket: WebSocket): string | undefined {
+    return attachmentOf(socket).origin;
   }
 
   connectedAt(socket: WebSocket): number {

@@ -94,4 +94,25 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    version: 3,
+    sql: `
+      -- Pictures and files of this conversation; messages and outcomes hold their ids.
+      CREATE TABLE media (
+        id         TEXT PRIMARY KEY,
+        media_type TEXT NOT NULL,
+        bytes      INTEGER NOT NULL,
+        sha256     TEXT NOT NULL,
+        created_at INTEGER NOT NULL       -- epoch ms
+      ) STRICT, WITHOUT ROWID;
+
+      -- Their bytes, in rows well below the platform's 2 MB.
+      CREATE TABLE media_part (
+        media    TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        data     BLOB NOT NULL,
+        UNIQUE (media, position)
+      ) STRICT;
+    `,
+  },
 ];

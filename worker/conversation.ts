@@ -16,6 +16,12 @@ import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import type { Env } from "./env.ts";
 import type { Plan } from "./home.ts";
 import { logError, logInfo } from "./log.ts";
+import {
+  type KeptMedia,
+  type MediaLimits,
+  MediaStore,
+  type NewMedia,
+} from "./media.ts";
 import { migrate } from "./migrate.ts";
 import { ModelStep } from "./model-step.ts";
 import { homeOf } from "./objects.ts";
@@ -28,11 +34,14 @@ import { Waiters } from "./waiters.ts";
 
 /** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
 const LEASE_MS = 10_000;
+/** While the settings cannot be read. */
+const DEFAULT_MEDIA_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };
 /** As long as Home keeps the calls of it. */
 const KEEP_ONE_SHOT_MS = 48 * 3_600_000;
 
 export class Conversation extends DurableObject<Env> {
   readonly #transcript: Transcript;
+  readonly #media: MediaStore;
   readonly #waiters: Waiters;
   readonly #model: ModelStep;
   readonly #calls: CallStep;
@@ -47,6 +56,14 @@ export class Conversation extends DurableObject<Env> {
     super(ctx, env);
     migrate(ctx.storage, CONVERSATION_MIGRATIONS);
     this.#transcript = new Transcript(ctx.storage);
+    this.#media = new MediaStore({
+      storage: ctx.storage,
+      name: () => this.#name(),
+      limits: () => {
+        const settings = this.#settings();
+        return settings instanceof SettingsError ? DEFAULT_MEDIA_LIMITS : settings.media;
+      },
+    });
     this.#waiters = new Waiters(ctx);
     this.#calls = new CallStep({
       transcript: this.#transcript,
@@ -59,6 +76,7 @@ export class Conversation extends DurableObject<Env> {
     });
     this.#model = new ModelStep({
       transcript: this.#transcript,
+      media: this.#media,
       home: () => this.#home(),
       lease: () => this.#lease(),
       fail: (turn, answer, code) => this.#finish(turn, "failed", answer, code),
@@ -72,6 +90,8 @@ export class Conversation extends DurableObject<Env> {
   /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
   async start(request: NewTurn): Promise<TurnResult> {
     const turn = this.#transcript.begin(request);
+    // A repeat is the first one's turn, with the first one's pictures.
+    if (turn.id === request.id) for (const picture of request.media ?? []) this.#media.add(picture);
     if (turn.status === "running") this.#drive();
     return this.#result(turn);
   }
@@ -79,7 +99,9 @@ export class Conversation extends DurableObject<Env> {
   /** The result of a call, from Home. The first one counts. */
   /** @param plan what Home knows at this moment: spares asking it again for the model call that follows */
   async settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void> {
-    if (!this.#calls.settle(callId, outcome)) return;
+    const separated = await this.#media.separate(callId, outcome);
+    if (!this.#calls.settle(callId, separated.outcome)) return;
+    for (const picture of separated.added) this.#media.add(picture);
     if (plan) this.#model.planned(plan);
     this.#drive();
   }
@@ -92,7 +114,10 @@ export class Conversation extends DurableObject<Env> {
     if (!call.outcome) throw new Error("the call has no answer yet that this could come after");
     // A queued call may turn out to begin a job: only the last word sets off a turn.
     const ownTurn = isJob && outcome.job === undefined;
-    if (!this.#transcript.settleLate(callId, by, outcome, lateNote(call, outcome), ownTurn)) return;
+    const separated = await this.#media.separate(by, outcome);
+    const note = lateNote(call, separated.outcome);
+    if (!this.#transcript.settleLate(callId, by, separated.outcome, note, ownTurn)) return;
+    for (const picture of separated.added) this.#media.add(picture);
     logInfo("call.late", { call: callId, by });
     this.#drive();
   }
@@ -168,6 +193,19 @@ export class Conversation extends DurableObject<Env> {
     const sent = await this.#calls.cancel(turn);
     this.#finish(turn, "cancelled", cancelledAnswer(sent), "cancelled");
     this.#model.cancel(turn);
+  }
+
+  /** Keeps what a device uploads. @returns false when something else is kept under this id */
+  async keep(media: NewMedia): Promise<boolean> {
+    const kept = this.#media.add(media);
+    // Its time has to be set, also where no turn will.
+    this.#drive();
+    return kept;
+  }
+
+  /** A picture or file of this conversation; undefined when it is not kept (any more). */
+  async media(id: string): Promise<KeptMedia | undefined> {
+    return this.#media.get(id);
   }
 
   /** Forgets everything. */
@@ -268,13 +306,16 @@ export class Conversation extends DurableObject<Env> {
     }
   }
 
-  /** A question of `/ask` stands alone: no route reaches it again, so its rows go after a while. */
+  /** What is kept for a while only: pictures, and the whole of a question of `/ask`, which no route reaches again. */
   async #expire(): Promise<void> {
-    if (this.#name().split("/")[1] !== "ask") return;
-    const ended = this.#transcript.turns().at(-1)?.finishedAt ?? null;
-    if (ended === null) return;
-    if (Date.now() < ended + KEEP_ONE_SHOT_MS) await this.#wakeBy(ended + KEEP_ONE_SHOT_MS);
-    else await this.#wipe();
+    const now = Date.now();
+    const isOneShot = this.#name().split("/")[1] === "ask";
+    const ended = isOneShot ? (this.#transcript.turns().at(-1)?.finishedAt ?? null) : null;
+    if (ended !== null && ended + KEEP_ONE_SHOT_MS <= now) return await this.#wipe();
+    if ((this.#media.nextExpiry() ?? now + 1) <= now) this.#media.trim();
+    const due = [ended === null ? undefined : ended + KEEP_ONE_SHOT_MS, this.#media.nextExpiry()];
+    const times = due.filter((time) => time !== undefined);
+    if (times.length > 0) await this.#wakeBy(Math.min(...times));
   }
 
   async #step(turn: Turn): Promise<"on" | "parked"> {

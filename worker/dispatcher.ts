@@ -326,6 +326,13 @@ export class Dispatcher {
     }
   }
 
+  /** A word to the agent of a call, in the middle of it. */
+  tell(call: LedgerCall, command: "upload", payload: Record<string, unknown>): void {
+    const now = Date.now();
+    const text = this.#notice(call.agent, command, payload, call.caller, now);
+    if (text !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload: text }, now);
+  }
+
   /** The report is stored: the bridge and, where it knows the word, the agent may forget it. */
   acknowledge(id: string, agent: string, caller: Caller | undefined): void {
     const now = Date.now();
@@ -336,7 +343,7 @@ export class Dispatcher {
   /** A command that nobody answers, for an agent that knows the word. */
   #notice(
     agent: string,
-    command: "cancel" | "ack" | "watch",
+    command: "cancel" | "ack" | "watch" | "upload",
     payload: Record<string, unknown>,
     caller: Caller,
     now: number,

@@ -32,4 +32,7 @@ export interface Env {
   MAX_PARALLEL_TOOLS?: string;
   DEFAULT_TOOL_TIMEOUT_MS?: string;
   ALLOW_UNSIGNED_AGENTS?: string;
+  PUBLIC_URL?: string;
+  MEDIA_KEEP_DAYS?: string;
+  MEDIA_KEEP_MB?: string;
 }

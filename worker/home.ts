@@ -261,7 +261,11 @@ export class Home extends DurableObject<Env> {
     const url = new URL(request.url);
     const now = Date.now();
     if (url.pathname === "/bridge") {
-      const response = this.#home.bridge.accept(request.headers.get("x-edgecall-bridge") ?? "", now);
+      const response = this.#home.bridge.accept(
+        request.headers.get("x-edgecall-bridge") ?? "",
+        request.headers.get("x-edgecall-origin") ?? undefined,
+        now,
+      );
       await this.#dispatcher.arm();
       return response;
     }

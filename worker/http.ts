@@ -8,7 +8,7 @@ import type { Env } from "./env.ts";
 
 export type App = { Bindings: Env; Variables: { token: ApiToken } };
 
-/** A question and a few picture addresses; pictures themselves have their own route. */
+/** A question with a few pictures. */
 const BODY_MAX_BYTES = 1024 * 1024;
 
 /** An answer that is an error: `{error: {code, message}}`. Thrown, and made into a response by the app. */
@@ -25,23 +25,34 @@ export function errorBody(code: string, message: string): { error: { code: strin
   return { error: { code, message } };
 }
 
-/** Reads text up to the limit; a length that the client claims is not relied on. */
-export async function readText(c: Context<App>): Promise<string> {
+/** Reads a body up to the limit; a length that the client claims is not relied on. */
+export async function readBytes(c: Context<App>, maxBytes: number): Promise<Uint8Array> {
   const reader = c.req.raw.body?.getReader();
-  if (!reader) return "";
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
-  let text = "";
+  const parts: Uint8Array[] = [];
   let bytes = 0;
-  try {
+  if (reader) {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       bytes += part.value.length;
-      if (bytes > BODY_MAX_BYTES)
-        throw new HttpError(413, "too_large", `the body may hold ${BODY_MAX_BYTES} bytes`);
-      text += decoder.decode(part.value, { stream: true });
+      if (bytes > maxBytes) throw new HttpError(413, "too_large", `the body may hold ${maxBytes} bytes`);
+      parts.push(part.value);
     }
-    return text + decoder.decode();
-  } catch (error) {
-    if (error instanceof HttpError) throw error;
+  }
+  const [only] = parts;
+  if (parts.length === 1 && only) return only;
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+export async function readText(c: Context<App>): Promise<string> {
+  const bytes = await readBytes(c, BODY_MAX_BYTES);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
     throw new HttpError(400, "invalid_body", "the body is not UTF-8 text");
   }
 }

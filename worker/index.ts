@@ -7,6 +7,8 @@ import { AuthSettingsError, apiToken, bridgeToken } from "./auth.ts";
 import { runCommand, showCommand } from "./commands.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
 import { logError } from "./log.ts";
+import { mediaId, separateImages } from "./media.ts";
+import { getMedia, putMedia } from "./media-routes.ts";
 import { conversationOf, homeOf } from "./objects.ts";
 import type { Question } from "./questions.ts";
 import { readSettings, SettingsError } from "./settings.ts";
@@ -36,10 +38,16 @@ app.get("/bridge", async (c) => {
     throw new HttpError(426, "upgrade_required", "expected a WebSocket upgrade");
   return homeOf(c.env, bridge.home).fetch(
     new Request("https://object/bridge", {
-      headers: { upgrade: "websocket", "x-edgecall-bridge": bridge.name },
+      headers: {
+        upgrade: "websocket",
+        "x-edgecall-bridge": bridge.name,
+        "x-edgecall-origin": new URL(c.req.url).origin,
+      },
     }),
   );
 });
+
+app.put("/v1/media/:id", putMedia);
 
 // ── everything else: a token, and its home only ───────────────────────────────────────────────────────
 
@@ -62,7 +70,10 @@ const Message = z.strictObject({
       .array(
         z
           .string()
-          .check(z.maxLength(512 * 1024), z.regex(/^(https:\/\/|data:image\/(png|jpeg|webp|gif);base64,)/)),
+          .check(
+            z.maxLength(512 * 1024),
+            z.regex(/^(https:\/\/\S+|data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2})$/),
+          ),
       )
       .check(z.maxLength(8)),
   ),
@@ -81,11 +92,18 @@ app.post("/v1/conversations/:id/messages", async (c) => {
   if (idempotency !== undefined && (idempotency === "" || idempotency.length > 200)) {
     throw new HttpError(400, "invalid_header", "Idempotency-Key: expected 1 to 200 characters");
   }
+  const id = crypto.randomUUID();
+  const pictures = await separateImages(message.images ?? [], (n) => mediaId(`${id}-${n}`, name)).catch(
+    () => {
+      throw new HttpError(400, "invalid_body", "images: a data: URL holds no base64");
+    },
+  );
   const started = await conversationOf(c.env, name).start({
-    id: crypto.randomUUID(),
+    id,
     idempotency,
     text: message.text,
-    images: message.images ?? [],
+    images: pictures.images,
+    media: pictures.added,
     origin: { ...origin, ...(model !== undefined && { model }) },
   });
   c.header("edgecall-turn", started.turn);
@@ -158,6 +176,8 @@ app.post("/ask", async (c) => {
 
 /** Text callers cannot look again later, so they may wait longer. */
 const ASK_PATIENCE_MS = 120_000;
+
+app.get("/v1/media/:id", getMedia);
 
 app.get("/v1/agents", async (c) => c.json({ agents: await home(c).agents() }));
 

@@ -5,6 +5,7 @@ import { Agents } from "./agents.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import { CONVERSATION_V1, HOME_V1 } from "./fixtures/v1.ts";
 import { CONVERSATION_V2, HOME_V2 } from "./fixtures/v2.ts";
+import { CONVERSATION_V3 } from "./fixtures/v3.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
 import { Ledger } from "./ledger.ts";
 import { type Migration, migrate } from "./migrate.ts";
@@ -36,6 +37,7 @@ const shapeOf = (storage: DurableObjectStorage) =>
 describe.each([
   ["1", CONVERSATION_V1],
   ["2", CONVERSATION_V2],
+  ["3", CONVERSATION_V3],
 ])("a conversation of version %s", (version, fixture) => {
   test("is read by today's code", async () => {
     const { turn, entries, call } = await onDisk(fixture, CONVERSATION_MIGRATIONS, (storage) => {
@@ -99,6 +101,7 @@ test.each([
 test.each([
   ["conversation of version 1", CONVERSATION_V1, CONVERSATION_MIGRATIONS],
   ["conversation of version 2", CONVERSATION_V2, CONVERSATION_MIGRATIONS],
+  ["conversation of version 3", CONVERSATION_V3, CONVERSATION_MIGRATIONS],
   ["home of version 1", HOME_V1, HOME_MIGRATIONS],
   ["home of version 2", HOME_V2, HOME_MIGRATIONS],
 ] as const)("an old %s ends with the tables of a new one", async (_, fixture, migrations) => {

@@ -5,7 +5,7 @@
 import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { fitHistory } from "@edgecall/core/loop/fit.ts";
 import type { Entry, Usage } from "@edgecall/core/loop/history.ts";
-import { type ChatMessage, toMessages } from "@edgecall/core/loop/messages.ts";
+import { type ChatMessage, pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
 import { callModel } from "@edgecall/core/loop/model.ts";
 import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
 import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
@@ -16,6 +16,7 @@ import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import { edgeCallDefinition, offlineNote } from "./edge-call.ts";
 import type { Plan } from "./home.ts";
 import { logError } from "./log.ts";
+import type { MediaStore } from "./media.ts";
 import type { HomeStub } from "./objects.ts";
 import type { Roster } from "./roster.ts";
 import { NO_MODEL, type Settings } from "./settings.ts";
@@ -29,6 +30,7 @@ const PLAN_FRESH_MS = 500;
 /** What the step needs of its conversation. */
 export type TurnHost = {
   transcript: Transcript;
+  media: MediaStore;
   /** A new stub for each use. */
   home(): HomeStub;
   lease(): Promise<void>;
@@ -120,7 +122,7 @@ export class ModelStep {
       const definition = settings.loopEnabled && next.tools ? edgeCallDefinition(plan.roster) : undefined;
       const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
       const reply = await callModel(model, {
-        messages: toMessages(systemPrompt(settings, plan.roster), entries, note),
+        messages: toMessages(systemPrompt(settings, plan.roster), entries, note, this.#pictures(entries)),
         tools: definition ? [definition] : [],
         signal,
         onText: (text) => {
@@ -144,6 +146,12 @@ export class ModelStep {
       if (said) this.#host.reset(turn);
       await this.#failed(turn, asModelError(error), attempts, history, settings, model);
     }
+  }
+
+  /** The newest pictures of the history, from their rows. */
+  #pictures(entries: readonly Entry[]): (id: string) => string | undefined {
+    const shown = new Set(pictureIds(entries));
+    return (id) => (shown.has(id) ? this.#host.media.dataUrl(id) : undefined);
   }
 
   /** Usage is the endpoint's figure; one that gives none is counted by our estimate. */

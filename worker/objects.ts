@@ -20,6 +20,8 @@ export type ConversationStub = Pick<
   | "history"
   | "cancel"
   | "forget"
+  | "keep"
+  | "media"
   | "fetch"
 >;
 export type HomeStub = Pick<

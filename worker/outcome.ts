@@ -1,5 +1,12 @@
 /** A device's report → the outcome of the call, bounded and in the model's words. */
 import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
+import {
+  INLINE_MAX_CHARS,
+  InlineMedia,
+  MEDIA_MAX_ITEMS,
+  type Media,
+  StoredMedia,
+} from "@edgecall/core/protocol/media.ts";
 import type { ActionAdvert, ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
@@ -23,7 +30,13 @@ export function outcomeOf(
   const { payload } = report;
   const calls = innerCalls(payload);
   const tainted = payload.tainted === true || advert?.taints === true || (foreign && calls.some(bringsText));
-  const common = { elapsedMs, ...(calls.length > 0 && { calls }), ...(tainted && { tainted }) };
+  const media = mediaOf(payload);
+  const common = {
+    elapsedMs,
+    ...(media.length > 0 && { media }),
+    ...(calls.length > 0 && { calls }),
+    ...(tainted && { tainted }),
+  };
   if (payload.status === "accepted" && typeof payload.job === "string" && JOB_TOKEN.test(payload.job)) {
     const said = asText(payload.result) || "The device has accepted the work.";
     const text = `${said}\nAccepted, not done: the result arrives later as a message of its own. Tell the user that.`;
@@ -49,6 +62,29 @@ export function outcomeOf(
     RESULT_TEXT_MAX_BYTES,
   );
   return { status: "error", text, errorType, ...common };
+}
+
+/** What is not as it should be is left out: a claim of a device breaks no answer. */
+function mediaOf(payload: Record<string, unknown>): Media[] {
+  const listed: unknown[] = Array.isArray(payload.media) ? payload.media.slice(0, MEDIA_MAX_ITEMS) : [];
+  let inline = 0;
+  return listed.flatMap((item): Media[] => {
+    const stored = StoredMedia.safeParse(item);
+    if (stored.success) {
+      const { id, media_type, bytes, sha256 } = stored.data;
+      return [{ id, media_type, bytes, sha256 }];
+    }
+    const picture = InlineMedia.safeParse(item);
+    if (!picture.success) return [];
+    const { media_type, data } = picture.data;
+    inline += data.length;
+    return inline > INLINE_MAX_CHARS ? [] : [{ media_type, bytes: bytesOf(data), data }];
+  });
+}
+
+/** Of base64, as it will be decoded. */
+function bytesOf(data: string): number {
+  return Math.floor((data.replace(/=+$/, "").length * 3) / 4);
 }
 
 /** Tools of EvoClaw's agent that return figures of its own machine, not a text that somebody else wrote. */

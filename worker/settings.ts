@@ -5,6 +5,7 @@ import { readModelList } from "@edgecall/core/loop/model-list.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { Env } from "./env.ts";
+import type { MediaLimits } from "./media.ts";
 
 export type Settings = {
   /** In the order in which they stand in for one another; empty when none is configured. */
@@ -20,6 +21,10 @@ export type Settings = {
   defaultToolTimeoutMs: number;
   /** Foreign agents that are served: ids, or `*`. */
   unsignedAgents: ReadonlySet<string>;
+  /** Of each conversation's pictures and files. */
+  media: MediaLimits;
+  /** Where people and devices reach this gateway; undefined: where the bridge did. */
+  publicUrl: string | undefined;
 };
 
 export const DEFAULT_SYSTEM_PROMPT = [
@@ -71,8 +76,20 @@ export function readSettings(env: Env): Settings {
       100,
       3_600_000,
     ),
+    media: {
+      keepMs: integer("MEDIA_KEEP_DAYS", env.MEDIA_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
+      keepBytes: integer("MEDIA_KEEP_MB", env.MEDIA_KEEP_MB, 64, 1, 4_096) * 1024 * 1024,
+    },
+    publicUrl: readPublicUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),
   };
+}
+
+function readPublicUrl(env: Env): string | undefined {
+  const text = env.PUBLIC_URL?.trim();
+  if (!text) return undefined;
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return new URL(text).origin;
+  throw new SettingsError(`PUBLIC_URL: expected this gateway's https address, got '${text}'`);
 }
 
 export const NO_MODEL =

@@ -1,6 +1,7 @@
 /** The rows of a Conversation as the code knows them: their types, and the way from one to the other. */
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
+import type { NewMedia } from "./media.ts";
 
 /** Who asked, over which channel, and where the answer goes if not to the waiting caller. */
 export type Origin = {
@@ -110,7 +111,10 @@ export type NewTurn = {
   id: string;
   idempotency: string | undefined;
   text: string;
+  /** Addresses, and `media:` with the ids of kept ones. */
   images: string[];
+  /** Those kept ones. */
+  media?: NewMedia[];
   origin: Origin;
 };
 

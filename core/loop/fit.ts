@@ -4,6 +4,7 @@
  *
  * An entry holds its calls with their results, so whatever is left out, no call loses its result.
  */
+import { mediaText } from "../protocol/media.ts";
 import type { Call, Entry, LeftOut, Note, Summary } from "./history.ts";
 import { codePoints, estimateTokens, headOf } from "./tokens.ts";
 
@@ -149,16 +150,25 @@ function cutResults(old: readonly OldTurn[], tokens: number): OldTurn[] {
   });
 }
 
+/** There is something to save: a long text, or pictures. */
 function isLong(call: Call): boolean {
+  return hasLongText(call) || (call.outcome?.media?.length ?? 0) > 0;
+}
+
+function hasLongText(call: Call): boolean {
   return codePoints(call.outcome?.text ?? "") > CUT_RESULT_TO + NOTICE_ROOM;
 }
 
 function withCutResult(call: Call): Call {
   if (!call.outcome || !isLong(call)) return call;
-  const { text } = call.outcome;
-  const head = headOf(text, CUT_RESULT_TO);
-  const notice = `[cut: ${codePoints(text) - CUT_RESULT_TO} characters]`;
-  return { ...call, outcome: { ...call.outcome, text: `${head}${notice}` } };
+  const { media = [], ...outcome } = call.outcome;
+  const { text } = outcome;
+  const shorter = hasLongText(call)
+    ? `${headOf(text, CUT_RESULT_TO)}[cut: ${codePoints(text) - CUT_RESULT_TO} characters]`
+    : text;
+  // The picture goes, its name stays: a person may still ask for it.
+  const names = media.map((item) => `\n${mediaText(item)}`).join("");
+  return { ...call, outcome: { ...outcome, text: `${shorter}${names}` } };
 }
 
 /** Leaves turns out, the oldest first, until the rest is no larger than `target` or nothing old is left. */

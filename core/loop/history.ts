@@ -2,6 +2,7 @@
  * A conversation as the tool loop sees it. The transcript is the program counter: what happens next is a
  * function of these entries alone (next.ts), so a turn resumes anywhere its entries can be read.
  */
+import type { Media, StoredMedia } from "../protocol/media.ts";
 import type { ErrorType } from "../tools/errors.ts";
 
 /** What a call of a tool came to. */
@@ -21,6 +22,8 @@ export type Outcome = {
   job?: string;
   /** It came after the call had been answered otherwise. */
   late?: boolean;
+  /** Pictures and files that it brought. */
+  media?: Media[];
 };
 
 /** One tool invocation that a model asked for. */
@@ -37,6 +40,7 @@ export type Call = {
 };
 
 export type Entry =
+  /** `images`: an https address, a `data:` URL, or `media:` and the id of a kept one. */
   | { role: "user"; text: string; images?: string[] }
   | { role: "assistant"; text: string; calls: Call[] }
   | Note;
@@ -66,6 +70,8 @@ export type CallRecord = {
   error?: string;
   result?: string;
   elapsed_ms?: number;
+  /** At `/v1/media/{id}`. */
+  media?: StoredMedia[];
   calls?: CallRecord[];
 };
 

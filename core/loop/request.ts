@@ -1,4 +1,5 @@
 /** The body of a request to a model, and its form for endpoints that refuse a part of it. Pure. */
+import type { ChatMessage } from "./messages.ts";
 import type { ModelRequest, ModelSettings } from "./model.ts";
 
 export type RequestBody = Record<string, unknown>;
@@ -17,15 +18,19 @@ export function requestBody(settings: ModelSettings, request: ModelRequest): Req
 }
 
 /**
- * The same request without the parameter that a 400 complains of. OpenAI's reasoning models take
- * `max_completion_tokens` for `max_tokens` and no `temperature`; older servers know no `stream_options`.
- * Every other server knows only the forms of `requestBody`, so those come first.
+ * The same request without what a 400 complains of: a parameter, or pictures where the model takes none.
+ * OpenAI's reasoning models take `max_completion_tokens` for `max_tokens` and no `temperature`; older servers
+ * know no `stream_options`. Every other server knows only the forms of `requestBody`, so those come first.
  *
  * @param said the body of the refusal
  * @returns undefined when it is about something else; each parameter goes once, so asking again ends
  */
 export function withoutRefused(body: RequestBody, said: string): RequestBody | undefined {
   const { max_tokens, temperature, stream_options, ...rest } = body;
+  if (/image|vision|multimodal|content type/i.test(said)) {
+    const messages = withoutPictures(body.messages as ChatMessage[]);
+    if (messages) return { ...body, messages };
+  }
   if (max_tokens !== undefined && said.includes("max_completion_tokens"))
     return { ...rest, temperature, stream_options, max_completion_tokens: max_tokens };
   if (temperature !== undefined && said.includes("temperature"))
@@ -33,4 +38,19 @@ export function withoutRefused(body: RequestBody, said: string): RequestBody | u
   if (stream_options !== undefined && said.includes("stream_options"))
     return { ...rest, max_tokens, temperature };
   return undefined;
+}
+
+/** @returns undefined when there are none */
+function withoutPictures(messages: readonly ChatMessage[]): ChatMessage[] | undefined {
+  let any = false;
+  const texts = messages.map((message): ChatMessage => {
+    if (message.role !== "user" || typeof message.content === "string") return message;
+    const content = message.content.map((part) => {
+      if (part.type === "text") return part.text;
+      any = true;
+      return "[a picture that this model cannot see; say so if it matters]";
+    });
+    return { role: "user", content: content.join("\n") };
+  });
+  return any ? texts : undefined;
 }

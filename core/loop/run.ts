@@ -143,13 +143,15 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 function recordOf(call: Call): CallRecord {
   const base = { id: call.id, name: call.name, args: call.args };
   if (!call.outcome) return { ...base, status: "pending" };
-  const { status, text, errorType, elapsedMs, calls } = call.outcome;
+  const { status, text, errorType, elapsedMs, calls, media } = call.outcome;
+  const kept = media?.filter((item) => "id" in item) ?? [];
   return {
     ...base,
     status,
     ...(status === "error" ? { error: text } : { result: text }),
     ...(errorType && { error_type: errorType }),
     elapsed_ms: elapsedMs,
+    ...(kept.length > 0 && { media: kept }),
     ...(calls && { calls }),
   };
 }

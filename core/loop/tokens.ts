@@ -1,4 +1,5 @@
 /** How many tokens entries take, roughly and without a tokenizer: each model has its own. Pure. */
+import { isPicture } from "../protocol/media.ts";
 import type { Call, Entry } from "./history.ts";
 
 /** English takes four characters a token, JSON and other languages fewer. */
@@ -22,7 +23,8 @@ function entryTokens(entry: Entry): number {
 /** The call and its result: two messages. */
 function callTokens(call: Call): number {
   const asked = call.name + JSON.stringify(call.args);
-  return 2 * PER_MESSAGE + textTokens(asked) + textTokens(call.outcome?.text ?? "");
+  const pictures = call.outcome?.media?.filter(isPicture).length ?? 0;
+  return 2 * PER_MESSAGE + textTokens(asked) + textTokens(call.outcome?.text ?? "") + PER_IMAGE * pictures;
 }
 
 export function textTokens(text: string): number {

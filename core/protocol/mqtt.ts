@@ -4,6 +4,7 @@
  * Objects are loose on purpose: a field that we do not know is a newer peer's, not an error. The agent's
  * identity is the topic; an `agent_id` in a payload is never believed over it.
  */
+import { UploadRequest } from "./media.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
 
 const text = (max: number) => z.string().check(z.maxLength(max));
@@ -57,6 +58,8 @@ export const Caller = z.looseObject({
   principal: text(200),
   role: z.enum(["owner", "member", "guest"]),
   channel: text(64),
+  /** Its id, where the peer has conversations: a to-do list belongs to one. */
+  conversation: z.optional(text(128)),
 });
 /** Who asked. The device's policy may look at it; a call that came over the LAN is no authority in itself. */
 export type Caller = z.infer<typeof Caller>;
@@ -187,6 +190,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
     approval: z.optional(ApprovalRequest),
     expires_in_ms: z.int().check(z.minimum(1), z.maximum(604_800_000)),
   }),
+  UploadRequest,
   /** The device speaks first. */
   z.looseObject({ type: z.literal("event"), text: text(4_000) }),
 ]);

@@ -48,7 +48,7 @@ const MIXED: Content[] = [
 ];
 
 test("textOf stands in a word for what is not text", () => {
-  expect(textOf({ content: MIXED })).toBe("a\n[image image/png]\n[file f1]");
+  expect(textOf({ content: MIXED })).toBe("a\n[image image/png]\n[file text/csv, 3 bytes]");
   expect(textOf({ content: [] })).toBe("");
 });
 

@@ -52,8 +52,8 @@ export type JobWork = (signal: AbortSignal, update: (text: string) => void) => P
 /** Made for each call and handed to the tool: nothing is set on the tool itself, so calls cannot race. */
 export type ToolContext = {
   callId: string;
-  /** Who asked, and in which conversation. */
-  caller: { principal: string; role: string; channel: string };
+  /** Who asked, and in which conversation; a peer that names none has one for each channel. */
+  caller: { principal: string; role: string; channel: string; conversation?: string | undefined };
   /** Aborted at the time-out or a cancel; its `reason` says which. */
   signal: AbortSignal;
   /**
@@ -72,7 +72,23 @@ export type ToolContext = {
    *   fault, where there are no jobs
    */
   job(work: JobWork, options: { maxMs: number }): ToolResult;
+  /**
+   * Calls another tool as a part of this call: under the same policy, approvals, locks and record as any
+   * other; this call's time-out stands still meanwhile. Absent: not possible here, as within such a call.
+   */
+  call?(inner: InnerCall): Promise<{ result: ToolResult; elapsedMs: number }>;
+  /**
+   * A picture or file as content of the result: within the report where it is a picture and fits, else brought
+   * to the gateway first.
+   *
+   * @param bytes at most MEDIA_MAX_BYTES of core/protocol/media.ts
+   * @throws Unstorable in words when nobody takes it; a tool that does not catch it ends with a fault that says so
+   */
+  artifact(bytes: Uint8Array, mediaType: string): Promise<Content>;
 };
+
+/** `callId` names it in the log and the record. */
+export type InnerCall = { callId: string; name: string; args: Record<string, unknown> };
 
 export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   name: string;
@@ -81,6 +97,8 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   input: Input;
   effect: Effect;
   permission?: Permission;
+  /** All that it needs, where `permission` (the gravest) is not the whole: the strictest rule of them counts. */
+  permissions?: readonly Permission[];
   /** Safe to run again after a crash between start and end. */
   idempotent: boolean;
   /** `alone`: nothing else runs on this machine meanwhile. */
@@ -101,6 +119,11 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
 /** No answer to a question; a tool that does not catch it ends with a fault that says so. */
 export class Unanswered extends Error {
   override readonly name = "Unanswered";
+}
+
+/** A picture or file that could not be brought to the gateway; the message is for the model. */
+export class Unstorable extends Error {
+  override readonly name = "Unstorable";
 }
 
 /** Fixes the input's type, so that `execute` is checked against the schema. */
@@ -138,7 +161,12 @@ export function faultResult(
   };
 }
 
-/** All text of a result, as a model reads it. */
+/** The text of a result without words for what else it holds, which travels beside it. */
+export function wordsOf(result: ToolResult): string {
+  return result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+/** All text of a result, with a word in place of what is not text. */
 export function textOf(result: ToolResult): string {
   return result.content
     .map((part) =>
@@ -146,7 +174,7 @@ export function textOf(result: ToolResult): string {
         ? part.text
         : part.type === "image"
           ? `[image ${part.mediaType}]`
-          : `[file ${part.id}]`,
+          : `[file ${part.mediaType}, ${part.bytes} bytes]`,
     )
     .join("\n");
 }

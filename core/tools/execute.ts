@@ -6,6 +6,7 @@ import { CallTimer } from "./call-timer.ts";
 import {
   type Content,
   faultResult,
+  type InnerCall,
   type Question,
   type Tool,
   type ToolContext,
@@ -13,6 +14,7 @@ import {
   Unanswered,
 } from "./contract.ts";
 import { errorText } from "./errors.ts";
+import { inline, type KeepArtifact } from "./inline.ts";
 import { OutputTail } from "./output-tail.ts";
 import { maskSecrets, SecretStream } from "./secrets.ts";
 
@@ -37,6 +39,8 @@ export type Execution = {
   update: ((text: string) => void) | undefined;
   ask: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
   job: ToolContext["job"] | undefined;
+  call: ToolContext["call"] | undefined;
+  artifact: KeepArtifact | undefined;
   secrets: readonly string[];
   graceMs: number;
   /** The wait for a lock is over. */
@@ -76,7 +80,7 @@ export function execute(execution: Execution): Executing {
 }
 
 function contextOf(
-  { callId, caller, tool, ask, job, secrets }: Execution,
+  { callId, caller, tool, ask, job, call, artifact, secrets }: Execution,
   signal: AbortSignal,
   timer: CallTimer,
   output: Output,
@@ -96,6 +100,18 @@ function contextOf(
       }
     },
     job: job ?? (() => faultResult("unavailable", errorText.noJobs(tool.name))),
+    ...(call && {
+      async call(inner: InnerCall) {
+        // It has a time-out of its own, and may wait for a person.
+        const resume = timer.pause();
+        try {
+          return await call(inner);
+        } finally {
+          resume();
+        }
+      },
+    }),
+    artifact: (bytes, mediaType) => (artifact ?? inline)(bytes, mediaType, signal),
   };
 }
 

@@ -1,11 +1,12 @@
 /** What leaves the runner: a result without secrets, held to its sizes. */
+import { INLINE_MAX_CHARS } from "../protocol/media.ts";
 import type { Content, ToolResult } from "./contract.ts";
 import { maskDeep, maskSecrets } from "./secrets.ts";
 
 /** Text of one result, in bytes: more would push everything else out of the model's sight. */
 export const RESULT_TEXT_MAX_BYTES = 50 * 1024;
-/** An image of one result, in bytes of base64: it has to fit a frame and a row. */
-export const RESULT_IMAGE_MAX_BYTES = 64 * 1024;
+/** An image within a result, in characters of base64: it has to pass the broker. Larger ones are artifacts. */
+export const RESULT_IMAGE_MAX_BYTES = INLINE_MAX_CHARS;
 
 /** Makes a result fit to leave. First the secrets: a cut through one would hide it from the filter. */
 export function outgoing(result: ToolResult, secrets: readonly string[] = []): ToolResult {

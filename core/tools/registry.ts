@@ -13,8 +13,11 @@ export type ToolDefinition = {
  */
 export class ToolRegistry {
   readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #unlisted: ReadonlyMap<string, Tool>;
 
-  constructor(tools: Iterable<Tool> = []) {
+  /** @param unlisted found by `get` and offered nowhere: older versions, as `name@version` */
+  constructor(tools: Iterable<Tool> = [], unlisted: ReadonlyMap<string, Tool> = new Map()) {
+    this.#unlisted = unlisted;
     const byName = new Map<string, Tool>();
     for (const tool of tools) byName.set(tool.name, tool);
     this.#tools = new Map([...byName].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
@@ -22,11 +25,11 @@ export class ToolRegistry {
 
   /** A new registry with this tool in it. */
   register(tool: Tool): ToolRegistry {
-    return new ToolRegistry([...this.#tools.values(), tool]);
+    return new ToolRegistry([...this.#tools.values(), tool], this.#unlisted);
   }
 
   get(name: string): Tool | undefined {
-    return this.#tools.get(name);
+    return this.#tools.get(name) ?? this.#unlisted.get(name);
   }
 
   list(): string[] {

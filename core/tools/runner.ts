@@ -10,9 +10,11 @@ import {
   type ToolContext,
   type ToolResult,
   Unanswered,
+  Unstorable,
 } from "./contract.ts";
 import { errorText } from "./errors.ts";
 import { ABORT_GRACE_MS, type Execution, execute } from "./execute.ts";
+import type { KeepArtifact } from "./inline.ts";
 import type { Locks } from "./locks.ts";
 import { outgoing } from "./outgoing.ts";
 import type { ToolRegistry } from "./registry.ts";
@@ -35,6 +37,10 @@ export type RunRequest = {
   ask?: (question: Question, signal: AbortSignal) => Promise<string>;
   /** Absent: no jobs here. */
   job?: ToolContext["job"];
+  /** Absent: a tool can call no other. */
+  call?: ToolContext["call"];
+  /** Keeps a picture or file; rejects with Unstorable. Absent: only pictures that fit the result. */
+  artifact?: KeepArtifact;
 };
 
 export type RunEvent =
@@ -113,6 +119,8 @@ async function attempt(
     update: request.update,
     ask: request.ask,
     job: request.job,
+    call: request.call,
+    artifact: request.artifact,
     secrets: options.secrets ?? [],
     graceMs: options.graceMs ?? ABORT_GRACE_MS,
     onStart,
@@ -208,6 +216,7 @@ function whatTimedOut(args: Record<string, unknown>): string | undefined {
 
 function failed(name: string, error: unknown): ToolResult {
   if (error instanceof Unanswered) return faultResult("unanswered", error.message);
+  if (error instanceof Unstorable) return faultResult("unavailable", error.message);
   const message = error instanceof Error ? error.message : String(error);
   return faultResult("tool_failed", `Error: Tool '${name}' failed: ${message}`, { cause: error });
 }

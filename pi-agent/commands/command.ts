@@ -14,6 +14,7 @@ import type { Questions } from "../questions.ts";
 import type { Reply } from "../reports.ts";
 import type { Settings } from "../settings.ts";
 import type { Slots } from "../slots.ts";
+import type { Uploads } from "../uploads.ts";
 
 /** What commands act upon. */
 export type Device = {
@@ -25,6 +26,7 @@ export type Device = {
   ledger: Ledger;
   questions: Questions;
   jobs: JobDesk;
+  uploads: Uploads;
   promptSlots: Slots;
   log: Log;
   /** Ends the agent once the reply is out. */

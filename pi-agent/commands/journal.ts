@@ -9,14 +9,16 @@ import { unrecordable } from "../refusals.ts";
 /** Of an inner call's arguments and result in the record, in bytes: an SD card bears only so much. */
 const RECORDED_BYTES = 1_000;
 
+type Recorded = Pick<Call, "id" | "name" | "args">;
+
 /** The record of one inner call. */
 export class Journal {
-  readonly #inner: Call;
+  readonly #inner: Recorded;
   readonly #promptId: string;
   readonly #ledger: Ledger;
   #started = false;
 
-  constructor(inner: Call, promptId: string, ledger: Ledger) {
+  constructor(inner: Recorded, promptId: string, ledger: Ledger) {
     this.#inner = inner;
     this.#promptId = promptId;
     this.#ledger = ledger;

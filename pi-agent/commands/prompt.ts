@@ -1,12 +1,14 @@
 /** `prompt`: a question in words, answered by this device's own model and tool loop. */
 import type { Call, CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import type { Media } from "@edgecall/core/protocol/media.ts";
 import { PromptCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, jsonSchema } from "@edgecall/core/protocol/parse.ts";
-import { textOf } from "@edgecall/core/tools/contract.ts";
+import { wordsOf } from "@edgecall/core/tools/contract.ts";
 import { type ErrorType, errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { cutText } from "@edgecall/core/tools/runner.ts";
 import { messageOf } from "../log.ts";
+import { mediaOf, pack } from "../media.ts";
 import { type Reply, succeeded } from "../reports.ts";
 import type { Settings } from "../settings.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "./command.ts";
@@ -26,7 +28,7 @@ const NO_MODEL =
   "LLM client not configured. Set LLM_BASE_URL, LLM_API_KEY, and optionally LLM_MODEL environment variables.";
 
 /** What a prompt did, as far as it has come. */
-type Told = { records: CallRecord[]; jobs: Array<{ job: string; tool: string }> };
+type Told = { records: CallRecord[]; jobs: Array<{ job: string; tool: string }>; media: Media[] };
 
 export const promptCommand: CommandKind = {
   kind: "work",
@@ -41,7 +43,7 @@ export const promptCommand: CommandKind = {
     if (!llm) return withoutModel(device);
     const startedAt = performance.now();
     const elapsed = () => Math.round(performance.now() - startedAt);
-    const told: Told = { records: [], jobs: [] };
+    const told: Told = { records: [], jobs: [], media: [] };
     try {
       const release = await device.promptSlots.take(call.signal);
       try {
@@ -52,7 +54,7 @@ export const promptCommand: CommandKind = {
     } catch (error) {
       return succeeded({
         status: "error",
-        ...wordsOf(call.signal.aborted ? call.signal.reason : error),
+        ...errorWords(call.signal.aborted ? call.signal.reason : error),
         agent_id: device.settings.agentId,
         calls: told.records,
         ...(told.jobs.length > 0 && { jobs: told.jobs }),
@@ -96,13 +98,16 @@ async function answer(
       const outcome = await runCall(inner, call, device);
       if (told.records.length < SHOWN_CALLS) told.records.push(recordOf(inner, outcome));
       if (outcome.job !== undefined) told.jobs.push({ job: outcome.job, tool: inner.name });
+      told.media.push(...(outcome.media ?? []));
       return outcome;
     },
     signal: call.signal,
   });
+  const packed = await pack(told.media, call.command.request_id, device.uploads, call.signal);
   return succeeded({
     status: "success",
-    content: cutText(result.text, CONTENT_MAX_BYTES),
+    content: cutText(result.text, CONTENT_MAX_BYTES) + packed.lost,
+    ...(packed.media.length > 0 && { media: packed.media }),
     model: result.model,
     agent_id: device.settings.agentId,
     tools_executed: result.calls.slice(0, SHOWN_CALLS).map(executedOf),
@@ -131,12 +136,14 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
   );
   await journal?.ended(result, elapsedMs);
   call.progress?.at(undefined);
+  const media = mediaOf(result);
   return {
     status: result.fault ? "error" : "success",
-    text: textOf(result),
+    text: wordsOf(result),
     ...(result.forUser !== undefined && { forUser: result.forUser }),
     ...(result.fault && { errorType: errorTypeOf(result.fault.code) }),
     ...(result.job !== undefined && { job: result.job }),
+    ...(media.length > 0 && { media }),
     elapsedMs,
   };
 }
@@ -172,7 +179,7 @@ function executedOf(record: CallRecord): Record<string, unknown> {
   };
 }
 
-function wordsOf(error: unknown): { error: string; error_type: ErrorType } {
+function errorWords(error: unknown): { error: string; error_type: ErrorType } {
   if (error instanceof CallEnded) {
     return {
       error: `Error: The prompt was not answered: ${error.message}.`,

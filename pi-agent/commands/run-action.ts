@@ -1,11 +1,12 @@
 /** One call of a tool as this device makes it, from wherever it comes: policy, approval, then the runner. */
-import type { Question, Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
+import type { InnerCall, Question, Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
 import { parseArguments, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
 import { approvalRefusal } from "../approvals.ts";
 import type { Budget } from "../budget.ts";
 import { decide } from "../policy.ts";
 import type { CommandCall, Device } from "./command.ts";
+import { Journal } from "./journal.ts";
 
 /** The wire's bounds of a question. */
 const QUESTION_CHARS = 4_000;
@@ -19,6 +20,8 @@ export type Action = {
   args: Record<string, unknown>;
   /** The caller's wish, in ms. */
   timeoutMs?: number;
+  /** A tool made it, as a part of its own call. */
+  inner?: true;
 };
 
 /**
@@ -48,8 +51,12 @@ export async function runAction(
       signal: call.signal,
       update: (text) => call.progress?.output(text, action.name),
       ask: (question, signal) => ask(question, action.name, signal, call, device),
+      artifact: (bytes, mediaType, signal) =>
+        device.uploads.keep(call.command.request_id, bytes, mediaType, signal),
       ...(runnable && {
         job: (work, { maxMs }) => device.jobs.begin({ call, tool: runnable, args: action.args }, work, maxMs),
+        // One level deep: a call within a call makes none.
+        ...(!action.inner && { call: (inner) => callWithin(inner, call, device) }),
       }),
     },
     device.runner,
@@ -57,6 +64,16 @@ export async function runAction(
   // What a job brings comes with the job.
   if (runnable?.taints && outcome.result.job === undefined) call.taint.brought = true;
   return { ...outcome, ran: runnable !== undefined };
+}
+
+/** Recorded like the calls of a prompt: a process that is killed leaves behind what a tool had others do. */
+async function callWithin(inner: InnerCall, call: CommandCall, device: Device): Promise<RunOutcome> {
+  call.progress?.at(inner.name);
+  const { callId, name, args } = inner;
+  const journal = new Journal({ id: callId, name, args }, call.command.request_id, device.ledger);
+  const outcome = await runAction({ ...inner, inner: true }, call, device, (tool) => journal.starting(tool));
+  await journal.ended(outcome.result, outcome.elapsedMs);
+  return outcome;
 }
 
 async function refusalOf(

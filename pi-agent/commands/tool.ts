@@ -1,8 +1,9 @@
 /** `tool`: one action, called by name. */
 import { type Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
-import { type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
+import { type ToolResult, wordsOf } from "@edgecall/core/tools/contract.ts";
 import { errorTypeOf } from "@edgecall/core/tools/errors.ts";
+import { mediaOf, type Packed, pack } from "../media.ts";
 import { type Reply, succeeded } from "../reports.ts";
 import type { CommandKind } from "./command.ts";
 import { runAction } from "./run-action.ts";
@@ -24,7 +25,8 @@ export const toolCommand: CommandKind = {
       call,
       device,
     );
-    return replyOf(name, result, elapsedMs, call.taint.brought);
+    const packed = await pack(mediaOf(result), call.command.request_id, device.uploads, call.signal);
+    return replyOf(name, result, elapsedMs, call.taint.brought, packed);
   },
 };
 
@@ -42,34 +44,40 @@ function problemOf(command: Command): string | undefined {
 /**
  * A tool's result in the seed's shape. A failed tool is still a `result`: the report itself did not fail.
  * @param tainted a stranger's text is in it
+ * @param packed its pictures and files
  */
-export function replyOf(tool: string, result: ToolResult, elapsedMs: number, tainted: boolean): Reply {
-  const content = result.content.some((part) => part.type !== "text") ? { content: result.content } : {};
+export function replyOf(
+  tool: string,
+  result: ToolResult,
+  elapsedMs: number,
+  tainted: boolean,
+  { media, lost }: Packed,
+): Reply {
   const exitCode = typeof result.details?.exit_code === "number" ? result.details.exit_code : undefined;
   const stderr = typeof result.details?.stderr === "string" ? result.details.stderr : "";
   if (result.fault) {
     return succeeded({
       status: "error",
       tool,
-      error: textOf(result),
+      error: wordsOf(result) + lost,
       error_type: errorTypeOf(result.fault.code),
       code: result.fault.code,
       ...(exitCode !== undefined && { exit_code: exitCode }),
       elapsed_ms: elapsedMs,
-      ...content,
+      ...(media.length > 0 && { media }),
       ...(tainted && { tainted }),
     });
   }
   return succeeded({
     status: result.job === undefined ? "success" : "accepted",
     tool,
-    result: textOf(result),
+    result: wordsOf(result) + lost,
     stderr,
     exit_code: exitCode ?? 0,
     elapsed_ms: elapsedMs,
     ...(result.forUser !== undefined && { for_user: result.forUser }),
     ...(result.job !== undefined && { job: result.job }),
-    ...content,
+    ...(media.length > 0 && { media }),
     ...(tainted && { tainted }),
   });
 }

@@ -6,7 +6,7 @@ import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { defineTool, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import { type Content, defineTool, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
 
 const HOUR_MS = 3_600_000;
 const ms = (most: number) => z.int().check(z.minimum(0), z.maximum(most));
@@ -14,7 +14,7 @@ const limits = { timeoutMs: 60_000, maxTimeoutMs: HOUR_MS };
 
 /** @param place.file EDGECALL_TEST_FILE: where `append` leaves its marks */
 export function testing(place: { file: string }): Tool[] {
-  return [append(place), slow(), askMe(), job()];
+  return [append(place), slow(), askMe(), job(), picture()];
 }
 
 /** Counted by its marks: a call that runs twice leaves two. */
@@ -86,6 +86,31 @@ function askMe(): Tool {
         ...(expires_ms !== undefined && { expiresInMs: expires_ms }),
       });
       return textResult(`the answer was: ${answer}`);
+    },
+  });
+}
+
+/** Bytes that no compression shortens and no two places share, behind the head of a JPEG. */
+function picture(): Tool {
+  return defineTool({
+    name: "picture",
+    description: "Give back a picture, or several, of a size. For tests only.",
+    input: z.strictObject({
+      bytes: z.int().check(z.minimum(4), z.maximum(16 * 1024 * 1024)),
+      count: z.optional(z.int().check(z.minimum(1), z.maximum(20))),
+      media_type: z.optional(z.string()),
+    }),
+    effect: "read",
+    idempotent: true,
+    ...limits,
+    async execute({ bytes, count = 1, media_type = "image/jpeg" }, { artifact }) {
+      const content: Content[] = [{ type: "text", text: `${count} of ${bytes} bytes` }];
+      for (let n = 0; n < count; n += 1) {
+        const data = Uint8Array.from({ length: bytes }, (_, at) => (at * 31 + (at >> 8) + n) & 0xff);
+        data.set([0xff, 0xd8, 0xff, 0xe0]);
+        content.push(await artifact(data, media_type));
+      }
+      return { content };
     },
   });
 }

@@ -1,0 +1,33 @@
+/** Pictures that travel within a result. */
+import { INLINE_MAX_CHARS, isPicture } from "../protocol/media.ts";
+import { type Content, Unstorable } from "./contract.ts";
+
+export type KeepArtifact = (bytes: Uint8Array, mediaType: string, signal: AbortSignal) => Promise<Content>;
+
+/** What fits the result goes into it; nothing else can be kept where there is no gateway to bring it to. */
+export async function inline(bytes: Uint8Array, mediaType: string): Promise<Content> {
+  const picture = inlinePicture(bytes, mediaType);
+  if (picture) return picture;
+  throw new Unstorable(
+    `Error: The result (${mediaType}, ${bytes.length} bytes) does not fit a message, and there is no gateway here to bring it to.\nAsk for something smaller or explain to the user.`,
+  );
+}
+
+/** @returns undefined when it is no picture, or too large */
+export function inlinePicture(
+  bytes: Uint8Array,
+  mediaType: string,
+): (Content & { type: "image" }) | undefined {
+  const fits = Math.ceil(bytes.length / 3) * 4 <= INLINE_MAX_CHARS;
+  return fits && isPicture({ media_type: mediaType })
+    ? { type: "image", mediaType, data: toBase64(bytes) }
+    : undefined;
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  // Spread over the arguments of a call, a large array would not fit the stack.
+  for (let at = 0; at < bytes.length; at += 8_192)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
+  return btoa(text);
+}

@@ -1,0 +1,96 @@
+/**
+ * Where a tool's files and processes are. A tool asks its environment and nothing else, so that all it does
+ * happens on one machine: this one, a sandbox on it, or another over ssh. A "remote" tool that quietly works
+ * here would be the worst fault that a tool can have; contract.test.ts holds all environments to one behaviour.
+ */
+import type { ErrorCode } from "@edgecall/core/tools/errors.ts";
+
+export type Environment = {
+  /** Shown in results and the log: `local`, `sandbox`, or the name of a host. */
+  readonly name: string;
+  readonly kind: "local" | "sandbox" | "ssh";
+  /** Absolute path, in this environment: relative paths start here, and nothing outside is written. */
+  readonly cwd: string;
+  readonly files: FileOps;
+  readonly exec: ExecOps;
+  /** Ends connections and what still runs. */
+  close(): Promise<void>;
+};
+
+export type FileKind = "file" | "directory" | "link" | "other";
+
+/** `mode` is the permission bits; `modifiedAt` in ms since 1970. */
+export type FileInfo = { kind: FileKind; bytes: number; mode: number; modifiedAt: number };
+
+export type DirEntry = { name: string; kind: FileKind };
+
+/**
+ * Files, confined to `cwd` and a list of further paths that may only be read. Paths are absolute or relative
+ * to `cwd`; links are followed where they stay inside. Every method rejects with FileError and nothing else,
+ * and with the signal's reason when it was aborted.
+ */
+export type FileOps = {
+  /** Of what a link leads to; kind `link` only where it leads nowhere. */
+  stat(path: string, options?: Signal): Promise<FileInfo>;
+  /** Bytes from `offset` (0) on, at most `length` of them (all). Refuses what is not a regular file. */
+  readFile(path: string, options?: Signal & { offset?: number; length?: number }): Promise<Uint8Array>;
+  /** All or nothing: whoever reads meanwhile sees the old file or the new one. Keeps the mode of the old. */
+  writeFile(path: string, bytes: Uint8Array, options?: Signal & { mode?: number }): Promise<void>;
+  /** Sorted by name; links are not followed. */
+  readDir(path: string, options?: Signal): Promise<DirEntry[]>;
+  mkdirAll(path: string, options?: Signal): Promise<void>;
+  /** A file, a link (not what it leads to) or an empty directory. */
+  remove(path: string, options?: Signal): Promise<void>;
+  /** The path without links, absolute: a key for locks. Of what is not there, as far as it is there. */
+  canonical(path: string, access: "read" | "write", options?: Signal): Promise<string>;
+};
+
+type Signal = { signal?: AbortSignal };
+
+/** Why a file operation was refused or failed. The message is for the model: it says what, of which path. */
+export class FileError extends Error {
+  override readonly name = "FileError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export type ExecOps = {
+  /**
+   * Runs a program to its end, or until the signal: then its whole process tree is killed, and `run` resolves
+   * all the same, with what became of it. stdin is empty unless given. The environment is made here from an
+   * allow-list and `env`; this process's own is not handed on.
+   *
+   * @param argv the program and its arguments, never a line for a shell
+   * @throws ExecError when it could not be started
+   */
+  run(argv: readonly [string, ...string[]], options: RunOptions): Promise<Ran>;
+};
+
+export type RunOptions = {
+  /** Below `Environment.cwd`, or that itself. */
+  cwd?: string;
+  env?: Readonly<Record<string, string>>;
+  stdin?: Uint8Array;
+  signal: AbortSignal;
+  /** Output as it comes, in order of arrival; nothing is kept by `run` itself (see captured-output.ts). */
+  onOutput?(chunk: Uint8Array, stream: "stdout" | "stderr"): void;
+  /** What a sandbox leaves out unless it is granted; elsewhere of no effect. */
+  grants?: { network?: boolean; devices?: readonly string[] };
+};
+
+/** `signal` when a signal ended it, e.g. `SIGKILL`; `stopped` when that was ours, at the abort. */
+export type Ran = { exitCode: number | null; signal: string | null; stopped: boolean };
+
+export class ExecError extends Error {
+  override readonly name = "ExecError";
+  readonly code: Extract<ErrorCode, "spawn_failed" | "cwd_missing" | "blocked" | "io">;
+
+  constructor(code: ExecError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
