@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { testVars } from "./test/tokens.ts";
@@ -6,10 +7,33 @@ const IN_NODE = ["core", "bridge", "pi-agent", "local", "test/chaos", "test/benc
   (folder) => `${folder}/**/*.test.ts`,
 );
 
+const IDLE = "test/e2e/idle.test.ts";
+
+/**
+ * Of what may run side by side: one more than vitest's own choice, since `idle` holds one for three minutes and
+ * does next to nothing. One number for the three projects: vitest runs only such at the same time.
+ */
+const WORKERS = Math.max(availableParallelism() - 1, 1) + 1;
+
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: [...IN_NODE, "worker/**/*.unit.test.ts"], environment: "node" } },
+      {
+        test: {
+          name: "unit",
+          include: [...IN_NODE, "worker/**/*.unit.test.ts"],
+          environment: "node",
+          maxWorkers: WORKERS,
+        },
+      },
+      {
+        test: {
+          // Vitest begins with the first name of the alphabet: the others are run while this one waits.
+          name: "idle",
+          include: [IDLE],
+          maxWorkers: WORKERS,
+        },
+      },
       {
         plugins: [
           cloudflareTest(({ inject }) => ({
@@ -22,12 +46,14 @@ export default defineConfig({
           globalSetup: ["./test/model-setup.ts"],
           include: ["worker/**/*.test.ts"],
           exclude: ["worker/**/*.unit.test.ts", "**/node_modules/**"],
+          maxWorkers: WORKERS,
         },
       },
       {
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          exclude: [IDLE, "**/node_modules/**"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // Each file runs whole programs; two at once would measure each other.

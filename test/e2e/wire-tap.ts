@@ -1,0 +1,104 @@
+/** A TCP line in front of a WebSocket server that reads along: every frame, as it is on the wire. */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** Seen from the client. */
+export type Way = "up" | "down";
+
+/** One frame (RFC 6455, 5.2); the payload of a text frame is its text. */
+export type Frame = { at: number; way: Way; kind: "text" | "binary" | "control"; text: string };
+
+export class WireTap {
+  readonly frames: Frame[] = [];
+  /** Everything that was carried, the handshake too. */
+  readonly bytes: Record<Way, number> = { up: 0, down: 0 };
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(to: string) {
+    const { hostname: host, port } = new URL(to);
+    this.#server = createServer({ noDelay: true }, (client) => {
+      const server = connect({ host, port: Number(port), noDelay: true });
+      this.#carry("up", client, server);
+      this.#carry("down", server, client);
+    });
+  }
+
+  /** @param to the server's address, `http://host:port` */
+  static async open(to: string): Promise<WireTap> {
+    const tap = new WireTap(to);
+    await new Promise<void>((resolve) => tap.#server.listen(0, "127.0.0.1", resolve));
+    return tap;
+  }
+
+  /** What the client dials instead of the server. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #carry(way: Way, from: Socket, to: Socket): void {
+    this.#sockets.add(from);
+    const read = frameReader();
+    from.on("data", (chunk: Buffer) => {
+      this.bytes[way] += chunk.length;
+      for (const frame of read(chunk)) this.frames.push({ at: performance.now(), way, ...frame });
+      to.write(chunk);
+    });
+    from.on("error", () => {});
+    from.on("close", () => {
+      this.#sockets.delete(from);
+      to.destroy();
+    });
+  }
+}
+
+const HEAD_END = "\r\n\r\n";
+
+/** Cuts one direction of a connection into frames: after the head of the handshake there is nothing else. */
+function frameReader(): (chunk: Buffer) => Array<Pick<Frame, "kind" | "text">> {
+  let upgraded = false;
+  let rest: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    if (!upgraded) {
+      const end = rest.indexOf(HEAD_END);
+      if (end < 0) return [];
+      upgraded = true;
+      rest = rest.subarray(end + HEAD_END.length);
+    }
+    const frames: Array<Pick<Frame, "kind" | "text">> = [];
+    for (let cut = firstFrame(rest); cut; cut = firstFrame(rest)) {
+      frames.push(cut.frame);
+      rest = rest.subarray(cut.size);
+    }
+    return frames;
+  };
+}
+
+/** The frame that the bytes begin with, or undefined: it is not whole yet. */
+function firstFrame(bytes: Buffer): { frame: Pick<Frame, "kind" | "text">; size: number } | undefined {
+  if (bytes.length < 2) return undefined;
+  const opcode = bytes.readUInt8(0) & 0x0f;
+  const masked = (bytes.readUInt8(1) & 0x80) !== 0;
+  const short = bytes.readUInt8(1) & 0x7f;
+  const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
+  const start = 2 + lengthBytes + (masked ? 4 : 0);
+  if (bytes.length < start) return undefined;
+  const length = lengthBytes === 2 ? bytes.readUInt16BE(2) : lengthBytes === 8 ? longLength(bytes) : short;
+  if (bytes.length < start + length) return undefined;
+  const payload = Buffer.from(bytes.subarray(start, start + length));
+  if (masked) {
+    const mask = bytes.subarray(start - 4, start);
+    for (const [at, byte] of payload.entries()) payload[at] = byte ^ mask.readUInt8(at % 4);
+  }
+  const kind = opcode >= 0x8 ? "control" : opcode === 0x2 ? "binary" : "text";
+  return { frame: { kind, text: kind === "text" ? payload.toString("utf8") : "" }, size: start + length };
+}
+
+function longLength(bytes: Buffer): number {
+  return Number(bytes.readBigUInt64BE(2));
+}

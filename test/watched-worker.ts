@@ -1,0 +1,26 @@
+/**
+ * The Worker as it is, but its Home says when it is built, spoken to and woken by its alarm. An object that
+ * hibernated is built again for whatever comes next, so that a Home which says nothing was asleep, or idle.
+ */
+import { Home as RealHome } from "../worker/home.ts";
+import worker, { Conversation } from "../worker/index.ts";
+
+export class Home extends RealHome {
+  constructor(...args: ConstructorParameters<typeof RealHome>) {
+    super(...args);
+    console.log("home: built");
+  }
+
+  override async webSocketMessage(...args: Parameters<RealHome["webSocketMessage"]>): Promise<void> {
+    console.log("home: message");
+    await super.webSocketMessage(...args);
+  }
+
+  override async alarm(): Promise<void> {
+    console.log("home: alarm");
+    await super.alarm();
+  }
+}
+
+export { Conversation };
+export default worker;
