@@ -9,6 +9,7 @@ import { Locks } from "@edgecall/core/tools/locks.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { RunEvent, RunnerOptions } from "@edgecall/core/tools/runner.ts";
 import { capabilitiesText, presenceText, toolsText } from "./adverts.ts";
+import { AuditLog } from "./audit.ts";
 import { FreezeDetector } from "./budget.ts";
 import { wallClock } from "./clock.ts";
 import type { Device } from "./commands/command.ts";
@@ -26,6 +27,7 @@ import { Redelivery } from "./redelivery.ts";
 import { reportText } from "./reports.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 import { Slots } from "./slots.ts";
+import { ToolMetrics } from "./tool-metrics.ts";
 import { deviceTools } from "./tools/all.ts";
 import { Uploads } from "./uploads.ts";
 
@@ -69,6 +71,12 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   // One set of locks for everything that runs here, whoever asked for it.
   const runner: RunnerOptions = { log: runLog(log), locks: new Locks(), secrets: secretsOf(settings) };
   const metrics = new Metrics();
+  const audit = await AuditLog.open({
+    dir: join(settings.stateDir, "audit"),
+    secrets: runner.secrets ?? [],
+    log,
+    send: event,
+  });
   const questions = new Questions(event);
   const uploads = new Uploads(event, log);
   const jobs = new JobDesk({
@@ -86,6 +94,8 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     registry,
     runner,
     metrics,
+    toolMetrics: new ToolMetrics(),
+    audit,
     profile: await Profile.open(settings.stateDir, log),
     ledger,
     questions,
@@ -128,6 +138,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     for (const text of outbox.splice(0)) await report(text);
     redelivery.connected();
     questions.announce();
+    void audit.offer();
     if (!isReady && connection.connected) {
       isReady = true;
       options.onReady?.();
@@ -185,6 +196,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
       payload: presenceText("offline", bootId, "shutdown"),
     });
     freeze.stop();
+    await audit.close();
     await ledger.close();
     log("info", "agent.stopped");
   }

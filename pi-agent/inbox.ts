@@ -291,6 +291,7 @@ export class Inbox {
   async #ack(command: Command): Promise<void> {
     const target = command.payload.request_id;
     if (typeof target !== "string") return;
+    if (this.#options.device.audit.acked(target)) return;
     this.#options.acked(target);
     await this.#options.device.ledger.acked(target);
   }

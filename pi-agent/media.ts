@@ -40,7 +40,8 @@ export async function pack(
         const bytes = Buffer.from(item.data, "base64");
         packed.media.push(toMedia(await uploads.upload(requestId, bytes, item.media_type, signal)));
       } catch (error) {
-        const why = error instanceof Unstorable ? error.message : `[${item.media_type} left out: the call ended]`;
+        const why =
+          error instanceof Unstorable ? error.message : `[${item.media_type} left out: the call ended]`;
         packed.lost += `\n${why}`;
       }
     }

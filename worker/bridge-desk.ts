@@ -1,4 +1,5 @@
 /** What the bridge says, frame by frame. Nothing that it sends can crash the object or go unanswered. */
+import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
 import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
 import type { UploadRequest } from "@edgecall/core/protocol/media.ts";
 import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol/mqtt.ts";
@@ -7,6 +8,7 @@ import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { Agents } from "./agents.ts";
 import type { Asking } from "./asking.ts";
+import type { Audit } from "./audit.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Env } from "./env.ts";
@@ -30,6 +32,7 @@ export class BridgeDesk {
   readonly #bridge: BridgeSocket;
   readonly #agents: Agents;
   readonly #ledger: Ledger;
+  readonly #audit: Audit;
   readonly #dispatcher: Dispatcher;
   readonly #asking: Asking;
 
@@ -39,6 +42,7 @@ export class BridgeDesk {
     this.#bridge = home.bridge;
     this.#agents = home.agents;
     this.#ledger = home.ledger;
+    this.#audit = home.audit;
     this.#dispatcher = dispatcher;
     this.#asking = asking;
   }
@@ -141,7 +145,8 @@ export class BridgeDesk {
 
   async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
     const call = this.#ledger.get(id);
-    if (!call || call.agent !== agent) return;
+    if (!call) return this.#onRecord(id, agent, text);
+    if (call.agent !== agent) return;
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
     // A job brings its pictures after its call was answered.
@@ -155,6 +160,14 @@ export class BridgeDesk {
     const { tool, text: said } = event.value;
     const told = conversationOf(this.#env, call.conversation).progress(call.lateFor ?? id, tool, said);
     this.#ctx.waitUntil(told.catch((error: unknown) => logError("progress.lost", error, { call: id })));
+  }
+
+  /** Lines of a device's record, which belong to no call that is open. */
+  #onRecord(id: string, agent: string, text: string): void {
+    const batch = checkJson(AuditBatch, text);
+    if (!batch.ok || batch.value.request_id !== id) return;
+    this.#audit.add(agent, id, batch.value.lines);
+    this.#dispatcher.acknowledge(id, agent, undefined);
   }
 
   /** A device has something that is too large for the broker: it is told where to bring it. */

@@ -16,12 +16,7 @@ import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import type { Env } from "./env.ts";
 import type { Plan } from "./home.ts";
 import { logError, logInfo } from "./log.ts";
-import {
-  type KeptMedia,
-  type MediaLimits,
-  MediaStore,
-  type NewMedia,
-} from "./media.ts";
+import { type KeptMedia, type MediaLimits, MediaStore, type NewMedia } from "./media.ts";
 import { migrate } from "./migrate.ts";
 import { ModelStep } from "./model-step.ts";
 import { homeOf } from "./objects.ts";

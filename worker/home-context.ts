@@ -1,5 +1,6 @@
 /** What the parts of a Home share: made once by its constructor. */
 import type { Agents } from "./agents.ts";
+import type { Audit } from "./audit.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
 import type { Env } from "./env.ts";
 import type { Ledger } from "./ledger.ts";
@@ -11,5 +12,6 @@ export type HomeContext = {
   bridge: BridgeSocket;
   agents: Agents;
   ledger: Ledger;
+  audit: Audit;
   questions: Questions;
 };

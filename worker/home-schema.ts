@@ -123,4 +123,18 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 3,
+    sql: `
+      -- The record of calls as the devices wrote it, a row for each batch of lines.
+      CREATE TABLE audit (
+        agent    TEXT NOT NULL,
+        id       TEXT NOT NULL,           -- the agent's name of the batch; one with more lines takes its place
+        first_at TEXT NOT NULL,           -- ISO 8601, of its first line
+        last_at  TEXT NOT NULL,
+        lines    TEXT NOT NULL,           -- JSON list
+        PRIMARY KEY (agent, id)
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

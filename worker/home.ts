@@ -9,11 +9,13 @@
 import { DurableObject } from "cloudflare:workers";
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { ModelHealth } from "@edgecall/core/loop/models.ts";
+import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import { Agents, type AgentView } from "./agents.ts";
 import { Asking } from "./asking.ts";
+import { Audit, type AuditQuery } from "./audit.ts";
 import { BridgeDesk } from "./bridge-desk.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
 import { Dispatcher, type NewOrder, tellOutcome, type Unreached } from "./dispatcher.ts";
@@ -85,6 +87,7 @@ export class Home extends DurableObject<Env> {
       bridge: new BridgeSocket(ctx),
       agents: new Agents(ctx.storage),
       ledger: new Ledger(ctx.storage),
+      audit: new Audit(ctx.storage),
       questions: new Questions(ctx.storage),
     };
     this.#dispatcher = new Dispatcher(this.#home);
@@ -225,6 +228,11 @@ export class Home extends DurableObject<Env> {
   async outcome(agent: string, id: string): Promise<SettledOutcome | null | undefined> {
     const call = this.#home.ledger.get(id);
     return call?.agent === agent && call.conversation === null ? (call.outcome ?? null) : undefined;
+  }
+
+  /** Lines of the record, the newest first. */
+  async audit(query: AuditQuery): Promise<AuditLine[]> {
+    return this.#home.audit.find(query);
   }
 
   async status(): Promise<HomeStatus> {

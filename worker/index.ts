@@ -3,6 +3,7 @@ import { AGENT_ID, VERSION } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { showAudit } from "./audit-route.ts";
 import { AuthSettingsError, apiToken, bridgeToken } from "./auth.ts";
 import { runCommand, showCommand } from "./commands.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
@@ -203,6 +204,8 @@ app.post("/v1/questions/:id", async (c) => {
   if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
   return c.json(shownQuestion(answered.question));
 });
+
+app.get("/v1/audit", showAudit);
 
 app.get("/v1/status", async (c) =>
   c.json({ home: requireScope(c, "ask").home, ...(await home(c).status()) }),

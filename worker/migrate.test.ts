@@ -5,7 +5,7 @@ import { Agents } from "./agents.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import { CONVERSATION_V1, HOME_V1 } from "./fixtures/v1.ts";
 import { CONVERSATION_V2, HOME_V2 } from "./fixtures/v2.ts";
-import { CONVERSATION_V3 } from "./fixtures/v3.ts";
+import { CONVERSATION_V3, HOME_V3 } from "./fixtures/v3.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
 import { Ledger } from "./ledger.ts";
 import { type Migration, migrate } from "./migrate.ts";
@@ -79,6 +79,7 @@ describe.each([
 test.each([
   ["1", HOME_V1],
   ["2", HOME_V2],
+  ["3", HOME_V3],
 ])("a home of version %s is read by today's code", async (_, fixture) => {
   const { roster, open, settled } = await onDisk(fixture, HOME_MIGRATIONS, (storage) => {
     const ledger = new Ledger(storage);
@@ -104,6 +105,7 @@ test.each([
   ["conversation of version 3", CONVERSATION_V3, CONVERSATION_MIGRATIONS],
   ["home of version 1", HOME_V1, HOME_MIGRATIONS],
   ["home of version 2", HOME_V2, HOME_MIGRATIONS],
+  ["home of version 3", HOME_V3, HOME_MIGRATIONS],
 ] as const)("an old %s ends with the tables of a new one", async (_, fixture, migrations) => {
   const old = await onDisk(fixture, migrations, shapeOf);
   const fresh = await onDisk("SELECT 1", migrations, shapeOf);

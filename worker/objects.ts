@@ -38,6 +38,7 @@ export type HomeStub = Pick<
   | "command"
   | "cancel"
   | "agents"
+  | "audit"
   | "outcome"
   | "status"
   | "fetch"

@@ -4,6 +4,7 @@
  * Objects are loose on purpose: a field that we do not know is a newer peer's, not an error. The agent's
  * identity is the topic; an `agent_id` in a payload is never believed over it.
  */
+import { AuditBatch } from "./audit.ts";
 import { UploadRequest } from "./media.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
 
@@ -191,6 +192,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
     expires_in_ms: z.int().check(z.minimum(1), z.maximum(604_800_000)),
   }),
   UploadRequest,
+  AuditBatch,
   /** The device speaks first. */
   z.looseObject({ type: z.literal("event"), text: text(4_000) }),
 ]);

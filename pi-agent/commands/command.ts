@@ -3,6 +3,7 @@ import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { RunnerOptions } from "@edgecall/core/tools/runner.ts";
+import type { AuditLog } from "../audit.ts";
 import type { Budget } from "../budget.ts";
 import type { JobDesk } from "../jobs.ts";
 import type { Ledger } from "../ledger.ts";
@@ -14,6 +15,7 @@ import type { Questions } from "../questions.ts";
 import type { Reply } from "../reports.ts";
 import type { Settings } from "../settings.ts";
 import type { Slots } from "../slots.ts";
+import type { ToolMetrics } from "../tool-metrics.ts";
 import type { Uploads } from "../uploads.ts";
 
 /** What commands act upon. */
@@ -22,6 +24,8 @@ export type Device = {
   registry: ToolRegistry;
   runner: RunnerOptions;
   metrics: Metrics;
+  toolMetrics: ToolMetrics;
+  audit: AuditLog;
   profile: Profile;
   ledger: Ledger;
   questions: Questions;

@@ -1,6 +1,7 @@
 /** One call of a tool as this device makes it, from wherever it comes: policy, approval, then the runner. */
 import type { InnerCall, Question, Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
+import { errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { parseArguments, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
 import { approvalRefusal } from "../approvals.ts";
 import type { Budget } from "../budget.ts";
@@ -12,6 +13,8 @@ import { Journal } from "./journal.ts";
 const QUESTION_CHARS = 4_000;
 const OPTION_CHARS = 200;
 const MAX_OPTIONS = 20;
+/** Of a failure, in the record. */
+const ERROR_CHARS = 500;
 
 export type Action = {
   /** Names this call in the tool, the log and the record. */
@@ -29,6 +32,39 @@ export type Action = {
  * @returns the outcome; `ran` is false when the tool was certainly not begun
  */
 export async function runAction(
+  action: Action,
+  call: CommandCall,
+  device: Device,
+  starting?: (tool: Tool) => Promise<ToolResult | undefined>,
+): Promise<RunOutcome & { ran: boolean }> {
+  const outcome = await attempt(action, call, device, starting);
+  note(action, outcome, call, device);
+  return outcome;
+}
+
+/** Into the record and the figures, whatever it came to; a refusal is a call as well. */
+function note(action: Action, { result, elapsedMs }: RunOutcome, call: CommandCall, device: Device): void {
+  const { fault, details } = result;
+  device.toolMetrics.count(
+    action.name,
+    elapsedMs,
+    fault && { text: fault.message, timeout: errorTypeOf(fault.code) === "timeout" },
+  );
+  device.audit.record({
+    agent_id: device.settings.agentId,
+    tool: action.name.slice(0, 128),
+    parameters: action.args,
+    result: fault ? "error" : "success",
+    ...(fault && { error_type: errorTypeOf(fault.code), error: fault.message.slice(0, ERROR_CHARS) }),
+    exit_code: Number.isInteger(details?.exit_code) ? (details?.exit_code as number) : null,
+    elapsed_ms: elapsedMs,
+    call_id: action.callId.slice(0, 128),
+    request_id: call.command.request_id,
+    caller: call.caller,
+  });
+}
+
+async function attempt(
   action: Action,
   call: CommandCall,
   device: Device,
