@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +25,11 @@ export class Rows extends DurableObject {
 }
 export default {
   async fetch(request, env) {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/web") {
+      const said = await env.WEB.fetch(searchParams.get("url")).then((answer) => answer.text(), String);
+      return new Response(said);
+    }
     const rows = await env.ROWS.getByName("one").add(new URL(request.url).pathname);
     return Response.json({ rows, greeting: env.GREETING, other: env.OTHER });
   },
@@ -131,5 +137,28 @@ test("a taken port is an error that says so", async () => {
     );
   } finally {
     server.close();
+  }
+});
+
+test("what the Worker fetches for a model never reaches this machine or its network", async () => {
+  let asked = 0;
+  const server = createHttpServer((_, response) => {
+    asked += 1;
+    response.end("of this machine");
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+  const gateway = await startWorker({ port: 0, dir: join(dir, "web"), config });
+  try {
+    for (const host of ["127.0.0.1", "localhost", "[::1]", "10.0.0.1", "169.254.169.254"]) {
+      const url = encodeURIComponent(`http://${host}:${port}/`);
+      expect(await (await fetch(`${gateway.url}/web?url=${url}`)).text()).not.toContain("of this machine");
+    }
+    expect(asked).toBe(0);
+    // The server does answer who may ask it.
+    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("of this machine");
+  } finally {
+    await gateway.stop();
+    await new Promise((resolve) => server.close(resolve));
   }
 });

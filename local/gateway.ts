@@ -91,6 +91,10 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
           compatibilityFlags: config.compatibilityFlags,
           durableObjects: config.durableObjects,
           bindings: { ...config.vars, ...options.vars },
+          serviceBindings: {
+            // Here, other than on Cloudflare, there is a LAN: whatever a page's name leads to, it is not reached.
+            WEB: { network: { allow: ["public"], deny: [], tlsOptions: { trustBrowserCas: true } } },
+          },
         },
       ],
     }),

@@ -3,12 +3,16 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
-import { AGENT_ID, DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
-import { z } from "@edgecall/core/protocol/parse.ts";
+import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
+import type { z } from "@edgecall/core/protocol/parse.ts";
+import type { Permission } from "@edgecall/core/tools/contract.ts";
+import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { parse as parseToml } from "smol-toml";
 import { defaultCapabilities } from "./capabilities.ts";
 import { type PolicyRules, RULES, type Rule } from "./policy.ts";
-import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "./questions.ts";
+import { QUESTION_EXPIRES_MS } from "./questions.ts";
+import { RIGHT, type SandboxEngine, SECTIONS, type Section } from "./settings-keys.ts";
+import type { WebSettings } from "./tools/web.ts";
 
 export type MqttSettings = {
   url: string;
@@ -40,7 +44,28 @@ export type Settings = {
   policy: PolicyRules;
   /** How long an approval is waited for. */
   approvalMs: number;
-  tools: { enabled: readonly string[] | undefined; timeoutMs: number; workspace: string };
+  /** What this agent may do at all; undefined: no list, so everything is offered, and policy.ts decides. */
+  permissions: readonly Permission[] | undefined;
+  tools: ToolSettings;
+};
+
+export type ToolSettings = {
+  enabled: readonly string[] | undefined;
+  timeoutMs: number;
+  workspace: string;
+  /** Paths beside the workspace that may be read. */
+  readable: readonly string[];
+  maxReadBytes: number;
+  maxReadLines: number;
+  bashTimeoutMs: number;
+  sandbox: SandboxEngine;
+  skillsPath: string;
+  /** Where skills' programs are, unless beside them. */
+  binPath: string | undefined;
+  /** Fetching and searching from this device, on its own network; undefined: not from here. */
+  web: WebSettings | undefined;
+  /** What the sandbox opens. */
+  grants: { network: boolean; devices: readonly string[] };
 };
 
 /** Every problem of a configuration at once, so that a person mends it in one go. */
@@ -54,77 +79,8 @@ export class SettingsError extends Error {
   }
 }
 
-const int = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
-const text = z.string().check(z.minLength(1));
-
-const SECTIONS = {
-  "": {
-    agent_id: z.string().check(z.regex(AGENT_ID)),
-    agent_type: z.optional(z.string().check(z.regex(AGENT_ID))),
-    capabilities: z.optional(z.string().check(z.regex(/^[^\r\n]{1,4000}$/))),
-    state_dir: z.optional(text),
-    root: z.optional(text),
-    allow_shutdown: z.optional(z.boolean()),
-    clock: z.optional(z.enum(["auto", "synced", "unsynced"])),
-  },
-  mqtt: {
-    url: z.optional(z.string().check(z.regex(/^(mqtts?|tcp|ssl|tls):\/\/[^\s/]+/))),
-    broker: z.optional(text),
-    port: z.optional(int(1, 65_535)),
-    keep_alive_secs: z.optional(int(5, 3_600)),
-    username: z.optional(z.string()),
-    password: z.optional(z.string()),
-    tls: z.optional(z.boolean()),
-    ca: z.optional(text),
-    topic_prefix: z.optional(z.string().check(z.regex(/^[^+#\s]{1,128}$/))),
-  },
-  llm: {
-    base_url: z.optional(z.string().check(z.regex(/^https?:\/\/\S+/))),
-    api_key: z.optional(z.string()),
-    model: z.optional(text),
-    max_tokens: z.optional(int(1, 1_000_000)),
-    temperature: z.optional(z.number().check(z.minimum(0), z.maximum(2))),
-  },
-  agent: {
-    max_tool_iterations: z.optional(int(1, 100)),
-    tool_error_limit: z.optional(int(1, 100)),
-    max_parallel_tools: z.optional(int(1, 32)),
-    max_prompts: z.optional(int(1, 64)),
-    approval_secs: z.optional(int(1, QUESTION_MAX_MS / 1_000)),
-    system_prompt: z.optional(z.string()),
-  },
-  tools: {
-    enabled: z.optional(z.array(text)),
-    timeout_ms: z.optional(int(1, 86_400_000)),
-    workspace: z.optional(text),
-  },
-} as const;
-type Section = keyof typeof SECTIONS;
-
-/** What would be right, for an error. A key that is missing here is described by its type alone. */
-const RIGHT: Record<string, string> = {
-  agent_id: '1 to 64 letters, digits, _ or -, e.g. agent_id = "alex-eye"',
-  agent_type: '"monitor", "sensor", "trader", "governance" or a name of yours (letters, digits, _ or -)',
-  capabilities: "one line of text, at most 4000 characters",
-  allow_shutdown: "true or false",
-  clock: '"auto", "synced" or "unsynced"',
-  "mqtt.url": '"mqtt://host:1883", or "mqtts://host:8883" with TLS',
-  "mqtt.broker": 'the broker\'s host name, e.g. broker = "192.168.1.10"',
-  "mqtt.port": "a port from 1 to 65535",
-  "mqtt.keep_alive_secs": "whole seconds from 5 to 3600",
-  "mqtt.tls": "true or false",
-  "mqtt.topic_prefix": 'text without +, # or spaces, e.g. "evoclaw"',
-  "llm.base_url": 'an http(s) address up to and with /v1, e.g. "http://127.0.0.1:11434/v1"',
-  "llm.max_tokens": "a whole number from 1",
-  "llm.temperature": "a number from 0 to 2",
-  "agent.max_tool_iterations": "a whole number from 1 to 100",
-  "agent.tool_error_limit": "a whole number from 1 to 100",
-  "agent.max_parallel_tools": "a whole number from 1 to 32",
-  "agent.max_prompts": "a whole number from 1 to 64",
-  "agent.approval_secs": "whole seconds from 1 to 604800 (a week)",
-  "tools.enabled": 'a list of tool names, e.g. ["temperature", "disk"]',
-  "tools.timeout_ms": "whole milliseconds from 1 to 86400000",
-};
+/** They tell what system this is, and nothing of who lives here. */
+const DEFAULT_READABLE = ["/etc/hostname", "/etc/os-release"];
 
 /** EvoClaw's sections that mean nothing to this agent: taken, so that its files work here. */
 const FOREIGN_SECTIONS = ["orchestrator", "trading", "monitor", "skills", "risk"];
@@ -187,7 +143,7 @@ function checkSections(table: Record<string, unknown>) {
   for (const [key, value] of Object.entries(table)) {
     if (FOREIGN_SECTIONS.includes(key)) notes.push(`[${key}] means nothing to this agent and is left alone`);
     else if (key !== "" && (key in SECTIONS || key === "policy")) {
-      if (isTable(value)) found.set(key, value);
+      if (isTable(value)) addTables(found, key, value);
       else problems.push(`${key}: must be a section, [${key}]`);
     } else top[key] = value;
   }
@@ -199,9 +155,26 @@ function checkSections(table: Record<string, unknown>) {
     llm: read("llm", found.get("llm") ?? {}),
     agent: read("agent", found.get("agent") ?? {}),
     tools: read("tools", found.get("tools") ?? {}),
+    "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),
+    "tools.grants": read("tools.grants", found.get("tools.grants") ?? {}),
+    "tools.web": read("tools.web", found.get("tools.web") ?? {}),
     policy: checkPolicy(found.get("policy") ?? {}, problems),
   };
   return { sections, problems, notes };
+}
+
+/** A section, and those within it that stand on their own: `[tools.paths]` is one of ours, not a key of `[tools]`. */
+function addTables(
+  found: Map<string, Record<string, unknown>>,
+  name: string,
+  table: Record<string, unknown>,
+): void {
+  const own: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(table)) {
+    if (`${name}.${key}` in SECTIONS && isTable(value)) found.set(`${name}.${key}`, value);
+    else own[key] = value;
+  }
+  found.set(name, own);
 }
 
 /** Its keys are the names of tools and permissions; whether there are such tools is known at the start only. */
@@ -290,7 +263,7 @@ function checkTogether(sections: Sections, llm: Values<"llm">): string[] {
 }
 
 function assemble(
-  { top, mqtt, agent, tools, policy }: Sections,
+  { top, mqtt, agent, policy, ...rest }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,
@@ -332,10 +305,52 @@ function assemble(
     maxPrompts: agent.max_prompts ?? 4,
     policy,
     approvalMs: agent.approval_secs === undefined ? QUESTION_EXPIRES_MS : agent.approval_secs * 1_000,
-    tools: {
-      enabled: tools.enabled,
-      timeoutMs: tools.timeout_ms ?? 30_000,
-      workspace: resolve(folder, tools.workspace ?? `${stateDir}/workspace`),
+    permissions: agent.capabilities,
+    tools: toolSettings(rest, folder, stateDir, env),
+  };
+}
+
+function toolSettings(
+  sections: Pick<Sections, "tools" | "tools.paths" | "tools.grants" | "tools.web">,
+  folder: string,
+  stateDir: string,
+  env: Record<string, string | undefined>,
+): ToolSettings {
+  const { tools, "tools.paths": paths, "tools.grants": grants } = sections;
+  const path = (text: string) => resolve(folder, text.replace(/^~(?=\/|$)/, env.HOME ?? "/"));
+  return {
+    enabled: tools.enabled,
+    timeoutMs: tools.timeout_ms ?? 30_000,
+    workspace: path(tools.workspace ?? `${stateDir}/workspace`),
+    readable: tools.readable ?? DEFAULT_READABLE,
+    maxReadBytes: tools.max_read_bytes ?? 512 * 1024,
+    maxReadLines: tools.max_read_lines ?? 2_000,
+    bashTimeoutMs: tools.bash_timeout_ms ?? 30_000,
+    sandbox: tools.sandboxing ?? "bubblewrap",
+    skillsPath: path(tools.skills_path ?? "~/.evoclaw/skills"),
+    binPath: paths.bin === undefined ? undefined : path(paths.bin),
+    web: webSettings(sections["tools.web"], env),
+    grants: { network: grants.network ?? false, devices: grants.devices ?? [] },
+  };
+}
+
+function webSettings(
+  web: Values<"tools.web">,
+  env: Record<string, string | undefined>,
+): WebSettings | undefined {
+  if (!web.enabled) return undefined;
+  const allowed = readAllowedRanges(web.allow_addresses ?? []);
+  const braveKeys = env.BRAVE_API_KEY?.split(/[\s,]+/).filter(Boolean) ?? [web.brave_api_key ?? []].flat();
+  const codeKey = env.CODESEARCH_API_KEY || web.codesearch_api_key;
+  return {
+    only: { domains: web.domains ?? [], ports: web.ports ?? [] },
+    ...(allowed.ok && { allowed: allowed.value }),
+    ...(braveKeys.length > 0 && {
+      brave: { keys: braveKeys, ...(web.brave_base_url && { baseUrl: web.brave_base_url }) },
+    }),
+    codesearch: {
+      ...(codeKey && { key: codeKey }),
+      ...(web.codesearch_base_url && { baseUrl: web.codesearch_base_url }),
     },
   };
 }

@@ -1,14 +1,18 @@
 /**
  * The step of a turn that has its calls made: which go out now, what each came to, and when to look again. It
- * never waits for a device: calls are given to Home, and come back as results.
+ * never waits for a device: calls are given to Home, and come back as results. The gateway's own tools run here
+ * (tools/gateway-calls.ts), and are waited for.
  */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import { checkEdgeCall } from "./edge-call.ts";
+import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { checkEdgeCall, EDGE_CALL } from "./edge-call.ts";
 import { logError } from "./log.ts";
 import type { HomeStub } from "./objects.ts";
 import type { Settings } from "./settings.ts";
+import { GatewayCalls } from "./tools/gateway-calls.ts";
+import { keysOf } from "./tools/settings.ts";
 import type { Transcript } from "./transcript.ts";
 import type { StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
 import { cancelledOutcome } from "./turn-words.ts";
@@ -25,6 +29,8 @@ export type CallHost = {
   name(): string;
   /** A new stub for each use. */
   home(): HomeStub;
+  /** The gateway's own. */
+  tools(settings: Settings): ToolRegistry;
   lease(): Promise<void>;
   wakeBy(time: number): Promise<void>;
   /** Whether somebody watches the turn. */
@@ -35,6 +41,7 @@ export type CallHost = {
 
 export class CallStep {
   readonly #host: CallHost;
+  readonly #gateway: GatewayCalls;
   /**
    * Calls that Home has, and by when it will have settled each (epoch ms). In memory only: an object that was
    * rebuilt gives them to Home again, which recognises them, and a row less is written for each call.
@@ -43,6 +50,11 @@ export class CallStep {
 
   constructor(host: CallHost) {
     this.#host = host;
+    this.#gateway = new GatewayCalls({
+      countAttempt: (n) => host.transcript.countAttempt(n),
+      progressed: (n) => host.transcript.progressed(n),
+      settle: (callId, outcome) => void this.settle(callId, outcome),
+    });
   }
 
   /** Puts calls out, at most `maxParallel` at once, and parks the turn until a result or a deadline. */
@@ -56,7 +68,14 @@ export class CallStep {
     if (due.length > 0) {
       await this.#host.lease();
       const tainted = history.some(isTainted);
-      const failed = await Promise.all(due.map((call) => this.#submit(turn, call, tainted)));
+      const tools = this.#host.tools(settings);
+      const isOurs = (call: StoredCall) => tools.get(call.name) !== undefined;
+      const calls = due.filter(isOurs);
+      const others = due.filter((call) => !isOurs(call));
+      const [failed] = await Promise.all([
+        Promise.all(others.map((call) => this.#submit(turn, call, tainted, tools.list()))),
+        this.#gateway.run({ turn, calls, history, tools, tainted, secrets: keysOf(settings.tools) }),
+      ]);
       const unreached = failed.filter((call) => call !== undefined);
       if (unreached.length > 0) this.#homeFailed(turn, unreached);
     }
@@ -83,12 +102,17 @@ export class CallStep {
   async cancel(turn: Turn): Promise<number> {
     const sent = new Set<string>();
     const stopped = new Set<string>();
-    const open = () => this.#open(turn).map((call) => call.id);
-    for (let ids = open(); ids.length > 0; ids = open().filter((id) => !stopped.has(id))) {
+    const open = (which: (call: StoredCall) => boolean) =>
+      this.#open(turn)
+        .filter(which)
+        .map((call) => call.id);
+    this.#gateway.cancel(open(() => true));
+    const unstopped = () => open((call) => call.name === EDGE_CALL && !stopped.has(call.id));
+    for (let ids = unstopped(); ids.length > 0; ids = unstopped()) {
       for (const id of await this.#stop(ids)) sent.add(id);
       for (const id of ids) stopped.add(id);
     }
-    for (const id of open()) this.settle(id, cancelledOutcome(sent.has(id)));
+    for (const id of open(() => true)) this.settle(id, cancelledOutcome(sent.has(id)));
     return sent.size;
   }
 
@@ -113,8 +137,13 @@ export class CallStep {
   }
 
   /** Gives one call to Home, or answers it on the spot. @returns the call, when Home did not take it */
-  async #submit(turn: Turn, call: StoredCall, tainted: boolean): Promise<StoredCall | undefined> {
-    const checked = checkEdgeCall(call);
+  async #submit(
+    turn: Turn,
+    call: StoredCall,
+    tainted: boolean,
+    ours: readonly string[],
+  ): Promise<StoredCall | undefined> {
+    const checked = checkEdgeCall(call, ours);
     if (!checked.ok) {
       this.settle(call.id, checked.outcome);
       return undefined;

@@ -21,6 +21,7 @@ import { migrate } from "./migrate.ts";
 import { ModelStep } from "./model-step.ts";
 import { homeOf } from "./objects.ts";
 import { readSettings, type Settings, SettingsError } from "./settings.ts";
+import { gatewayTools } from "./tools/registry.ts";
 import { Transcript } from "./transcript.ts";
 import type { NewTurn, Turn } from "./transcript-rows.ts";
 import { eventsAfter, resultOf, type TurnEvent, type TurnResult } from "./turn-view.ts";
@@ -64,6 +65,7 @@ export class Conversation extends DurableObject<Env> {
       transcript: this.#transcript,
       name: () => this.#name(),
       home: () => this.#home(),
+      tools: (settings) => gatewayTools(settings.tools, env),
       lease: () => this.#lease(),
       wakeBy: (time) => this.#wakeBy(time),
       watched: (turn) => this.#waiters.watched(turn.id),
@@ -73,6 +75,7 @@ export class Conversation extends DurableObject<Env> {
       transcript: this.#transcript,
       media: this.#media,
       home: () => this.#home(),
+      tools: (settings) => gatewayTools(settings.tools, env),
       lease: () => this.#lease(),
       fail: (turn, answer, code) => this.#finish(turn, "failed", answer, code),
       delta: (turn, text) => this.#waiters.tell(turn.id, { event: "delta", data: { text } }),
@@ -185,6 +188,9 @@ export class Conversation extends DurableObject<Env> {
   }
 
   async #end(turn: Turn): Promise<void> {
+    // Written down, and the alarm near: a crash while Home tells the devices must not let the turn go on.
+    this.#transcript.cancelling(turn.n);
+    await this.#lease();
     const sent = await this.#calls.cancel(turn);
     this.#finish(turn, "cancelled", cancelledAnswer(sent), "cancelled");
     this.#model.cancel(turn);
@@ -296,6 +302,10 @@ export class Conversation extends DurableObject<Env> {
     for (;;) {
       const turn = this.#transcript.currentTurn();
       if (!turn) return await this.#expire();
+      if (turn.error !== null) {
+        await this.#end(turn);
+        continue;
+      }
       if (turn.notBefore > Date.now()) return await this.#wakeBy(turn.notBefore);
       if ((await this.#step(turn)) === "parked") return;
     }

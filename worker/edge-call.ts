@@ -212,13 +212,17 @@ function invalid(target: CallTarget, problem: string): Ordered {
 
 export type CheckedCall = { ok: true; args: EdgeCallArgs } | { ok: false; outcome: Outcome };
 
-/** A call that no device needs to see: unknown tool, arguments that cannot be read or are wrong. */
-export function checkEdgeCall(call: Call): CheckedCall {
+/**
+ * A call that no device needs to see: unknown tool, arguments that cannot be read or are wrong.
+ * @param others tools that there are beside edge_call
+ */
+export function checkEdgeCall(call: Call, others: readonly string[] = []): CheckedCall {
   const refuse = (errorType: "not_found" | "invalid_params", text: string): CheckedCall => ({
     ok: false,
     outcome: { status: "error", errorType, text, elapsedMs: 0 },
   });
-  if (call.name !== EDGE_CALL) return refuse("not_found", errorText.unknownTool(call.name, [EDGE_CALL]));
+  if (call.name !== EDGE_CALL)
+    return refuse("not_found", errorText.unknownTool(call.name, [EDGE_CALL, ...others].sort()));
   if (call.problem) {
     return refuse(
       "invalid_params",

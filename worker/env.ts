@@ -1,5 +1,8 @@
+import type { Web } from "./tools/registry.ts";
+import type { ToolVariables } from "./tools/settings.ts";
+
 /** Bindings, variables and secrets of the Worker; settings.ts gives the variables their meaning and defaults. */
-export interface Env {
+export interface Env extends ToolVariables, Web {
   HOME: DurableObjectNamespace;
   CONVERSATION: DurableObjectNamespace;
 

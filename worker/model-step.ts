@@ -13,6 +13,7 @@ import { MAX_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
+import type { ToolDefinition, ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { edgeCallDefinition, offlineNote } from "./edge-call.ts";
 import type { Plan } from "./home.ts";
 import { logError } from "./log.ts";
@@ -33,6 +34,8 @@ export type TurnHost = {
   media: MediaStore;
   /** A new stub for each use. */
   home(): HomeStub;
+  /** The gateway's own. */
+  tools(settings: Settings): ToolRegistry;
   lease(): Promise<void>;
   fail(turn: Turn, answer: string, code: string): void;
   /** Text as it arrives, for whoever waits. */
@@ -119,11 +122,11 @@ export class ModelStep {
 
       const fits = estimate <= settings.history.maxTokens;
       const entries = fits ? history : await this.#fitted(turn, history, settings, model, signal);
-      const definition = settings.loopEnabled && next.tools ? edgeCallDefinition(plan.roster) : undefined;
+      const tools = settings.loopEnabled && next.tools ? this.#tools(plan.roster, settings) : [];
       const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
       const reply = await callModel(model, {
         messages: toMessages(systemPrompt(settings, plan.roster), entries, note, this.#pictures(entries)),
-        tools: definition ? [definition] : [],
+        tools,
         signal,
         onText: (text) => {
           said = true;
@@ -146,6 +149,13 @@ export class ModelStep {
       if (said) this.#host.reset(turn);
       await this.#failed(turn, asModelError(error), attempts, history, settings, model);
     }
+  }
+
+  /** Sorted, for the provider's cache: edge_call where there is an agent to call, and the gateway's own. */
+  #tools(roster: Roster, settings: Settings): ToolDefinition[] {
+    const edgeCall = edgeCallDefinition(roster);
+    const all = [...(edgeCall ? [edgeCall] : []), ...this.#host.tools(settings).definitions()];
+    return all.sort((a, b) => (a.function.name < b.function.name ? -1 : 1));
   }
 
   /** The newest pictures of the history, from their rows. */

@@ -6,6 +6,7 @@ import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { Env } from "./env.ts";
 import type { MediaLimits } from "./media.ts";
+import { type GatewayToolSettings, readGatewayTools } from "./tools/settings.ts";
 
 export type Settings = {
   /** In the order in which they stand in for one another; empty when none is configured. */
@@ -23,6 +24,8 @@ export type Settings = {
   unsignedAgents: ReadonlySet<string>;
   /** Of each conversation's pictures and files. */
   media: MediaLimits;
+  /** The gateway's own, beside edge_call. */
+  tools: GatewayToolSettings;
   /** Where people and devices reach this gateway; undefined: where the bridge did. */
   publicUrl: string | undefined;
 };
@@ -80,9 +83,16 @@ export function readSettings(env: Env): Settings {
       keepMs: integer("MEDIA_KEEP_DAYS", env.MEDIA_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
       keepBytes: integer("MEDIA_KEEP_MB", env.MEDIA_KEEP_MB, 64, 1, 4_096) * 1024 * 1024,
     },
+    tools: readTools(env),
     publicUrl: readPublicUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),
   };
+}
+
+function readTools(env: Env): GatewayToolSettings {
+  const tools = readGatewayTools(env);
+  if (!tools.ok) throw new SettingsError(tools.error);
+  return tools.value;
 }
 
 function readPublicUrl(env: Env): string | undefined {

@@ -115,6 +115,11 @@ export class Transcript {
       .one().attempts;
   }
 
+  /** A step got somewhere without an answer of the model: the next one starts with all its tries. */
+  progressed(turn: number): void {
+    this.#sql.exec("UPDATE turn SET attempts = 0 WHERE n = ?", turn);
+  }
+
   /** The next try waits until then. */
   postpone(turn: number, notBefore: number): void {
     this.#sql.exec("UPDATE turn SET not_before = ? WHERE n = ?", notBefore, turn);
@@ -296,6 +301,14 @@ export class Transcript {
       usage?.output_tokens ?? 0,
       turn,
     );
+  }
+
+  /**
+   * Notes that a turn is to be cancelled: a running turn that has its `error` already ends with that, whatever
+   * becomes of the object that is about to end it.
+   */
+  cancelling(turn: number): void {
+    this.#sql.exec("UPDATE turn SET error = 'cancelled' WHERE n = ? AND status = 'running'", turn);
   }
 
   /** Ends a turn that is running; the reply that has to be sent is stored in the same transaction. */

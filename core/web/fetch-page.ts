@@ -1,0 +1,149 @@
+/**
+ * Fetches one page of the public web: each address judged before it is asked, redirects followed by hand, the
+ * body read up to a limit. Nothing of the caller's goes along: no cookies, no credentials, no referrer.
+ */
+import type { ErrorCode } from "../tools/errors.ts";
+import { type AllowedRanges, checkUrl } from "./address.ts";
+
+/** The part of `fetch` that is used. It must not follow redirects when told `manual`. */
+export type WebFetch = (url: string, init: WebInit) => Promise<Response>;
+export type WebInit = {
+  method: "GET";
+  headers: Record<string, string>;
+  redirect: "manual";
+  signal: AbortSignal;
+};
+
+export type FetchOptions = {
+  fetch: WebFetch;
+  signal: AbortSignal;
+  allowed?: AllowedRanges;
+  /** Of a body, after decompression. */
+  maxBodyBytes?: number;
+};
+
+export type Fetched =
+  | { ok: true; url: URL; status: number; contentType: string; body: Uint8Array }
+  | { ok: false; code: ErrorCode; problem: string; cause?: unknown };
+
+export const MAX_REDIRECTS = 5;
+export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const USER_AGENT = "Mozilla/5.0 (compatible; edgecall webfetch)";
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Answered so, a page is not there; asking again will not help. */
+const GONE = new Set([404, 410]);
+
+/**
+ * @returns the page, or why not, in words that go on after the tool's name and never quote the address
+ * @throws the signal's reason, and nothing else
+ */
+export async function fetchPage(text: string, options: FetchOptions): Promise<Fetched> {
+  const { allowed = [], fetch, signal } = options;
+  let checked = checkUrl(text, allowed);
+  if (!checked.ok) return { ...checked, problem: `'url' ${checked.problem}` };
+  for (let redirects = 0; ; redirects += 1) {
+    const { url } = checked;
+    let response: Response;
+    try {
+      response = await fetch(url.href, { method: "GET", headers: headers(), redirect: "manual", signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      return unreached(error);
+    }
+    if (!REDIRECTS.has(response.status)) return await read(url, response, options);
+    await discard(response);
+    const location = response.headers.get("location");
+    if (!location) return failed("bad_redirect", `the site answered ${response.status} and named no address`);
+    if (redirects === MAX_REDIRECTS)
+      return failed("bad_redirect", `the site redirects more than ${MAX_REDIRECTS} times`);
+    checked = checkUrl(location, allowed, url);
+    if (!checked.ok)
+      return { ...checked, problem: `the site redirects to an address that ${checked.problem}` };
+    if (url.protocol === "https:" && checked.url.protocol === "http:")
+      return failed(
+        "bad_redirect",
+        "the site redirects from https:// to http://, which anybody on the way could change",
+      );
+  }
+}
+
+function headers(): Record<string, string> {
+  return {
+    accept:
+      "text/markdown, text/html, application/xhtml+xml, application/json;q=0.9, text/*;q=0.8, */*;q=0.1",
+    "user-agent": USER_AGENT,
+  };
+}
+
+async function read(url: URL, response: Response, options: FetchOptions): Promise<Fetched> {
+  const { status } = response;
+  if (status < 200 || status > 299) {
+    await discard(response);
+    return failed(GONE.has(status) ? "not_found" : "io", `the site answered ${status}${meaning(status)}`);
+  }
+  const { maxBodyBytes = MAX_BODY_BYTES, signal } = options;
+  try {
+    const body = await bytesOf(response, maxBodyBytes);
+    if (!body) return failed("too_large", `the page has more than ${maxBodyBytes} bytes`);
+    return { ok: true, url, status, contentType: response.headers.get("content-type") ?? "", body };
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed("io", "the connection broke off before the page's end", error);
+  }
+}
+
+/** @returns undefined when there is more; the size that a header claims is not trusted */
+export async function bytesOf(response: Response, max: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  if (!reader) return new Uint8Array();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > max) {
+      await reader.cancel().catch(() => {});
+      return undefined;
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+/** A body that nobody reads would keep its connection. */
+async function discard(response: Response): Promise<void> {
+  await response.body?.cancel().catch(() => {});
+}
+
+function meaning(status: number): string {
+  if (status === 401 || status === 403) return ": it does not show this page to a program without an account";
+  if (status === 429) return ": too many requests for now";
+  return status >= 500 ? ": it has a fault of its own" : "";
+}
+
+/** The guard of a device refuses while connecting; its error says so by a code of ours. */
+export class RefusedAddress extends Error {
+  override readonly name = "RefusedAddress";
+}
+
+function unreached(error: unknown): Fetched {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof RefusedAddress)
+      return failed(
+        "private_address",
+        "the site's name leads to a private or special address, which is never fetched",
+      );
+  }
+  return failed("io", "the site could not be reached", error);
+}
+
+function failed(code: ErrorCode, problem: string, cause?: unknown): Fetched {
+  return { ok: false, code, problem, ...(cause !== undefined && { cause }) };
+}

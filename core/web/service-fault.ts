@@ -1,0 +1,20 @@
+import { faultResult, type ToolResult } from "../tools/contract.ts";
+import { ProviderError } from "./provider.ts";
+
+/** A service's failure in the model's words. @throws whatever is no ProviderError */
+export function serviceFault(error: unknown): ToolResult {
+  if (!(error instanceof ProviderError)) throw error;
+  return faultResult(
+    error.code,
+    `Error: ${error.message}.\n${ADVICE[error.code] ?? "Try again later or explain to the user."}`,
+    {
+      cause: error.cause,
+    },
+  );
+}
+
+const ADVICE: Partial<Record<string, string>> = {
+  unavailable: "Explain to the user.",
+  no_match: "Try again with another name.",
+  invalid_params: "Ask in other or fewer words.",
+};

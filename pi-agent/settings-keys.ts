@@ -1,0 +1,126 @@
+/** The keys of agent.toml: what each may hold, and what would be right, for a person who got it wrong. */
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
+import { readAllowedRanges } from "@edgecall/core/web/address.ts";
+import { QUESTION_MAX_MS } from "./questions.ts";
+
+/** The words that the design documents have; which of them work here is the sandbox's to say. */
+export const SANDBOX_ENGINES = ["none", "bubblewrap", "firejail", "podman"] as const;
+export type SandboxEngine = (typeof SANDBOX_ENGINES)[number];
+
+const int = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
+const text = z.string().check(z.minLength(1));
+
+/** Every key of agent.toml, by its section; the empty name is the top level. */
+export const SECTIONS = {
+  "": {
+    agent_id: z.string().check(z.regex(AGENT_ID)),
+    agent_type: z.optional(z.string().check(z.regex(AGENT_ID))),
+    capabilities: z.optional(z.string().check(z.regex(/^[^\r\n]{1,4000}$/))),
+    state_dir: z.optional(text),
+    root: z.optional(text),
+    allow_shutdown: z.optional(z.boolean()),
+    clock: z.optional(z.enum(["auto", "synced", "unsynced"])),
+  },
+  mqtt: {
+    url: z.optional(z.string().check(z.regex(/^(mqtts?|tcp|ssl|tls):\/\/[^\s/]+/))),
+    broker: z.optional(text),
+    port: z.optional(int(1, 65_535)),
+    keep_alive_secs: z.optional(int(5, 3_600)),
+    username: z.optional(z.string()),
+    password: z.optional(z.string()),
+    tls: z.optional(z.boolean()),
+    ca: z.optional(text),
+    topic_prefix: z.optional(z.string().check(z.regex(/^[^+#\s]{1,128}$/))),
+  },
+  llm: {
+    base_url: z.optional(z.string().check(z.regex(/^https?:\/\/\S+/))),
+    api_key: z.optional(z.string()),
+    model: z.optional(text),
+    max_tokens: z.optional(int(1, 1_000_000)),
+    temperature: z.optional(z.number().check(z.minimum(0), z.maximum(2))),
+  },
+  agent: {
+    max_tool_iterations: z.optional(int(1, 100)),
+    tool_error_limit: z.optional(int(1, 100)),
+    max_parallel_tools: z.optional(int(1, 32)),
+    max_prompts: z.optional(int(1, 64)),
+    approval_secs: z.optional(int(1, QUESTION_MAX_MS / 1_000)),
+    system_prompt: z.optional(z.string()),
+    capabilities: z.optional(z.array(z.enum(PERMISSIONS))),
+  },
+  tools: {
+    enabled: z.optional(z.array(text)),
+    timeout_ms: z.optional(int(1, 86_400_000)),
+    workspace: z.optional(text),
+    readable: z.optional(z.array(z.string().check(z.regex(/^\//)))),
+    max_read_bytes: z.optional(int(1_024, 16 * 1024 * 1024)),
+    max_read_lines: z.optional(int(1, 100_000)),
+    bash_timeout_ms: z.optional(int(1, 300_000)),
+    sandboxing: z.optional(z.enum(SANDBOX_ENGINES)),
+    skills_path: z.optional(text),
+  },
+  "tools.paths": {
+    bin: z.optional(text),
+  },
+  "tools.grants": {
+    network: z.optional(z.boolean()),
+    devices: z.optional(z.array(z.string().check(z.regex(/^\/dev\/[A-Za-z0-9_./-]+$/)))),
+  },
+  "tools.web": {
+    enabled: z.optional(z.boolean()),
+    domains: z.optional(z.array(z.string().check(z.regex(/^(\*\.)?[a-z0-9.-]{1,253}$/)))),
+    ports: z.optional(z.array(int(1, 65_535))),
+    allow_addresses: z.optional(
+      z.array(z.string().check(z.refine((entry) => readAllowedRanges([entry]).ok))),
+    ),
+    brave_api_key: z.optional(z.union([text, z.array(text)])),
+    brave_base_url: z.optional(z.string().check(z.regex(/^https?:\/\/\S+/))),
+    codesearch_api_key: z.optional(text),
+    codesearch_base_url: z.optional(z.string().check(z.regex(/^https?:\/\/\S+/))),
+  },
+} as const;
+export type Section = keyof typeof SECTIONS;
+
+/** What would be right, for an error. A key that is missing here is described by its type alone. */
+export const RIGHT: Record<string, string> = {
+  agent_id: '1 to 64 letters, digits, _ or -, e.g. agent_id = "alex-eye"',
+  agent_type: '"monitor", "sensor", "trader", "governance" or a name of yours (letters, digits, _ or -)',
+  capabilities: "one line of text, at most 4000 characters",
+  allow_shutdown: "true or false",
+  clock: '"auto", "synced" or "unsynced"',
+  "mqtt.url": '"mqtt://host:1883", or "mqtts://host:8883" with TLS',
+  "mqtt.broker": 'the broker\'s host name, e.g. broker = "192.168.1.10"',
+  "mqtt.port": "a port from 1 to 65535",
+  "mqtt.keep_alive_secs": "whole seconds from 5 to 3600",
+  "mqtt.tls": "true or false",
+  "mqtt.topic_prefix": 'text without +, # or spaces, e.g. "evoclaw"',
+  "llm.base_url": 'an http(s) address up to and with /v1, e.g. "http://127.0.0.1:11434/v1"',
+  "llm.max_tokens": "a whole number from 1",
+  "llm.temperature": "a number from 0 to 2",
+  "agent.max_tool_iterations": "a whole number from 1 to 100",
+  "agent.tool_error_limit": "a whole number from 1 to 100",
+  "agent.max_parallel_tools": "a whole number from 1 to 32",
+  "agent.max_prompts": "a whole number from 1 to 64",
+  "agent.approval_secs": "whole seconds from 1 to 604800 (a week)",
+  "tools.enabled": 'a list of tool names, e.g. ["temperature", "disk"]',
+  "agent.capabilities": `a list of permissions, some of: ${PERMISSIONS.join(", ")}`,
+  "tools.readable": 'a list of absolute paths, e.g. ["/etc/hostname"]',
+  "tools.max_read_bytes": "whole bytes from 1024 to 16777216",
+  "tools.max_read_lines": "a whole number from 1 to 100000",
+  "tools.bash_timeout_ms": "whole milliseconds from 1 to 300000",
+  "tools.sandboxing": SANDBOX_ENGINES.map((engine) => `"${engine}"`).join(", "),
+  "tools.skills_path": 'a folder, e.g. "~/.evoclaw/skills"',
+  "tools.grants.network": "true or false",
+  "tools.grants.devices": 'a list of devices, e.g. ["/dev/gpiochip0"]',
+  "tools.web.enabled": "true or false",
+  "tools.web.domains": 'a list of names, e.g. ["example.com", "*.example.org"]',
+  "tools.web.ports": "a list of ports, e.g. [80, 443]",
+  "tools.web.allow_addresses": 'a list of addresses or ranges, e.g. ["192.168.1.10", "198.18.0.0/15"]',
+  "tools.web.brave_api_key": "a key of Brave's search, or a list of them",
+  "tools.web.brave_base_url": "an http(s) address",
+  "tools.web.codesearch_api_key": "a key of the documentation search",
+  "tools.web.codesearch_base_url": "an http(s) address",
+  "tools.timeout_ms": "whole milliseconds from 1 to 86400000",
+};

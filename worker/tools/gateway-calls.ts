@@ -1,0 +1,123 @@
+/**
+ * Runs the calls of the gateway's own tools, where the loop runs: in the Conversation, while its driver waits.
+ * They are reads and bounded in time; after a crash the call has no outcome yet, and is run again.
+ */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
+import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { faultResult, type Tool, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
+import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
+import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { type RunEvent, runTool } from "@edgecall/core/tools/runner.ts";
+import { logInfo } from "../log.ts";
+import type { StoredCall, StoredEntry, Turn } from "../transcript-rows.ts";
+import { wasShown } from "./shown-address.ts";
+
+/** What the calls need of their conversation. */
+export type GatewayHost = {
+  /** Counts a try of the turn's step, in a row. @returns which one this is */
+  countAttempt(n: number): number;
+  /** The step got somewhere: the next one starts with all its tries. */
+  progressed(n: number): void;
+  settle(callId: string, outcome: Outcome): void;
+};
+
+export type Batch = {
+  turn: Turn;
+  /** Each of a tool in `tools`. */
+  calls: readonly StoredCall[];
+  history: readonly StoredEntry[];
+  tools: ToolRegistry;
+  /** A stranger's text is in the conversation. */
+  tainted: boolean;
+  /** Never in a result. */
+  secrets: readonly string[];
+};
+
+export class GatewayCalls {
+  readonly #host: GatewayHost;
+  /** Those that run, by id, so that a cancel can stop them. */
+  readonly #running = new Map<string, AbortController>();
+
+  constructor(host: GatewayHost) {
+    this.#host = host;
+  }
+
+  /** Runs the calls side by side; each is answered when this resolves. */
+  async run(batch: Batch): Promise<void> {
+    if (batch.calls.length === 0) return;
+    if (this.#host.countAttempt(batch.turn.n) > MAX_ATTEMPTS) {
+      for (const call of batch.calls) this.#host.settle(call.id, gaveUp(call.name));
+    } else {
+      await Promise.all(batch.calls.map((call) => this.#run(call, batch)));
+    }
+    this.#host.progressed(batch.turn.n);
+  }
+
+  /** Stops them; they are answered by whoever cancels. */
+  cancel(ids: readonly string[]): void {
+    for (const id of ids) this.#running.get(id)?.abort(new DOMException("cancelled", "AbortError"));
+  }
+
+  async #run(call: StoredCall, batch: Batch): Promise<void> {
+    const abort = new AbortController();
+    this.#running.set(call.id, abort);
+    try {
+      this.#host.settle(call.id, await outcomeOf(call, batch, abort.signal));
+    } finally {
+      this.#running.delete(call.id);
+    }
+  }
+}
+
+async function outcomeOf(call: StoredCall, batch: Batch, signal: AbortSignal): Promise<Outcome> {
+  const tool = batch.tools.get(call.name);
+  const refusal = tool && refused(tool, call, batch);
+  if (refusal) return outcome(refusal, 0, false);
+  const { principal, role, channel } = batch.turn.origin;
+  const request = {
+    callId: call.id,
+    name: call.name,
+    args: call.args,
+    caller: { principal, role, channel },
+    signal,
+  };
+  const { result, elapsedMs } = await runTool(batch.tools, request, { secrets: batch.secrets, log });
+  return outcome(result, elapsedMs, tool?.taints === true);
+}
+
+function refused(tool: Tool, call: StoredCall, { history, tools, tainted }: Batch): ToolResult | undefined {
+  if (call.problem !== undefined) {
+    const text = errorText.invalidParams(tool.name, call.problem, jsonSchema(tool.input));
+    return faultResult("invalid_params", text);
+  }
+  const { url } = call.args;
+  if (!tainted || typeof url !== "string" || wasShown(url, history, tools.list())) return undefined;
+  // Not quoted: what a refusal repeats would count as shown the next time.
+  return faultResult(
+    "blocked",
+    "Error: Nothing was fetched: since text from a device's file, the web or a picture is in this conversation, only addresses are fetched that the user wrote or that a page or search result here shows.\nUse one of those, or ask the user to write the address.",
+  );
+}
+
+/** @param taints a stranger's text comes with a success; a fault is in the tool's own words */
+function outcome(result: ToolResult, elapsedMs: number, taints: boolean): Outcome {
+  const { fault, forUser } = result;
+  return {
+    status: fault ? "error" : "success",
+    text: textOf(result),
+    ...(forUser !== undefined && { forUser }),
+    ...(fault && { errorType: errorTypeOf(fault.code) }),
+    elapsedMs,
+    ...(taints && !fault && { tainted: true }),
+  };
+}
+
+function gaveUp(name: string): Outcome {
+  const text = `Error: Tool '${name}' was broken off ${MAX_ATTEMPTS} times in the middle.\nTry something else or explain to the user.`;
+  return { status: "error", errorType: "execution_failed", text, elapsedMs: 0 };
+}
+
+function log({ event, callId, ...rest }: RunEvent): void {
+  if (event !== "tool.start") logInfo(event, { call: callId, ...rest });
+}

@@ -1,0 +1,77 @@
+/** Which tools the gateway itself has, from the Worker's variables. */
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
+import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
+
+/** Absent = switched off. */
+export type GatewayToolSettings = {
+  webfetch: boolean;
+  websearch?: { keys: string[]; baseUrl: string };
+  codesearch?: { key?: string; baseUrl: string };
+};
+
+export type ToolVariables = {
+  GATEWAY_TOOLS?: string;
+  BRAVE_API_KEY?: string;
+  BRAVE_BASE_URL?: string;
+  CODESEARCH_API_KEY?: string;
+  CODESEARCH_BASE_URL?: string;
+};
+
+const NAMES = ["webfetch", "websearch", "codesearch"] as const;
+type Name = (typeof NAMES)[number];
+
+/** @returns an error that names the variable and what would be right, and never quotes a key */
+export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings> {
+  const named = listOf(env.GATEWAY_TOOLS);
+  const unknown = named.find((name) => !NAMES.some((one) => one === name));
+  if (unknown !== undefined)
+    return wrong(`GATEWAY_TOOLS: expected names of ${NAMES.join(", ")}, got '${unknown}'`);
+  const has = (name: Name) => named.includes(name);
+  const settings: GatewayToolSettings = { webfetch: has("webfetch") };
+  if (has("websearch")) {
+    const keys = listOf(env.BRAVE_API_KEY);
+    if (keys.length === 0)
+      return wrong(
+        "BRAVE_API_KEY: not set, but GATEWAY_TOOLS has websearch, which needs a key of Brave's search",
+      );
+    if (!keys.every(fitsHeader)) return wrong(`BRAVE_API_KEY: ${UNFIT}`);
+    const baseUrl = addressOf(env.BRAVE_BASE_URL, BRAVE_BASE_URL);
+    if (baseUrl === undefined)
+      return wrong(`BRAVE_BASE_URL: expected an http(s) address like ${BRAVE_BASE_URL}`);
+    settings.websearch = { keys, baseUrl };
+  }
+  if (has("codesearch")) {
+    const key = env.CODESEARCH_API_KEY?.trim();
+    if (key && !fitsHeader(key)) return wrong(`CODESEARCH_API_KEY: ${UNFIT}`);
+    const baseUrl = addressOf(env.CODESEARCH_BASE_URL, CONTEXT7_BASE_URL);
+    if (baseUrl === undefined)
+      return wrong(`CODESEARCH_BASE_URL: expected an http(s) address like ${CONTEXT7_BASE_URL}`);
+    settings.codesearch = { baseUrl, ...(key && { key }) };
+  }
+  return { ok: true, value: settings };
+}
+
+/** Keys that a result must never hold. */
+export function keysOf({ websearch, codesearch }: GatewayToolSettings): string[] {
+  return [...(websearch?.keys ?? []), ...(codesearch?.key ? [codesearch.key] : [])];
+}
+
+const UNFIT = "holds a blank or a character that no header can carry";
+
+function listOf(text: string | undefined): string[] {
+  return (text ?? "").split(/[\s,]+/).filter((part) => part !== "");
+}
+
+function fitsHeader(key: string): boolean {
+  return /^[\x21-\x7e]+$/.test(key);
+}
+
+function addressOf(text: string | undefined, fallback: string): string | undefined {
+  const address = text?.trim() || fallback;
+  return /^https?:\/\//.test(address) && URL.canParse(address) ? address : undefined;
+}
+
+function wrong(error: string): Parsed<GatewayToolSettings> {
+  return { ok: false, error };
+}
