@@ -15,6 +15,8 @@ export type Step =
    * `$pictures` the media type and length of each picture that it was shown.
    */
   | { text: string }
+  /** Stops in the middle of its text until the test calls `release` with this name. */
+  | { text: string; pause: string }
   | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string }
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | { hang: "before" | "middle" }
@@ -74,6 +76,13 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = "";
     for await (const chunk of request) body += chunk;
+    const released = request.url?.split("/release/")[1];
+    if (released !== undefined) {
+      // For tests inside workerd, which have no other way to reach this.
+      hold(released).resolve();
+      json(response, 200, {});
+      return;
+    }
     if (request.url?.endsWith("/requests")) {
       const seen = requests.map((one) => ({ ...one, question: textOf(one.messages.findLast(isScript)) }));
       json(response, 200, seen);
@@ -98,8 +107,13 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
     }
     const question = textOf(asked.messages.findLast(isScript));
     if (question === "") {
-      // The gateway asks on its own account: for a summary.
-      play(response, { text: "(no script)" }, asked);
+      // The gateway asks on its own account: for a summary. A word in what is summed up holds it.
+      const name = asked.messages
+        .map(textOf)
+        .join()
+        .match(/\[hold ([^\]]+)\]/)?.[1];
+      if (name !== undefined) await hold(name).promise;
+      await play(response, { text: "(no script)" }, asked, hold);
       return;
     }
     const steps = JSON.parse(question.slice(question.indexOf("["))) as Step[];
@@ -110,7 +124,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
       await hold(step.hold).promise;
       step = step.step;
     }
-    play(response, step, asked);
+    await play(response, step, asked, hold);
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -128,7 +142,12 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   };
 }
 
-function play(response: ServerResponse, step: Exclude<Step, { hold: string }>, asked: ModelRequest): void {
+async function play(
+  response: ServerResponse,
+  step: Exclude<Step, { hold: string }>,
+  asked: ModelRequest,
+  hold: (name: string) => PromiseWithResolvers<void>,
+): Promise<void> {
   if ("status" in step) {
     response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
     response.end(
@@ -158,6 +177,10 @@ function play(response: ServerResponse, step: Exclude<Step, { hold: string }>, a
   // In two pieces, so that streaming is seen.
   for (const piece of [text.slice(0, text.length / 2), text.slice(text.length / 2)]) {
     if (piece) out += event({ choices: [{ index: 0, delta: { content: piece } }] });
+    if (!("pause" in step)) continue;
+    response.write(out);
+    out = "";
+    await hold(step.pause).promise;
   }
   for (const [index, call] of calls.entries()) {
     const args = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);

@@ -48,6 +48,8 @@ export class TestBridge {
   closed: { code: number; reason: string } | undefined;
   /** Makes the report of a call; undefined = silence. */
   onCall: (call: CallFrame) => Record<string, unknown> | undefined = () => undefined;
+  /** Whether it tells that it has a call. */
+  takes = true;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -67,11 +69,19 @@ export class TestBridge {
   /** Dialled, welcomed, and its agents told. */
   static async connect(agents: AgentState[], token = TOKENS.bridge): Promise<TestBridge> {
     const bridge = await TestBridge.dial(token);
-    bridge.send({ t: "hello", protocol: BRIDGE_PROTOCOL, bridge: "test", version: "0.0.0" });
-    await until(() => bridge.received.some((frame) => frame.t === "welcome"), { what: "welcome" });
-    bridge.send({ t: "snapshot", agents, last: true });
-    await until(async () => (await roster(token)).length >= agents.length, { what: "the roster" });
+    await bridge.hello();
+    await bridge.snapshot(agents, token);
     return bridge;
+  }
+
+  async hello(): Promise<void> {
+    this.send({ t: "hello", protocol: BRIDGE_PROTOCOL, bridge: "test", version: "0.0.0" });
+    await until(() => this.received.some((frame) => frame.t === "welcome"), { what: "welcome" });
+  }
+
+  async snapshot(agents: AgentState[], token = TOKENS.bridge): Promise<void> {
+    this.send({ t: "snapshot", agents, last: true });
+    await until(async () => (await roster(token)).length >= agents.length, { what: "the roster" });
   }
 
   send(frame: BridgeFrame): void {
@@ -110,7 +120,7 @@ export class TestBridge {
     const frame = JSON.parse(data) as HomeFrame;
     this.received.push(frame);
     if (frame.t !== "call") return;
-    this.send({ t: "taken", id: frame.id });
+    if (this.takes) this.send({ t: "taken", id: frame.id });
     const payload = this.onCall(frame);
     if (payload) this.report(frame.id, frame.agent, payload);
   }

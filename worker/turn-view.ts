@@ -62,7 +62,7 @@ export function resultOf(
     metrics: metricsOf(turn, entries),
     ...(turn.notices.length > 0 && { notices: turn.notices.map(({ text }) => text) }),
     ...(questions.length > 0 && { questions: questions.map(({ question }) => question) }),
-    ...(turn.error !== null && { error: { code: turn.error, message: turn.answer ?? "" } }),
+    ...(turn.error !== null && turn.answer !== null && { error: { code: turn.error, message: turn.answer } }),
   };
 }
 

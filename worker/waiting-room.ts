@@ -71,6 +71,8 @@ export async function* turnEvents(
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent> {
   let seen = after;
+  /** There are deltas that no message has made good yet. */
+  let halfSaid = false;
   for (let tries = 0; tries < REATTACH_TRIES && !signal.aborted; tries += 1) {
     if (tries > 0) await pause(REATTACH_PAUSE_MS, signal);
     try {
@@ -84,12 +86,17 @@ export async function* turnEvents(
         const event = JSON.parse(text) as TurnEvent;
         tries = 0;
         if ("id" in event) seen = Math.max(seen, event.id);
+        if (event.event === "delta") halfSaid = true;
+        else if (event.event === "message" || event.event === "reset") halfSaid = false;
         yield event;
         if (event.event === "done") return;
       }
     } catch {
       // The object is being replaced; the next try reaches the new one.
     }
+    // Whether the object asks the model again or goes on, it cannot tell what of the text was seen here.
+    if (halfSaid) yield { event: "reset", data: {} };
+    halfSaid = false;
   }
 }
 

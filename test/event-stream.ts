@@ -1,0 +1,54 @@
+/** A client of a turn's events, for tests: what a person would see of it while it goes. */
+import { ask } from "./workerd.ts";
+
+export type Seen = { event: string; id: number | undefined; data: Record<string, unknown> };
+
+export class EventStream {
+  readonly seen: Seen[] = [];
+  /** When the gateway has closed it. */
+  readonly ended: Promise<void>;
+
+  private constructor(body: ReadableStream<Uint8Array>) {
+    this.ended = this.#read(body);
+  }
+
+  /** Says something, and follows the turn. */
+  static async say(conversation: string, text: string): Promise<EventStream> {
+    const response = await ask(`/v1/conversations/${conversation}/messages`, {
+      method: "POST",
+      headers: { accept: "text/event-stream" },
+      body: JSON.stringify({ text }),
+    });
+    if (!response.body) throw new Error(`no stream: ${response.status}`);
+    return new EventStream(response.body);
+  }
+
+  /** Text on the screen that is not part of a message yet. */
+  get text(): string {
+    let text = "";
+    for (const { event, data } of this.seen) {
+      if (event === "delta") text += String(data.text);
+      else if (event === "reset" || event === "message") text = "";
+    }
+    return text;
+  }
+
+  of(event: string): Array<Record<string, unknown>> {
+    return this.seen.filter((one) => one.event === event).map(({ data }) => data);
+  }
+
+  async #read(body: ReadableStream<Uint8Array>): Promise<void> {
+    let rest = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of body) {
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const field = (name: string) => block.match(new RegExp(`^${name}: (.*)$`, "m"))?.[1];
+        const [event, id, data] = [field("event"), field("id"), field("data")];
+        if (event && data)
+          this.seen.push({ event, id: id === undefined ? undefined : Number(id), data: JSON.parse(data) });
+      }
+    }
+  }
+}
