@@ -99,3 +99,16 @@ describe("verdict", () => {
     expect(verdict).toHaveProperty("text", expect.stringContaining(`'bash': ${why}. Nothing was run.`));
   });
 });
+
+test("of several permissions the strictest rule counts, and a tool's own rule wins over all", () => {
+  const fetching = {
+    name: "fetch",
+    effect: "exec",
+    permission: "shell",
+    permissions: ["shell", "network"],
+  } as const;
+  expect(decide(fetching, rules({ shell: "allow", network: "deny" }), false).do).toBe("deny");
+  expect(decide(fetching, rules({ shell: "allow", network: "ask" }), false).do).toBe("ask");
+  expect(decide(fetching, rules({ shell: "allow" }), false).do).toBe("allow");
+  expect(decide(fetching, rules({ fetch: "allow", network: "deny" }), false).do).toBe("allow");
+});

@@ -10,12 +10,13 @@ import type { Answered } from "./questions.ts";
 
 export const RULES = ["allow", "ask", "deny"] as const;
 export type Rule = (typeof RULES)[number];
+const STRICTEST_FIRST = ["deny", "ask", "allow"] as const satisfies readonly Rule[];
 
 /** `[policy]` of agent.toml: the rule of a tool's name, or of a permission. */
 export type PolicyRules = ReadonlyMap<string, Rule>;
 
 /** What the policy looks at; nothing of it comes from the command. */
-export type Ruled = Pick<Tool, "name" | "effect" | "permission">;
+export type Ruled = Pick<Tool, "name" | "effect" | "permission" | "permissions">;
 
 export type Decision = { do: "allow" } | { do: "ask"; reason: string } | { do: "deny"; text: string };
 
@@ -44,8 +45,16 @@ export function decide(tool: Ruled, rules: PolicyRules, tainted: boolean): Decis
 function ruleOf(tool: Ruled, rules: PolicyRules): { rule: Rule; source: string } {
   const own = rules.get(tool.name);
   if (own) return { rule: own, source: `'${tool.name}'` };
-  const granted = tool.permission && rules.get(tool.permission);
-  if (granted) return { rule: granted, source: `what needs ${tool.permission}` };
+  const needs = tool.permissions ?? (tool.permission ? [tool.permission] : []);
+  const ruled = needs.flatMap((need) => {
+    const rule = rules.get(need);
+    return rule ? [{ rule, source: `what needs ${need}` }] : [];
+  });
+  // The strictest of all that it needs: a shell that may also reach the network is not the shell that was allowed.
+  for (const rule of STRICTEST_FIRST) {
+    const strictest = ruled.find((one) => one.rule === rule);
+    if (strictest) return strictest;
+  }
   return tool.effect === "read"
     ? { rule: "allow", source: "" }
     : { rule: "ask", source: `whatever is not a read (effect ${tool.effect})` };

@@ -116,7 +116,8 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
       await play(response, { text: "(no script)" }, asked, hold);
       return;
     }
-    const steps = JSON.parse(question.slice(question.indexOf("["))) as Step[];
+    const from = question.search(SCRIPT);
+    const steps = JSON.parse(question.slice(question.indexOf("[", from))) as Step[];
     const at = position.get(question) ?? 0;
     position.set(question, at + 1);
     let step = steps[at] ?? { text: "the script is at its end" };
@@ -212,8 +213,11 @@ function textOf(message: Message | undefined): string {
   return Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : "";
 }
 
+/** At the beginning of a line: several messages may have been joined to one. The last one counts. */
+const SCRIPT = /^script [0-9a-f-]{36}: (?![\s\S]*^script [0-9a-f-]{36}: )/m;
+
 function isScript(message: Message): boolean {
-  return message.role === "user" && textOf(message).startsWith("script ");
+  return message.role === "user" && SCRIPT.test(textOf(message));
 }
 
 function resultsOf(messages: Message[]): string {

@@ -97,6 +97,12 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
   {
     version: 3,
     sql: `
+      -- Idempotency keys of messages that were joined to the turn before them.
+      CREATE TABLE merged (
+        idempotency TEXT PRIMARY KEY,
+        turn        INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
       -- Pictures and files of this conversation; messages and outcomes hold their ids.
       CREATE TABLE media (
         id         TEXT PRIMARY KEY,

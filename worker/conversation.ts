@@ -87,15 +87,18 @@ export class Conversation extends DurableObject<Env> {
 
   /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
   async start(request: NewTurn): Promise<TurnResult> {
-    const turn = this.#transcript.begin(request);
-    // A repeat is the first one's turn, with the first one's pictures.
-    if (turn.id === request.id) for (const picture of request.media ?? []) this.#media.add(picture);
+    const { turn, as } = this.#transcript.begin(request);
+    if (as !== "known") for (const picture of request.media ?? []) this.#media.add(picture);
+    // What the model is about to say is no answer to all that was said.
+    if (as === "joined") this.#model.cancel(turn);
     if (turn.status === "running") this.#drive();
     return this.#result(turn);
   }
 
-  /** The result of a call, from Home. The first one counts. */
-  /** @param plan what Home knows at this moment: spares asking it again for the model call that follows */
+  /**
+   * The result of a call, from Home. The first one counts.
+   * @param plan what Home knows at this moment: spares asking it again for the model call that follows
+   */
   async settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void> {
     const separated = await this.#media.separate(callId, outcome);
     if (!this.#calls.settle(callId, separated.outcome)) return;

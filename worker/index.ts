@@ -64,6 +64,8 @@ app.use(async (c, next) => {
 
 const Message = z.strictObject({
   text: z.string().check(z.trim(), z.minLength(1), z.maxLength(32_000)),
+  /** One more of several messages in one breath, as people send them in a chat: joined to the turn that waits. */
+  merge: z.optional(z.boolean()),
   /** One of the configured models, by name. */
   model: z.optional(z.string().check(z.maxLength(200))),
   images: z.optional(
@@ -102,6 +104,7 @@ app.post("/v1/conversations/:id/messages", async (c) => {
   const started = await conversationOf(c.env, name).start({
     id,
     idempotency,
+    ...(message.merge && { merge: true }),
     text: message.text,
     images: pictures.images,
     media: pictures.added,

@@ -110,6 +110,8 @@ export type StoredQuestion = { question: TurnQuestion; askedSeq: number; closedS
 export type NewTurn = {
   id: string;
   idempotency: string | undefined;
+  /** It belongs to what the same person has just said, if the model has said nothing since. */
+  merge?: boolean;
   text: string;
   /** Addresses, and `media:` with the ids of kept ones. */
   images: string[];

@@ -19,6 +19,10 @@ import {
 } from "./transcript-rows.ts";
 import { TurnQuestions } from "./turn-questions.ts";
 
+/** Of what a person says in one breath: as much as one message may hold. */
+const MERGED_MAX_CHARS = 32_000;
+const MERGED_MAX_IMAGES = 8;
+
 export class Transcript {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
@@ -31,12 +35,16 @@ export class Transcript {
     this.questions = new TurnQuestions(storage, () => this.#nextSeq());
   }
 
-  /** Stores a turn, or recognises it by its idempotency key. */
-  begin(turn: NewTurn): Turn {
+  /**
+   * Stores a turn, or recognises it by its idempotency key.
+   * @returns `as`: what was said is a turn of its own, was joined to the one that waits, or is known
+   */
+  begin(turn: NewTurn): { turn: Turn; as: "new" | "joined" | "known" } {
     return this.#storage.transactionSync(() => {
-      const known =
-        turn.idempotency === undefined ? undefined : this.#turnBy("idempotency", turn.idempotency);
-      if (known) return known;
+      const known = turn.idempotency === undefined ? undefined : this.#turnByKey(turn.idempotency);
+      if (known) return { turn: known, as: "known" };
+      const waiting = turn.merge ? this.#unanswered(turn) : undefined;
+      if (waiting) return { turn: this.#join(waiting, turn), as: "joined" };
       const n = this.#insertTurn(turn.origin, turn.id, turn.idempotency);
       const images = turn.images.length > 0 ? JSON.stringify(turn.images) : null;
       this.#sql.exec(
@@ -46,8 +54,55 @@ export class Transcript {
         turn.text,
         images,
       );
-      return this.turn(turn.id) as Turn;
+      return { turn: this.turn(turn.id) as Turn, as: "new" };
     });
+  }
+
+  /** The newest turn, while the model has said nothing in it and the same person goes on speaking. */
+  #unanswered({ origin, text, images }: NewTurn): (Turn & { message: number }) | undefined {
+    const [row] = this.#sql
+      .exec<TurnRow & { message: number; said: string; shown: string | null }>(
+        `SELECT turn.*, m.seq AS message, m.text AS said, m.images AS shown FROM turn
+         JOIN message m ON m.turn = turn.n AND m.role = 'user'
+         WHERE turn.n = (SELECT MAX(n) FROM turn) AND turn.status = 'running' AND turn.error IS NULL
+           AND NOT EXISTS (SELECT 1 FROM message WHERE turn = turn.n AND role = 'assistant')`,
+      )
+      .toArray();
+    if (!row) return undefined;
+    const turn = toTurn(row);
+    const shown = row.shown === null ? 0 : (JSON.parse(row.shown) as string[]).length;
+    const fits =
+      row.said.length + text.length < MERGED_MAX_CHARS && shown + images.length <= MERGED_MAX_IMAGES;
+    const same = turn.origin.principal === origin.principal && turn.origin.channel === origin.channel;
+    return fits && same ? { ...turn, message: row.message } : undefined;
+  }
+
+  /** A new seq: a reply of the model to what was said before is dropped then, and it is asked again. */
+  #join(turn: Turn & { message: number }, more: NewTurn): Turn {
+    this.#sql.exec(
+      `UPDATE message SET seq = ?, text = text || char(10, 10) || ?,
+         images = CASE WHEN ?3 = '[]' THEN images ELSE
+           (SELECT json_group_array(value) FROM (SELECT value FROM json_each(COALESCE(images, '[]'))
+            UNION ALL SELECT value FROM json_each(?3))) END
+       WHERE seq = ?4`,
+      this.#nextSeq(),
+      more.text,
+      JSON.stringify(more.images),
+      turn.message,
+    );
+    this.#sql.exec("UPDATE turn SET attempts = 0, not_before = 0 WHERE n = ?", turn.n);
+    if (more.idempotency !== undefined)
+      this.#sql.exec("INSERT INTO merged (idempotency, turn) VALUES (?, ?)", more.idempotency, turn.n);
+    return this.turnAt(turn.n) as Turn;
+  }
+
+  #turnByKey(idempotency: string): Turn | undefined {
+    const own = this.#turnBy("idempotency", idempotency);
+    if (own) return own;
+    const [merged] = this.#sql
+      .exec<{ turn: number }>("SELECT turn FROM merged WHERE idempotency = ?", idempotency)
+      .toArray();
+    return merged && this.turnAt(merged.turn);
   }
 
   turn(id: string): Turn | undefined {

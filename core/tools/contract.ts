@@ -111,6 +111,10 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   queueMs?: number;
   timeoutMs: number;
   maxTimeoutMs: number;
+  /** The time-out, in ms, that the arguments themselves ask for; never more than `maxTimeoutMs`. */
+  timeoutIn?(input: z.output<Input>): number | undefined;
+  /** Why this very call asks the person even where the rule allows it: `it deletes what it finds`. */
+  danger?(input: z.output<Input>, caller: ToolContext["caller"]): string | undefined;
   /** Mends known slips of models before the strict parse. */
   prepare?(raw: Record<string, unknown>): Record<string, unknown>;
   execute(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;

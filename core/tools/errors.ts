@@ -68,6 +68,10 @@ export const errorText = {
   permissionDenied(name: string, permission: string): string {
     return `Error: Permission denied for tool '${name}' (requires: ${permission}).\nThis agent does not have ${permission} access. Explain to the user.`;
   },
+  /** The agent's genome blocks it, whatever its policy says. */
+  blockedAction(name: string): string {
+    return `Error: Permission denied for tool '${name}' (blocked by this agent's genome). Nothing was run.\nDo not try it another way. Explain to the user.`;
+  },
   invalidParams(name: string, problem: string, schema: Record<string, unknown>): string {
     const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
     const optional = Object.keys(asRecord(schema.properties)).filter((key) => !required.includes(key));

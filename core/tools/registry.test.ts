@@ -76,3 +76,13 @@ test("definitions for the model: strict, and what has a default is not required"
     },
   ]);
 });
+
+test("an unlisted tool is found by its whole name, and offered nowhere", () => {
+  const old = tool("greet", "The old one");
+  const registry = new ToolRegistry([tool("greet")], new Map([["greet@1.0.0", old]])).register(tool("read"));
+  expect(registry.get("greet@1.0.0")).toBe(old);
+  expect(registry.get("greet")).not.toBe(old);
+  expect(registry.list()).toEqual(["greet", "read"]);
+  expect(registry.count()).toBe(2);
+  expect(JSON.stringify([registry.definitions(), registry.summaries()])).not.toContain("The old one");
+});

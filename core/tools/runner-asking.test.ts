@@ -75,3 +75,26 @@ test("where nobody can be asked and no job can go on, that is said", async () =>
     job: "token",
   });
 });
+
+test("a tool calls another, and its time-out stands still meanwhile", async () => {
+  const outer = tool(async (_input, { call }) => {
+    const inner = await call?.({ callId: "inner", name: "other", args: { x: 1 } });
+    return textResult(`got ${inner && textOf(inner.result)}`);
+  });
+  const made: unknown[] = [];
+  const { result } = await run(outer, {
+    call: async (inner) => {
+      made.push(inner);
+      // Longer than the tool's own time-out: that is what is tested.
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return { result: textResult("done"), elapsedMs: 60 };
+    },
+  });
+  expect(made).toEqual([{ callId: "inner", name: "other", args: { x: 1 } }]);
+  expect(textOf(result)).toBe("got done");
+});
+
+test("where a tool can call no other, its context says so", async () => {
+  const outer = tool(async (_input, context) => textResult(String("call" in context)));
+  expect(textOf((await run(outer)).result)).toBe("false");
+});

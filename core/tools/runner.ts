@@ -113,7 +113,7 @@ async function attempt(
     tool,
     input: parsed.input,
     caller: request.caller,
-    timeoutMs: Math.min(Math.max(1, request.timeoutMs ?? tool.timeoutMs), tool.maxTimeoutMs),
+    timeoutMs: Math.min(Math.max(1, wantedMs(tool, parsed.input, request)), tool.maxTimeoutMs),
     what: whatTimedOut(request.args),
     signal: request.signal,
     update: request.update,
@@ -126,6 +126,11 @@ async function attempt(
     onStart,
   };
   return options.locks ? await underLock(options.locks, execution) : await execute(execution).result;
+}
+
+/** What the call asks for is more to the point than what comes with every call. */
+function wantedMs(tool: Tool, input: unknown, { timeoutMs }: RunRequest): number {
+  return tool.timeoutIn?.(input) ?? timeoutMs ?? tool.timeoutMs;
 }
 
 /** The call is answered when its result is there; the lock is free when the tool has let go. */

@@ -1,0 +1,264 @@
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { expect, test } from "vitest";
+import { oneTool, put, skillFolder } from "../testing/skill-folder.ts";
+import { loadSkills, MAX_SKILL_TOOLS, type SkillSet, type SkillsOptions } from "./load-skills.ts";
+import { skillRows } from "./skill-report.ts";
+
+const PROGRAM = "#!/bin/sh\n";
+
+async function load(options: SkillsOptions): Promise<SkillSet> {
+  return (await loadSkills(options)).set;
+}
+
+const names = (set: SkillSet) => set.tools.map(({ tool }) => tool.name);
+const reasons = (set: SkillSet) =>
+  set.skipped.map(({ skill, tool, reason }) => `${skill}/${tool ?? ""}: ${reason}`);
+const only = (set: SkillSet): Tool | undefined => set.tools[0]?.tool;
+
+test("tools, instructions and EvoClaw's block", async () => {
+  const options = skillFolder({
+    "greet/skill.toml": oneTool(
+      "greet",
+      'binary = "bin/greet"\npermissions = ["network"]\ntimeout_ms = 20000',
+    ),
+    "greet/bin/greet": PROGRAM,
+    "greet/SKILL.md": "---\ndescription: When to greet.\n---\nSay hello.",
+    ".hidden/skill.toml": "wrong",
+  });
+  const set = await load(options);
+  expect(set.skipped).toEqual([]);
+  expect(set.guides.map(({ name }) => name)).toEqual(["greet"]);
+  expect(set.tools[0]?.metadata).toEqual({
+    binary: "bin/greet",
+    timeout_ms: 20_000,
+    sandbox: false,
+    permissions: ["network"],
+    version: "1.0.0",
+    skill: "greet",
+  });
+  expect(only(set)).toMatchObject({
+    effect: "network",
+    permission: "network",
+    taints: true,
+    timeoutMs: 20_000,
+    maxTimeoutMs: 60_000,
+  });
+});
+
+test("a bad skill does not keep the others away", async () => {
+  const set = await load(
+    skillFolder({
+      "broken/skill.toml": "[[tools]\n",
+      "empty/README": "",
+      "good/skill.toml": `${oneTool("good")}\n${oneTool("bad", "timeout_ms = -1")}`,
+      "good/bin/dt-good": PROGRAM,
+      "guide/SKILL.md": "no head",
+    }),
+  );
+  expect(names(set)).toEqual(["good"]);
+  expect(reasons(set)).toEqual([
+    expect.stringMatching(/^broken\/: skill.toml: not TOML: /),
+    "empty/: neither skill.toml nor SKILL.md in it",
+    expect.stringMatching(/^good\/bad: timeout_ms: right would be/),
+    expect.stringMatching(/^guide\/: SKILL.md: it has to begin/),
+  ]);
+});
+
+test("no folder is no skills, and no fault", async () => {
+  const options = skillFolder();
+  expect(await load({ ...options, path: join(options.path, "absent") })).toMatchObject({
+    tools: [],
+    skipped: [],
+  });
+});
+
+test.each([
+  // The permissions of a tool, what the agent holds, whether it is offered.
+  ['["shell", "network"]', ["network"], true],
+  ['["shell", "network"]', ["file_read"], false],
+  ['["shell"]', [], false],
+  ["[]", [], true],
+  ['["shell"]', undefined, true],
+] as const)("permissions %s for an agent that holds %j", async (permissions, held, isOffered) => {
+  const options = skillFolder({
+    "a/skill.toml": oneTool("a", `permissions = ${permissions}`),
+    "a/bin/dt-a": PROGRAM,
+  });
+  const set = await load({ ...options, held: held && [...held] });
+  expect(names(set)).toEqual(isOffered ? ["a"] : []);
+  if (!isOffered) expect(set.skipped[0]?.reason).toMatch(/^needs shell.*; this agent holds /);
+});
+
+test.each([
+  ["", "exec", undefined, true],
+  ["permissions = []", "read", undefined, false],
+  ['permissions = ["file_read"]', "read", "file_read", true],
+  ['permissions = ["file_read", "file_write"]', "write", "file_write", true],
+  ['permissions = ["file_write", "network"]', "network", "network", true],
+  ['permissions = ["network", "device"]', "device", "device", true],
+  ['permissions = ["device"]', "device", "device", false],
+  ['permissions = ["device", "shell"]', "exec", "shell", true],
+  ['permissions = ["git"]', "exec", "git", true],
+  ['permissions = ["session"]', "write", "session", false],
+])(
+  "what a tool does to the world follows from its permissions: %s",
+  async (line, effect, permission, taints) => {
+    const options = skillFolder({ "a/skill.toml": oneTool("a", line), "a/bin/dt-a": PROGRAM });
+    const tool = only(await load(options));
+    expect([tool?.effect, tool?.permission, tool?.taints]).toEqual([effect, permission, taints]);
+  },
+);
+
+test("the newer version is offered, each can be had by name and version", async () => {
+  const set = await load(
+    skillFolder({
+      "old/skill.toml": oneTool("greet", "timeout_ms = 1", "1.9.0"),
+      "old/bin/dt-greet": PROGRAM,
+      "new/skill.toml": oneTool("greet", "timeout_ms = 2", "1.10.0"),
+      "new/bin/dt-greet": PROGRAM,
+      "same/skill.toml": oneTool("greet", "timeout_ms = 3", "1.9.0"),
+      "same/bin/dt-greet": PROGRAM,
+      "none/skill.toml": '[[tools]]\nname = "greet"\ndescription = "d"',
+      "none/bin/dt-greet": PROGRAM,
+    }),
+  );
+  expect(set.tools.map(({ tool, metadata }) => [tool.name, metadata.version, tool.timeoutMs])).toEqual([
+    ["greet", "1.10.0", 2],
+  ]);
+  expect([...set.versions].map(([name, tool]) => [name, tool.name, tool.timeoutMs])).toEqual([
+    ["greet@1.10.0", "greet", 2],
+    ["greet@1.9.0", "greet", 1],
+  ]);
+  expect(reasons(set)).toEqual([
+    "none/greet: without a version that fits behind its name; the one of 'new' is offered",
+    "same/greet: of the same version; the one of 'new' is offered",
+  ]);
+});
+
+test("the program: the one that is named, else dt-NAME in [tools.paths] bin, else in the skill", async () => {
+  const options = skillFolder({
+    "a/skill.toml": `${oneTool("named", 'binary = "bin/x"')}${oneTool("shared")}${oneTool("own")}${oneTool("system", 'binary = "/bin/true"')}`,
+    "a/bin/x": PROGRAM,
+    "a/bin/dt-shared": PROGRAM,
+    "a/bin/dt-own": PROGRAM,
+  });
+  const bin = mkdtempSync(join(tmpdir(), "edgecall-bin-"));
+  put(join(bin, "bin"), {});
+  put(bin, { "bin/dt-shared": PROGRAM });
+  const set = await load({ ...options, bin: join(bin, "bin") });
+  expect(set.tools.map(({ tool, metadata }) => [tool.name, metadata.binary])).toEqual([
+    ["named", "bin/x"],
+    ["own", `${options.path}/a/bin/dt-own`],
+    ["shared", `${bin}/bin/dt-shared`],
+    ["system", "/bin/true"],
+  ]);
+});
+
+test("programs and files that cannot be trusted are refused", async () => {
+  const options = skillFolder({
+    "a/skill.toml": [
+      oneTool("absent"),
+      oneTool("outside", 'binary = "../b/bin/dt-b"'),
+      oneTool("plain", 'binary = "plain"'),
+      oneTool("linked", 'binary = "bin/linked"'),
+      oneTool("open"),
+    ].join("\n"),
+    "a/plain": PROGRAM,
+    "a/bin/dt-open": PROGRAM,
+    "b/skill.toml": oneTool("b"),
+    "b/bin/dt-b": PROGRAM,
+    "c/skill.toml": oneTool("c"),
+    "c/bin/dt-c": PROGRAM,
+    "d/SKILL.md": "---\ndescription: d\n---\nx",
+  });
+  symlinkSync("/bin/true", join(options.path, "a/bin/linked"));
+  chmodSync(join(options.path, "a/bin/dt-open"), 0o777);
+  chmodSync(join(options.path, "b/skill.toml"), 0o666);
+  chmodSync(join(options.path, "c"), 0o777);
+  chmodSync(join(options.path, "d/SKILL.md"), 0o666);
+  const set = await load(options);
+  expect(set).toMatchObject({ tools: [], guides: [] });
+  const said = reasons(set).join("\n");
+  for (const reason of [
+    `a/absent: no program: looked for ${options.path}/a/bin/dt-absent`,
+    "a/outside: binary: '../b/bin/dt-b' leads out of the skill's folder",
+    "a/plain: /",
+    "may not be run: chmod +x",
+    "bin/linked is a link that leads out of the skills",
+    "bin/dt-open is writable by everyone: chmod o-w",
+    "skill.toml: writable by everyone: chmod o-w",
+    "/c is writable by everyone: chmod o-w",
+    "SKILL.md: writable by everyone",
+  ]) {
+    expect(said).toContain(reason);
+  }
+});
+
+test("skills that lie in the workspace are no skills: the model may write there", async () => {
+  const options = skillFolder();
+  const path = join(options.workspace, "skills");
+  mkdirSync(path);
+  put(path, { "a/skill.toml": oneTool("a"), "a/bin/dt-a": PROGRAM });
+  const set = await load({ ...options, path });
+  expect(set.tools).toEqual([]);
+  expect(reasons(set)).toEqual([expect.stringContaining("lies in the workspace")]);
+});
+
+test("an engine that is not there is refused by name, and so is none unless it is allowed", async () => {
+  const options = skillFolder({
+    "a/skill.toml": `${oneTool("a", 'sandboxing = "firejail"')}${oneTool("b", 'sandboxing = "none"')}`,
+    "a/bin/dt-a": PROGRAM,
+    "a/bin/dt-b": PROGRAM,
+  });
+  expect(reasons(await load(options))).toEqual([
+    "a/a: sandboxing: firejail is not available on this agent; it has: none",
+  ]);
+  expect(reasons(await load({ ...options, environments: {}, engine: "bubblewrap" }))).toContain(
+    "a/b: sandboxing: none: this agent runs nothing outside of a sandbox unless its owner says so",
+  );
+});
+
+test("another platform", async () => {
+  const options = skillFolder({
+    "a/skill.toml": oneTool("a", 'platforms = ["darwin"]'),
+    "a/bin/dt-a": PROGRAM,
+  });
+  expect(reasons(await load({ ...options, platform: "linux" }))).toEqual([
+    "a/a: only for darwin; this is linux",
+  ]);
+  expect(names(await load({ ...options, platform: "darwin" }))).toEqual(["a"]);
+});
+
+test("more tools than an advert bears", async () => {
+  const count = MAX_SKILL_TOOLS + 1;
+  const tools = Array.from({ length: count }, (_, index) => oneTool(`t${index}`, 'binary = "/bin/true"'));
+  const set = await load(skillFolder({ "a/skill.toml": tools.join("\n") }));
+  expect(set.tools).toHaveLength(MAX_SKILL_TOOLS);
+  expect(reasons(set)).toEqual([`a/t99: more than ${MAX_SKILL_TOOLS} tools of skills`]);
+});
+
+test("the rows of the command skill", async () => {
+  const set = await load(
+    skillFolder({
+      "a/skill.toml": `${oneTool("one")}${oneTool("two")}`,
+      "a/bin/dt-one": PROGRAM,
+      "a/SKILL.md": "---\ndescription: d\n---\nx",
+      "b/skill.toml": "wrong",
+    }),
+  );
+  expect(skillRows(set)).toEqual([
+    {
+      name: "a",
+      enabled: true,
+      version: "1.0.0",
+      tools: ["one"],
+      instructions: true,
+      description: "d",
+      problems: [expect.stringMatching(/^two: no program/)],
+    },
+    expect.objectContaining({ name: "b", enabled: false, problems: [expect.stringContaining("not TOML")] }),
+  ]);
+});

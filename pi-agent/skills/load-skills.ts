@@ -1,0 +1,288 @@
+/** The skills in a folder → tools and instructions, and what of it is not offered and why. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
+import type { Environment } from "../env/environment.ts";
+import { isBelow } from "../env/local-exec.ts";
+import { messageOf } from "../log.ts";
+import type { SandboxEngine } from "../settings-keys.ts";
+import { findProgram, writableByAll } from "./find-program.ts";
+import { readSkillFile, SKILL_FILE_MAX_BYTES, type Skipped, type ToolDefinition } from "./skill-file.ts";
+import { type Guide, readGuide } from "./skill-guide.ts";
+import { skillTool } from "./skill-tool.ts";
+import { Stamps } from "./stamps.ts";
+import { compareVersions } from "./versions.ts";
+
+/** An advert has 256 tools at most, the agent's own among them. */
+export const MAX_SKILL_TOOLS = 128;
+export const MAX_SKILLS = 64;
+/** `name@version`: the wire's bound for a tool's name in events. */
+const FULL_NAME_MAX = 64;
+
+export type SkillsOptions = {
+  /** `[tools] skills_path`; absolute. */
+  path: string;
+  /** `[tools.paths] bin`; absolute. */
+  bin?: string | undefined;
+  /** What the agent may write: skills cannot lie in it. Absolute. */
+  workspace: string;
+  /** Where tools with each engine run. One that is absent is refused by name. */
+  environments: Partial<Record<SandboxEngine, Environment>>;
+  /** For tools that name no engine. */
+  engine: SandboxEngine;
+  /** `[agent] capabilities`; undefined = no list: everything is offered. */
+  held?: readonly Permission[] | undefined;
+  platform?: NodeJS.Platform;
+};
+
+/** EvoClaw's block in `tools_list`. */
+export type SkillMetadata = {
+  binary: string;
+  timeout_ms: number;
+  sandbox: boolean;
+  permissions: readonly Permission[];
+  version: string;
+  skill: string;
+};
+
+export type SkillTool = { tool: Tool; metadata: SkillMetadata };
+
+/** A snapshot; never changed. */
+export type SkillSet = {
+  /** The newest version of each. */
+  tools: readonly SkillTool[];
+  /** Each version that has one, as `name@version`: can be called, is offered to nobody. */
+  versions: ReadonlyMap<string, Tool>;
+  guides: readonly Guide[];
+  skipped: readonly Skipped[];
+  /** All that was read; the rest is made of it. */
+  read: SkillsRead;
+};
+
+type Loaded = SkillTool & { folder: string };
+type SkillsRead = { tools: readonly Loaded[]; guides: readonly Guide[]; skipped: readonly Skipped[] };
+
+export const NO_SKILLS: SkillSet = setOf({ tools: [], guides: [], skipped: [] });
+
+type Reading = { options: SkillsOptions; stamps: Stamps; skipped: Skipped[] };
+
+/** Never rejects: what cannot be read is left out, with the reason. */
+export async function loadSkills(options: SkillsOptions): Promise<{ set: SkillSet; stamps: Stamps }> {
+  const reading: Reading = { options, stamps: new Stamps(), skipped: [] };
+  const folders = await skillFolders(reading);
+  const read = await Promise.all(folders.map((name) => readFolder(name, reading)));
+  const set = setOf({
+    tools: read.flatMap(({ tools }) => tools),
+    guides: read.flatMap(({ guide }) => guide ?? []),
+    skipped: reading.skipped,
+  });
+  return { set, stamps: reading.stamps };
+}
+
+/**
+ * The same without some skills: none of their tools is offered or can be called, in any version, and what they
+ * stood before is offered in their place.
+ *
+ * @param why said in `skipped` of each one left out
+ */
+export function withoutSkills(set: SkillSet, isLeftOut: (skill: string) => boolean, why: string): SkillSet {
+  const { tools, guides, skipped } = set.read;
+  const names = [...tools.map(({ metadata }) => metadata.skill), ...guides.map(({ name }) => name)];
+  const leftOut = [...new Set(names)].filter(isLeftOut);
+  if (leftOut.length === 0) return set;
+  return setOf({
+    tools: tools.filter(({ metadata }) => !leftOut.includes(metadata.skill)),
+    guides: guides.filter(({ name }) => !leftOut.includes(name)),
+    skipped: [...skipped, ...leftOut.map((skill) => ({ skill, reason: why }))],
+  });
+}
+
+function setOf(read: SkillsRead): SkillSet {
+  const skipped = [...read.skipped];
+  const { offered, versions } = byVersion(read.tools, skipped);
+  const guides = oneOfEachName(read.guides, skipped);
+  return {
+    tools: offered.slice(0, MAX_SKILL_TOOLS),
+    versions,
+    guides,
+    skipped: [...skipped, ...offered.slice(MAX_SKILL_TOOLS).map(tooMany)].sort(byName),
+    read,
+  };
+}
+
+async function skillFolders({ options: { path, workspace }, stamps, skipped }: Reading): Promise<string[]> {
+  const none = (reason: string) => {
+    skipped.push({ skill: "*", reason });
+    return [];
+  };
+  const stats = await stamps.look(path);
+  if (!stats) return [];
+  if (isBelow(workspace, path))
+    return none(`${path} lies in the workspace: whoever writes there could add tools`);
+  if (writableByAll(stats.mode)) return none(`${path} is writable by everyone: chmod o-w ${path}`);
+  try {
+    const names = (await readdir(path)).filter((name) => !name.startsWith(".")).sort();
+    const isFolder = await Promise.all(
+      names.map(async (name) => (await stamps.look(join(path, name)))?.isDirectory() === true),
+    );
+    const folders = names.filter((_, index) => isFolder[index]);
+    for (const skill of folders.slice(MAX_SKILLS)) {
+      skipped.push({ skill, reason: `more than ${MAX_SKILLS} skills` });
+    }
+    return folders.slice(0, MAX_SKILLS);
+  } catch (error) {
+    return none(`${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+async function readFolder(name: string, reading: Reading): Promise<{ tools: Loaded[]; guide?: Guide }> {
+  const { stamps, skipped } = reading;
+  const folder = join(reading.options.path, name);
+  const stats = await stamps.look(folder);
+  if (stats && writableByAll(stats.mode)) {
+    skipped.push({ skill: name, reason: `${folder} is writable by everyone: chmod o-w ${folder}` });
+    return { tools: [] };
+  }
+  const [declared, instructions] = await Promise.all([
+    readText(join(folder, "skill.toml"), name, reading),
+    readText(join(folder, "SKILL.md"), name, reading),
+  ]);
+  if (declared === undefined && instructions === undefined) {
+    if (!skipped.some(({ skill }) => skill === name)) {
+      skipped.push({ skill: name, reason: "neither skill.toml nor SKILL.md in it" });
+    }
+    return { tools: [] };
+  }
+  const tools = declared === undefined ? [] : await readTools(declared, name, reading);
+  const guide = instructions === undefined ? undefined : readGuide(instructions, folder);
+  if (typeof guide === "string") skipped.push({ skill: name, reason: guide });
+  return { tools, ...(typeof guide === "object" && { guide }) };
+}
+
+async function readText(
+  path: string,
+  skill: string,
+  { stamps, skipped }: Reading,
+): Promise<string | undefined> {
+  const stats = await stamps.look(path);
+  if (!stats) return undefined;
+  const refuse = (reason: string) => void skipped.push({ skill, reason: `${path}: ${reason}` });
+  if (!stats.isFile()) return refuse("not a file");
+  if (writableByAll(stats.mode)) return refuse(`writable by everyone: chmod o-w ${path}`);
+  if (stats.size > SKILL_FILE_MAX_BYTES) return refuse(`more than ${SKILL_FILE_MAX_BYTES} bytes`);
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    return refuse(messageOf(error));
+  }
+}
+
+async function readTools(source: string, name: string, reading: Reading): Promise<Loaded[]> {
+  const file = readSkillFile(source, name);
+  reading.skipped.push(...file.skipped);
+  const loaded = await Promise.all(file.tools.map((one) => loadTool(one, name, reading)));
+  return loaded.flatMap((one) => one ?? []);
+}
+
+async function loadTool(
+  definition: ToolDefinition,
+  name: string,
+  reading: Reading,
+): Promise<Loaded | undefined> {
+  const { path, bin, environments, engine, held } = reading.options;
+  const refuse = (reason: string) =>
+    void reading.skipped.push({ skill: name, tool: definition.name, reason });
+  const unfit = unfitFor(definition, reading.options);
+  if (unfit !== undefined) return refuse(unfit);
+  const sandboxing = definition.sandboxing ?? engine;
+  const environment = environments[sandboxing];
+  if (!environment) return refuse(noEngine(sandboxing, environments));
+  const folder = join(path, name);
+  const roots = [path, ...(bin === undefined ? [] : [bin])];
+  const found = await findProgram(definition, { folder, roots, bin }, reading.stamps);
+  if ("reason" in found) return refuse(found.reason);
+  return {
+    folder: name,
+    tool: skillTool({ definition, program: found.program, folder, environment, held }),
+    metadata: {
+      binary: definition.binary ?? found.program,
+      timeout_ms: definition.timeoutMs,
+      sandbox: sandboxing !== "none",
+      permissions: definition.permissions ?? [],
+      version: definition.version,
+      skill: definition.skill,
+    },
+  };
+}
+
+/** The seed's rule: one of its permissions is enough, and without any it is for everybody. */
+function unfitFor(
+  { permissions = [], platforms }: ToolDefinition,
+  { held, platform = process.platform }: SkillsOptions,
+): string | undefined {
+  if (platforms.length > 0 && !platforms.includes(platform)) {
+    return `only for ${platforms.join(", ")}; this is ${platform}`;
+  }
+  if (held === undefined || permissions.length === 0 || permissions.some((one) => held.includes(one))) {
+    return undefined;
+  }
+  return `needs ${permissions.join(" or ")}; this agent holds ${held.join(", ") || "nothing"}`;
+}
+
+function noEngine(engine: SandboxEngine, environments: SkillsOptions["environments"]): string {
+  const there = Object.keys(environments).join(", ") || "no other";
+  return engine === "none"
+    ? "sandboxing: none: this agent runs nothing outside of a sandbox unless its owner says so"
+    : `sandboxing: ${engine} is not available on this agent; it has: ${there}`;
+}
+
+/** The newest of each name is offered; the others, and it too, can be had by name and version. */
+function byVersion(loaded: readonly Loaded[], skipped: Skipped[]) {
+  const newestFirst = loaded.toSorted(
+    (a, b) => compareVersions(b.metadata.version, a.metadata.version) || (a.folder < b.folder ? -1 : 1),
+  );
+  const newest = new Map<string, Loaded>();
+  const versions = new Map<string, Tool>();
+  for (const one of newestFirst) {
+    const { tool, metadata, folder } = one;
+    const offered = newest.get(tool.name);
+    if (!offered) newest.set(tool.name, one);
+    const full = `${tool.name}@${metadata.version}`;
+    const callable = metadata.version !== "" && full.length <= FULL_NAME_MAX;
+    if (callable && !versions.has(full)) versions.set(full, tool);
+    else if (offered) {
+      const which = callable ? "of the same version" : "without a version that fits behind its name";
+      skipped.push({
+        skill: folder,
+        tool: tool.name,
+        reason: `${which}; the one of '${offered.folder}' is offered`,
+      });
+    }
+  }
+  const offered = [...newest.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+  return { offered: offered.map(({ tool, metadata }) => ({ tool, metadata })), versions };
+}
+
+function oneOfEachName(guides: readonly Guide[], skipped: Skipped[]): Guide[] {
+  const first = new Map<string, Guide>();
+  for (const guide of guides) {
+    const other = first.get(guide.name);
+    if (!other) first.set(guide.name, guide);
+    else
+      skipped.push({
+        skill: guide.name,
+        reason: `SKILL.md: ${guide.folder}: its name is taken by ${other.folder}`,
+      });
+  }
+  return [...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** They come in the order in which files were read, which is none. */
+function byName(a: Skipped, b: Skipped): number {
+  const [left, right] = [`${a.skill}/${a.tool ?? ""}`, `${b.skill}/${b.tool ?? ""}`];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function tooMany({ tool, metadata }: SkillTool): Skipped {
+  return { skill: metadata.skill, tool: tool.name, reason: `more than ${MAX_SKILL_TOOLS} tools of skills` };
+}

@@ -1,0 +1,73 @@
+/** What a skill's program wrote: the beginning of its stdout, which is the result, and the end of its stderr. */
+import {
+  CUT_MAX_BYTES,
+  cutNotice,
+  NOTICE_BYTES,
+  truncateHead,
+  truncateTail,
+  withNotice,
+} from "../tools/text-cut.ts";
+
+/** Kept of stdout: more than is shown, so that JSON is whole up to this. */
+export const STDOUT_KEPT_BYTES = 256 * 1024;
+/** Of stderr, for the model and `details`: its end says what went wrong. */
+export const STDERR_SHOWN_BYTES = 4 * 1024;
+
+export class ProgramOutput {
+  readonly #stdout: Uint8Array[] = [];
+  #stdoutBytes = 0;
+  #stderr = Buffer.alloc(0);
+
+  add(chunk: Uint8Array, stream: "stdout" | "stderr"): void {
+    if (stream === "stderr") {
+      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-2 * STDERR_SHOWN_BYTES);
+      return;
+    }
+    const free = STDOUT_KEPT_BYTES - this.#stdoutBytes;
+    if (free > 0) this.#stdout.push(chunk.slice(0, free));
+    this.#stdoutBytes += chunk.length;
+  }
+
+  /** Undefined when stdout is no JSON object, or too long to be kept whole. */
+  json(): Record<string, unknown> | undefined {
+    if (this.#stdoutBytes > STDOUT_KEPT_BYTES) return undefined;
+    try {
+      const value: unknown = JSON.parse(Buffer.concat(this.#stdout).toString());
+      return typeof value === "object" && value !== null && !Array.isArray(value)
+        ? (value as Record<string, unknown>)
+        : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** For the model: without what is only for a terminal, and cut in the one form. */
+  stdout(): string {
+    const whole = this.#stdoutBytes <= STDOUT_KEPT_BYTES;
+    const text = plain(Buffer.concat(this.#stdout).toString());
+    const cut = truncateHead(text, { maxBytes: CUT_MAX_BYTES - NOTICE_BYTES - STDERR_SHOWN_BYTES });
+    if (cut.by === null) return text;
+    const notice = cutNotice({
+      what: "lines",
+      first: Math.min(1, cut.shown.lines),
+      last: cut.shown.lines,
+      of: whole ? cut.total.lines : undefined,
+      ...(cut.by === "bytes" && { limitBytes: CUT_MAX_BYTES }),
+      next: "Ask this tool for less at once.",
+    });
+    return withNotice(cut.content, notice);
+  }
+
+  stderr(): string {
+    return truncateTail(plain(this.#stderr.toString()), { maxBytes: STDERR_SHOWN_BYTES }).content;
+  }
+}
+
+/** Colours and cursor moves: CSI and OSC sequences, other escapes, and control characters but tab and newline. */
+const TERMINAL =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+  /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\-_]|[\x00-\x08\x0b-\x1f\x7f]/g;
+
+function plain(text: string): string {
+  return text.replaceAll(TERMINAL, "");
+}

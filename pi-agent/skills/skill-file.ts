@@ -1,0 +1,214 @@
+/** skill.toml → the tools that it declares. One that is wrong is left out with the reason; the others stand. */
+
+import { check, z } from "@edgecall/core/protocol/parse.ts";
+import { PERMISSIONS, type Permission } from "@edgecall/core/tools/contract.ts";
+import { parse as parseToml } from "smol-toml";
+import { SANDBOX_ENGINES, type SandboxEngine } from "../settings-keys.ts";
+import { defaultTimeoutMs } from "./timeouts.ts";
+
+/** More is no list of tools any more; a slip must not fill the memory of a small device. */
+export const SKILL_FILE_MAX_BYTES = 256 * 1024;
+/** The wire's bound for an advert. */
+const DESCRIPTION_MAX = 2_000;
+const TIMEOUT_MAX_MS = 300_000;
+/** Providers take no other names. */
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** It becomes an option, `--name`. */
+const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** It stands behind the @ of an older version. */
+const VERSION = /^[A-Za-z0-9][A-Za-z0-9.+-]{0,31}$/;
+/** What a skill may be given of /dev: sensors, buses, cameras and sound; never memory or disks. */
+const DEVICE =
+  /^\/dev\/(gpio(chip|mem)\d*|i2c-\d+|spidev\d+\.\d+|tty(USB|ACM|AMA|S)\d+|serial\d+|video\d+|media\d+|vchiq|vcio|dri\/[a-zA-Z]+\d+|snd\/[A-Za-z0-9]+)$/;
+
+export const PARAMETER_TYPES = ["string", "integer", "number", "boolean"] as const;
+export type ParameterType = (typeof PARAMETER_TYPES)[number];
+export type Value = string | number | boolean;
+
+export type Parameter = {
+  name: string;
+  type: ParameterType;
+  description: string;
+  default?: Value;
+  /** The only values allowed, of a string. */
+  enum?: readonly string[];
+  required: boolean;
+};
+
+export type ToolDefinition = {
+  name: string;
+  /** As the file has it; absent = `dt-NAME`. */
+  binary: string | undefined;
+  description: string;
+  /** In the order of the file, which is that of the arguments. */
+  parameters: readonly Parameter[];
+  /** Absent = the agent's own engine. */
+  sandboxing: SandboxEngine | undefined;
+  timeoutMs: number;
+  /** Absent = not stated: it could be anything. An empty list says that it needs nothing. */
+  permissions: readonly Permission[] | undefined;
+  /** Paths in /dev that it needs; given only to who holds `device`. */
+  devices: readonly string[];
+  /** Names of process.platform; empty = all. */
+  platforms: readonly string[];
+  /** Safe to run again after a crash in the middle. */
+  idempotent: boolean;
+  /** Empty = none given. */
+  version: string;
+  skill: string;
+};
+
+/** Something that is not offered, and why. `tool` is absent when it is the whole skill. */
+export type Skipped = { skill: string; tool?: string; reason: string };
+
+export type SkillFile = { tools: ToolDefinition[]; skipped: Skipped[] };
+
+/** Optional; what is there is checked, and a person reads `words` rather than zod's. */
+const right = (schema: z.ZodMiniType, words: string) =>
+  z.optional(z.any().check(z.refine((value) => schema.safeParse(value).success, { error: words })));
+const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
+const oneOf = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ");
+
+const Property = z.looseObject({
+  type: right(z.enum(PARAMETER_TYPES), `not supported; right would be one of: ${oneOf(PARAMETER_TYPES)}`),
+  description: right(z.string().check(z.maxLength(DESCRIPTION_MAX)), "right would be text"),
+  enum: right(z.array(z.string()).check(z.minLength(1)), "right would be a list of texts"),
+});
+type Property = { type?: ParameterType; description?: string; enum?: string[]; default?: unknown };
+
+/** Loose: what we do not know is another runtime's, e.g. EvoClaw's. */
+const Declared = z.looseObject({
+  name: z.string().check(z.regex(TOOL_NAME, "right would be 1 to 64 letters, digits, _ or -")),
+  binary: right(text(4_096), 'right would be a path, e.g. "bin/dt-hello"'),
+  description: text(DESCRIPTION_MAX),
+  sandboxing: right(z.enum(SANDBOX_ENGINES), `right would be one of: ${oneOf(SANDBOX_ENGINES)}`),
+  timeout_ms: right(
+    z.int().check(z.minimum(1), z.maximum(TIMEOUT_MAX_MS)),
+    `right would be whole milliseconds from 1 to ${TIMEOUT_MAX_MS}`,
+  ),
+  permissions: right(z.array(z.enum(PERMISSIONS)), `right would be a list of: ${oneOf(PERMISSIONS)}`),
+  devices: right(
+    z.array(z.string().check(z.regex(DEVICE))),
+    'right would be a list of sensors, buses, cameras or sound in /dev, e.g. ["/dev/i2c-1"]',
+  ),
+  platforms: right(z.array(text(32)), 'right would be a list like ["linux", "darwin"]'),
+  idempotent: right(z.boolean(), "right would be true or false"),
+  parameters: z.optional(
+    z.looseObject({
+      properties: z.optional(z.record(z.string(), Property)),
+      required: right(z.array(z.string()), "right would be a list of parameter names"),
+    }),
+  ),
+  metadata: z.optional(
+    z.looseObject({
+      version: right(z.string().check(z.regex(VERSION)), 'right would be text like "1.2.0"'),
+      skill: right(text(64), "right would be a name"),
+    }),
+  ),
+});
+/** After the check; what `right` let pass has these types. */
+type Declared = {
+  name: string;
+  binary?: string;
+  description: string;
+  sandboxing?: SandboxEngine;
+  timeout_ms?: number;
+  permissions?: Permission[];
+  devices?: string[];
+  platforms?: string[];
+  idempotent?: boolean;
+  parameters?: { properties?: Record<string, Property>; required?: string[] };
+  metadata?: { version?: string; skill?: string };
+};
+
+/** @param folder name of the skill's folder: its name, where the file has no other */
+export function readSkillFile(source: string, folder: string): SkillFile {
+  const whole = (reason: string): SkillFile => ({ tools: [], skipped: [{ skill: folder, reason }] });
+  let file: Record<string, unknown>;
+  try {
+    file = parseToml(source);
+  } catch (error) {
+    return whole(`skill.toml: not TOML: ${firstLine(error)}`);
+  }
+  const { tools: declared = [] } = file;
+  if (!Array.isArray(declared)) return whole("skill.toml: tools: right would be a list, [[tools]]");
+  if (declared.length === 0) return whole("skill.toml: no [[tools]] in it");
+  const read = declared.map((one, index) => readTool(one, folder, index));
+  return {
+    tools: read.flatMap((one) => ("tool" in one ? [one.tool] : [])),
+    skipped: read.flatMap((one) => ("skipped" in one ? [one.skipped] : [])),
+  };
+}
+
+function readTool(
+  value: unknown,
+  folder: string,
+  index: number,
+): { tool: ToolDefinition } | { skipped: Skipped } {
+  const given = (value as { name?: unknown } | null)?.name;
+  const tool = typeof given === "string" ? given.slice(0, 64) : `tools[${index}]`;
+  const skip = (reason: string) => ({ skipped: { skill: folder, tool, reason } });
+  const checked = check(Declared, value);
+  if (!checked.ok) return skip(checked.error);
+  const it = checked.value as Declared;
+  const parameters = readParameters(it.parameters);
+  if (typeof parameters === "string") return skip(parameters);
+  const permissions = it.permissions && [...new Set(it.permissions)];
+  return {
+    tool: {
+      name: it.name,
+      binary: it.binary,
+      description: it.description,
+      parameters,
+      sandboxing: it.sandboxing,
+      timeoutMs: it.timeout_ms ?? defaultTimeoutMs(it.name),
+      permissions,
+      devices: it.devices ?? [],
+      platforms: it.platforms ?? [],
+      idempotent: it.idempotent ?? permissions?.every((one) => one === "file_read") ?? false,
+      version: it.metadata?.version ?? "",
+      skill: it.metadata?.skill ?? folder,
+    },
+  };
+}
+
+/** @returns what is wrong, in words */
+function readParameters({
+  properties = {},
+  required = [],
+}: Declared["parameters"] = {}): Parameter[] | string {
+  const missing = required.find((name) => !Object.hasOwn(properties, name));
+  if (missing !== undefined) {
+    return `parameters.required: '${missing}' is not one of the properties: ${Object.keys(properties).join(", ") || "none"}`;
+  }
+  const parameters: Parameter[] = [];
+  for (const [name, property] of Object.entries(properties)) {
+    const at = `parameters.properties.${name}`;
+    if (!PARAMETER_NAME.test(name)) return `${at}: right would be a letter, then letters, digits, _ or -`;
+    const { type, description = "", enum: values } = property;
+    if (type === undefined) return `${at}.type: missing; right would be one of: ${oneOf(PARAMETER_TYPES)}`;
+    if (values !== undefined && type !== "string") return `${at}.enum: only a string can have one`;
+    const parameter = {
+      name,
+      type,
+      description,
+      required: required.includes(name),
+      ...(values && { enum: values }),
+    };
+    if (property.default === undefined) parameters.push(parameter);
+    else if (fits(property.default, parameter)) parameters.push({ ...parameter, default: property.default });
+    else return `${at}.default: not ${values ? `one of: ${values.join(", ")}` : `of type ${type}`}`;
+  }
+  return parameters;
+}
+
+function fits(value: unknown, { type, enum: values }: Pick<Parameter, "type" | "enum">): value is Value {
+  if (type === "integer") return Number.isSafeInteger(value);
+  if (type === "string") return typeof value === "string" && (values === undefined || values.includes(value));
+  return typeof value === type;
+}
+
+/** smol-toml shows the place on the lines after it. */
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+}

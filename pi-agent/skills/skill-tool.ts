@@ -1,0 +1,154 @@
+/** One tool of a skill.toml as a Tool: its program, run in an environment. */
+import {
+  defineTool,
+  type Effect,
+  faultResult,
+  type Permission,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  textResult,
+} from "@edgecall/core/tools/contract.ts";
+import { type Environment, ExecError, type Ran } from "../env/environment.ts";
+import { argumentProblem, argumentsOf } from "./arguments.ts";
+import { ProgramOutput } from "./program-output.ts";
+import type { ToolDefinition, Value } from "./skill-file.ts";
+import { inputOf } from "./tool-schema.ts";
+
+/** The greatest time a caller may ask for; a skill that names more has that. */
+const MAX_TIMEOUT_MS = 60_000;
+/** Of what a program says of its own failure. */
+const STATED_CHARS = 2_000;
+/** EvoClaw's exit code of a program that was killed. */
+const KILLED = -1;
+/** Where the skill's own files are, for its program. */
+export const FOLDER_VARIABLE = "SKILL_DIR";
+
+/** Gravest first: the permission that names the tool's effect, and the policy's rule. */
+const EFFECTS: ReadonlyArray<readonly [Permission, Effect]> = [
+  ["shell", "exec"],
+  ["git", "exec"],
+  ["device", "device"],
+  ["network", "network"],
+  ["file_write", "write"],
+  ["session", "write"],
+  ["file_read", "read"],
+];
+
+export type SkillProgram = {
+  definition: ToolDefinition;
+  /** Absolute path of the program. */
+  program: string;
+  /** Absolute path of the skill's folder. */
+  folder: string;
+  environment: Environment;
+  /** What the agent holds; undefined = everything. */
+  held: readonly Permission[] | undefined;
+};
+
+export function skillTool({ definition, program, folder, environment, held }: SkillProgram): Tool {
+  const { name, description, parameters, permissions, timeoutMs, idempotent } = definition;
+  const { effect, permission } = gravest(permissions);
+  const grants = grantsOf(definition, held);
+  return defineTool({
+    name,
+    description,
+    input: inputOf(parameters),
+    effect,
+    ...(permission !== undefined && { permission }),
+    ...(permissions && { permissions }),
+    idempotent,
+    taints: taints(permissions),
+    timeoutMs,
+    maxTimeoutMs: Math.max(timeoutMs, MAX_TIMEOUT_MS),
+    // A bus or a file bears one at a time; what only reads, asks or computes may overlap.
+    ...((effect === "device" || effect === "write") && { lock: () => `skill:${definition.skill}` }),
+    async execute(input, { signal, update }): Promise<ToolResult> {
+      const args = argumentsOf(name, input as Record<string, Value | undefined>);
+      const problem = argumentProblem(args);
+      if (problem !== undefined) {
+        return faultResult("invalid_params", `Error: Invalid parameters for '${name}': ${problem}.`);
+      }
+      const output = new ProgramOutput();
+      try {
+        const ran = await environment.exec.run([program, ...args], {
+          env: { [FOLDER_VARIABLE]: folder },
+          signal,
+          grants,
+          onOutput: streamed(output, update),
+        });
+        return resultOf(name, ran, output);
+      } catch (error) {
+        if (!(error instanceof ExecError)) throw error;
+        return faultResult(
+          error.code,
+          `Error: Tool '${name}' could not be started: ${error.message}\nTell the user that its skill needs a look.`,
+          { cause: error, details: { exit_code: KILLED } },
+        );
+      }
+    },
+  });
+}
+
+/** One that does not say what it needs is taken for a program that does what it likes. */
+function gravest(permissions: readonly Permission[] | undefined): {
+  effect: Effect;
+  permission?: Permission;
+} {
+  if (!permissions) return { effect: "exec" };
+  const found = EFFECTS.find(([permission]) => permissions.includes(permission));
+  return found ? { permission: found[0], effect: found[1] } : { effect: "read" };
+}
+
+/** Its own word is no authority: it gets what it asks for and the agent holds. */
+function grantsOf({ permissions, devices }: ToolDefinition, held: readonly Permission[] | undefined) {
+  const has = (permission: Permission) =>
+    permissions?.includes(permission) === true && (held === undefined || held.includes(permission));
+  return { network: has("network"), devices: has("device") ? devices : [] };
+}
+
+/** A sensor's figures are the device's own words; files, the web and programs may repeat a stranger's. */
+function taints(permissions: readonly Permission[] | undefined): boolean {
+  return permissions?.some((one) => one !== "device" && one !== "session") ?? true;
+}
+
+function streamed(output: ProgramOutput, update: ToolContext["update"]) {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  return (chunk: Uint8Array, stream: "stdout" | "stderr") => {
+    output.add(chunk, stream);
+    update(decoders[stream].decode(chunk, { stream: true }));
+  };
+}
+
+function resultOf(name: string, ran: Ran, output: ProgramOutput): ToolResult {
+  const stdout = output.stdout();
+  const stderr = output.stderr();
+  const json = output.json();
+  const details = { exit_code: ran.exitCode ?? KILLED, stderr, ...(json && { data: json }) };
+  // The runner says why it was stopped, and shows this below.
+  if (ran.stopped) return textResult([stdout, stderr].filter(Boolean).join("\n"), details);
+  if (ran.exitCode === null) {
+    return faultResult("signal", failure(`was killed by ${ran.signal ?? "a signal"}`), { details });
+  }
+  if (ran.exitCode !== 0) {
+    return faultResult("exit_nonzero", failure(`ended with exit code ${ran.exitCode}`), { details });
+  }
+  const refused = json && failureOf(json);
+  if (refused !== undefined) return faultResult("tool_failed", failure(`said: ${refused}`, ""), { details });
+  return textResult(stdout.trim() === "" ? "(no output)" : stdout, details);
+
+  function failure(what: string, said = stdout): string {
+    const parts = [`Error: Tool '${name}' ${what}.`, stderr, said];
+    return parts
+      .map((part) => part.trim())
+      .filter(Boolean)
+      .join("\n");
+  }
+}
+
+/** EvoClaw's programs end with 0 and say in JSON that they failed. */
+function failureOf(json: Record<string, unknown>): string | undefined {
+  if (json.status !== "error" && json.success !== false) return undefined;
+  const words = [json.error, json.message].find((it) => typeof it === "string" && it !== "");
+  return typeof words === "string" ? words.slice(0, STATED_CHARS) : "it failed, and did not say why";
+}
