@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ERROR_CODES, ERROR_TYPES, errorText, errorTypeOf, statusText } from "./errors.ts";
+import { ERROR_CODES, ERROR_TYPES, errorText, errorTypeOf } from "./errors.ts";
 
 // Word for word those of the tool-loop design: models are tuned against them.
 test("the texts of the tool-loop design", () => {
@@ -34,40 +34,11 @@ test("offline and unknown outcomes never read like a success", () => {
   expect(errorText.outcomeUnknown("'bash' on pi-1")).toContain("may or may not have run");
 });
 
-test("a cancelled or unapproved call: whether anything was run, and what to do", () => {
+test("a cancelled call: whether anything was run, and what to do", () => {
   expect(errorText.cancelled("bash", false)).toBe(
     "Error: Tool 'bash' was cancelled before it started. Nothing was run.\nDo not call it again unless the user asks.",
   );
   expect(errorText.cancelled("bash", true)).toContain("while it ran. A part of its work may be done.\n");
-  expect(errorText.approvalDenied("bash")).toContain("did not approve tool 'bash'. Nothing was run.\n");
-  expect(errorText.approvalExpired("bash", 900_000)).toContain("within 15 min. Nothing was run.\n");
-});
-
-test("what is neither failed nor done reads like neither", () => {
-  const texts = [
-    statusText.approvalNeeded("bash", "pi-1", "it runs a command"),
-    statusText.queued("pi-1", "2 h ago", 86_400_000),
-    statusText.jobAccepted("backup", "job-7"),
-  ];
-  for (const text of texts) {
-    expect(text).not.toMatch(/^Error/);
-    expect(text).toMatch(/Nothing was run yet|is not done yet/);
-    expect(text.split("\n")).toHaveLength(2);
-  }
-  expect(texts[0]).toContain("'bash' on 'pi-1' needs your approval: it runs a command.");
-  expect(texts[1]).toContain("(last seen 2 h ago). The call is queued");
-  expect(texts[1]).toContain("after 24 h.");
-  expect(texts[2]).toContain("(job-7)");
-});
-
-test.each([
-  [30_000, "30 s"],
-  [119_000, "119 s"],
-  [120_000, "2 min"],
-  [7_200_000, "2 h"],
-  [604_800_000, "7 days"],
-])("a time of %i ms is said as %s", (ms, words) => {
-  expect(errorText.approvalExpired("x", ms)).toContain(`within ${words}.`);
 });
 
 test("each code travels under one of the seven error types", () => {

@@ -95,44 +95,10 @@ export const errorText = {
       ? `Error: Tool '${name}' was cancelled while it ran. A part of its work may be done.\nTell the user so; do not call it again unless the user asks.`
       : `Error: Tool '${name}' was cancelled before it started. Nothing was run.\nDo not call it again unless the user asks.`;
   },
-  approvalDenied(name: string): string {
-    return `Error: The user did not approve tool '${name}'. Nothing was run.\nDo not try it another way. Tell the user that it was not done.`;
-  },
-  /** @param afterMs how long the question stood open */
-  approvalExpired(name: string, afterMs: number): string {
-    return `Error: Nobody approved tool '${name}' within ${span(afterMs)}. Nothing was run.\nTell the user that it was not done, and that asking again brings the question back.`;
-  },
-};
-
-/** What a model or a person is told of a call that neither failed nor came to a result yet. */
-export const statusText = {
-  /** For the person. @param reason why it is asked: `it writes a file` */
-  approvalNeeded(name: string, agentId: string, reason: string): string {
-    return `Tool '${name}' on '${agentId}' needs your approval: ${reason}. Nothing was run yet.\nApprove or deny it; without an answer it is not run.`;
-  },
-  /** @param expiresInMs how long the call waits for its agent */
-  queued(agentId: string, lastSeen: string, expiresInMs: number): string {
-    return `Agent '${agentId}' is not online (last seen ${lastSeen}). The call is queued: it runs when the agent is back, or lapses after ${span(expiresInMs)}. Nothing was run yet.\nTell the user so; do not call it again. Its result comes as a message of its own.`;
-  },
-  /** @param job the token under which the result comes */
-  jobAccepted(name: string, job: string): string {
-    return `Tool '${name}' has begun a long job (${job}); it is not done yet.\nTell the user so; do not call it again. Its result comes as a message of its own.`;
-  },
 };
 
 function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10}s`;
-}
-
-/** A longer time, as a person would say it: `90 s`, `15 min`, `24 h`, `7 days`. */
-function span(ms: number): string {
-  const units = [
-    ["days", 86_400_000],
-    ["h", 3_600_000],
-    ["min", 60_000],
-  ] as const;
-  for (const [unit, size] of units) if (ms >= 2 * size) return `${Math.round(ms / size)} ${unit}`;
-  return `${Math.round(ms / 1_000)} s`;
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
