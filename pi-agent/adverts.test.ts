@@ -1,12 +1,14 @@
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { expect, test } from "vitest";
 import { actionsOf } from "./adverts.ts";
+import { localFiles } from "./env/local-files.ts";
 import { probe } from "./testing/tools.ts";
-import { deviceTools } from "./tools/all.ts";
+import { kernelTools } from "./tools/all.ts";
+import { read } from "./tools/read.ts";
 
 test("an action says that it brings a stranger's text, and how long it may wait for its agent", () => {
   const patient = probe("patient", { queueMs: 60_000 }).tool;
-  const tools = [...deviceTools({ root: "/", workspace: "/nowhere" }), patient];
+  const tools = [...kernelTools({ root: "/" }), read({ files: localFiles({ cwd: "/nowhere" }) }), patient];
   const actions = new Map(actionsOf(new ToolRegistry(tools)).map((action) => [action.name, action]));
   expect(actions.get("read")).toMatchObject({ effect: "read", taints: true });
   expect(actions.get("patient")).toMatchObject({ queue_ms: 60_000 });

@@ -3,6 +3,7 @@ import { until } from "../test/wait.ts";
 import type { Agent } from "./agent.ts";
 import { startAgent } from "./agent.ts";
 import { type Broker, memoryLog, Peer, readyAgent, startBroker, testSettings } from "./testing/home.ts";
+import { openToolbox } from "./toolbox.ts";
 
 const open: Array<{ stop(): Promise<void> }> = [];
 afterEach(async () => {
@@ -170,13 +171,13 @@ test("[tools] enabled filters, and a name that is not there is an error", async 
   const settings = testSettings(broker.port);
   const only = (enabled: string[]) => ({ ...settings, tools: { ...settings.tools, enabled } });
   await expect(startAgent(only(["cpu", "toaster"]), { log })).rejects.toThrow(
-    "tools.enabled: no such tool: toaster; right would be some of: cpu, disk,",
+    "tools.enabled: no such tool: toaster; right would be some of: append, apply_patch, bash,",
   );
   const rule = { ...settings, policy: new Map([["toaster", "deny" as const]]) };
   await expect(startAgent(rule, { log })).rejects.toThrow(
-    /^policy\.toaster: neither a tool nor a permission; right would be one of: cpu, .*file_read/,
+    /^policy\.toaster: neither a tool nor a permission; right would be one of: append, .*file_read/,
   );
-  keep(await readyAgent(only(["cpu"]), { log }));
+  keep(await readyAgent(only(["cpu"]), { log, toolbox: openToolbox }));
   const { payload } = await peer.ask("eye", { command: "tools_list", request_id: "t" });
   expect(payload).toMatchObject({ count: 1, tools: [{ name: "cpu" }], request_id: "t" });
 });

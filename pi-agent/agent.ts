@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { type AgentEvent, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { HEARTBEAT_EVERY_MS, type TopicKind, topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { PERMISSIONS, type Tool } from "@edgecall/core/tools/contract.ts";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { Locks } from "@edgecall/core/tools/locks.ts";
-import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { RunEvent, RunnerOptions } from "@edgecall/core/tools/runner.ts";
 import { capabilitiesText, presenceText, toolsText } from "./adverts.ts";
 import { AuditLog } from "./audit.ts";
@@ -20,15 +19,17 @@ import { Ledger } from "./ledger.ts";
 import { LedgerFile } from "./ledger-file.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
-import { unknownNames } from "./policy.ts";
+import { Offer, type SkillSource } from "./offer.ts";
 import { Profile } from "./profile.ts";
 import { Questions } from "./questions.ts";
 import { Redelivery } from "./redelivery.ts";
 import { reportText } from "./reports.ts";
-import { type Settings, SettingsError } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 import { Slots } from "./slots.ts";
 import { ToolMetrics } from "./tool-metrics.ts";
-import { deviceTools } from "./tools/all.ts";
+import { type Later, openToolbox } from "./toolbox.ts";
+import { Trades } from "./trades.ts";
+import { tuned } from "./tuning.ts";
 import { Uploads } from "./uploads.ts";
 
 /** Replies of callers that acknowledge nothing, kept while the broker is away: the newest so many. */
@@ -40,6 +41,9 @@ export type AgentOptions = {
   log: Log;
   /** Tools beside the device's own; one of the same name replaces it. */
   tools?: readonly Tool[];
+  skills?: SkillSource;
+  /** Where the device's own come from; tests have simpler ones. */
+  toolbox?: typeof openToolbox;
   /** Called after the first complete advert. */
   onReady?: () => void;
 };
@@ -59,7 +63,14 @@ export type Agent = {
  */
 export async function startAgent(settings: Settings, options: AgentOptions): Promise<Agent> {
   const { log } = options;
-  const registry = registryOf(settings, options.tools ?? []);
+  const now = () => tuned(settings, profile.taught.agent);
+  const later: Later = {
+    llm: () => now().llm,
+    limits: () => now().limits,
+    tools: () => offer.registry.all(),
+    guides: () => offer.skills.guides,
+  };
+  const toolbox = await (options.toolbox ?? openToolbox)(settings, later, options.tools);
   const bootId = randomUUID();
   const topic = (kind: TopicKind) => topicOf(settings.mqtt.topicPrefix, settings.agentId, kind);
   const ledger = await Ledger.open({ storage: new LedgerFile(join(settings.stateDir, "ledger.jsonl")), log });
@@ -77,6 +88,8 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     log,
     send: event,
   });
+  const profile = await Profile.open(settings.stateDir, log);
+  const offer = new Offer(toolbox.tools, options.skills ?? toolbox.skills, profile);
   const questions = new Questions(event);
   const uploads = new Uploads(event, log);
   const jobs = new JobDesk({
@@ -91,12 +104,17 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   });
   const device: Device = {
     settings,
-    registry,
+    get registry() {
+      return offer.registry;
+    },
+    offer,
+    unavailable: () => toolbox.unavailable,
     runner,
     metrics,
     toolMetrics: new ToolMetrics(),
+    trades: new Trades(),
     audit,
-    profile: await Profile.open(settings.stateDir, log),
+    profile,
     ledger,
     questions,
     jobs,
@@ -133,7 +151,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     await connection.subscribe([topic("commands"), topic("presence")]);
     await birth();
     await connection.publish(topic("capabilities"), capabilitiesText(settings), { retain: true });
-    await connection.publish(topic("tools"), toolsText(registry), { retain: true });
+    await advertiseTools();
     await heartbeat();
     for (const text of outbox.splice(0)) await report(text);
     redelivery.connected();
@@ -143,6 +161,10 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
       isReady = true;
       options.onReady?.();
     }
+  }
+
+  async function advertiseTools(): Promise<void> {
+    await connection.publish(topic("tools"), toolsText(offer.registry), { retain: true });
   }
 
   /** The broker has had our birth: whatever of another boot comes after it is someone else's. */
@@ -196,6 +218,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
       payload: presenceText("offline", bootId, "shutdown"),
     });
     freeze.stop();
+    await toolbox.close();
     await audit.close();
     await ledger.close();
     log("info", "agent.stopped");
@@ -203,9 +226,15 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
 
   log("info", "agent.starting", {
     boot_id: bootId,
-    tools: registry.list(),
+    tools: offer.registry.list(),
     model: settings.llm?.model ?? null,
   });
+  const offerChanged = () => {
+    if (connection.connected) void advertiseTools();
+  };
+  // A genome that disables a skill takes its tools back.
+  profile.onChange(offerChanged);
+  (options.skills ?? toolbox.skills).onChange(offerChanged);
   freeze.start();
   const heartbeats = setInterval(() => {
     heartbeat().catch(() => {});
@@ -214,30 +243,10 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   return { bootId, settings, stop, stopped };
 }
 
-function registryOf(settings: Settings, more: readonly Tool[]): ToolRegistry {
-  const all = [...deviceTools({ root: settings.root, workspace: settings.tools.workspace }), ...more];
-  const { enabled } = settings.tools;
-  const names = [...new Set(all.map((tool) => tool.name))].sort();
-  const problems: string[] = [];
-  const unknown = enabled?.filter((name) => !names.includes(name)) ?? [];
-  if (unknown.length > 0) {
-    problems.push(
-      `tools.enabled: no such tool: ${unknown.join(", ")}; right would be some of: ${names.join(", ")}`,
-    );
-  }
-  // A rule with a slip in its name would protect nothing, and nobody would know.
-  for (const name of unknownNames(settings.policy, names)) {
-    problems.push(
-      `policy.${name}: neither a tool nor a permission; right would be one of: ${[...names, ...PERMISSIONS].join(", ")}`,
-    );
-  }
-  if (problems.length > 0) throw new SettingsError(problems);
-  return new ToolRegistry(enabled ? all.filter((tool) => enabled.includes(tool.name)) : all);
-}
-
 /** What no tool may give away, least of all the agent's own keys. */
-function secretsOf({ llm, mqtt }: Settings): string[] {
-  return [llm?.apiKey, mqtt.password].filter((secret) => secret !== undefined);
+function secretsOf({ llm, mqtt, tools: { web } }: Settings): string[] {
+  const keys = [llm?.apiKey, mqtt.password, ...(web?.brave?.keys ?? []), web?.codesearch?.key];
+  return keys.filter((secret) => secret !== undefined);
 }
 
 /** Waits for `work`, but only so long. */

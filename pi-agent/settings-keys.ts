@@ -3,11 +3,8 @@ import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
+import { SANDBOX_ENGINES } from "./env/sandbox-engine.ts";
 import { QUESTION_MAX_MS } from "./questions.ts";
-
-/** The words that the design documents have; which of them work here is the sandbox's to say. */
-export const SANDBOX_ENGINES = ["none", "bubblewrap", "firejail", "podman"] as const;
-export type SandboxEngine = (typeof SANDBOX_ENGINES)[number];
 
 const int = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
 const text = z.string().check(z.minLength(1));
@@ -68,6 +65,10 @@ export const SECTIONS = {
     network: z.optional(z.boolean()),
     devices: z.optional(z.array(z.string().check(z.regex(/^\/dev\/[A-Za-z0-9_./-]+$/)))),
   },
+  gpio: {
+    pins: z.optional(z.array(int(0, 1_023))),
+    chips: z.optional(z.array(z.string().check(z.regex(/^gpiochip\d{1,3}$/)))),
+  },
   "tools.web": {
     enabled: z.optional(z.boolean()),
     domains: z.optional(z.array(z.string().check(z.regex(/^(\*\.)?[a-z0-9.-]{1,253}$/)))),
@@ -114,6 +115,8 @@ export const RIGHT: Record<string, string> = {
   "tools.skills_path": 'a folder, e.g. "~/.evoclaw/skills"',
   "tools.grants.network": "true or false",
   "tools.grants.devices": 'a list of devices, e.g. ["/dev/gpiochip0"]',
+  "gpio.pins": "a list of GPIO numbers, e.g. [17, 27]",
+  "gpio.chips": 'a list of chips, e.g. ["gpiochip2"]',
   "tools.web.enabled": "true or false",
   "tools.web.domains": 'a list of names, e.g. ["example.com", "*.example.org"]',
   "tools.web.ports": "a list of ports, e.g. [80, 443]",

@@ -9,9 +9,10 @@ import type { Permission } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { parse as parseToml } from "smol-toml";
 import { defaultCapabilities } from "./capabilities.ts";
+import type { SandboxEngine } from "./env/sandbox-engine.ts";
 import { type PolicyRules, RULES, type Rule } from "./policy.ts";
 import { QUESTION_EXPIRES_MS } from "./questions.ts";
-import { RIGHT, type SandboxEngine, SECTIONS, type Section } from "./settings-keys.ts";
+import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
 import type { WebSettings } from "./tools/web.ts";
 
 export type MqttSettings = {
@@ -64,6 +65,8 @@ export type ToolSettings = {
   binPath: string | undefined;
   /** Fetching and searching from this device, on its own network; undefined: not from here. */
   web: WebSettings | undefined;
+  /** Header pins and further chips that may be written; undefined: the usual ones, and no chip. */
+  gpio: { pins: readonly number[] | undefined; chips: readonly string[] };
   /** What the sandbox opens. */
   grants: { network: boolean; devices: readonly string[] };
 };
@@ -157,6 +160,7 @@ function checkSections(table: Record<string, unknown>) {
     tools: read("tools", found.get("tools") ?? {}),
     "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),
     "tools.grants": read("tools.grants", found.get("tools.grants") ?? {}),
+    gpio: read("gpio", found.get("gpio") ?? {}),
     "tools.web": read("tools.web", found.get("tools.web") ?? {}),
     policy: checkPolicy(found.get("policy") ?? {}, problems),
   };
@@ -311,12 +315,12 @@ function assemble(
 }
 
 function toolSettings(
-  sections: Pick<Sections, "tools" | "tools.paths" | "tools.grants" | "tools.web">,
+  sections: Pick<Sections, "tools" | "gpio" | "tools.paths" | "tools.grants" | "tools.web">,
   folder: string,
   stateDir: string,
   env: Record<string, string | undefined>,
 ): ToolSettings {
-  const { tools, "tools.paths": paths, "tools.grants": grants } = sections;
+  const { tools, gpio, "tools.paths": paths, "tools.grants": grants } = sections;
   const path = (text: string) => resolve(folder, text.replace(/^~(?=\/|$)/, env.HOME ?? "/"));
   return {
     enabled: tools.enabled,
@@ -329,6 +333,7 @@ function toolSettings(
     sandbox: tools.sandboxing ?? "bubblewrap",
     skillsPath: path(tools.skills_path ?? "~/.evoclaw/skills"),
     binPath: paths.bin === undefined ? undefined : path(paths.bin),
+    gpio: { pins: gpio.pins, chips: gpio.chips ?? [] },
     web: webSettings(sections["tools.web"], env),
     grants: { network: grants.network ?? false, devices: grants.devices ?? [] },
   };

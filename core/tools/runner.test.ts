@@ -204,6 +204,13 @@ describe("time and cancel", () => {
     }
   });
 
+  test("the one that the arguments ask for counts, up to the tool's own limit", async () => {
+    const tool = bash(FOREVER, { timeoutIn: () => 100, timeoutMs: 60_000 });
+    expect(await textFrom(tool, { command: "x" }, { timeoutMs: 30_000 })).toContain("after 0.1s");
+    const limited = bash(FOREVER, { timeoutIn: () => 60_000, maxTimeoutMs: 100 });
+    expect(await textFrom(limited, { command: "x" })).toContain("after 0.1s");
+  });
+
   test("the tool's own time-out, and never above its greatest", async () => {
     expect(await textFrom(bash(FOREVER, { timeoutMs: 100 }), { command: "x" })).toContain("after 0.1s");
     const tool = bash(FOREVER, { maxTimeoutMs: 100 });

@@ -1,10 +1,15 @@
 /** Every command that is answered with a report. `cancel`, `answer` and `ack` act on others: see inbox.ts. */
 import type { CommandKind } from "./command.ts";
 import { evolution } from "./evolution.ts";
-import { getMetrics, ping, sensor, skill, toolsList } from "./looks.ts";
+import { execute } from "./execute.ts";
+import { getMetrics, ping, toolsList } from "./looks.ts";
 import { promptCommand } from "./prompt.ts";
+import { sensor } from "./sensor.ts";
+import { shutdown } from "./shutdown.ts";
+import { skill } from "./skill.ts";
 import { toolCommand } from "./tool.ts";
-import { execute, shutdown, updateGenome, updateStrategy } from "./upkeep.ts";
+import { updateGenome } from "./update-genome.ts";
+import { updateStrategy } from "./update-strategy.ts";
 
 export const COMMANDS: ReadonlyMap<string, CommandKind> = new Map([
   ["ping", ping],

@@ -9,6 +9,7 @@ import type { JobDesk } from "../jobs.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import type { Offer } from "../offer.ts";
 import type { Profile } from "../profile.ts";
 import type { Progress } from "../progress.ts";
 import type { Questions } from "../questions.ts";
@@ -16,15 +17,21 @@ import type { Reply } from "../reports.ts";
 import type { Settings } from "../settings.ts";
 import type { Slots } from "../slots.ts";
 import type { ToolMetrics } from "../tool-metrics.ts";
+import type { Trades } from "../trades.ts";
 import type { Uploads } from "../uploads.ts";
 
 /** What commands act upon. */
 export type Device = {
   settings: Settings;
-  registry: ToolRegistry;
+  /** What is offered now; it changes with the skills and the genome. */
+  readonly registry: ToolRegistry;
+  offer: Offer;
+  /** Tools that it could have, and what each one lacks. */
+  unavailable(): readonly { name: string; why: string }[];
   runner: RunnerOptions;
   metrics: Metrics;
   toolMetrics: ToolMetrics;
+  trades: Trades;
   audit: AuditLog;
   profile: Profile;
   ledger: Ledger;

@@ -1,10 +1,11 @@
 /** One call of a tool as this device makes it, from wherever it comes: policy, approval, then the runner. */
 import type { InnerCall, Question, Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
-import { errorTypeOf } from "@edgecall/core/tools/errors.ts";
+import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { parseArguments, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
 import { approvalRefusal } from "../approvals.ts";
 import type { Budget } from "../budget.ts";
+import { blocks } from "../genome.ts";
 import { decide } from "../policy.ts";
 import type { CommandCall, Device } from "./command.ts";
 import { Journal } from "./journal.ts";
@@ -70,14 +71,16 @@ async function attempt(
   device: Device,
   starting?: (tool: Tool) => Promise<ToolResult | undefined>,
 ): Promise<RunOutcome & { ran: boolean }> {
-  const tool = device.registry.get(action.name);
+  // Skills may be read again while it waits for an approval: what was approved is what runs.
+  const { registry } = device;
+  const tool = registry.get(action.name);
   // For arguments that the tool would refuse nobody has to be asked.
   const runnable = tool && parseArguments(tool, action.args).ok ? tool : undefined;
   const refusal =
     runnable && ((await refusalOf(runnable, action, call, device)) ?? (await starting?.(runnable)));
   if (refusal) return { result: refusal, elapsedMs: 0, ran: false };
   const outcome = await runTool(
-    device.registry,
+    registry,
     {
       callId: action.callId,
       name: action.name,
@@ -118,6 +121,15 @@ async function refusalOf(
   call: CommandCall,
   device: Device,
 ): Promise<ToolResult | undefined> {
+  // On top of the policy and before anybody is asked: a genome can only take away.
+  if (blocks(device.profile.genome, tool, action.name)) {
+    device.log("info", "policy.refused", {
+      request_id: call.command.request_id,
+      tool: tool.name,
+      rule: "genome",
+    });
+    return faultResult("blocked", errorText.blockedAction(action.name));
+  }
   const decision = decide(tool, device.settings.policy, call.taint.came || call.taint.brought);
   if (decision.do === "allow") return undefined;
   const refusal =

@@ -1,4 +1,5 @@
 /** `tool`: one action, called by name. */
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { type Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import { type ToolResult, wordsOf } from "@edgecall/core/tools/contract.ts";
@@ -41,6 +42,11 @@ function problemOf(command: Command): string | undefined {
   return checked.ok ? undefined : `payload.${checked.error}`;
 }
 
+/** The calls that a tool made as a part of its own, as `task` tells them in its details. */
+export function innerCalls({ details }: ToolResult): CallRecord[] {
+  return Array.isArray(details?.calls) ? (details.calls as CallRecord[]) : [];
+}
+
 /**
  * A tool's result in the seed's shape. A failed tool is still a `result`: the report itself did not fail.
  * @param tainted a stranger's text is in it
@@ -55,6 +61,7 @@ export function replyOf(
 ): Reply {
   const exitCode = typeof result.details?.exit_code === "number" ? result.details.exit_code : undefined;
   const stderr = typeof result.details?.stderr === "string" ? result.details.stderr : "";
+  const calls = innerCalls(result);
   if (result.fault) {
     return succeeded({
       status: "error",
@@ -64,6 +71,7 @@ export function replyOf(
       code: result.fault.code,
       ...(exitCode !== undefined && { exit_code: exitCode }),
       elapsed_ms: elapsedMs,
+      ...(calls.length > 0 && { calls }),
       ...(media.length > 0 && { media }),
       ...(tainted && { tainted }),
     });
@@ -77,6 +85,7 @@ export function replyOf(
     elapsed_ms: elapsedMs,
     ...(result.forUser !== undefined && { for_user: result.forUser }),
     ...(result.job !== undefined && { job: result.job }),
+    ...(calls.length > 0 && { calls }),
     ...(media.length > 0 && { media }),
     ...(tainted && { tainted }),
   });

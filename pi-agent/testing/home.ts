@@ -3,12 +3,18 @@ import { mkdtempSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { Aedes } from "aedes";
 import { connect, type MqttClient } from "mqtt";
 import { until } from "../../test/wait.ts";
 import { type Agent, type AgentOptions, startAgent } from "../agent.ts";
+import { localFiles } from "../env/local-files.ts";
 import type { Log } from "../log.ts";
+import { NO_SKILL_SOURCE } from "../offer.ts";
 import { readSettings, type Settings } from "../settings.ts";
+import type { Later, Toolbox } from "../toolbox.ts";
+import { kernelTools } from "../tools/all.ts";
+import { read } from "../tools/read.ts";
 
 export type Broker = { port: number; aedes: Aedes; stop(): Promise<void> };
 
@@ -122,10 +128,25 @@ export function testSettings(port: number, more: Partial<Settings> & { folder?: 
   return { ...readSettings(source, { file: join(folder, "agent.toml") }).settings, ...rest };
 }
 
+/** The tools that need no other program: what most tests ask of an agent, without its probes at each start. */
+export async function simpleToolbox(
+  { root, tools: { workspace, enabled } }: Settings,
+  _later: Later,
+  more: readonly Tool[] = [],
+): Promise<Toolbox> {
+  const own = [...kernelTools({ root }), read({ files: localFiles({ cwd: workspace, root }) }), ...more];
+  const tools = own.filter(({ name }) => enabled === undefined || enabled.includes(name));
+  return { tools, unavailable: [], skills: NO_SKILL_SOURCE, close: async () => {} };
+}
+
 /** Starts an agent and waits until it has advertised itself. */
 export async function readyAgent(settings: Settings, options: AgentOptions): Promise<Agent> {
   let isReady = false;
-  const agent = await startAgent(settings, { ...options, onReady: () => (isReady = true) });
+  const agent = await startAgent(settings, {
+    toolbox: simpleToolbox,
+    ...options,
+    onReady: () => (isReady = true),
+  });
   await until(() => isReady, { what: "the agent is ready" });
   return agent;
 }

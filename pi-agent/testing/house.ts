@@ -21,6 +21,8 @@ export type House = {
   /** Where `append` leaves its marks. */
   marks: string;
   baseUrl: string;
+  /** What its model was sent. */
+  requests: ModelRequest[];
   start(more?: Omit<Partial<Settings>, "tools"> & { folder?: string; tools?: Tool[] }): Promise<Agent>;
   /** Sends `eye` a command without waiting. @returns its request id */
   send(command: string, payload?: Fields, more?: Fields): Promise<string>;
@@ -59,6 +61,7 @@ export async function house(script?: Script): Promise<House> {
     lines,
     marks,
     baseUrl: model.baseUrl,
+    requests: model.requests,
     async start({ tools = [], ...more } = {}) {
       const llm = { baseUrl: model.baseUrl, model: "scripted", maxTokens: 500, temperature: 0 };
       const settings = testSettings(broker.port, { ...(script && { llm }), ...more });

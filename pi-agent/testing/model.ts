@@ -6,6 +6,8 @@ export type ModelRequest = {
   messages: Array<{ role: string; content: string | null; tool_call_id?: string }>;
   tools?: Array<{ function: { name: string; description: string } }>;
   max_tokens?: number;
+  model: string;
+  temperature?: number;
 };
 export type ModelAnswer =
   | { text: string }

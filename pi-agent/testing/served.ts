@@ -1,6 +1,6 @@
 /** An agent `eye` with probes beside its own tools, and someone to ask it. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
-import type { Agent } from "../agent.ts";
+import type { Agent, AgentOptions } from "../agent.ts";
 import type { Log } from "../log.ts";
 import type { Settings } from "../settings.ts";
 import { type LogLine, memoryLog, Peer, readyAgent, startBroker, testSettings } from "./home.ts";
@@ -27,7 +27,7 @@ export type Served = {
   ask(command: string, payload?: Fields, more?: Fields): Promise<Report>;
   tool(name: string, parameters?: Fields, more?: Fields): Promise<Report>;
   /** Starts another agent with the same tools. */
-  start(more: Partial<Settings> & { folder?: string }): Promise<Agent>;
+  start(more: Partial<Settings> & { folder?: string }, options?: Partial<AgentOptions>): Promise<Agent>;
   stop(): Promise<void>;
 };
 
@@ -42,8 +42,8 @@ export async function serve(): Promise<Served> {
   const held = probe("held", { holds: true });
   const toggle = probe("toggle", { effect: "device", idempotent: false });
   const tools = [counted.tool, held.tool, toggle.tool, picture()];
-  const start: Served["start"] = (more) =>
-    readyAgent(testSettings(broker.port, { root, policy: ALLOWED, ...more }), { log, tools });
+  const start: Served["start"] = (more, options) =>
+    readyAgent(testSettings(broker.port, { root, policy: ALLOWED, ...more }), { log, tools, ...options });
   let ids = 0;
   const lastId = () => `id-${ids}`;
   const nextId = () => `id-${++ids}`;

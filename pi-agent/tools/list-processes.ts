@@ -5,6 +5,7 @@ import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/t
 import { readCpuTime, SAMPLE_MS, sampled } from "./cpu-time.ts";
 import { memoryBytes } from "./figures.ts";
 import { kilobytesOf, listKernel, readKernel } from "./kernel-files.ts";
+import { maskSecrets } from "./mask-secrets.ts";
 
 export const DEFAULT_LIMIT = 10;
 export const MAX_LIMIT = 50;
@@ -105,13 +106,6 @@ async function commandOf(root: string, { pid, name }: Process): Promise<string> 
   }
   const command = maskSecrets(line || `[${name}]`);
   return command.length > COMMAND_CHARACTERS ? `${command.slice(0, COMMAND_CHARACTERS)}…` : command;
-}
-
-/** People do pass passwords on command lines, and what is listed here goes to a model. */
-export function maskSecrets(command: string): string {
-  return command
-    .replace(/(\S*(?:pass(?:word|wd)?|token|secret|api[-_]?key)\S*?)([= ]+)(?!-)\S+/gi, "$1$2***")
-    .replace(/(:\/\/[^\s:/@]+:)[^\s@]+@/g, "$1***@");
 }
 
 function lineOf(one: Process & { command: string }): string {

@@ -1,16 +1,20 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { runTool } from "@edgecall/core/tools/runner.ts";
 import { expect, test } from "vitest";
+import { localFiles } from "../env/local-files.ts";
 import { callTool } from "../testing/call.ts";
 import { tree } from "../testing/tree.ts";
-import { MAX_FILE_BYTES, read } from "./read.ts";
+import { COUNTED_BYTES, read } from "./read.ts";
 
 function place(files: Record<string, string | Buffer>) {
   const root = tree({ "/etc/hostname": "eye\n", "/secret.txt": "secret", ...prefixed(files) });
   const workspace = join(root, "ws");
   mkdirSync(workspace, { recursive: true });
-  const run = (args: Record<string, unknown>) => callTool(read({ root, workspace }), args);
+  const run = (args: Record<string, unknown>) =>
+    callTool(read({ files: localFiles({ root, cwd: workspace }) }), args);
   return { root, workspace, run };
 }
 
@@ -122,11 +126,75 @@ test("the few files of the system, below root", async () => {
   const { run } = place({});
   expect((await run({ path: "/etc/hostname" })).text).toBe("eye\n");
   expect((await run({ path: "/etc/os-release" })).code).toBe("not_found");
-  const real = await callTool(read({ root: "/", workspace: "/nonexistent" }), { path: "/etc/os-release" });
+  const real = await callTool(read({ files: localFiles({ cwd: "/nonexistent" }) }), {
+    path: "/etc/os-release",
+  });
   expect(real.text).toBe(readFileSync("/etc/os-release", "utf8"));
 });
 
 test("a huge file is not read to its end", async () => {
-  const { run } = place({ "huge.txt": Buffer.alloc(MAX_FILE_BYTES + 1, 97) });
-  expect((await run({ path: "huge.txt" })).code).toBe("too_large");
+  const line = `${"x".repeat(1_023)}\n`;
+  const { run, workspace } = place({ "huge.txt": line.repeat(COUNTED_BYTES / 1_024 + 5_000) });
+  const { text } = await run({ path: "huge.txt", limit: 10 });
+  expect(text.slice(-90)).toContain(
+    "[Showing lines 1-10 of more. The file has 20.9MB. Use offset=11 to continue.]",
+  );
+  expect((await run({ path: "huge.txt", offset: 20_000, limit: 1 })).text).toContain(line);
+  writeFileSync(join(workspace, "one-line.txt"), Buffer.alloc(COUNTED_BYTES + 9, 97));
+  const { code, text: refused } = await run({ path: "one-line.txt" });
+  expect(code).toBe("too_large");
+  expect(refused).toContain("Line 1 of 'one-line.txt' has over 16.0MB, over the limit of 50.0KB.");
+});
+
+test("a byte order mark is not shown, and a window ends at whole characters", async () => {
+  const { run } = place({ "bom.txt": "\ufeffa\r\nb\r\n", "wide.txt": `${"€".repeat(400_000)}\nend\n` });
+  expect((await run({ path: "bom.txt" })).text).toBe("a\r\nb\r\n");
+  expect((await run({ path: "wide.txt", offset: 2 })).text).toBe("end\n");
+});
+
+test("a picture is shown, whatever its name", async () => {
+  const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(60_000)]);
+  const { run } = place({ "small.txt": png.subarray(0, 900), "big.png": png });
+  const { result } = await run({ path: "small.txt" });
+  expect(result.content).toMatchObject([
+    { type: "text", text: "Read image file [image/png] (900B)" },
+    { type: "image", mediaType: "image/png", data: png.subarray(0, 900).toString("base64") },
+  ]);
+  // Too large for the report, and nobody here to take it.
+  const refused = await run({ path: "big.png" });
+  expect(refused.code).toBeDefined();
+  const kept: Array<{ bytes: number; mediaType: string }> = [];
+  const outcome = await runTool(
+    new ToolRegistry([read({ files: localFiles({ cwd: place({ "b.png": png }).workspace }) })]),
+    {
+      callId: "c",
+      name: "read",
+      args: { path: "b.png" },
+      caller: { principal: "test", role: "owner", channel: "test" },
+      artifact: async (bytes, mediaType) => {
+        kept.push({ bytes: bytes.length, mediaType });
+        return { type: "artifact", id: "i", mediaType, bytes: bytes.length, sha256: "s" };
+      },
+    },
+  );
+  expect(kept).toEqual([{ bytes: png.length, mediaType: "image/png" }]);
+  expect(outcome.result.content[1]).toMatchObject({ type: "artifact", bytes: png.length });
+});
+
+test("a name that nearly matches is found when there is one, or named when it is not", async () => {
+  const { run } = place({ "file name.txt": "plain", "it’s.txt": "curly", "Notes.md": "n" });
+  expect((await run({ path: "file\u00a0name.txt" })).text).toBe("plain");
+  expect((await run({ path: "it's.txt" })).text).toBe("curly");
+  const { code, text } = await run({ path: "notes.txt" });
+  expect(code).toBe("not_found");
+  expect(text).toContain("Similar: Notes.md.");
+});
+
+test("limits of one's own", async () => {
+  const { workspace } = place({ "l.txt": lines(1, 50) });
+  const tool = read({ files: localFiles({ cwd: workspace }) }, { maxLines: 10, maxBytes: 1_024 });
+  expect((await callTool(tool, { path: "l.txt" })).text).toContain(
+    "[Showing lines 1-10 of 50. Use offset=11",
+  );
+  expect((await callTool(tool, { path: "l.txt", limit: 11 })).code).toBe("invalid_params");
 });

@@ -1,12 +1,12 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import type { ExecOps } from "../env/environment.ts";
 import { duration } from "./figures.ts";
 import { readKernel } from "./kernel-files.ts";
-import { throttlingWords } from "./throttling.ts";
+import { readThrottling } from "./throttling.ts";
 
-const THROTTLED = "/sys/devices/platform/soc/soc:firmware/get_throttled";
-
-export function systemInfo({ root }: { root: string }): Tool {
+/** @param exec for vcgencmd, where the kernel does not show the firmware's word */
+export function systemInfo({ root, exec }: { root: string; exec?: ExecOps }): Tool {
   return defineTool({
     name: "system_info",
     description:
@@ -17,14 +17,14 @@ export function systemInfo({ root }: { root: string }): Tool {
     idempotent: true,
     timeoutMs: 10_000,
     maxTimeoutMs: 60_000,
-    async execute() {
-      const [model, kernel, hostname, release, uptime, throttled] = await Promise.all([
+    async execute(_input, { signal }) {
+      const [model, kernel, hostname, release, uptime, throttling] = await Promise.all([
         modelOf(root),
         readKernel(root, "/proc/sys/kernel/osrelease"),
         readKernel(root, "/proc/sys/kernel/hostname"),
         readKernel(root, "/etc/os-release"),
         readKernel(root, "/proc/uptime"),
-        readKernel(root, THROTTLED),
+        readThrottling({ root, exec }, signal),
       ]);
       const seconds = uptime === undefined ? Number.NaN : Number.parseFloat(uptime);
       const known = {
@@ -33,7 +33,7 @@ export function systemInfo({ root }: { root: string }): Tool {
         kernel,
         hostname,
         uptime: Number.isFinite(seconds) ? duration(seconds) : undefined,
-        throttling: throttled === undefined ? undefined : throttlingWords(throttled),
+        throttling,
       };
       const lines = Object.entries(known).filter(([, value]) => value);
       if (lines.length === 0) {
@@ -55,8 +55,21 @@ async function modelOf(root: string): Promise<string | undefined> {
   return (
     (await readKernel(root, "/proc/device-tree/model")) ||
     (await readKernel(root, "/sys/firmware/devicetree/base/model")) ||
-    (await readKernel(root, "/sys/class/dmi/id/product_name"))
+    (await pcModel(root))
   );
+}
+
+/** What nobody filled in is no name. */
+async function pcModel(root: string): Promise<string | undefined> {
+  const dmi = "/sys/class/dmi/id";
+  const parts = await Promise.all([
+    readKernel(root, `${dmi}/sys_vendor`),
+    readKernel(root, `${dmi}/product_name`),
+  ]);
+  const known = parts.filter(
+    (part) => part && !/to be filled|default string|system (product|manu)/i.test(part),
+  );
+  return known.join(" ") || undefined;
 }
 
 function prettyName(release: string): string | undefined {

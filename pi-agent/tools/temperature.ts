@@ -6,6 +6,9 @@ type Reading = { name: string; celsius: number };
 
 const THERMAL = "/sys/class/thermal";
 const HWMON = "/sys/class/hwmon";
+/** Sensors on wires: 1-wire (DS18B20), and chips on I2C or SPI with a driver of the kernel. */
+const ONE_WIRE = "/sys/bus/w1/devices";
+const IIO = "/sys/bus/iio/devices";
 /** A chip outside this is a driver without its chip (some report 0 K or 255 °C), not a reading. */
 const PLAUSIBLE = { from: -60, to: 200 };
 
@@ -13,7 +16,7 @@ export function temperature({ root }: { root: string }): Tool {
   return defineTool({
     name: "temperature",
     description:
-      "Read this device's temperature sensors: how warm or hot the CPU, the board and its chips are right now, in degrees Celsius (°C).",
+      "Read this device's temperature sensors: how warm or hot the CPU, the board, its chips and connected sensors (1-wire, I2C) are right now, in degrees Celsius (°C).",
     input: z.strictObject({}),
     effect: "read",
     permission: "device",
@@ -24,11 +27,12 @@ export function temperature({ root }: { root: string }): Tool {
       const zones = await thermalZones(root);
       const known = new Set(zones.map(({ name }) => nameKey(name)));
       const chips = (await hwmonChips(root)).filter(({ chip }) => !known.has(nameKey(chip)));
-      const readings = [...zones, ...chips.map(({ reading }) => reading)];
+      const wired = [...(await oneWire(root)), ...(await iioDevices(root))];
+      const readings = [...zones, ...chips.map(({ reading }) => reading), ...wired];
       if (readings.length === 0) {
         return faultResult(
           "unavailable",
-          `Error: This device has no temperature sensor that can be read: looked for ${THERMAL}/thermal_zone*/temp and ${HWMON}/hwmon*/temp*_input.\nTell the user that the temperature is not known.`,
+          `Error: This device has no temperature sensor that can be read: looked for ${THERMAL}/thermal_zone*/temp, ${HWMON}/hwmon*/temp*_input, ${ONE_WIRE}/*/temperature and ${IIO}/*/in_temp_input.\nTell the user that the temperature is not known.`,
         );
       }
       const lines = readings.map(({ name, celsius }) => `${name}: ${celsius.toFixed(1)} °C`);
@@ -61,6 +65,41 @@ async function hwmonChips(root: string): Promise<Array<{ chip: string; reading: 
     }
   }
   return found;
+}
+
+async function oneWire(root: string): Promise<Reading[]> {
+  const readings = await Promise.all(
+    // Family codes of the thermometers: DS18S20, DS1822, DS18B20, DS1825, DS28EA00.
+    (await listKernel(root, ONE_WIRE, /^(10|22|28|3b|42)-[0-9a-f]{12}$/)).map(async (id) => {
+      const thousandths = await readKernelNumber(root, `${ONE_WIRE}/${id}/temperature`);
+      // 85 °C is what a DS18B20 holds before its first measurement.
+      return thousandths === undefined || thousandths === 85_000
+        ? []
+        : [{ name: `1-wire ${id}`, celsius: thousandths / 1_000 }];
+    }),
+  );
+  return readings.flat();
+}
+
+/** Either measured outright, in thousandths of a degree, or raw with an offset and a scale. */
+async function iioDevices(root: string): Promise<Reading[]> {
+  const readings: Reading[] = [];
+  for (const device of await listKernel(root, IIO, /^iio:device\d+$/)) {
+    const folder = `${IIO}/${device}`;
+    const [input, raw, offset = 0, scale] = await Promise.all(
+      ["in_temp_input", "in_temp_raw", "in_temp_offset", "in_temp_scale"].map((file) =>
+        readKernelNumber(root, `${folder}/${file}`),
+      ),
+    );
+    const thousandths =
+      input ?? (raw !== undefined && scale !== undefined ? (raw + offset) * scale : undefined);
+    if (thousandths === undefined) continue;
+    readings.push({
+      name: (await readKernel(root, `${folder}/name`)) || device,
+      celsius: thousandths / 1_000,
+    });
+  }
+  return readings;
 }
 
 /** The kernel gives thousandths of a degree. */

@@ -3,10 +3,11 @@ import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { callTool } from "../testing/call.ts";
 import { PI_5, PI_ZERO_2W, tree } from "../testing/tree.ts";
-import { deviceTools } from "./all.ts";
+import { kernelTools } from "./all.ts";
 import { cpu } from "./cpu.ts";
 import { disk, usedPercent } from "./disk.ts";
-import { listProcesses, maskSecrets, parseStat } from "./list-processes.ts";
+import { listProcesses, parseStat } from "./list-processes.ts";
+import { maskSecrets } from "./mask-secrets.ts";
 import { memory } from "./memory.ts";
 import { realMounts } from "./mounts.ts";
 import { networkInfo } from "./network-info.ts";
@@ -193,15 +194,14 @@ describe("list_processes", () => {
   });
 });
 
-test("every tool is a read, safe to repeat, with an everyday description", () => {
-  const tools = deviceTools({ root: "/", workspace: "/w" });
+test("every tool of the kernel's figures is a read, safe to repeat, with an everyday description", () => {
+  const tools = kernelTools({ root: "/" });
   expect(tools.map((tool) => tool.name).sort()).toEqual([
     "cpu",
     "disk",
     "list_processes",
     "memory",
     "network_info",
-    "read",
     "system_info",
     "temperature",
   ]);

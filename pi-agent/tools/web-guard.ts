@@ -53,7 +53,7 @@ export function guardedFetch({ allowed = [], only, resolve = resolveAll }: Guard
 }
 
 /** Why an address is outside the owner's bounds. */
-function boundOf({ hostname, port, protocol }: URL, { domains, ports }: WebBounds): string | undefined {
+export function boundOf({ hostname, port, protocol }: URL, { domains, ports }: WebBounds): string | undefined {
   const host = hostname.replace(/\.$/, "");
   const within = (domain: string) =>
     domain.startsWith("*.") ? host.endsWith(domain.slice(1)) : host === domain;
@@ -67,12 +67,12 @@ function boundOf({ hostname, port, protocol }: URL, { domains, ports }: WebBound
 
 const ENCODINGS = { "accept-encoding": "gzip, deflate, br" };
 
-async function resolveAll(host: string): Promise<LookupAddress[]> {
+export async function resolveAll(host: string): Promise<LookupAddress[]> {
   return await dns.lookup(host, { all: true });
 }
 
 /** All addresses of a name are judged: one private one among them, and the name is not asked at all. */
-function judged(resolve: Resolve, allowed: AllowedRanges): LookupFunction {
+export function judged(resolve: Resolve, allowed: AllowedRanges): LookupFunction {
   return (host, options, callback) => {
     resolve(host).then(
       (addresses) => {

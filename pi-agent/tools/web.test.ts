@@ -327,7 +327,8 @@ describe("the owner's bounds", () => {
     const { resolve } = names({ "docs.example": ["127.0.0.1"], "a.good.example": ["127.0.0.1"] });
     const only = { domains: ["docs.example", "*.good.example"], ports: [port] };
     const fetch = guardedFetch({ allowed: LOCAL, resolve, only });
-    const init = { method: "GET", headers: {}, signal: AbortSignal.timeout(5_000) } as const;
+    const signal = AbortSignal.timeout(5_000);
+    const init = { method: "GET", headers: {}, redirect: "manual", signal } as const;
     expect((await fetch(`http://docs.example:${port}/`, init)).status).toBe(200);
     expect((await fetch(`http://a.good.example:${port}/`, init)).status).toBe(200);
     for (const host of ["good.example", "xdocs.example", "docs.example.org", "x.docs.example"])

@@ -1,0 +1,69 @@
+/** `sensor`: a reading by the name of what is read, under the same policy as any call. */
+import { textOf } from "@edgecall/core/tools/contract.ts";
+import { failed, type Reply, succeeded } from "../reports.ts";
+import type { CommandCall, CommandKind, Device } from "./command.ts";
+import { runAction } from "./run-action.ts";
+
+type Args = Record<string, unknown>;
+
+/** Sensor → the tool that reads it. Only tools that change nothing: this command is a look. */
+const SENSORS = new Map<string, (args: Args) => string>([
+  ["temperature", () => "temperature"],
+  ["cpu", () => "cpu"],
+  ["memory", () => "memory"],
+  ["disk", () => "disk"],
+  ["system", () => "system_info"],
+  ["network", () => "network_info"],
+  ["processes", () => "list_processes"],
+  ["services", () => "services"],
+  ["gpio", ({ pin }) => (pin === undefined ? "gpio_list" : "gpio_read")],
+]);
+const ALIASES = new Map([
+  ["temp", "temperature"],
+  ["mem", "memory"],
+  ["info", "system"],
+  ["net", "network"],
+]);
+/** EvoClaw's, which its callers expect there and nothing else. */
+const ALL = ["temperature", "cpu", "memory", "disk", "system"];
+/** Of the payload, what is not for the tool. */
+const NOT_ARGUMENTS = ["type", "request_id", "timeout_ms"];
+
+type Reading = { success: boolean; data: Record<string, unknown> | null; error: string | null };
+
+export const sensor: CommandKind = {
+  kind: "look",
+  async run(call, device): Promise<Reply> {
+    const { payload } = call.command;
+    const asked = payload.type ?? "all";
+    const type = typeof asked === "string" ? (ALIASES.get(asked) ?? asked) : "";
+    if (type === "all") {
+      const readings = await Promise.all(ALL.map((name) => read(name, {}, call, device)));
+      const data = ALL.map((name, index) => [name, readings[index]?.data ?? null]);
+      return succeeded({ sensor: "all", data: Object.fromEntries(data) });
+    }
+    if (!SENSORS.has(type)) {
+      const available = [...SENSORS.keys()].filter((name) => there(name, device)).join(", ");
+      return failed(`unknown sensor type: ${String(asked).slice(0, 100)}. Available: ${available}, all`);
+    }
+    const args = Object.entries(payload).filter(([name]) => !NOT_ARGUMENTS.includes(name));
+    return succeeded({ sensor: type, ...(await read(type, Object.fromEntries(args), call, device)) });
+  },
+};
+
+function there(name: string, { registry }: Device): boolean {
+  return registry.get(SENSORS.get(name)?.({}) ?? "") !== undefined;
+}
+
+async function read(name: string, args: Args, call: CommandCall, device: Device): Promise<Reading> {
+  const tool = SENSORS.get(name)?.(args) ?? name;
+  if (!device.registry.get(tool)) {
+    const why = device.unavailable().find((one) => one.name === tool)?.why;
+    const error = `Error: The sensor '${name}' cannot be read on this device${why ? `: ${why}` : ""}.`;
+    return { success: false, data: null, error };
+  }
+  const { result } = await runAction({ callId: call.command.request_id, name: tool, args }, call, device);
+  const text = textOf(result);
+  if (result.fault) return { success: false, data: null, error: text };
+  return { success: true, data: { ...result.details, text }, error: null };
+}

@@ -1,0 +1,21 @@
+/** `shutdown`: ends the agent; its service starts it again or leaves it. */
+import { failed, succeeded } from "../reports.ts";
+import { onlyForOwners } from "./authority.ts";
+import type { CommandKind } from "./command.ts";
+
+/** Recorded like any work that must not run twice: a redelivered `shutdown` would end the agent at each start. */
+export const shutdown: CommandKind = {
+  kind: "work",
+  idempotent: () => false,
+  run({ command }, device) {
+    if (!device.settings.allowShutdown) {
+      return failed(
+        "shutdown is not allowed on this agent; allow_shutdown = true in its agent.toml allows it",
+      );
+    }
+    const refusal = onlyForOwners(command);
+    if (refusal !== undefined) return failed(refusal);
+    device.shutdown();
+    return succeeded({ status: "shutting_down" });
+  },
+};

@@ -1,0 +1,55 @@
+/** `skill`: what skills this agent has, in EvoClaw's words. */
+import { leavesEnabled } from "../genome.ts";
+import { failed, type Reply, succeeded } from "../reports.ts";
+import type { SkillTool } from "../skills/load-skills.ts";
+import { type SkillRow, skillRows } from "../skills/skill-report.ts";
+import type { CommandKind, Device } from "./command.ts";
+
+export const skill: CommandKind = {
+  kind: "look",
+  async run({ command }, device): Promise<Reply> {
+    const { action, skill: name } = command.payload;
+    switch (action) {
+      case "list": {
+        const skills = (await rowsOf(device)).map(infoOf);
+        return succeeded({ status: "success", skills, count: skills.length });
+      }
+      case "status": {
+        if (typeof name !== "string") return failed("missing skill name");
+        const found = (await rowsOf(device)).find((row) => row.name === name);
+        if (!found) return failed(`skill '${name.slice(0, 100)}' not found`);
+        return succeeded({ status: "success", skill: infoOf(found) });
+      }
+      case undefined:
+        return succeeded({
+          status: "error",
+          error: "missing action field",
+          note: "specify action: list, status",
+        });
+      default:
+        return succeeded({ status: "error", error: `unknown skill action: ${String(action).slice(0, 100)}` });
+    }
+  },
+};
+
+async function rowsOf(device: Device): Promise<SkillRow[]> {
+  const { offer, profile } = device;
+  await offer.look();
+  const { guides } = offer.skills;
+  return skillRows({ tools: callable(device), guides, skipped: offer.skipped }).map((row) =>
+    leavesEnabled(profile.genome, row.name) ? row : { ...row, enabled: false },
+  );
+}
+
+/** Tools of skills under the names by which they can be called: an older version has its number there. */
+function callable({ offer, registry }: Device): SkillTool[] {
+  return offer.skills.read.tools.flatMap(({ tool, metadata }) => {
+    const name = [tool.name, `${tool.name}@${metadata.version}`].find((one) => registry.get(one) === tool);
+    return name === undefined ? [] : { tool: { ...tool, name }, metadata };
+  });
+}
+
+/** EvoClaw's fields; skills here have no clock of their own. */
+function infoOf({ name, enabled, tools, ...more }: SkillRow): Record<string, unknown> {
+  return { name, enabled, capabilities: tools, tick_interval_secs: 0, last_tick: null, ...more };
+}

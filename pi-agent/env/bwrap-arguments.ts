@@ -1,0 +1,167 @@
+/**
+ * What a sandbox is: the arguments of bubblewrap, as a pure function, so that all of it can be read and tested.
+ *
+ * The rules: no network, no devices, no other processes, none of the host's files but its programs; the
+ * workspace is all that can be written. The environment is that of the bwrap process itself, which must be a
+ * clean one: `/proc/1/environ` in the sandbox shows it.
+ */
+import { posix } from "node:path";
+import { ExecError, type RunOptions } from "./environment.ts";
+
+export type SandboxLimits = {
+  /** At once, in one call. The kernel exempts root from it: see process-group-limit.ts. */
+  processes: number;
+  /** The largest file that can be written, in bytes. */
+  fileBytes: number;
+  /** Memory a process may write to, in bytes; not address space, of which some programs reserve a lot. */
+  dataBytes: number;
+  /** Each of /tmp and /dev/shm, which are memory, in bytes. */
+  temporaryBytes: number;
+};
+
+export const SANDBOX_LIMITS: SandboxLimits = {
+  processes: 256,
+  fileBytes: 1024 ** 3,
+  dataBytes: 2 * 1024 ** 3,
+  temporaryBytes: 64 * 1024 ** 2,
+};
+
+export type SandboxProfile = {
+  /** On the host and, under the same name, in the sandbox: a path means the same to every tool. */
+  workspace: string;
+  /** Bound read-only where they are there. None may lie in the workspace. */
+  readable: readonly string[];
+  /** `/bin`, `/lib` and the like: what each one links to, or undefined for a folder of its own. */
+  system: ReadonlyMap<string, string | undefined>;
+  limits: SandboxLimits;
+  /** Whether `prlimit` is there to set limits with. */
+  prlimit: boolean;
+};
+
+/** What programs of a Debian system look up outside /usr, and tells nothing of this house. */
+const SYSTEM_FILES = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types"];
+/** Names of hosts and the certificates to check them by: only with the network. */
+const NETWORK_FILES = [
+  "/etc/resolv.conf",
+  "/etc/hosts",
+  "/etc/nsswitch.conf",
+  "/etc/gai.conf",
+  "/etc/services",
+  "/etc/ssl/certs",
+  "/etc/ssl/openssl.cnf",
+];
+/** Mounted on by the profile itself, or nothing that a person would have as a workspace. */
+const NO_WORKSPACE = ["/", "/usr", "/bin", "/sbin", "/lib", "/etc", "/proc", "/sys", "/dev", "/tmp", "/boot"];
+
+/**
+ * @param cwd absolute; judged in the sandbox
+ * @throws ExecError `blocked` for a profile or grant that would open more than it says
+ */
+export function bwrapArguments(
+  profile: SandboxProfile,
+  run: { argv: readonly string[]; cwd: string; grants?: RunOptions["grants"] },
+): string[] {
+  const { workspace, limits } = profile;
+  refuseWorkspace(workspace);
+  const network = run.grants?.network === true;
+  const size = String(limits.temporaryBytes);
+  return [
+    "--unshare-user",
+    // Further namespaces would give back, inside, the powers that are dropped here.
+    "--disable-userns",
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    ...(network ? [] : ["--unshare-net"]),
+    "--die-with-parent",
+    "--new-session",
+    ...["--cap-drop", "ALL"],
+    ...["--ro-bind", "/usr", "/usr"],
+    ...[...profile.system].flatMap(([path, link]) =>
+      link === undefined ? ["--ro-bind", path, path] : ["--symlink", link, path],
+    ),
+    ...readOnly([...SYSTEM_FILES, ...(network ? NETWORK_FILES : [])]),
+    ...["--dev", "/dev"],
+    ...(run.grants?.devices ?? []).flatMap((device) => ["--dev-bind", checkedDevice(device), device]),
+    ...["--size", size, "--tmpfs", "/dev/shm"],
+    ...["--size", size, "--tmpfs", "/tmp"],
+    ...["--proc", "/proc"],
+    ...readOnly(profile.readable.map((path) => checkedReadable(path, workspace))),
+    // Last, so that no destination of a mount lies in what the agent writes (CVE-2026-87766).
+    ...["--bind", workspace, workspace],
+    // Root without a capability may still write to what root owns: /proc/sys/kernel/core_pattern names a
+    // program that the kernel starts outside of any sandbox.
+    ...["--remount-ro", "/proc"],
+    ...["--remount-ro", "/"],
+    ...["--chdir", "/"],
+    "--",
+    ...["/bin/sh", "-c", enterScript(profile), "sh", run.cwd, workspace],
+    ...run.argv,
+  ];
+}
+
+/** What the entering script tells on descriptor 3 before the program starts. */
+export type Entered = "ready" | "no-cwd" | "outside" | "no-program";
+
+/** Words of bwrap's own environment; HOME is what can be written. */
+export function sandboxEnv(
+  workspace: string,
+  own: Readonly<Record<string, string | undefined>> = process.env,
+): Record<string, string> {
+  return {
+    PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+    HOME: workspace,
+    LANG: "C.UTF-8",
+    TERM: "dumb",
+    ...(own.TZ !== undefined && { TZ: own.TZ }),
+  };
+}
+
+/**
+ * Goes to the working directory, where links count as the sandbox sees them, and says on descriptor 3 how far
+ * it came: a program's own exit code cannot be mistaken for ours.
+ */
+function enterScript({ limits, prlimit }: SandboxProfile): string {
+  const limited = prlimit
+    ? `prlimit --core=0 --nproc=${limits.processes} --fsize=${limits.fileBytes} --data=${limits.dataBytes} -- `
+    : "";
+  return `cd -P -- "$1" 2>/dev/null || { echo no-cwd >&3; exit 1; }
+case "$PWD/" in "$2"/*) ;; *) echo outside >&3; exit 1;; esac
+shift 2
+command -v -- "$1" >/dev/null 2>&1 || { echo no-program >&3; exit 1; }
+echo ready >&3
+exec 3>&-
+exec ${limited}"$@"`;
+}
+
+function readOnly(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => ["--ro-bind-try", path, path]);
+}
+
+function refuseWorkspace(workspace: string): void {
+  const plain =
+    posix.isAbsolute(workspace) && posix.normalize(workspace) === workspace && !/.\/$/.test(workspace);
+  if (plain && !NO_WORKSPACE.includes(workspace) && !/^\/(proc|sys|dev|usr)\//.test(workspace)) return;
+  throw new ExecError(
+    "blocked",
+    `'${workspace}' cannot be the workspace of a sandbox; use a folder of its own.`,
+  );
+}
+
+function checkedReadable(path: string, workspace: string): string {
+  if (!posix.isAbsolute(path) || posix.normalize(path) !== path)
+    throw new ExecError("blocked", `'${path}' is no plain absolute path to be readable in the sandbox.`);
+  if (`${path}/`.startsWith(`${workspace}/`))
+    throw new ExecError(
+      "blocked",
+      `'${path}' lies in the workspace; what the agent writes cannot be mounted on.`,
+    );
+  return path;
+}
+
+function checkedDevice(device: string): string {
+  if (/^\/dev\/[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/.test(device) && !device.split("/").includes(".."))
+    return device;
+  throw new ExecError("blocked", `'${device}' is no device that can be granted; use a path like /dev/i2c-1.`);
+}

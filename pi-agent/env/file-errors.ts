@@ -1,0 +1,96 @@
+/**
+ * The words in which a file operation is refused, the same in every environment. They come without `Error: `,
+ * which the tool puts before them (tools/file-fault.ts).
+ */
+import { FileError } from "./environment.ts";
+
+export type Access = "read" | "write";
+
+/** Said before it is known whether there is such a file, so that nothing is told of what lies outside. */
+export function outside(path: string, access: Access, allowed: readonly string[]): FileError {
+  const where = ["its workspace", ...allowed].join(", ");
+  return new FileError(
+    "access_denied",
+    `Permission denied: '${shown(path)}' is outside what this agent may ${access} (${where}).\nUse a path in the workspace, or explain to the user.`,
+  );
+}
+
+export function absent(path: string, cause?: unknown): FileError {
+  return new FileError("not_found", `There is no '${shown(path)}'.`, { cause });
+}
+
+export function behindFile(path: string, cause?: unknown): FileError {
+  return new FileError("not_found", `There is no '${shown(path)}': a part of the path is not a folder.`, {
+    cause,
+  });
+}
+
+export function isFolder(path: string, cause?: unknown): FileError {
+  return new FileError("is_directory", `'${shown(path)}' is a folder, not a file.`, { cause });
+}
+
+export function notFolder(path: string, cause?: unknown): FileError {
+  return new FileError("not_directory", `'${shown(path)}' is a file, not a folder.`, { cause });
+}
+
+/** A FIFO would hold up whoever opens it; a device does things when it is read. */
+export function notRegular(path: string): FileError {
+  return new FileError("access_denied", `'${shown(path)}' is a device, pipe or socket, not a file.`);
+}
+
+/** Between the check and the use somebody put a link or another file in its place. */
+export function changedMeanwhile(path: string): FileError {
+  return new FileError(
+    "access_denied",
+    `Permission denied: '${shown(path)}' was changed while it was opened. Nothing was done; try again.`,
+  );
+}
+
+/** What the system said (`error.code`), in words. */
+export function systemError(error: unknown, path: string, access: Access): FileError {
+  if (error instanceof FileError) return error;
+  const code = (error as NodeJS.ErrnoException).code ?? "unknown";
+  switch (code) {
+    case "ENOENT":
+      return absent(path, error);
+    case "ENOTDIR":
+      return behindFile(path, error);
+    case "EISDIR":
+      return isFolder(path, error);
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return new FileError(
+        "access_denied",
+        `Permission denied: the system does not let this agent ${access} '${shown(path)}'.`,
+        { cause: error },
+      );
+    case "ELOOP":
+      return new FileError("access_denied", `'${shown(path)}' leads through too many links.`, {
+        cause: error,
+      });
+    case "ENAMETOOLONG":
+      return new FileError("invalid_params", `'${shown(path)}' is too long for a path.`, { cause: error });
+    case "ENOTEMPTY":
+    case "EEXIST":
+      return new FileError("exists", `The folder '${shown(path)}' is not empty.`, { cause: error });
+    case "ENOSPC":
+    case "EDQUOT":
+      return new FileError("io", `No space left to write '${shown(path)}'. Nothing was changed.`, {
+        cause: error,
+      });
+    default:
+      return new FileError(
+        "io",
+        `'${shown(path)}' cannot be ${access === "read" ? "read" : "written"} (${code}).`,
+        { cause: error },
+      );
+  }
+}
+
+/** A path on one line of its own: it may hold anything but NUL, and a model may send even that. */
+function shown(path: string): string {
+  return path
+    .slice(0, 300)
+    .replaceAll(/\p{Cc}/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}

@@ -1,0 +1,223 @@
+/**
+ * Files of a place where only programs can be run: in a sandbox, on another machine. Each operation is one
+ * script there (file-scripts.ts), which confines itself; so nothing is judged here and used there.
+ */
+import { randomBytes } from "node:crypto";
+import { posix } from "node:path";
+import {
+  type DirEntry,
+  ExecError,
+  type ExecOps,
+  FileError,
+  type FileInfo,
+  type FileKind,
+  type FileOps,
+} from "./environment.ts";
+import {
+  type Access,
+  absent,
+  behindFile,
+  changedMeanwhile,
+  isFolder,
+  notFolder,
+  notRegular,
+  outside,
+  systemError,
+} from "./file-errors.ts";
+import { FILE_SCRIPT, SCRIPT_FAILURES, type ScriptFailure } from "./file-scripts.ts";
+
+export type CommandPlace = {
+  /** Absolute, there; the one folder that may be written. */
+  cwd: string;
+  /** Further files and folders that may be read. */
+  readable: readonly string[];
+};
+
+/** A tool asks for what it can show; more is a mistake, and would be held in memory here. */
+const OUTPUT_MAX_BYTES = 256 * 1024 * 1024;
+/** For the removal of what a stopped write left. */
+const DISCARD_MS = 5_000;
+
+type Operation = "canonical" | "stat" | "read" | "write" | "discard" | "list" | "mkdir" | "remove";
+type Script = {
+  operation: Operation;
+  path: string;
+  access: Access;
+  more?: readonly string[];
+  stdin?: Uint8Array;
+  signal: AbortSignal | undefined;
+};
+
+export function filesByCommand(exec: ExecOps, place: CommandPlace): FileOps {
+  const run = (script: Script) => runScript(exec, place, script);
+  return {
+    async stat(path, { signal } = {}) {
+      return infoOf(text(await run({ operation: "stat", path, access: "read", signal })), path);
+    },
+
+    async readFile(path, { signal, offset = 0, length } = {}) {
+      const part = [String(offset), length === undefined ? "all" : String(length)];
+      return await run({ operation: "read", path, access: "read", more: part, signal });
+    },
+
+    async writeFile(path, bytes, { signal, mode } = {}) {
+      const temporary = `.edgecall-${randomBytes(6).toString("hex")}.tmp`;
+      if (path.endsWith("/") && locate(place, path, "write") !== undefined) throw isFolder(path);
+      const more = [temporary, mode === undefined ? "umask" : mode.toString(8), String(bytes.length)];
+      try {
+        await run({ operation: "write", path, access: "write", more, stdin: bytes, signal });
+      } catch (error) {
+        if (signal?.aborted) await discard(run, path, temporary);
+        throw error;
+      }
+    },
+
+    async readDir(path, { signal } = {}) {
+      const names = text(await run({ operation: "list", path, access: "read", signal })).split("\0");
+      return names
+        .slice(0, -1)
+        .map((entry): DirEntry => ({ name: entry.slice(1), kind: KINDS[entry.slice(0, 1)] ?? "other" }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+
+    async mkdirAll(path, { signal } = {}) {
+      await run({ operation: "mkdir", path, access: "write", signal });
+    },
+
+    async remove(path, { signal } = {}) {
+      await run({ operation: "remove", path, access: "write", signal });
+    },
+
+    async canonical(path, access, { signal } = {}) {
+      return text(await run({ operation: "canonical", path, access, signal }));
+    },
+  };
+}
+
+async function runScript(
+  exec: ExecOps,
+  place: CommandPlace,
+  { operation, path, access, more = [], stdin, signal }: Script,
+): Promise<Uint8Array> {
+  signal?.throwIfAborted();
+  const where = locate(place, path, access);
+  const slash = path.endsWith("/") ? "1" : "0";
+  const roots = [place.cwd, String(place.readable.length), ...place.readable];
+  const output = new Collected();
+  const words = new Collected();
+  const ran = await exec
+    .run(["sh", "-c", FILE_SCRIPT, "sh", operation, where, access, slash, ...roots, ...more], {
+      // Of its own, so that a caller who has no signal to give need not make one.
+      signal: signal ?? new AbortController().signal,
+      stdin: stdin ?? new Uint8Array(),
+      onOutput: (chunk, stream) => (stream === "stdout" ? output : words).add(chunk),
+    })
+    .catch((error: unknown) => {
+      throw error instanceof ExecError
+        ? new FileError("io", `'${path}' cannot be reached: ${error.message}`, { cause: error })
+        : error;
+    });
+  if (ran.stopped) {
+    signal?.throwIfAborted();
+    throw new FileError("io", `'${path}': the operation was stopped.`);
+  }
+  if (ran.exitCode !== 0) throw failure(ran.exitCode, { path, access, place, said: text(words.bytes()) });
+  if (output.total > OUTPUT_MAX_BYTES)
+    throw new FileError("too_large", `'${path}' has more than ${OUTPUT_MAX_BYTES} bytes; read it in parts.`);
+  return output.bytes();
+}
+
+/** The path as it is named, absolute. @throws FileError for what no path can be */
+function locate(place: CommandPlace, path: string, access: Access): string {
+  if (path === "") throw new FileError("invalid_params", "The path is empty. Use '.' for the workspace.");
+  if (path.includes("\0")) throw outside(path, access, place.readable);
+  const plain = posix.resolve(place.cwd, path);
+  return plain;
+}
+
+function failure(
+  exitCode: number | null,
+  { path, access, place, said }: { path: string; access: Access; place: CommandPlace; said: string },
+): FileError {
+  const known: Record<number, ScriptFailure | undefined> = SCRIPT_FAILURES;
+  switch (exitCode === null ? undefined : known[exitCode]) {
+    case "absent":
+      return absent(path);
+    case "behind-file":
+      return behindFile(path);
+    case "is-folder":
+      return isFolder(path);
+    case "not-folder":
+      return notFolder(path);
+    case "not-regular":
+      return notRegular(path);
+    case "outside":
+      return outside(path, access, access === "read" ? place.readable : []);
+    case "denied":
+      return asSystem("EACCES", path, access, said);
+    case "not-empty":
+      return asSystem("ENOTEMPTY", path, access, said);
+    case "changed":
+      return changedMeanwhile(path);
+    case "too-many-links":
+      return asSystem("ELOOP", path, access, said);
+    case "incomplete":
+      return asSystem(/No space left|quota/i.test(said) ? "ENOSPC" : "EIO", path, access, said);
+    case undefined:
+      return asSystem("EIO", path, access, `exit code ${exitCode}: ${said}`);
+  }
+}
+
+/** In the words of the same failure here. */
+function asSystem(code: string, path: string, access: Access, said: string): FileError {
+  return systemError(Object.assign(new Error(said.slice(0, 500)), { code }), path, access);
+}
+
+/** What a stopped write may have left beside its file. */
+async function discard(run: (script: Script) => Promise<unknown>, path: string, name: string): Promise<void> {
+  const signal = AbortSignal.timeout(DISCARD_MS);
+  // Best effort: the place may be gone, which is why it was stopped.
+  await run({ operation: "discard", path, access: "write", more: [name], signal }).catch(() => {});
+}
+
+const KINDS: Readonly<Record<string, FileKind>> = { f: "file", d: "directory", l: "link", o: "other" };
+
+/** Of `stat -c '%f %s %Y %y'`: mode in hex, bytes, seconds since 1970, and the same moment in words with its fraction. */
+function infoOf(line: string, path: string): FileInfo {
+  const match = /^([0-9a-f]+) (\d+) (-?\d+) \S+ [\d:]+(\.\d{1,9})?/.exec(line);
+  if (!match) throw new FileError("io", `'${path}' cannot be looked at: 'stat' answered something else.`);
+  const [, mode = "0", bytes, seconds, fraction = "0"] = match;
+  const bits = Number.parseInt(mode, 16);
+  return {
+    kind: kindOf(bits),
+    bytes: Number(bytes),
+    mode: bits & 0o7777,
+    modifiedAt: Math.round((Number(seconds) + Number(fraction)) * 1_000),
+  };
+}
+
+/** Of a mode, as stat(2) has it. */
+function kindOf(mode: number): FileKind {
+  const type = mode & 0o170000;
+  if (type === 0o100000) return "file";
+  if (type === 0o040000) return "directory";
+  return type === 0o120000 ? "link" : "other";
+}
+
+class Collected {
+  #chunks: Uint8Array[] = [];
+  total = 0;
+
+  add(chunk: Uint8Array): void {
+    this.total += chunk.length;
+    if (this.total <= OUTPUT_MAX_BYTES) this.#chunks.push(chunk);
+  }
+
+  bytes(): Uint8Array {
+    return Buffer.concat(this.#chunks);
+  }
+}
+
+function text(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString();
+}

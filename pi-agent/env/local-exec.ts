@@ -1,0 +1,43 @@
+/** Programs on this machine, without a sandbox: for what the owner trusts, and for `sandbox = "none"`. */
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, relative, resolve } from "node:path";
+import { cleanEnv } from "./clean-env.ts";
+import { ExecError, type ExecOps } from "./environment.ts";
+import { runProcess } from "./run-process.ts";
+
+/** @param cwd absolute; programs start here or below, which bounds nothing that they do then */
+export function localExec(cwd: string): ExecOps {
+  return {
+    async run(argv, options) {
+      const env = cleanEnv(options.env);
+      const folder = await workingFolder(cwd, options.cwd);
+      return await runProcess(argv, { ...options, cwd: folder, env });
+    },
+  };
+}
+
+/**
+ * The folder to start in, without links.
+ *
+ * @throws ExecError `cwd_missing`, or `blocked` when it leads out of `root`
+ */
+export async function workingFolder(root: string, cwd = "."): Promise<string> {
+  const wanted = resolve(root, cwd);
+  let folder: string;
+  let top: string;
+  try {
+    [folder, top] = await Promise.all([realpath(wanted), realpath(root)]);
+    if (!(await stat(folder)).isDirectory()) throw new Error("not a directory");
+  } catch (error) {
+    throw new ExecError("cwd_missing", `The working directory '${cwd}' is not there.`, { cause: error });
+  }
+  if (!isBelow(top, folder))
+    throw new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
+  return folder;
+}
+
+/** Whether a path is `root` or below it; both absolute and without links. */
+export function isBelow(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === "" || !(way === ".." || way.startsWith("../") || isAbsolute(way));
+}

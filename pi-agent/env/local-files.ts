@@ -1,0 +1,234 @@
+/** Files of this machine, confined by PathGuard. */
+import { randomBytes } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { DirEntry, FileInfo, FileKind, FileOps } from "./environment.ts";
+import { type Access, absent, isFolder, notFolder, notRegular, systemError } from "./file-errors.ts";
+import { type GuardedPlace, type Held, PathGuard } from "./path-guard.ts";
+
+/** Between two looks at the signal. */
+const CHUNK_BYTES = 1024 * 1024;
+/** Files that tell nothing of their size (below /proc, /sys) are read until they end, but no further. */
+const UNSIZED_MAX_BYTES = 1024 * 1024;
+
+export function localFiles(place: GuardedPlace): FileOps {
+  const guard = new PathGuard(place);
+  return {
+    async stat(path, { signal } = {}) {
+      signal?.throwIfAborted();
+      const { real, is, link } = await guard.find(path, "read");
+      if (link) return infoOf(link);
+      if (is === "absent") throw absent(path);
+      return await holding(guard.hold(real, path, "read"), async ({ stats }) => infoOf(stats));
+    },
+
+    async readFile(path, { signal, offset = 0, length } = {}) {
+      signal?.throwIfAborted();
+      const { real } = await guard.find(path, "read");
+      return await attempt(path, "read", signal, () =>
+        holding(guard.hold(real, path, "read"), async (held) => {
+          refuseIrregular(held.stats, path);
+          const most = held.stats.size > 0 ? Math.max(0, held.stats.size - offset) : UNSIZED_MAX_BYTES;
+          // Of the very file that was judged; O_NONBLOCK in case it became a FIFO on a system without O_PATH.
+          const file = await open(held.path, constants.O_RDONLY | constants.O_NONBLOCK);
+          try {
+            return await readPart(file, offset, Math.min(length ?? most, most), signal);
+          } finally {
+            await file.close();
+          }
+        }),
+      );
+    },
+
+    async writeFile(path, bytes, { signal, mode } = {}) {
+      signal?.throwIfAborted();
+      const { real } = await guard.find(path, "write");
+      if (path.endsWith("/")) throw isFolder(path);
+      await attempt(path, "write", signal, () =>
+        holding(guard.hold(dirname(real), path, "write"), async (folder) => {
+          if (!folder.stats.isDirectory()) throw notFolder(path);
+          await replace(folder, basename(real), path, bytes, mode);
+        }),
+      );
+    },
+
+    async readDir(path, { signal } = {}) {
+      signal?.throwIfAborted();
+      const { real } = await guard.find(path, "read");
+      return await attempt(path, "read", signal, () =>
+        holding(guard.hold(real, path, "read"), async (held) => {
+          if (!held.stats.isDirectory()) throw notFolder(path);
+          const entries = await readdir(held.path, { withFileTypes: true });
+          return entries
+            .map((entry): DirEntry => ({ name: entry.name, kind: kindOf(entry) }))
+            .sort((a, b) => (a.name < b.name ? -1 : 1));
+        }),
+      );
+    },
+
+    async mkdirAll(path, { signal } = {}) {
+      signal?.throwIfAborted();
+      const { real } = await guard.find(path, "write");
+      await attempt(path, "write", signal, () => makeFolders(guard, real, path));
+    },
+
+    async remove(path, { signal } = {}) {
+      signal?.throwIfAborted();
+      const { folder, name } = await guard.findEntry(path, "write");
+      await attempt(path, "write", signal, () =>
+        holding(guard.hold(folder, path, "write"), async (held) => {
+          const entry = join(held.path, name);
+          if ((await lstat(entry)).isDirectory()) await rmdir(entry);
+          else await unlink(entry);
+          await syncHeld(held);
+        }),
+      );
+    },
+
+    async canonical(path, access, { signal } = {}) {
+      signal?.throwIfAborted();
+      return (await guard.find(path, access)).real;
+    },
+  };
+}
+
+async function holding<T>(opening: Promise<Held>, work: (held: Held) => Promise<T>): Promise<T> {
+  const held = await opening;
+  try {
+    return await work(held);
+  } finally {
+    await held.close();
+  }
+}
+
+/** Everything that the system throws becomes a FileError; an abort stays what it is. */
+async function attempt<T>(
+  path: string,
+  access: Access,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : systemError(error, path, access);
+  }
+}
+
+async function readPart(
+  file: FileHandle,
+  offset: number,
+  length: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    signal?.throwIfAborted();
+    const want = Math.min(CHUNK_BYTES, length - filled);
+    const { bytesRead } = await file.read(bytes, filled, want, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/** Writes beside the file and puts it in its place: whoever reads sees the old one or the new, whole. */
+async function replace(
+  folder: Held,
+  name: string,
+  path: string,
+  bytes: Uint8Array,
+  mode: number | undefined,
+): Promise<void> {
+  const target = join(folder.path, name);
+  const old = await lstat(target).catch(() => undefined);
+  if (old) refuseIrregular(old, path);
+  const next = join(folder.path, `.edgecall-${randomBytes(6).toString("hex")}.tmp`);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(next, flags, old ? 0o600 : (mode ?? 0o666));
+  try {
+    try {
+      if (old) await keepOwnerAndMode(file, old);
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(next, target);
+  } catch (error) {
+    await unlink(next).catch(() => {});
+    throw error;
+  }
+  await syncHeld(folder);
+}
+
+/** First the owner: a change of it takes special bits of the mode away. */
+async function keepOwnerAndMode(file: FileHandle, old: Stats): Promise<void> {
+  const now = await file.stat();
+  // Only root may give a file away; anybody else's replacement is his own, as an editor's is.
+  if (now.uid !== old.uid || now.gid !== old.gid) await file.chown(old.uid, old.gid).catch(() => {});
+  await file.chmod(old.mode & 0o7777);
+}
+
+/** A new name survives a power cut only when its folder is synced too. */
+async function syncHeld(folder: Held): Promise<void> {
+  // A folder may be writable without being readable, and some file systems know no sync of folders.
+  const handle = await open(folder.path, constants.O_RDONLY).catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}
+
+/** One folder after the other, each made in the one that is held, so that no link can come between. */
+async function makeFolders(guard: PathGuard, real: string, path: string): Promise<void> {
+  const missing: string[] = [];
+  let from = real;
+  let held = await guard.hold(from, path, "write").catch(missingOnly);
+  while (held === undefined) {
+    missing.unshift(basename(from));
+    from = dirname(from);
+    held = await guard.hold(from, path, "write").catch(missingOnly);
+  }
+  try {
+    if (!held.stats.isDirectory()) throw notFolder(path);
+    for (const name of missing) {
+      await mkdir(join(held.path, name)).catch(ignoreExisting);
+      const next = await guard.holdEntry(held, name, path, "write");
+      await held.close();
+      held = next;
+      if (!held.stats.isDirectory()) throw notFolder(path);
+    }
+  } finally {
+    await held.close();
+  }
+}
+
+function missingOnly(error: unknown): undefined {
+  if ((error as { code?: unknown }).code !== "not_found") throw error;
+  return undefined;
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EEXIST") throw error;
+}
+
+function refuseIrregular(stats: Stats, path: string): void {
+  if (stats.isDirectory()) throw isFolder(path);
+  if (!stats.isFile()) throw notRegular(path);
+}
+
+function infoOf(stats: Stats): FileInfo {
+  return {
+    kind: kindOf(stats),
+    bytes: stats.size,
+    mode: stats.mode & 0o7777,
+    modifiedAt: Math.round(stats.mtimeMs),
+  };
+}
+
+function kindOf(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }): FileKind {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "directory";
+  return entry.isSymbolicLink() ? "link" : "other";
+}

@@ -1,0 +1,181 @@
+/** One process of this machine, from its start until nothing of it is left. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
+import { ExecError, type Ran, type RunOptions } from "./environment.ts";
+import { killTree, MARK_VARIABLE, type ProcessTree, treeOf } from "./process-tree.ts";
+
+/** After the end of the program: a child of it may still be writing what belongs to its output. */
+const IDLE_GRACE_MS = 100;
+/** A child that never pauses does not hold the call for longer. */
+const GRACE_MAX_MS = 1_000;
+
+export type ProcessOptions = Pick<RunOptions, "stdin" | "signal" | "onOutput"> & {
+  cwd?: string;
+  /** All of it. */
+  env: Readonly<Record<string, string>>;
+  /** What the program writes to descriptor 3; without this it has none. */
+  onStatus?(chunk: Uint8Array): void;
+  /**
+   * For a program whose work is elsewhere: its stdin stays open until `done`, and the end of it tells the other
+   * side to stop everything there. At the abort it has `stopMs` for that before it is killed.
+   */
+  lifeline?: { done: Promise<unknown>; stopMs: number };
+};
+
+/**
+ * Runs to the end, or kills the whole tree at the abort. What the program leaves running is killed at its end
+ * too, so that nothing outlives a call.
+ *
+ * @throws ExecError `spawn_failed`
+ */
+export async function runProcess(
+  argv: readonly [string, ...string[]],
+  options: ProcessOptions,
+): Promise<Ran> {
+  if (options.signal.aborted) return { exitCode: null, signal: null, stopped: true };
+  const mark = randomUUID();
+  const child = start(argv, options, mark);
+  const tree = child.pid === undefined ? undefined : treeOf(child.pid, mark);
+  const running = new Running(child, options);
+  if (!tree) throw spawnFailed(argv[0], await running.failure);
+  const stop = () => running.stop(tree);
+  options.signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await running.end(tree);
+  } finally {
+    options.signal.removeEventListener("abort", stop);
+  }
+}
+
+function start([program, ...args]: readonly [string, ...string[]], options: ProcessOptions, mark: string) {
+  const held = options.stdin !== undefined || options.lifeline !== undefined;
+  try {
+    return spawn(program, args, {
+      cwd: options.cwd,
+      env: { ...options.env, [MARK_VARIABLE]: mark },
+      // A session of its own: its group can be killed, and no terminal can be reached.
+      detached: true,
+      stdio: [held ? "pipe" : "ignore", "pipe", "pipe", ...(options.onStatus ? (["pipe"] as const) : [])],
+    });
+  } catch (error) {
+    // A NUL in an argument, or an argument list that is too long.
+    throw spawnFailed(program, error);
+  }
+}
+
+function spawnFailed(program: string, error: unknown): ExecError {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const why =
+    code === "ENOENT"
+      ? "there is no such program"
+      : code === "EACCES"
+        ? "it may not be run"
+        : code === "E2BIG"
+          ? "its arguments are too long"
+          : (code ?? "it could not be started");
+  return new ExecError("spawn_failed", `'${program}' could not be started: ${why}.`, { cause: error });
+}
+
+class Running {
+  readonly #child: ChildProcess;
+  readonly #options: ProcessOptions;
+  readonly #exited: Promise<{ exitCode: number | null; signal: string | null }>;
+  readonly #closed: Promise<void>;
+  /** Why it did not start. */
+  readonly failure: Promise<Error>;
+  #lastOutputAt = 0;
+  #stopped = false;
+  #hasExited = false;
+  #killing: Promise<boolean> | undefined;
+
+  constructor(child: ChildProcess, options: ProcessOptions) {
+    this.#child = child;
+    this.#options = options;
+    this.failure = new Promise((resolve) => child.once("error", resolve));
+    // A failed kill is told by the same event; it must not take this process down.
+    child.on("error", () => {});
+    this.#exited = new Promise((resolve) =>
+      child.once("exit", (exitCode, signal) => {
+        this.#hasExited = true;
+        resolve({ exitCode, signal });
+      }),
+    );
+    this.#closed = new Promise((resolve) => child.once("close", () => resolve()));
+    this.#listen(child.stdout, "stdout");
+    this.#listen(child.stderr, "stderr");
+    const status = child.stdio[3] as Readable | null | undefined;
+    status?.on("data", (chunk: Buffer) => options.onStatus?.(chunk));
+    status?.on("error", () => {});
+    this.#feed();
+  }
+
+  stop(tree: ProcessTree): void {
+    if (this.#hasExited || this.#killing) return;
+    this.#stopped = true;
+    this.#killing = this.#kill(tree);
+  }
+
+  async end(tree: ProcessTree): Promise<Ran> {
+    const ended = await this.#exited;
+    await this.#restOfOutput();
+    await this.#killing;
+    await killTree(tree);
+    for (const stream of this.#child.stdio) stream?.destroy();
+    return { ...ended, stopped: this.#stopped };
+  }
+
+  async #kill(tree: ProcessTree): Promise<boolean> {
+    const { lifeline } = this.#options;
+    if (lifeline) {
+      this.#child.stdin?.destroy();
+      if (await within(lifeline.stopMs, this.#exited)) return true;
+    }
+    return await killTree(tree);
+  }
+
+  async #restOfOutput(): Promise<void> {
+    const end = performance.now() + GRACE_MAX_MS;
+    this.#lastOutputAt = performance.now();
+    for (;;) {
+      const idleMs = performance.now() - this.#lastOutputAt;
+      const left = Math.min(IDLE_GRACE_MS - idleMs, end - performance.now());
+      if (left <= 0 || (await within(Math.ceil(left), this.#closed))) return;
+    }
+  }
+
+  /** It is done there; a connection that is held open by something left behind is cut. */
+  async #letGo(stopMs: number): Promise<void> {
+    this.#child.stdin?.end();
+    if (!(await within(stopMs, this.#exited))) this.#child.kill("SIGKILL");
+  }
+
+  #listen(stream: Readable | null, name: "stdout" | "stderr"): void {
+    stream?.on("data", (chunk: Buffer) => {
+      this.#lastOutputAt = performance.now();
+      this.#options.onOutput?.(chunk, name);
+    });
+    stream?.on("error", () => {});
+  }
+
+  #feed(): void {
+    const { stdin } = this.#child;
+    // A program that reads nothing closes its end; that is no failure.
+    stdin?.on("error", () => {});
+    if (this.#options.stdin !== undefined) stdin?.write(this.#options.stdin);
+    const { lifeline } = this.#options;
+    if (lifeline) void lifeline.done.then(() => this.#letGo(lifeline.stopMs));
+    else stdin?.end();
+  }
+}
+
+/** @returns whether it was done in time */
+function within(ms: number, done: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms);
+    void done.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,199 @@
+/** Files and programs in a bubblewrap sandbox on this machine: each call gets a fresh one, and nothing outlives it. */
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { access, constants } from "node:fs/promises";
+import { posix } from "node:path";
+import {
+  bwrapArguments,
+  type Entered,
+  SANDBOX_LIMITS,
+  type SandboxLimits,
+  type SandboxProfile,
+  sandboxEnv,
+} from "./bwrap-arguments.ts";
+import { refuseEnv } from "./clean-env.ts";
+import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "./environment.ts";
+import { filesByCommand } from "./files-by-command.ts";
+import { READABLE_FILES } from "./path-guard.ts";
+import { processGroupLimit } from "./process-group-limit.ts";
+import { runProcess } from "./run-process.ts";
+
+export type SandboxOptions = {
+  /** All that can be written. Under the same name in the sandbox. */
+  workspace: string;
+  /** Further files and folders that may be read; READABLE_FILES when absent. */
+  readable?: readonly string[];
+  limits?: Partial<SandboxLimits>;
+  /** The bubblewrap program. */
+  program?: string;
+};
+
+/** A sandbox starts in a hundredth of this, even on a small device. */
+const PROBE_MS = 5_000;
+/** `--disable-userns` is in 0.8.0, of Debian 12, and later. */
+const HOW_TO_GET_IT =
+  "install bubblewrap 0.8.0 or newer (apt install bubblewrap), and let ordinary users have user namespaces";
+
+/**
+ * Tries it with a real call.
+ *
+ * @returns what is missing and how to get it; undefined when it works
+ */
+export async function sandboxMissing(options: SandboxOptions): Promise<string | undefined> {
+  let said = "";
+  try {
+    const ran = await sandbox(options).exec.run(["true"], {
+      signal: AbortSignal.timeout(PROBE_MS),
+      onOutput: (chunk) => {
+        said += Buffer.from(chunk).toString();
+      },
+    });
+    if (ran.exitCode === 0) return undefined;
+  } catch (error) {
+    said = error instanceof Error ? error.message : String(error);
+  }
+  return `the sandbox does not start (${said.trim().slice(0, 300) || "no answer"}): ${HOW_TO_GET_IT}`;
+}
+
+/** @throws ExecError when there is no such workspace */
+export function sandbox(options: SandboxOptions): Environment {
+  const profile = profileOf(options);
+  const exec = sandboxExec(profile, options.program ?? "bwrap");
+  return {
+    name: "sandbox",
+    kind: "sandbox",
+    cwd: profile.workspace,
+    exec,
+    files: filesByCommand(exec, { cwd: profile.workspace, readable: profile.readable }),
+    close: async () => {},
+  };
+}
+
+function sandboxExec(profile: SandboxProfile, program: string): ExecOps {
+  return {
+    async run(argv, options): Promise<Ran> {
+      refuseEnv(options.env);
+      const cwd = posix.resolve(profile.workspace, options.cwd ?? ".");
+      for (const device of options.grants?.devices ?? []) await mustBeThere(device);
+      const inside = bwrapArguments(profile, {
+        argv,
+        cwd,
+        ...(options.grants && { grants: options.grants }),
+      });
+      const limit = await processGroupLimit(profile.limits.processes);
+      try {
+        return await enter([...limit.prefix, program, ...inside] as [string, ...string[]], options, {
+          program: argv[0],
+          workspace: profile.workspace,
+        });
+      } finally {
+        await limit.release();
+      }
+    },
+  };
+}
+
+async function enter(
+  command: readonly [string, ...string[]],
+  { cwd, env, stdin, signal, onOutput }: RunOptions,
+  { program, workspace }: { program: string; workspace: string },
+): Promise<Ran> {
+  let status = "";
+  let said = "";
+  const ran = await runProcess(command, {
+    // The host's root folder is no secret, and is there whatever becomes of the workspace.
+    cwd: "/",
+    env: { ...sandboxEnv(workspace), ...env },
+    signal,
+    ...(stdin && { stdin }),
+    onStatus: (chunk) => {
+      status += Buffer.from(chunk).toString();
+    },
+    onOutput: (chunk, stream) => {
+      if (status === "" && said.length < 1_000) said += Buffer.from(chunk).toString();
+      onOutput?.(chunk, stream);
+    },
+  });
+  if (ran.stopped) return ran;
+  const entered = status.trim() as Entered | "";
+  if (entered === "ready") return asShellsTell(ran);
+  throw notEntered(entered, { cwd: cwd ?? ".", program, said });
+}
+
+/**
+ * A program behind a shell or bwrap that died of signal N shows as the exit code 128 + N. One that really exits
+ * with such a code is taken for killed: nobody but a shell in the same situation does.
+ */
+export function asShellsTell(ran: Ran): Ran {
+  const signal = ran.exitCode === null ? undefined : SIGNALS.get(ran.exitCode - 128);
+  return signal === undefined ? ran : { ...ran, exitCode: null, signal };
+}
+
+/** Those that end a program, by the numbers that all of Linux's architectures agree on. */
+const SIGNALS: ReadonlyMap<number, string> = new Map([
+  [1, "SIGHUP"],
+  [2, "SIGINT"],
+  [3, "SIGQUIT"],
+  [4, "SIGILL"],
+  [6, "SIGABRT"],
+  [8, "SIGFPE"],
+  [9, "SIGKILL"],
+  [11, "SIGSEGV"],
+  [13, "SIGPIPE"],
+  [14, "SIGALRM"],
+  [15, "SIGTERM"],
+  [25, "SIGXFSZ"],
+]);
+
+function notEntered(
+  entered: Exclude<Entered, "ready"> | "",
+  { cwd, program, said }: { cwd: string; program: string; said: string },
+): ExecError {
+  switch (entered) {
+    case "no-cwd":
+      return new ExecError("cwd_missing", `The working directory '${cwd}' is not there.`);
+    case "outside":
+      return new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
+    case "no-program":
+      return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`);
+    default:
+      return new ExecError("spawn_failed", `The sandbox did not start: ${said.trim() || "no reason given"}.`);
+  }
+}
+
+async function mustBeThere(device: string): Promise<void> {
+  try {
+    await access(device, constants.F_OK);
+  } catch (error) {
+    throw new ExecError("blocked", `The device '${device}' is not there.`, { cause: error });
+  }
+}
+
+function profileOf({ workspace, readable = READABLE_FILES, limits }: SandboxOptions): SandboxProfile {
+  let real: string;
+  try {
+    real = realpathSync(workspace);
+  } catch (error) {
+    throw new ExecError("cwd_missing", `The workspace '${workspace}' is not there.`, { cause: error });
+  }
+  return {
+    workspace: real,
+    readable,
+    system: systemFolders(),
+    limits: { ...SANDBOX_LIMITS, ...limits },
+    prlimit: isThere("/usr/bin/prlimit"),
+  };
+}
+
+/** Links into /usr on today's systems, folders of their own on older ones. */
+export function systemFolders(): Map<string, string | undefined> {
+  const folders = new Map<string, string | undefined>();
+  for (const path of ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]) {
+    if (!isThere(path)) continue;
+    folders.set(path, lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined);
+  }
+  return folders;
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

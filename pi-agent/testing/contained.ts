@@ -1,0 +1,68 @@
+/** A command in bash in the sandbox, watched from outside. */
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { textOf } from "@edgecall/core/tools/contract.ts";
+import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { runTool } from "@edgecall/core/tools/runner.ts";
+import { sandbox } from "../env/sandbox.ts";
+import { bash } from "../tools/bash.ts";
+
+/** `mostProcesses`: at once, that carry the folder's call. */
+export type Contained = { text: string; code: string | undefined; mostProcesses: number };
+
+export async function contained(folder: string, command: string, timeoutMs: number): Promise<Contained> {
+  const own = ownNamespace();
+  let mostProcesses = 0;
+  const watch = setInterval(() => {
+    mostProcesses = Math.max(mostProcesses, inOtherNamespaces(own));
+  }, 100);
+  try {
+    const registry = new ToolRegistry([bash(sandbox({ workspace: folder }))]);
+    const { result } = await runTool(
+      registry,
+      {
+        callId: "contained",
+        name: "bash",
+        args: { command, timeout_ms: timeoutMs },
+        caller: { principal: "test", role: "admin", channel: "test" },
+      },
+      { graceMs: 5_000 },
+    );
+    return { text: textOf(result), code: result.fault?.code, mostProcesses };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+/** As `nobody`, in a program of its own: an id cannot be taken back. Needs root. */
+export async function containedAsNobody(
+  folder: string,
+  command: string,
+  timeoutMs: number,
+): Promise<Contained> {
+  const nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"];
+  const program = join(import.meta.dirname, "contained-main.ts");
+  const args = [...nobody, process.execPath, "--disable-warning=ExperimentalWarning", program];
+  const { stdout } = await promisify(execFile)("setpriv", [...args, folder, command, String(timeoutMs)], {
+    env: { ...process.env, HOME: "/nonexistent" },
+  });
+  return JSON.parse(stdout);
+}
+
+function ownNamespace(): number {
+  return inOtherNamespaces(0);
+}
+
+/** Processes that are in a PID namespace below this one, less those that were there before. */
+function inOtherNamespaces(before: number): number {
+  const nested = readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && /^NSpid:\t\d+\t\d/m.test(readFileSync(`/proc/${pid}/status`, "latin1"));
+    } catch {
+      return false;
+    }
+  });
+  return Math.max(0, nested.length - before);
+}

@@ -1,0 +1,87 @@
+/** A real sshd on a loopback port, with keys of its own, for tests. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { until } from "../../test/wait.ts";
+
+export type Sshd = {
+  port: number;
+  user: string;
+  key: string;
+  knownHosts: string;
+  /** Of the server itself. */
+  pid: number;
+  close(): Promise<void>;
+};
+
+export async function startSshd(): Promise<Sshd> {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-sshd-"));
+  const at = (name: string) => join(folder, name);
+  for (const key of ["host", "user"])
+    execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", at(key)]);
+  writeFileSync(at("authorized_keys"), readFileSync(at("user.pub")), { mode: 0o600 });
+  const port = await freePort();
+  writeFileSync(at("known_hosts"), `[127.0.0.1]:${port} ${readFileSync(at("host.pub"), "utf8")}`);
+  const user = userInfo().username;
+  // Where Debian's sshd wants to leave its privileges; made by its service otherwise.
+  if (process.getuid?.() === 0 && !existsSync("/run/sshd")) mkdirSync("/run/sshd", { mode: 0o755 });
+  writeFileSync(
+    at("config"),
+    [
+      `ListenAddress 127.0.0.1:${port}`,
+      `HostKey "${at("host")}"`,
+      `AuthorizedKeysFile "${at("authorized_keys")}"`,
+      `PidFile "${at("pid")}"`,
+      "StrictModes no",
+      "UsePAM no",
+      "PermitRootLogin prohibit-password",
+      "PasswordAuthentication no",
+    ].join("\n"),
+  );
+  const child = spawn("/usr/sbin/sshd", ["-D", "-e", "-f", at("config")], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.on("data", (chunk) => {
+    said += chunk;
+  });
+  await until(() => answers(port) || (child.exitCode !== null && Promise.reject(new Error(said))), {
+    what: "sshd listens",
+  });
+  return {
+    port,
+    user,
+    key: at("user"),
+    knownHosts: at("known_hosts"),
+    pid: child.pid ?? 0,
+    async close() {
+      child.kill();
+      if (child.exitCode === null) await once(child, "exit");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return address.port;
+}
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,32 @@
+import { type Board, INIT, memInfo, netDev, osRelease, procStat } from "./common.ts";
+
+/** A plain x86 laptop: no device tree, no header, no firmware of a Pi; a thermal zone that reads 0 K. */
+export const PC: Board = {
+  ...INIT,
+  "/sys/class/dmi/id/sys_vendor": "LENOVO\n",
+  "/sys/class/dmi/id/product_name": "20L5CTO1WW\n",
+  "/proc/sys/kernel/osrelease": "6.1.0-38-amd64\n",
+  "/proc/sys/kernel/hostname": "desk\n",
+  "/etc/os-release": osRelease(12),
+  "/proc/uptime": "86461.00 600000.00\n",
+  "/proc/loadavg": "0.00 0.01 0.05 1/900 99\n",
+  "/proc/stat": procStat(8),
+  "/proc/meminfo": memInfo({ total: 16_191_000, available: 12_143_250 }),
+  "/proc/self/mounts": "/dev/nvme0n1p2 / ext4 rw 0 0\n",
+  "/proc/net/dev": netDev({ lo: [100, 100], enp0s31f6: [1_000_000, 500_000] }),
+  "/sys/class/net/lo/operstate": "unknown\n",
+  "/sys/class/net/enp0s31f6/operstate": "up\n",
+  "/sys/class/thermal/thermal_zone0/type": "acpitz\n",
+  "/sys/class/thermal/thermal_zone0/temp": "-273200\n",
+  "/sys/class/thermal/thermal_zone1/type": "x86_pkg_temp\n",
+  "/sys/class/thermal/thermal_zone1/temp": "52000\n",
+  "/sys/class/hwmon/hwmon0/name": "coretemp\n",
+  "/sys/class/hwmon/hwmon0/temp1_input": "52000\n",
+  "/sys/class/hwmon/hwmon0/temp1_label": "Package id 0\n",
+  "/sys/class/hwmon/hwmon0/temp2_input": "50000\n",
+  "/sys/class/hwmon/hwmon0/temp2_label": "Core 0\n",
+  "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq": "800031\n",
+  "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "3400000\n",
+  "/sys/class/video4linux/video0/name": "Integrated Camera: Integrated C\n",
+  "/sys/class/video4linux/video0/index": "0\n",
+};

@@ -1,0 +1,52 @@
+import { type Board, INIT, memInfo, netDev, netWireless, osRelease, procStat } from "./common.ts";
+
+/** Raspberry Pi 5, Raspberry Pi OS trixie (kernel 6.12, pages of 16 KiB), an NVMe disk, the fan. */
+export const PI_5: Board = {
+  ...INIT,
+  "/proc/device-tree/model": "Raspberry Pi 5 Model B Rev 1.0\0",
+  "/proc/sys/kernel/osrelease": "6.12.47+rpt-rpi-2712\n",
+  "/proc/sys/kernel/hostname": "workshop\n",
+  "/etc/os-release": osRelease(13),
+  "/proc/uptime": "412.02 1600.11\n",
+  "/proc/loadavg": "0.10 0.22 0.11 1/250 1201\n",
+  "/proc/stat": procStat(4),
+  "/proc/meminfo": memInfo({ total: 8_245_552, available: 7_421_000, swap: 2_097_136 }),
+  "/proc/self/mounts": "/dev/nvme0n1p2 / ext4 rw,noatime 0 0\n/dev/nvme0n1p1 /boot/firmware vfat rw 0 0\n",
+  "/boot/firmware/config.txt": "",
+  "/proc/net/dev": netDev({ lo: [4_096, 4_096], eth0: [0, 0], wlan0: [12_400_000, 3_100_000] }),
+  "/proc/net/wireless": netWireless({ wlan0: -61 }),
+  "/sys/class/net/lo/operstate": "unknown\n",
+  "/sys/class/net/eth0/operstate": "down\n",
+  "/sys/class/net/wlan0/operstate": "up\n",
+  "/sys/class/thermal/thermal_zone0/temp": "44600\n",
+  "/sys/class/thermal/thermal_zone0/type": "cpu-thermal\n",
+  "/sys/class/hwmon/hwmon0/name": "cpu_thermal\n",
+  "/sys/class/hwmon/hwmon0/temp1_input": "44600\n",
+  "/sys/class/hwmon/hwmon1/name": "rp1_adc\n",
+  "/sys/class/hwmon/hwmon1/temp1_input": "47310\n",
+  "/sys/class/hwmon/hwmon1/in1_input": "1475\n",
+  "/sys/class/hwmon/hwmon2/name": "nvme\n",
+  "/sys/class/hwmon/hwmon2/temp1_input": "39850\n",
+  "/sys/class/hwmon/hwmon2/temp1_label": "Composite\n",
+  "/sys/class/hwmon/hwmon2/temp2_input": "65261850\n",
+  "/sys/class/hwmon/hwmon3/name": "pwmfan\n",
+  "/sys/class/hwmon/hwmon3/fan1_input": "0\n",
+  "/sys/class/hwmon/hwmon4/name": "rpi_volt\n",
+  "/sys/class/hwmon/hwmon4/in0_lcrit_alarm": "0\n",
+  "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq": "1500000\n",
+  "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "2400000\n",
+  "/sys/devices/platform/soc@107c000000/soc@107c000000:firmware/get_throttled": "20000\n",
+  "/sys/class/i2c-dev/i2c-1/name": "Synopsys DesignWare I2C adapter\n",
+  "/sys/class/i2c-dev/i2c-13/name": "107d508200.i2c\n",
+  "/sys/class/video4linux/video0/name": "rp1-cfe-csi2_ch0\n",
+  "/sys/class/video4linux/video19/name": "rpi-hevc-dec\n",
+  "/sys/class/video4linux/video20/name": "pispbe-input\n",
+  "/run/systemd/system/.keep": "",
+};
+
+/** The header's chip comes last on kernels of the first year, and first on those since. */
+export const PI_5_CHIPS = [
+  { name: "gpiochip0", label: "gpio-brcmstb@107d508500", lines: 32 },
+  { name: "gpiochip1", label: "gpio-brcmstb@107d508520", lines: 4 },
+  { name: "gpiochip4", label: "pinctrl-rp1", lines: 54 },
+];

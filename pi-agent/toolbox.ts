@@ -1,0 +1,165 @@
+/** The tools of this device: its own and those of skills, where each of them runs, and why some are not there. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import type { LoopLimits } from "@edgecall/core/loop/next.ts";
+import { PERMISSIONS, type Permission, type Tool } from "@edgecall/core/tools/contract.ts";
+import { local } from "./env/local.ts";
+import { localFiles } from "./env/local-files.ts";
+import { type Engine, sandboxEngine } from "./env/sandbox-engine.ts";
+import type { SkillSource } from "./offer.ts";
+import { unknownNames } from "./policy.ts";
+import { type Settings, SettingsError } from "./settings.ts";
+import type { Guide } from "./skills/skill-guide.ts";
+import { Skills } from "./skills/skills.ts";
+import { alone, deviceGroups, type Group, type Places } from "./tools/all.ts";
+import { HeldLines } from "./tools/gpio-held-lines.ts";
+import { skill, skillMissing } from "./tools/skill.ts";
+import { task, taskMissing } from "./tools/task.ts";
+
+export type Unavailable = { name: string; why: string };
+
+export type Toolbox = {
+  /** The device's own; a skill's tool of the same name stands behind them. */
+  tools: readonly Tool[];
+  unavailable: readonly Unavailable[];
+  skills: SkillSource;
+  /** Lets go of what tools hold beyond their calls. */
+  close(): Promise<void>;
+};
+
+/** What tools need that is known once the agent runs, and changes while it does. */
+export type Later = {
+  llm(): ModelSettings | undefined;
+  limits(): LoopLimits;
+  /** All that this agent offers. */
+  tools(): readonly Tool[];
+  /** Of the skills that are enabled. */
+  guides(): readonly Guide[];
+};
+
+/**
+ * @param more tools beside the device's own; the later of one name wins
+ * @throws SettingsError when `[tools]` or `[policy]` names what does not exist, or a sandbox that is not to be had
+ */
+export async function openToolbox(
+  settings: Settings,
+  later: Later,
+  more: readonly Tool[] = [],
+): Promise<Toolbox> {
+  const { workspace, sandbox } = settings.tools;
+  await mkdir(workspace, { recursive: true, mode: 0o700 });
+  const places = await placesOf(settings);
+  if (!places.work.ok && (sandbox === "firejail" || sandbox === "podman"))
+    throw new SettingsError([`tools.sandboxing: ${places.work.missing}`]);
+  const skills = await Skills.open({
+    path: settings.tools.skillsPath,
+    bin: settings.tools.binPath,
+    workspace,
+    environments: places.work.ok ? { [sandbox]: places.work.environment } : {},
+    engine: sandbox,
+    held: settings.permissions,
+  });
+  const groups = [
+    ...deviceGroups(places, settings.tools),
+    alone(task(later), () => taskMissing(settings.llm)),
+    alone(skill(later.guides), () => skillMissing(skills.current.guides, settings.tools.skillsPath)),
+    ...more.map((tool) => alone(tool)),
+  ];
+  refuseUnknownNames(settings, [
+    ...groups.flatMap(({ names }) => names),
+    ...skills.current.tools.map(({ tool }) => tool.name),
+  ]);
+  const { tools, unavailable } = await offered(groups, settings);
+  const unwatch = skills.watch();
+  return {
+    tools,
+    unavailable,
+    skills,
+    async close() {
+      unwatch();
+      await places.held.close();
+      await Promise.all([places.local.close(), places.work.ok ? places.work.environment.close() : undefined]);
+    },
+  };
+}
+
+async function placesOf({ root, stateDir, tools }: Settings): Promise<Places> {
+  const place = { cwd: tools.workspace, readable: tools.readable, root };
+  const here = local(place);
+  // Skills are read in the sandbox as well: their programs are run from where they are.
+  const readable = [
+    ...tools.readable,
+    tools.skillsPath,
+    ...(tools.binPath === undefined ? [] : [tools.binPath]),
+  ];
+  const engine = await sandboxEngine(tools.sandbox, { workspace: tools.workspace, readable });
+  const work: Engine = engine.ok
+    ? { ok: true, environment: { ...engine.environment, files: localFiles(place) } }
+    : engine;
+  return {
+    local: here,
+    work,
+    held: new HeldLines(here.exec),
+    spillDir: join(stateDir, "spill"),
+    stateDir,
+    root,
+  };
+}
+
+async function offered(
+  groups: readonly Group[],
+  { tools: { enabled }, permissions }: Settings,
+): Promise<{ tools: Tool[]; unavailable: Unavailable[] }> {
+  const tools = new Map<string, Tool>();
+  const unavailable = new Map<string, string>();
+  const problems = await Promise.all(groups.map((group) => group.missing()));
+  for (const [index, group] of groups.entries()) {
+    const why = problems[index];
+    for (const name of group.names) if (why !== undefined) unavailable.set(name, why);
+    if (why !== undefined) continue;
+    for (const tool of group.make()) {
+      const refused = notHeld(tool, permissions) ?? notEnabled(tool, enabled);
+      if (refused === undefined) tools.set(tool.name, tool);
+      else unavailable.set(tool.name, refused);
+    }
+  }
+  for (const name of tools.keys()) unavailable.delete(name);
+  return {
+    tools: [...tools.values()],
+    unavailable: [...unavailable]
+      .map(([name, why]) => ({ name, why }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+/** The seed's capability filter: with a list, what needs something that is not in it is not there. */
+function notHeld(tool: Tool, held: readonly Permission[] | undefined): string | undefined {
+  const needs = tool.permissions ?? (tool.permission ? [tool.permission] : []);
+  if (held === undefined || needs.length === 0 || needs.some((need) => held.includes(need))) return undefined;
+  return `it needs ${needs.join(" or ")}, and capabilities in [agent] of agent.toml does not have it`;
+}
+
+function notEnabled(tool: Tool, enabled: readonly string[] | undefined): string | undefined {
+  return enabled === undefined || enabled.includes(tool.name)
+    ? undefined
+    : "enabled in [tools] of agent.toml does not name it";
+}
+
+/** A name with a slip in it would protect nothing, and nobody would know. */
+function refuseUnknownNames({ tools, policy }: Settings, known: readonly string[]): void {
+  const names = [...new Set(known)].sort();
+  const problems: string[] = [];
+  const unknown = tools.enabled?.filter((name) => !names.includes(name)) ?? [];
+  if (unknown.length > 0) {
+    problems.push(
+      `tools.enabled: no such tool: ${unknown.join(", ")}; right would be some of: ${names.join(", ")}`,
+    );
+  }
+  for (const name of unknownNames(policy, names)) {
+    problems.push(
+      `policy.${name}: neither a tool nor a permission; right would be one of: ${[...names, ...PERMISSIONS].join(", ")}`,
+    );
+  }
+  if (problems.length > 0) throw new SettingsError(problems);
+}

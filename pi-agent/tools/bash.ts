@@ -1,0 +1,130 @@
+import { z } from "@edgecall/core/protocol/parse.ts";
+import {
+  defineTool,
+  faultResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  textResult,
+} from "@edgecall/core/tools/contract.ts";
+import { type Captured, CapturedOutput, plainText, type SpillOptions } from "../env/captured-output.ts";
+import type { Environment, Ran, RunOptions } from "../env/environment.ts";
+import { type GuardRules, judgeCommand } from "./exec-guard.ts";
+import { orFault } from "./file-fault.ts";
+import { CUT_MAX_BYTES, CUT_MAX_LINES, formatSize } from "./text-cut.ts";
+
+export const BASH_TIMEOUT_MS = 30_000;
+export const BASH_MAX_TIMEOUT_MS = 300_000;
+const COMMAND_MAX_CHARS = 65_536;
+
+export type BashOptions = {
+  /** When the model names none. */
+  timeoutMs?: number;
+  maxTimeoutMs?: number;
+  shell?: string;
+  /** Run before each command, in the same shell: what sets up an owner's environment. */
+  prefix?: string;
+  env?: Readonly<Record<string, string>>;
+  /** Where output goes that is too much to show. */
+  spill?: SpillOptions;
+  /** `refuse`: what the guard notices is not run. `ask`: `danger` tells it to the policy, which asks. */
+  guard?: GuardRules & { onDanger: "ask" | "refuse" };
+  grants?: RunOptions["grants"];
+};
+
+export function bash(environment: Environment, options: BashOptions = {}): Tool {
+  const { timeoutMs = BASH_TIMEOUT_MS, maxTimeoutMs = BASH_MAX_TIMEOUT_MS, shell = "bash", guard } = options;
+  return defineTool({
+    name: "bash",
+    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). No input can be given to it, and nothing it starts outlives it.${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
+    input: z.strictObject({
+      command: z
+        .string()
+        .check(z.minLength(1), z.maxLength(COMMAND_MAX_CHARS), z.describe("The command, as bash takes it")),
+      timeout_ms: z
+        .optional(z.int().check(z.minimum(1), z.maximum(maxTimeoutMs)))
+        .check(z.describe(`When to end it, in milliseconds (${timeoutMs})`)),
+    }),
+    effect: "exec",
+    permission: "shell",
+    idempotent: false,
+    timeoutMs,
+    maxTimeoutMs,
+    timeoutIn: ({ timeout_ms }) => timeout_ms,
+    danger({ command }, caller) {
+      if (guard?.onDanger !== "ask") return undefined;
+      const judged = judgeCommand(command, guard, caller.channel);
+      return judged.verdict === "blocked" ? judged.reason : undefined;
+    },
+    async execute({ command }, context): Promise<ToolResult> {
+      if (guard?.onDanger === "refuse") {
+        const judged = judgeCommand(command, guard, context.caller.channel);
+        if (judged.verdict === "blocked") return refused(judged.reason);
+      }
+      // Of two pipes nobody could tell which of two lines came first; on one line, so that its numbers are right.
+      const text = `exec 2>&1; ${options.prefix ? `${options.prefix}\n` : ""}${command}`;
+      return await orFault(async () => {
+        const { ran, captured } = await runShell(environment, [shell, "-c", text], options, context);
+        return resultOf(ran, captured, environment.name);
+      });
+    },
+  });
+}
+
+async function runShell(
+  environment: Environment,
+  argv: readonly [string, ...string[]],
+  { env, spill, grants }: BashOptions,
+  context: ToolContext,
+): Promise<{ ran: Ran; captured: Captured }> {
+  const output = new CapturedOutput({ spill });
+  const live = new TextDecoder();
+  const ran = await environment.exec.run(argv, {
+    signal: context.signal,
+    ...(env && { env }),
+    ...(grants && { grants }),
+    onOutput: (chunk, stream) => {
+      output.add(chunk, stream);
+      context.update(plainText(live.decode(chunk, { stream: true })));
+    },
+  });
+  return { ran, captured: await output.end() };
+}
+
+function resultOf(ran: Ran, { text, total, spill }: Captured, host: string): ToolResult {
+  const details = {
+    exit_code: ran.exitCode,
+    ...(ran.signal && { signal: ran.signal }),
+    host,
+    output_lines: total.lines,
+    output_bytes: total.bytes,
+    ...(spill && { full_output: spill.path }),
+  };
+  // The runner knows whether it was the time or a cancel, and says so above what there is of the output.
+  if (ran.stopped) return textResult(text, details);
+  if (ran.exitCode === 0) return textResult(text || "(no output)", details);
+  const [code, words] =
+    ran.exitCode === null
+      ? (["signal", `Command was killed by ${ran.signal ?? "a signal"}`] as const)
+      : (["exit_nonzero", `Command exited with code ${ran.exitCode}`] as const);
+  const fault = faultResult(code, words, { details });
+  const body = text === "" ? "(no output)" : text.replace(/\n+$/, "");
+  return { ...fault, content: [{ type: "text", text: `${body}\n\n${words}` }] };
+}
+
+function refused(reason: string): ToolResult {
+  return faultResult(
+    "blocked",
+    `Error: This command is not run: ${reason}.\nDo not spell it another way. Do it differently, or tell the user what you wanted to run.`,
+  );
+}
+
+function whereOf({ kind, name, cwd }: Environment): string {
+  return kind === "ssh" ? ` on '${name}' (in ${cwd})` : " on this device (in its workspace folder)";
+}
+
+function sandboxWords(grants: RunOptions["grants"]): string {
+  const network = grants?.network ? "There is a network" : "There is no network";
+  const devices = grants?.devices?.length ? `the devices ${grants.devices.join(", ")}` : "no device";
+  return `It runs in a sandbox: only the workspace can be written, /tmp is empty each time. ${network} and ${devices}.`;
+}

@@ -1,0 +1,61 @@
+/** The argument `path` of the file tools, and what models and people get wrong in it. */
+import { basename, dirname, join } from "node:path";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { FileError, type FileInfo, type FileOps } from "../env/environment.ts";
+import { absent } from "../env/file-errors.ts";
+
+/** As Linux has it (PATH_MAX). */
+export const PATH_MAX_CHARS = 4_096;
+
+export function filePath(description: string) {
+  return z.string().check(z.minLength(1), z.maxLength(PATH_MAX_CHARS), z.describe(description));
+}
+
+/**
+ * Finds a file by its name, or by the one name in its folder that looks the same: a typed no-break space for a
+ * space, a straight quote for a curly one, composed accents for decomposed. The name as given comes first.
+ *
+ * @throws FileError; `not_found` names what is similar
+ */
+export async function statNear(
+  files: FileOps,
+  path: string,
+  signal: AbortSignal,
+): Promise<{ path: string; info: FileInfo }> {
+  try {
+    return { path, info: await files.stat(path, { signal }) };
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== "not_found") throw error;
+    const names = await namesBeside(files, path, signal);
+    const same = names.filter((name) => looks(name) === looks(basename(path)));
+    const [only] = same;
+    if (only === undefined || same.length > 1) throw withSimilar(error, path, names);
+    const near = join(dirname(path), only);
+    return { path: near, info: await files.stat(near, { signal }) };
+  }
+}
+
+async function namesBeside(files: FileOps, path: string, signal: AbortSignal): Promise<string[]> {
+  const entries = await files.readDir(dirname(path), { signal }).catch(() => []);
+  return entries.map(({ name }) => name);
+}
+
+function looks(name: string): string {
+  return name
+    .normalize("NFKC")
+    .replaceAll(/[\u2018\u2019\u201a\u201b]/g, "'")
+    .replaceAll(/[\u201c\u201d\u201e\u201f]/g, '"')
+    .replaceAll(/\s/g, " ");
+}
+
+/** Another case or ending is the usual slip. */
+function withSimilar(error: FileError, path: string, names: readonly string[]): FileError {
+  const stem = (name: string) =>
+    looks(name)
+      .toLowerCase()
+      .replace(/\.[^.]*$/, "");
+  const similar = names.filter((name) => stem(name) === stem(basename(path))).slice(0, 3);
+  if (similar.length === 0) return error;
+  const said = absent(path, error.cause);
+  return new FileError(said.code, `${said.message} Similar: ${similar.join(", ")}.`, { cause: error.cause });
+}

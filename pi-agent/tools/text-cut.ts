@@ -1,0 +1,138 @@
+/** One form for every cut of text that a model reads: what is shown, of how much, and how to get the rest. */
+
+export const CUT_MAX_LINES = 2_000;
+/** All text of a result may have 50 KB (the runner cuts above), notice and all. */
+export const CUT_MAX_BYTES = 50 * 1024;
+export const LINE_MAX_CHARS = 500;
+/** Left free for a notice below the text. */
+export const NOTICE_BYTES = 256;
+
+export type Size = { lines: number; bytes: number };
+
+/**
+ * `by` is the limit that was hit first, null when all is there. `partialLine`: a single line was longer than
+ * all that may be shown, and only its end is there (truncateTail; truncateHead shows whole lines or none).
+ * A final newline begins no further line.
+ */
+export type Cut = {
+  content: string;
+  by: "lines" | "bytes" | null;
+  shown: Size;
+  total: Size;
+  partialLine: boolean;
+};
+
+export type CutLimits = { maxLines?: number; maxBytes?: number };
+
+/** Keeps the first lines, whole ones. For what is read from its beginning: files, lists, matches. */
+export function truncateHead(text: string, limits: CutLimits = {}): Cut {
+  return truncate(text, limits, "head");
+}
+
+/** Keeps the last lines. For output, whose end says what went wrong. */
+export function truncateTail(text: string, limits: CutLimits = {}): Cut {
+  return truncate(text, limits, "tail");
+}
+
+function truncate(
+  text: string,
+  { maxLines = CUT_MAX_LINES, maxBytes = CUT_MAX_BYTES }: CutLimits,
+  keep: "head" | "tail",
+): Cut {
+  const lines = linesOf(text);
+  const total = { lines: lines.length, bytes: Buffer.byteLength(text) };
+  if (total.lines <= maxLines && total.bytes <= maxBytes)
+    return { content: text, by: null, shown: total, total, partialLine: false };
+
+  const inOrder = keep === "head" ? lines : lines.toReversed();
+  const kept: string[] = [];
+  let bytes = 0;
+  let by: "lines" | "bytes" = "lines";
+  for (const line of inOrder.slice(0, maxLines)) {
+    const more = Buffer.byteLength(line) + (kept.length > 0 ? 1 : 0);
+    if (bytes + more > maxBytes) {
+      by = "bytes";
+      break;
+    }
+    kept.push(line);
+    bytes += more;
+  }
+  if (keep === "tail" && kept.length === 0) {
+    const content = lastBytes(lines.at(-1) ?? "", maxBytes);
+    return { content, by, shown: { lines: 1, bytes: Buffer.byteLength(content) }, total, partialLine: true };
+  }
+  const content = (keep === "head" ? kept : kept.reverse()).join("\n");
+  return { content, by, shown: { lines: kept.length, bytes }, total, partialLine: false };
+}
+
+/** The lines of a text without their newlines; none for an empty text. */
+export function linesOf(text: string): string[] {
+  if (text === "") return [];
+  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+}
+
+/** The end of a text, from a whole character on. */
+function lastBytes(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  let start = Math.max(0, bytes.length - maxBytes);
+  // 10xxxxxx continues a character.
+  while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return bytes.subarray(start).toString();
+}
+
+/** A line of a list or of matches: long ones would push the others out. */
+export function truncateLine(
+  line: string,
+  maxChars: number = LINE_MAX_CHARS,
+): { text: string; truncated: boolean } {
+  if (line.length <= maxChars) return { text: line, truncated: false };
+  // Not through the middle of a surrogate pair.
+  const end = /[\ud800-\udbff]/.test(line.charAt(maxChars - 1)) ? maxChars - 1 : maxChars;
+  return { text: `${line.slice(0, end)}... [truncated]`, truncated: true };
+}
+
+/** `512B`, `50.0KB`, `1.5MB`. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1_024) return `${bytes}B`;
+  const units = ["KB", "MB", "GB"];
+  let size = bytes / 1_024;
+  while (size >= 1_024 && units.length > 1) {
+    size /= 1_024;
+    units.shift();
+  }
+  return `${size.toFixed(1)}${units[0]}`;
+}
+
+/**
+ * The notice below a cut text, in its one form, e.g.
+ * `[Showing lines 1-2000 of 2500. Use offset=2001 to continue.]`,
+ * `[Showing matches 1-100 of more (50.0KB limit). Use limit=200 for more.]`.
+ *
+ * @param of how many there are; absent when nobody counted
+ * @param limitBytes when that was what cut it
+ * @param next what to do to get the rest, naming the argument: a sentence
+ */
+export function cutNotice({
+  what,
+  first,
+  last,
+  of,
+  limitBytes,
+  next,
+}: {
+  what: string;
+  first: number;
+  last: number;
+  of?: number | undefined;
+  limitBytes?: number | undefined;
+  next: string;
+}): string {
+  const limit = limitBytes === undefined ? "" : ` (${formatSize(limitBytes)} limit)`;
+  return `[Showing ${what} ${first}-${last} of ${of ?? "more"}${limit}. ${next}]`;
+}
+
+/** A text and the notice below it, with an empty line between. */
+export function withNotice(text: string, notice: string): string {
+  if (text === "") return notice;
+  return `${text}${text.endsWith("\n") ? "\n" : "\n\n"}${notice}`;
+}
