@@ -13,9 +13,9 @@ const rules = (table: Record<string, Rule>): PolicyRules => new Map(Object.entri
 
 describe("decide", () => {
   test("without rules reads run and everything else asks", () => {
-    expect(decide(look, rules({}), false)).toEqual({ do: "allow" });
+    expect(decide(look, rules({}), { tainted: false })).toEqual({ do: "allow" });
     for (const effect of ["write", "exec", "network", "device"] as const) {
-      expect(decide(tool({ effect }), rules({}), false)).toEqual({
+      expect(decide(tool({ effect }), rules({}), { tainted: false })).toEqual({
         do: "ask",
         reason: `this device's policy asks before whatever is not a read (effect ${effect})`,
       });
@@ -23,17 +23,17 @@ describe("decide", () => {
   });
 
   test("a tool's rule wins over its permission's, and that over the default", () => {
-    expect(decide(tool(), rules({ shell: "allow" }), false).do).toBe("allow");
-    expect(decide(tool(), rules({ shell: "allow", bash: "deny" }), false).do).toBe("deny");
-    expect(decide(tool(), rules({ shell: "deny", bash: "ask" }), false).do).toBe("ask");
-    expect(decide(look, rules({ device: "ask" }), false)).toEqual({
+    expect(decide(tool(), rules({ shell: "allow" }), { tainted: false }).do).toBe("allow");
+    expect(decide(tool(), rules({ shell: "allow", bash: "deny" }), { tainted: false }).do).toBe("deny");
+    expect(decide(tool(), rules({ shell: "deny", bash: "ask" }), { tainted: false }).do).toBe("ask");
+    expect(decide(look, rules({ device: "ask" }), { tainted: false })).toEqual({
       do: "ask",
       reason: "this device's policy asks before what needs device",
     });
   });
 
   test("a denial has the words of the tool-loop design", () => {
-    expect(decide(tool(), rules({ shell: "deny" }), false)).toEqual({
+    expect(decide(tool(), rules({ shell: "deny" }), { tainted: false })).toEqual({
       do: "deny",
       text: "Error: Permission denied for tool 'bash' (requires: shell).\nThis agent does not have shell access. Explain to the user.",
     });
@@ -41,12 +41,12 @@ describe("decide", () => {
 
   test("a stranger's text in the conversation: what was allowed asks, but for reads", () => {
     const allowed = rules({ bash: "allow", cpu: "allow" });
-    expect(decide(tool(), allowed, true)).toEqual({
+    expect(decide(tool(), allowed, { tainted: true })).toEqual({
       do: "ask",
       reason: expect.stringContaining("a stranger's text"),
     });
-    expect(decide(look, allowed, true).do).toBe("allow");
-    expect(decide(tool(), rules({ bash: "deny" }), true).do).toBe("deny");
+    expect(decide(look, allowed, { tainted: true }).do).toBe("allow");
+    expect(decide(tool(), rules({ bash: "deny" }), { tainted: true }).do).toBe("deny");
   });
 
   test("whatever the rules: taint never allows more, and nothing but a read or a rule is ever allowed", () => {
@@ -58,8 +58,8 @@ describe("decide", () => {
         fc.constantFrom("read", "write", "exec", "network", "device"),
         (table, effect) => {
           const it = tool({ effect });
-          const clean = decide(it, rules(table), false).do;
-          const tainted = decide(it, rules(table), true).do;
+          const clean = decide(it, rules(table), { tainted: false }).do;
+          const tainted = decide(it, rules(table), { tainted: true }).do;
           expect(order[tainted]).toBeLessThanOrEqual(order[clean]);
           if (effect !== "read") {
             expect(tainted).not.toBe("allow");
@@ -107,8 +107,14 @@ test("of several permissions the strictest rule counts, and a tool's own rule wi
     permission: "shell",
     permissions: ["shell", "network"],
   } as const;
-  expect(decide(fetching, rules({ shell: "allow", network: "deny" }), false).do).toBe("deny");
-  expect(decide(fetching, rules({ shell: "allow", network: "ask" }), false).do).toBe("ask");
-  expect(decide(fetching, rules({ shell: "allow" }), false).do).toBe("allow");
-  expect(decide(fetching, rules({ fetch: "allow", network: "deny" }), false).do).toBe("allow");
+  expect(decide(fetching, rules({ shell: "allow", network: "deny" }), { tainted: false }).do).toBe("deny");
+  expect(decide(fetching, rules({ shell: "allow", network: "ask" }), { tainted: false }).do).toBe("ask");
+  expect(decide(fetching, rules({ shell: "allow" }), { tainted: false }).do).toBe("allow");
+  expect(decide(fetching, rules({ fetch: "allow", network: "deny" }), { tainted: false }).do).toBe("allow");
+});
+
+test("a dangerous call asks, whoever is allowed the tool, and a rule that denies stays", () => {
+  const danger = "it deletes folders with all that is in them";
+  expect(decide(tool(), rules({ bash: "allow" }), { danger })).toEqual({ do: "ask", reason: danger });
+  expect(decide(tool(), rules({ bash: "deny" }), { danger }).do).toBe("deny");
 });

@@ -25,12 +25,18 @@ export type Decision = { do: "allow" } | { do: "ask"; reason: string } | { do: "
  *
  * @param tainted a stranger's text is in the conversation: it may have put the wish for this call there, so
  *   whatever is not a read asks, even where the rule allows it
+ * @param danger what this very call would do, in the tool's words: it asks, even where the rule allows it
  */
-export function decide(tool: Ruled, rules: PolicyRules, tainted: boolean): Decision {
+export function decide(
+  tool: Ruled,
+  rules: PolicyRules,
+  { tainted = false, danger }: { tainted?: boolean; danger?: string | undefined } = {},
+): Decision {
   const { rule, source } = ruleOf(tool, rules);
   if (rule === "deny") {
     return { do: "deny", text: errorText.permissionDenied(tool.name, tool.permission ?? tool.effect) };
   }
+  if (danger !== undefined) return { do: "ask", reason: danger };
   if (rule === "ask") return { do: "ask", reason: `this device's policy asks before ${source}` };
   if (tainted && tool.effect !== "read") {
     return {

@@ -52,6 +52,7 @@ export type Settings = {
 
 export type ToolSettings = {
   enabled: readonly string[] | undefined;
+  /** For tools that name none of their own. */
   timeoutMs: number;
   workspace: string;
   /** Paths beside the workspace that may be read. */

@@ -85,11 +85,15 @@ export async function openToolbox(
 }
 
 async function placesOf({ root, stateDir, tools }: Settings): Promise<Places> {
-  const place = { cwd: tools.workspace, readable: tools.readable, root };
+  const spillDir = join(stateDir, "spill");
+  await mkdir(spillDir, { recursive: true, mode: 0o700 });
+  // What was too much to show can be read on.
+  const place = { cwd: tools.workspace, readable: [...tools.readable, spillDir], root };
   const here = local(place);
   // Skills are read in the sandbox as well: their programs are run from where they are.
   const readable = [
     ...tools.readable,
+    spillDir,
     tools.skillsPath,
     ...(tools.binPath === undefined ? [] : [tools.binPath]),
   ];
@@ -101,7 +105,7 @@ async function placesOf({ root, stateDir, tools }: Settings): Promise<Places> {
     local: here,
     work,
     held: new HeldLines(here.exec),
-    spillDir: join(stateDir, "spill"),
+    spillDir,
     stateDir,
     root,
   };

@@ -153,7 +153,12 @@ export class CallStep {
         id: call.id,
         conversation: this.#host.name(),
         args: checked.args,
-        caller: { principal: turn.origin.principal, role: turn.origin.role, channel: turn.origin.channel },
+        caller: {
+          principal: turn.origin.principal,
+          role: turn.origin.role,
+          channel: turn.origin.channel,
+          conversation: this.#host.name().split("/").slice(2).join("/"),
+        },
         watched: this.#host.watched(turn),
         tainted,
       });

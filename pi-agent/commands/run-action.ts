@@ -130,7 +130,11 @@ async function refusalOf(
     });
     return faultResult("blocked", errorText.blockedAction(action.name));
   }
-  const decision = decide(tool, device.settings.policy, call.taint.came || call.taint.brought);
+  const parsed = parseArguments(tool, action.args);
+  const decision = decide(tool, device.settings.policy, {
+    tainted: call.taint.came || call.taint.brought,
+    danger: parsed.ok ? tool.danger?.(parsed.input, call.caller) : undefined,
+  });
   if (decision.do === "allow") return undefined;
   const refusal =
     decision.do === "deny"
@@ -171,6 +175,6 @@ async function ask(
 /** The wanted time-out, or the tool's own; never beyond what is left of the call's budget. In ms. */
 export function timeoutOf(device: Device, name: string, budget: Budget, wanted?: number): number {
   const own = device.registry.get(name)?.timeoutMs ?? device.settings.tools.timeoutMs;
-  const timeout = Math.min(wanted ?? Math.min(own, device.settings.tools.timeoutMs), budget.remainingMs());
+  const timeout = Math.min(wanted ?? own, budget.remainingMs());
   return Math.max(1, Math.floor(timeout));
 }

@@ -1,0 +1,183 @@
+/**
+ * One page for each conversation, in one browser for all of them: started at the first page, ended with the last.
+ * Each conversation has a context of its own: no cookie, log-in or cache of one is there for another.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { ToolContext } from "@edgecall/core/tools/contract.ts";
+import type { BrowserContext, Page } from "playwright-core";
+import { type Chromium, type ChromiumOptions, startChromium } from "./chromium.ts";
+
+export type Caller = ToolContext["caller"];
+
+export type PagesOptions = ChromiumOptions & {
+  /** An unused page is closed after this, in ms. */
+  idleMs?: number;
+};
+
+/** Long enough for a person to answer in between. */
+export const IDLE_MS = 5 * 60_000;
+/** Each takes 100 MB or more. When one more is opened, the one that was used longest ago is closed. */
+export const MAX_CONVERSATIONS = 3;
+/** What a page may open by itself, beside itself. */
+const MAX_POPUPS = 3;
+const VIEWPORT = { width: 1_280, height: 800 };
+/** For an element to be there and ready to be used. */
+const ELEMENT_MS = 5_000;
+/** The call's own time-out comes first. */
+const NAVIGATION_MS = 115_000;
+
+export class OpenPage {
+  readonly owner: Owner;
+  readonly context: BrowserContext;
+  readonly proxy: Chromium["proxy"];
+  /** Of the last document that was asked for, whatever came of it. */
+  wantedUrl = "";
+  /** The last document was a download, and nothing to show. */
+  isDownload = false;
+
+  constructor(owner: Owner, context: BrowserContext, proxy: Chromium["proxy"]) {
+    this.owner = owner;
+    this.context = context;
+    this.proxy = proxy;
+    context.setDefaultTimeout(ELEMENT_MS);
+    context.setDefaultNavigationTimeout(NAVIGATION_MS);
+    context.on("page", (page) => this.#watch(page));
+  }
+
+  /** The newest: what a click opens beside a page is what was wanted. */
+  get page(): Page | undefined {
+    return this.context.pages().at(-1);
+  }
+
+  #watch(page: Page): void {
+    if (this.context.pages().length > 1 + MAX_POPUPS) return void page.close().catch(() => {});
+    page.on("request", (request) => {
+      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) {
+        this.wantedUrl = request.url();
+        this.isDownload = false;
+      }
+    });
+    page.on("download", (download) => {
+      this.isDownload = true;
+      void download.cancel().catch(() => {});
+    });
+  }
+}
+
+type Owner = { principal: string; channel: string; conversation: string };
+type Held = { open: OpenPage; timer?: NodeJS.Timeout };
+
+export class Pages {
+  readonly guard: NonNullable<ChromiumOptions["guard"]>;
+  readonly #options: PagesOptions;
+  readonly #idleMs: number;
+  /** The one that was used longest ago comes first. */
+  #held: Held[] = [];
+  #chromium: Promise<Chromium> | undefined;
+
+  constructor(options: PagesOptions = {}) {
+    this.guard = options.guard ?? {};
+    this.#options = options;
+    this.#idleMs = options.idleMs ?? IDLE_MS;
+  }
+
+  /** How many conversations have a page. */
+  get size(): number {
+    return this.#held.length;
+  }
+
+  of(caller: Caller): OpenPage | undefined {
+    return this.#find(caller)?.open;
+  }
+
+  /** The conversation's page, a new one where it has none. @throws Error in words when there is no browser */
+  async open(caller: Caller): Promise<OpenPage> {
+    const known = this.of(caller);
+    if (known?.page) return known;
+    if (known) await this.close(caller);
+    while (this.#held.length >= MAX_CONVERSATIONS) await this.#end(this.#held[0]);
+    const { browser, proxy } = await this.#started();
+    const context = await browser.newContext({
+      viewport: VIEWPORT,
+      acceptDownloads: false,
+      // A service worker would answer for a site after its page is gone.
+      serviceWorkers: "block",
+    });
+    const open = new OpenPage(ownerOf(caller), context, proxy);
+    this.#held.push({ open });
+    await context.newPage();
+    return open;
+  }
+
+  /** Runs `work` on an open page; it does not count as idle meanwhile. */
+  async during<T>(open: OpenPage, work: () => Promise<T>): Promise<T> {
+    const held = this.#held.find((it) => it.open === open);
+    clearTimeout(held?.timer);
+    try {
+      return await work();
+    } finally {
+      if (held && this.#held.includes(held)) {
+        this.#held = [...this.#held.filter((it) => it !== held), held];
+        held.timer = setTimeout(() => void this.#end(held), this.#idleMs);
+        held.timer.unref();
+      }
+    }
+  }
+
+  /** @returns whether there was one */
+  async close(caller: Caller): Promise<boolean> {
+    const held = this.#find(caller);
+    await this.#end(held);
+    return held !== undefined;
+  }
+
+  async closeAll(): Promise<void> {
+    for (const held of [...this.#held]) await this.#end(held);
+    await this.#quit();
+  }
+
+  #find(caller: Caller): Held | undefined {
+    const owner = ownerOf(caller);
+    return this.#held.find(({ open }) => isDeepStrictEqual(open.owner, owner));
+  }
+
+  async #end(held: Held | undefined): Promise<void> {
+    if (!held || !this.#held.includes(held)) return;
+    clearTimeout(held.timer);
+    this.#held = this.#held.filter((it) => it !== held);
+    await held.open.context.close().catch(() => {});
+    if (this.#held.length === 0) await this.#quit();
+  }
+
+  async #quit(): Promise<void> {
+    const running = this.#chromium;
+    this.#chromium = undefined;
+    await running?.then(
+      ({ close }) => close(),
+      () => {},
+    );
+  }
+
+  async #started(): Promise<Chromium> {
+    this.#chromium ??= startChromium(this.#options);
+    const starting = this.#chromium;
+    try {
+      const chromium = await starting;
+      chromium.browser.once("disconnected", () => {
+        // It crashed, or was killed for want of memory: the next page gets another.
+        if (this.#chromium !== starting) return;
+        this.#chromium = undefined;
+        for (const { timer } of this.#held) clearTimeout(timer);
+        this.#held = [];
+      });
+      return chromium;
+    } catch (error) {
+      if (this.#chromium === starting) this.#chromium = undefined;
+      throw error;
+    }
+  }
+}
+
+function ownerOf({ principal, channel, conversation = "" }: Caller): Owner {
+  return { principal, channel, conversation };
+}
