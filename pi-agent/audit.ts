@@ -107,11 +107,18 @@ export class AuditLog {
     if (sent?.id !== id) return false;
     this.#sent = undefined;
     this.#mark = sent.until;
-    void writeWhole(markFile(this.#options.dir), JSON.stringify(sent.until))
-      .catch((error: unknown) => this.#options.log("warn", "audit.mark_lost", { error: messageOf(error) }))
-      // There may be more than a batch holds.
-      .then(() => this.offer());
+    this.#writing = this.#writing.then(() => this.#keepMark(sent.until));
+    // There may be more than a batch holds.
+    void this.offer();
     return true;
+  }
+
+  async #keepMark(mark: Mark): Promise<void> {
+    try {
+      await writeWhole(markFile(this.#options.dir), JSON.stringify(mark));
+    } catch (error) {
+      this.#options.log("warn", "audit.mark_lost", { error: messageOf(error) });
+    }
   }
 
   async close(): Promise<void> {

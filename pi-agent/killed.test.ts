@@ -143,5 +143,5 @@ test("the test tools are there only when the environment says so, and say what t
   stderr = "";
   without.stderr.on("data", (chunk) => (stderr += chunk));
   expect(await new Promise((resolve) => without.once("exit", resolve))).toBe(2);
-  expect(stderr).toContain("policy.append: neither a tool nor a permission");
+  expect(stderr).toContain("policy.job: neither a tool nor a permission");
 }, 30_000);

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { type Chromium, type ChromiumOptions, startChromium } from "./chromium.ts";
 
 export type Caller = ToolContext["caller"];
@@ -86,6 +86,11 @@ export class Pages {
     return this.#held.length;
   }
 
+  /** The running browser, if there is one. */
+  browser(): Browser | undefined {
+    return this.#held[0]?.open.context.browser() ?? undefined;
+  }
+
   of(caller: Caller): OpenPage | undefined {
     return this.#find(caller)?.open;
   }
@@ -104,7 +109,9 @@ export class Pages {
       serviceWorkers: "block",
     });
     const open = new OpenPage(ownerOf(caller), context, proxy);
-    this.#held.push({ open });
+    const held: Held = { open };
+    this.#held.push(held);
+    this.#startIdling(held);
     await context.newPage();
     return open;
   }
@@ -118,8 +125,7 @@ export class Pages {
     } finally {
       if (held && this.#held.includes(held)) {
         this.#held = [...this.#held.filter((it) => it !== held), held];
-        held.timer = setTimeout(() => void this.#end(held), this.#idleMs);
-        held.timer.unref();
+        this.#startIdling(held);
       }
     }
   }
@@ -134,6 +140,12 @@ export class Pages {
   async closeAll(): Promise<void> {
     for (const held of [...this.#held]) await this.#end(held);
     await this.#quit();
+  }
+
+  #startIdling(held: Held): void {
+    clearTimeout(held.timer);
+    held.timer = setTimeout(() => void this.#end(held), this.#idleMs);
+    held.timer.unref();
   }
 
   #find(caller: Caller): Held | undefined {

@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 
 /** A turn as the endpoint saw it. */
 export type TurnTimes = {
-  /** ms from the last byte of each reply that asked for a call to the first byte of the next request */
+  /** ms from the last byte of each reply that asked for calls to the first byte of the next request */
   calls: number[];
   /** ms that the endpoint itself took, all requests together */
   own: number;
@@ -18,17 +18,19 @@ export type TurnTimes = {
 export type Endpoint = {
   /** To be used as LLM_BASE_URL. */
   url: string;
-  /** The text of a new turn that makes so many calls, and what the endpoint saw of it once it is over. */
-  script(calls: number): { text: string; times: TurnTimes };
+  /** The text of a new turn that makes these batches of calls, and what the endpoint saw of it once it is over. */
+  script(batches: readonly ActionCall[][]): { text: string; times: TurnTimes };
   close(): Promise<void>;
 };
 
-type Script = TurnTimes & { left: number; repliedAt: number | undefined };
+/** Arguments of one `edge_call`. */
+export type ActionCall = { agent_id: string; action: string; params?: Record<string, unknown> };
+
+type Script = TurnTimes & { left: ActionCall[][]; repliedAt: number | undefined };
 
 const MARK = /bench-turn-(\d+)/g;
 
-/** @param call what each reply asks for: the arguments of `edge_call` */
-export async function startEndpoint(call: { agent_id: string; action: string }): Promise<Endpoint> {
+export async function startEndpoint(): Promise<Endpoint> {
   const scripts = new Map<string, Script>();
   let lastTurn = 0;
   let lastCall = 0;
@@ -54,10 +56,16 @@ export async function startEndpoint(call: { agent_id: string; action: string }):
     }
     if (script.repliedAt !== undefined) script.calls.push(askedAt - script.repliedAt);
     response.setHeader("content-type", "text/event-stream");
-    if (script.left > 0) {
-      script.left -= 1;
-      lastCall += 1;
-      response.end(callReply(`call_${lastCall}`, JSON.stringify({ ...call, params: {} })));
+    const batch = script.left.shift();
+    if (batch) {
+      response.end(
+        callsReply(
+          batch.map((call) => {
+            lastCall += 1;
+            return { id: `call_${lastCall}`, args: JSON.stringify({ params: {}, ...call }) };
+          }),
+        ),
+      );
     } else {
       scripts.delete(turn);
       response.end(TEXT_REPLY);
@@ -71,9 +79,9 @@ export async function startEndpoint(call: { agent_id: string; action: string }):
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    script(calls) {
+    script(batches) {
       lastTurn += 1;
-      const script: Script = { left: calls, repliedAt: undefined, calls: [], own: 0 };
+      const script: Script = { left: [...batches], repliedAt: undefined, calls: [], own: 0 };
       scripts.set(String(lastTurn), script);
       return { text: `bench-turn-${lastTurn}`, times: script };
     },
@@ -92,9 +100,14 @@ async function read(request: IncomingMessage): Promise<string> {
   return body;
 }
 
-function callReply(id: string, args: string): string {
-  const call = { index: 0, id, type: "function", function: { name: "edge_call", arguments: args } };
-  return stream({ delta: { role: "assistant", tool_calls: [call] } }, "tool_calls");
+function callsReply(calls: ReadonlyArray<{ id: string; args: string }>): string {
+  const tool_calls = calls.map(({ id, args }, index) => ({
+    index,
+    id,
+    type: "function",
+    function: { name: "edge_call", arguments: args },
+  }));
+  return stream({ delta: { role: "assistant", tool_calls } }, "tool_calls");
 }
 
 const TEXT_REPLY = stream({ delta: { role: "assistant", content: "That is what the device says." } }, "stop");

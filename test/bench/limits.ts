@@ -1,9 +1,19 @@
 /** What the figures are held against. Nothing fails by them: a figure of a shared machine is to be read. */
+import type { BatchFigures } from "./batches.ts";
+import type { Costs } from "./cost/measure.ts";
+import type { CpuFigures } from "./cpu.ts";
 import type { MemoryFigures } from "./memory.ts";
 import type { Measured } from "./rounds.ts";
 import type { Sizes } from "./sizes.ts";
 
-export type Results = { measured: Measured; sizes: Sizes; memory: MemoryFigures[] };
+export type Results = {
+  measured: Measured;
+  cpu: CpuFigures;
+  batches: BatchFigures;
+  costs: Costs;
+  sizes: Sizes;
+  memory: MemoryFigures[];
+};
 
 export type Judged = {
   what: string;

@@ -6,6 +6,10 @@ import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { measureBatches } from "./batches.ts";
+import { measureCosts } from "./cost/measure.ts";
+import { COST_NOTES, costTable } from "./cost/table.ts";
+import { measureCpu } from "./cpu.ts";
 import { startMqttFloor, startPathFloor } from "./floors.ts";
 import { judge, type Results } from "./limits.ts";
 import { measureMemory } from "./memory.ts";
@@ -16,9 +20,26 @@ import { LEVELS, measureRounds } from "./rounds.ts";
 import { workerSizes } from "./sizes.ts";
 import { NOTES, table } from "./table.ts";
 
-/** About 4 minutes, of which one is the agents' idle minute; `--quick`: about 40 s, for a look whether it runs. */
-const FULL = { rounds: 6, sliceMs: 1_900, warmUpMs: 1_000, idleMs: 60_000 };
-const QUICK = { rounds: 2, sliceMs: 500, warmUpMs: 500, idleMs: 5_000 };
+/** About 7 minutes, half of them waits; `--quick`: about 2, for a look whether it runs. */
+const FULL = {
+  rounds: 6,
+  sliceMs: 1_900,
+  warmUpMs: 1_000,
+  /** Of the agents, before their memory is read. */
+  idleMs: 60_000,
+  cpuMs: 5_000,
+  batchPairs: 8,
+  cost: { slowMs: 45_000, idleMs: 30_000 },
+};
+const QUICK = {
+  rounds: 2,
+  sliceMs: 500,
+  warmUpMs: 500,
+  idleMs: 5_000,
+  cpuMs: 1_000,
+  batchPairs: 2,
+  cost: { slowMs: 2_000, idleMs: 2_000 },
+};
 /** Without any, and with the one that keeps the young generation small, as the agent's unit would start it. */
 const FLAG_SETS = [[], ["--max-semi-space-size=1"]];
 /**
@@ -81,9 +102,15 @@ async function bench(): Promise<Results> {
     { a: floor1.work, b: floor2.work, c: path.call, d: path.turn },
     { ...plan, onRound: (round) => say(`round ${round} of ${plan.rounds}`) },
   );
+  say("processor time of a call");
+  const cpu = await measureCpu(path, plan.cpuMs);
+  say("batches: five calls at once, and one by one");
+  const batches = await measureBatches(path, plan.batchPairs);
+  say("costs: each turn is counted until its last alarm has run");
+  const costs = await measureCosts(dir, processes, plan.cost);
   say(`memory: the agents are left alone for ${plan.idleMs / 1_000} s`);
   const memory = await measureMemory(dir, mqttUrl, plan.idleMs, processes, FLAG_SETS);
-  return { measured, memory, sizes: await workerSizes() };
+  return { measured, cpu, batches, costs, memory, sizes: await workerSizes() };
 }
 
 try {
@@ -97,8 +124,8 @@ try {
   const rows = inMemory
     ? `rows in memory (${MEMORY_DISK}; --disk: on the disk)`
     : `rows on the disk (${tmpdir()})`;
-  const notes = [`One machine, no delay anywhere; ${rows}.`, ...NOTES];
-  console.log(`\n${table(results)}\n\n${notes.join("\n")}`);
+  const notes = [`One machine, no delay anywhere; ${rows}.`, ...NOTES, ...COST_NOTES];
+  console.log(`\n${table(results)}\n\n${costTable(results.costs)}\n\n${notes.join("\n")}`);
   if (options.json !== undefined) {
     const json = { ...about, notes, limits: judge(results), ...results };
     writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);

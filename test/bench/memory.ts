@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MqttClient } from "mqtt";
 import { until } from "../wait.ts";
+import { BENCH_ACTION, writeAgentConfig, writeAgentProgram } from "./agents.ts";
 import { connectBroker } from "./floor/broker-client.ts";
-import { BENCH_ACTION, writeAgentConfig, writeAgentProgram } from "./path.ts";
 import type { Leashed, Processes } from "./processes.ts";
 import { median } from "./stats.ts";
 

@@ -1,18 +1,17 @@
 /** Our own path: Worker, bridge and agent as they are shipped, asked over HTTP with a model that is scripted. */
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bundleAgent, bundleBridge, bundleWorker } from "../../local/bundles.ts";
+import { bundleBridge, bundleWorker } from "../../local/bundles.ts";
 import { startWorker } from "../../local/gateway.ts";
+import { childrenNamed } from "../../local/workerd-guard.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { startEndpoint } from "./endpoint.ts";
+import { areOnline, read, startBenchAgent, startWaitingAgent, waits } from "./agents.ts";
+import { type ActionCall, startEndpoint } from "./endpoint.ts";
 import { poster } from "./http.ts";
 import type { Work } from "./load.ts";
 import type { Processes } from "./processes.ts";
 
-export const BENCH_AGENT = "bench";
-/** The cheapest real tool: it reads one file of the kernel. */
-export const BENCH_ACTION = "memory";
 /** Calls of one turn of row (c): most of its time is then the call path, and its history stays short. */
 const CALLS_OF_A_TURN = 4;
 /** A conversation gets so many turns and then a new one follows: a long history would measure JSON. */
@@ -23,8 +22,16 @@ export type Path = {
   call: Work;
   /** (d) A whole turn with one call over HTTP, less the model's own time. */
   turn: Work;
+  /** ms of a whole turn that makes these batches of calls, each of a tool that takes `BATCH_TOOL_MS`. */
+  batches(sizes: readonly number[]): Promise<number>;
+  /** The processes that a call passes. */
+  pids: Record<"workerd" | "bridge" | "agent", number>;
   stop(): Promise<void>;
 };
+
+export const BATCH_TOOL_MS = 200;
+const BENCH_AGENT = "bench";
+const WAITING_AGENT = "waits";
 
 export async function startPath(
   dir: string,
@@ -32,7 +39,8 @@ export async function startPath(
   atOnce: number,
   processes: Processes,
 ): Promise<Path> {
-  const endpoint = await startEndpoint({ agent_id: BENCH_AGENT, action: BENCH_ACTION });
+  const endpoint = await startEndpoint();
+  const others = new Set(childrenNamed("workerd"));
   const worker = await startWorker({
     port: 0,
     dir: join(dir, "worker"),
@@ -42,17 +50,18 @@ export async function startPath(
   });
   const bridge = join(dir, "bridge.mjs");
   writeFileSync(bridge, await bundleBridge());
-  await processes.start("bridge", [process.execPath, bridge], {
+  const [workerd = 0] = childrenNamed("workerd").filter((pid) => !others.has(pid));
+  const bridged = await processes.start("bridge", [process.execPath, bridge], {
     GATEWAY_URL: worker.url,
     BRIDGE_TOKEN: TOKENS.bridge,
     MQTT_URL: mqttUrl,
     HEALTH_PORT: "0",
   });
-  const agent = [await writeAgentProgram(dir), "--config", writeAgentConfig(dir, mqttUrl, BENCH_AGENT)];
-  await processes.start("agent", [process.execPath, ...agent]);
-  await until(() => isOnline(worker.url, BENCH_AGENT), {
+  const agent = await startBenchAgent(dir, mqttUrl, BENCH_AGENT, processes);
+  await startWaitingAgent(dir, mqttUrl, WAITING_AGENT, processes);
+  await until(() => areOnline(worker.url, [BENCH_AGENT, WAITING_AGENT]), {
     within: 15_000,
-    what: "the bench's agent is online",
+    what: "the bench's agents are online",
   });
 
   const { post, close } = poster(worker.url, atOnce);
@@ -72,52 +81,37 @@ export async function startPath(
     return name;
   };
 
-  const run = async (slot: number, calls: number) => {
+  const run = async (slot: number, batches: ActionCall[][]) => {
+    const calls = batches.flat().length;
     const path = `/v1/conversations/${conversationOf(slot)}/messages`;
-    const { text, times } = endpoint.script(calls);
+    const { text, times } = endpoint.script(batches);
     const began = performance.now();
     const { status, body } = await post(path, JSON.stringify({ text }), headers);
     const took = performance.now() - began;
     if (status !== 200) throw new Error(`a turn was answered with ${status}: ${body.slice(0, 500)}`);
     const result = JSON.parse(body) as { status: string; calls: Array<{ status: string }> };
     const well = result.calls.filter((call) => call.status === "success").length;
-    if (result.status !== "done" || well !== calls || times.calls.length !== calls)
+    if (result.status !== "done" || well !== calls || times.calls.length !== batches.length)
       throw new Error(`a turn did not do its ${calls} calls: ${body.slice(0, 500)}`);
     return { took, times };
   };
 
   return {
-    call: async (slot) => (await run(slot, CALLS_OF_A_TURN)).times.calls,
+    call: async (slot) => (await run(slot, Array(CALLS_OF_A_TURN).fill([read(BENCH_AGENT)]))).times.calls,
     turn: async (slot) => {
-      const { took, times } = await run(slot, 1);
+      const { took, times } = await run(slot, [[read(BENCH_AGENT)]]);
       return [took - times.own];
     },
+    async batches(sizes) {
+      const batch = (size: number) => Array.from({ length: size }, () => waits(WAITING_AGENT, BATCH_TOOL_MS));
+      const { took, times } = await run(0, sizes.map(batch));
+      return took - times.own;
+    },
+    pids: { workerd, bridge: bridged.pid, agent: agent.pid },
     async stop() {
       close();
       await worker.stop();
       await endpoint.close();
     },
   };
-}
-
-/** Writes the agent as the one file that a Pi gets. @returns its path */
-export async function writeAgentProgram(dir: string): Promise<string> {
-  const program = join(dir, "pi-agent.cjs");
-  writeFileSync(program, await bundleAgent());
-  return program;
-}
-
-/** Writes an agent's settings. @returns their path */
-export function writeAgentConfig(dir: string, mqttUrl: string, id: string): string {
-  const own = join(dir, `agent-${id}`);
-  mkdirSync(own, { recursive: true });
-  const config = join(own, "agent.toml");
-  writeFileSync(config, `agent_id = "${id}"\n\n[mqtt]\nurl = "${mqttUrl}"\n`);
-  return config;
-}
-
-async function isOnline(url: string, agent: string): Promise<boolean> {
-  const response = await fetch(`${url}/v1/agents`, { headers: { authorization: `Bearer ${TOKENS.owner}` } });
-  const { agents } = (await response.json()) as { agents: Array<{ id: string; online: boolean }> };
-  return agents.some(({ id, online }) => id === agent && online);
 }

@@ -13,7 +13,7 @@ const LABEL = 52;
 const CELL = 9;
 
 export function table(results: Results): string {
-  const { measured, sizes, memory } = results;
+  const { measured, cpu, batches, sizes, memory } = results;
   const { rows, ratios, rounds } = measured;
   const header = (label: string, columns: string[]) =>
     [
@@ -42,6 +42,8 @@ export function table(results: Results): string {
         }).join(""),
     ),
     "",
+    `processor time of a call, its share of the turn included: workerd ${ms(cpu.workerd)} ms, bridge ${ms(cpu.bridge)} ms, agent ${ms(cpu.agent)} ms`,
+    `${batches.calls} calls of a tool of ${batches.toolMs} ms: at once ${ms(batches.atOnceMs)} ms, one by one ${ms(batches.oneByOneMs)} ms, ${batches.timesFaster.toFixed(2)} times faster`,
     `the Worker: ${kib(sizes.rawBytes)} as bundled, ${kib(sizes.minifiedBytes)} minified, ${kib(sizes.gzipBytes)} of that in gzip`,
     ...memory.map(({ flags, bareNode, idle, afterCalls }) => {
       const how = flags.length > 0 ? flags.join(" ") : "no flags";
