@@ -123,6 +123,10 @@ export class Agents {
     return { ...rosterAgent(agent, bridge), adverts: agent.tools, asks: agent.features.includes("question") };
   }
 
+  targets(bridge: number | null, served: Served): CallTarget[] {
+    return this.#all(served).flatMap(({ id }) => this.target(id, bridge, served) ?? []);
+  }
+
   features(id: string): readonly string[] {
     return this.#one(id)?.features ?? [];
   }
@@ -206,7 +210,7 @@ function rosterAgent(known: KnownAgent, bridge: number | null): RosterAgent {
     // Heartbeats end at the bridge: while it says online, the bridge's own sign of life is the agent's.
     lastSeen: online ? bridge : known.lastSeen,
     line: known.line,
-    actions: known.tools.map((tool) => tool.name).sort(),
+    actions: [...known.tools].sort(byUse).map((tool) => tool.name),
     queues: known.tools
       .filter((tool) => tool.queue_ms !== undefined)
       .map((tool) => tool.name)
@@ -250,4 +254,17 @@ function readAdvert(state: AgentState): Advert {
     else advert.problem = `tools: ${read.error}`;
   }
   return advert;
+}
+
+/**
+ * What a device is asked for comes first, since a model is shown the beginning of the list: its figures, then
+ * what it can do with its hardware, then files, shell and the rest.
+ */
+function byUse(a: ActionAdvert, b: ActionAdvert): number {
+  return rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);
+}
+
+function rankOf({ effect, taints }: ActionAdvert): number {
+  if (effect === "read") return taints ? 2 : 0;
+  return effect === "device" ? 1 : 3;
 }

@@ -25,7 +25,7 @@ test("the action names in the advert are enough to call one directly", async () 
     });
     const offered = stack.model.requests.at(-2)?.tools[0]?.function;
     expect(offered?.description).toMatch(
-      /^Call an edge agent to handle a query using its own tools and sensors\. Online edge agents:\n {2}- plain-pi: .*\[has no model, only actions: cpu, disk, .*temperature\]$/,
+      /^Call an edge agent to handle a query using its own tools and sensors\. Online edge agents:\n {2}- plain-pi: .*\[has no model, only actions: cpu, disk, list_processes, memory, network_info, .*, …\]$/,
     );
     const [command] = observer.commands("plain-pi", "tool");
     expect(payloadOf(command?.body ?? {})).toEqual({
