@@ -117,7 +117,8 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
       return;
     }
     const from = question.search(SCRIPT);
-    const steps = JSON.parse(question.slice(question.indexOf("[", from))) as Step[];
+    const [line = ""] = question.slice(question.indexOf("[", from)).split("\n");
+    const steps = JSON.parse(line) as Step[];
     const at = position.get(question) ?? 0;
     position.set(question, at + 1);
     let step = steps[at] ?? { text: "the script is at its end" };

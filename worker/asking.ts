@@ -1,6 +1,7 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
+import { type CallNews, placeOf, tellWatchers } from "./call-watchers.ts";
 import type { Dispatcher, NewOrder } from "./dispatcher.ts";
 import type { HomeContext } from "./home-context.ts";
 import type { LedgerCall } from "./ledger.ts";
@@ -34,7 +35,6 @@ export class Asking {
 
   /** An agent asks. It repeats until it is answered, so a question that is known is not asked twice. */
   async fromAgent(call: LedgerCall, event: AgentEvent & { type: "question" }): Promise<void> {
-    if (call.conversation === null) return;
     const known = this.#home.questions.known(call.id, event.question_id);
     if (known) {
       // It still asks, so it does not have the answer.
@@ -50,7 +50,7 @@ export class Asking {
     await this.#ask(call, {
       id: crypto.randomUUID(),
       call: call.id,
-      conversation: call.conversation,
+      conversation: this.#place(call),
       agent: call.agent,
       agentQuestion: event.question_id,
       text: event.text,
@@ -64,7 +64,7 @@ export class Asking {
    * Asks for a call to an agent that cannot ask itself, before it is sent.
    * @returns the call's deadline, epoch ms
    */
-  async beforeSending(order: NewOrder & { conversation: string }, reason: string): Promise<number> {
+  async beforeSending(order: NewOrder, reason: string): Promise<number> {
     const { agent } = order;
     const { command, payload } = order.order;
     const expiresAt = Date.now() + GATEWAY_APPROVAL_MS;
@@ -74,7 +74,7 @@ export class Asking {
     await this.#ask(call, {
       id: crypto.randomUUID(),
       call: order.id,
-      conversation: order.conversation,
+      conversation: this.#place(call),
       agent,
       agentQuestion: null,
       text: `May I send this to '${agent}'? ${command}: ${JSON.stringify(payload).slice(0, 2_000)}`,
@@ -100,6 +100,10 @@ export class Asking {
 
   async #tell(asked: Asked): Promise<void> {
     const { id, call, agent, text, options, expiresAt, approval } = asked;
+    if (this.#isAlone(call)) {
+      tellWatchers(this.#home.ctx, call, newsOf(asked));
+      return this.#home.questions.told(id);
+    }
     try {
       await conversationOf(this.#home.env, asked.conversation).ask({
         id,
@@ -176,6 +180,7 @@ export class Asking {
   }
 
   async #closed(question: Question, answer: string): Promise<void> {
+    if (this.#isAlone(question.call)) return;
     try {
       await conversationOf(this.#home.env, question.conversation).closeQuestion(
         question.id,
@@ -186,6 +191,20 @@ export class Asking {
       // The conversation shows it open until its turn ends; nothing hangs on it.
       logError("question.close_failed", error, { question: question.id });
     }
+  }
+
+  /** No conversation waits for it; who does is told over Home's own waiting room. */
+  #isAlone(callId: string): boolean {
+    return this.#home.ledger.get(callId)?.conversation === null;
+  }
+
+  #place(call: LedgerCall): string {
+    return placeOf(call, this.#home.ctx.id.name ?? "");
+  }
+
+  /** What a call waits for, for who begins to watch it. */
+  openOf(callId: string): CallNews[] {
+    return this.#home.questions.openOf(callId).map(newsOf);
   }
 
   /** A call is over: nobody needs to answer for it any more. */
@@ -212,4 +231,8 @@ export class Asking {
     const due = [expiry, again].filter((time) => time !== undefined);
     return due.length > 0 ? Math.min(...due) : undefined;
   }
+}
+
+function newsOf({ id, text, options, approval, expiresAt }: Asked): CallNews {
+  return { news: "question", question: { id, text, options, approval: approval !== null, expiresAt } };
 }

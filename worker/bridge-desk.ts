@@ -10,6 +10,7 @@ import type { Agents } from "./agents.ts";
 import type { Asking } from "./asking.ts";
 import type { Audit } from "./audit.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
+import { placeOf, tellWatchers } from "./call-watchers.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Env } from "./env.ts";
 import type { HomeContext } from "./home-context.ts";
@@ -154,10 +155,10 @@ export class BridgeDesk {
     if (call.outcome) return;
     if (event.value.type === "question") return await this.#asking.fromAgent(call, event.value);
     this.#heard(call);
-    if (event.value.type !== "progress" || event.value.text === undefined || call.conversation === null)
-      return;
+    if (event.value.type !== "progress" || event.value.text === undefined) return;
     // Seen by whoever watches now, kept by nobody: what counts comes with the result.
     const { tool, text: said } = event.value;
+    if (call.conversation === null) return tellWatchers(this.#ctx, id, { news: "progress", text: said });
     const told = conversationOf(this.#env, call.conversation).progress(call.lateFor ?? id, tool, said);
     this.#ctx.waitUntil(told.catch((error: unknown) => logError("progress.lost", error, { call: id })));
   }
@@ -172,8 +173,7 @@ export class BridgeDesk {
 
   /** A device has something that is too large for the broker: it is told where to bring it. */
   async #onUpload(socket: WebSocket, call: LedgerCall, request: UploadRequest): Promise<void> {
-    // What a command from the API brings is kept in a place of its own.
-    const place = call.conversation ?? `${this.#ctx.id.name}/command/${call.id}`;
+    const place = placeOf(call, this.#ctx.id.name ?? "");
     const origin = readSettings(this.#env).publicUrl ?? this.#bridge.origin(socket);
     this.#dispatcher.tell(call, "upload", await uploadCommand(this.#env, request, place, origin));
   }

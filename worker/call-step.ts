@@ -7,6 +7,7 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { comesTainted } from "./brought.ts";
 import { checkEdgeCall, EDGE_CALL } from "./edge-call.ts";
 import { logError } from "./log.ts";
 import type { HomeStub } from "./objects.ts";
@@ -67,7 +68,8 @@ export class CallStep {
     const due = [...open.filter((call) => !this.#out.has(call.id)).slice(0, room), ...overdue];
     if (due.length > 0) {
       await this.#host.lease();
-      const tainted = history.some(isTainted);
+      const { transcript } = this.#host;
+      const tainted = history.some(isTainted) || comesTainted(transcript, turn, isTainted);
       const tools = this.#host.tools(settings);
       const isOurs = (call: StoredCall) => tools.get(call.name) !== undefined;
       const calls = due.filter(isOurs);

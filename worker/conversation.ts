@@ -11,6 +11,7 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { nextOf } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { AFTER_EXPIRY_MS, type AskedOfPerson } from "./asking.ts";
+import { historyOf } from "./brought.ts";
 import { CallStep, HOME_RETRY_MS } from "./call-step.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import type { Env } from "./env.ts";
@@ -32,6 +33,8 @@ import { Waiters } from "./waiters.ts";
 const LEASE_MS = 10_000;
 /** While the settings cannot be read. */
 const DEFAULT_MEDIA_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };
+/** Names of conversations that stand for one question, or that their client keeps itself (openai/conversation-key.ts). */
+const ONE_SHOT = /^[^/]+\/(ask\/|openai\/once\.)/;
 /** As long as Home keeps the calls of it. */
 const KEEP_ONE_SHOT_MS = 48 * 3_600_000;
 
@@ -78,7 +81,7 @@ export class Conversation extends DurableObject<Env> {
       tools: (settings) => gatewayTools(settings.tools, env),
       lease: () => this.#lease(),
       fail: (turn, answer, code) => this.#finish(turn, "failed", answer, code),
-      delta: (turn, text) => this.#waiters.tell(turn.id, { event: "delta", data: { text } }),
+      delta: (turn, text, at) => this.#waiters.tell(turn.id, { event: "delta", data: { text, at } }),
       reset: (turn) => this.#waiters.tell(turn.id, { event: "reset", data: {} }),
       replied: (turn, seq) => this.#tellSince(turn, seq - 1),
       later: (work) => ctx.waitUntil(work.catch((error: unknown) => logError("later.failed", error))),
@@ -163,6 +166,11 @@ export class Conversation extends DurableObject<Env> {
   async look(turnId: string): Promise<TurnResult | undefined> {
     const turn = this.#transcript.turn(turnId);
     return turn && this.#result(turn);
+  }
+
+  /** How many turns wait for their end. */
+  async unfinished(): Promise<number> {
+    return this.#transcript.turns().filter(({ status }) => status === "running").length;
   }
 
   /** Every turn with what was said in it. */
@@ -314,10 +322,10 @@ export class Conversation extends DurableObject<Env> {
     }
   }
 
-  /** What is kept for a while only: pictures, and the whole of a question of `/ask`, which no route reaches again. */
+  /** What is kept for a while only: pictures, and the whole of a one-shot: no route reaches it again. */
   async #expire(): Promise<void> {
     const now = Date.now();
-    const isOneShot = this.#name().split("/")[1] === "ask";
+    const isOneShot = ONE_SHOT.test(this.#name());
     const ended = isOneShot ? (this.#transcript.turns().at(-1)?.finishedAt ?? null) : null;
     if (ended !== null && ended + KEEP_ONE_SHOT_MS <= now) return await this.#wipe();
     if ((this.#media.nextExpiry() ?? now + 1) <= now) this.#media.trim();
@@ -332,7 +340,7 @@ export class Conversation extends DurableObject<Env> {
       this.#finish(turn, "failed", `The gateway is not set up right. ${settings.message}`, "settings");
       return "on";
     }
-    const history = this.#transcript.entries(turn.n);
+    const history = historyOf(this.#transcript, turn);
     const own = history.filter((entry) => entry.turn === turn.n);
     const next = nextOf(own, settings.limits);
     if (next.do === "done") {

@@ -1,8 +1,9 @@
+import type { McpVariables } from "./mcp/settings.ts";
 import type { Web } from "./tools/registry.ts";
 import type { ToolVariables } from "./tools/settings.ts";
 
 /** Bindings, variables and secrets of the Worker; settings.ts gives the variables their meaning and defaults. */
-export interface Env extends ToolVariables, Web {
+export interface Env extends ToolVariables, Web, McpVariables {
   HOME: DurableObjectNamespace;
   CONVERSATION: DurableObjectNamespace;
 

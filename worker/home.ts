@@ -18,8 +18,9 @@ import { Asking } from "./asking.ts";
 import { Audit, type AuditQuery } from "./audit.ts";
 import { BridgeDesk } from "./bridge-desk.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
+import { tellNews, watcherTags } from "./call-watchers.ts";
 import { Dispatcher, type NewOrder, tellOutcome, type Unreached } from "./dispatcher.ts";
-import { type EdgeCallArgs, type Order, orderOf } from "./edge-call.ts";
+import { type CallTarget, type EdgeCallArgs, type Order, orderOf } from "./edge-call.ts";
 import type { Env } from "./env.ts";
 import type { HomeContext } from "./home-context.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
@@ -36,7 +37,8 @@ export type Plan = { roster: Roster; health: ModelHealth; day: Spent; told: Budg
 export type SubmitRequest = {
   /** The call's UUID. */
   id: string;
-  conversation: string;
+  /** Null: nobody's turn; the outcome comes over `/wait?call=`. */
+  conversation: string | null;
   args: EdgeCallArgs;
   caller: Caller;
   /** Somebody watches the turn: the device's output is wanted while it comes. */
@@ -151,7 +153,7 @@ export class Home extends DurableObject<Env> {
     const { target } = found;
     const ordered = orderOf(args, target, settings.defaultToolTimeoutMs);
     if (!ordered.ok) return refusal("invalid_params", ordered.text);
-    const order: NewOrder & { conversation: string } = {
+    const order: NewOrder = {
       id,
       conversation,
       caller,
@@ -161,7 +163,8 @@ export class Home extends DurableObject<Env> {
     };
     // An agent of ours asks by its own policy; one that cannot ask is asked for here.
     if (tainted && !target.asks && !ordered.order.readOnly) {
-      return { accepted: true, deadline: await this.#asking.beforeSending(order, STRANGERS_TEXT) };
+      const reason = conversation === null ? UNSEEN_TEXT : STRANGERS_TEXT;
+      return { accepted: true, deadline: await this.#asking.beforeSending(order, reason) };
     }
     return { accepted: true, deadline: await this.#dispatcher.dispatch(order) };
   }
@@ -214,6 +217,11 @@ export class Home extends DurableObject<Env> {
 
   async questions(): Promise<Question[]> {
     return this.#home.questions.open();
+  }
+
+  /** All agents with the schemas of their actions. */
+  async targets(): Promise<CallTarget[]> {
+    return this.#home.agents.targets(this.#home.bridge.heardAt(Date.now()), this.#dispatcher.served);
   }
 
   async agents(): Promise<AgentView[]> {
@@ -281,8 +289,10 @@ export class Home extends DurableObject<Env> {
     const call = this.#home.ledger.get(id);
     if (!call) return new Response("no such call", { status: 404 });
     const { 0: client, 1: server } = new WebSocketPair();
-    this.ctx.acceptWebSocket(server, [id]);
+    const live = url.searchParams.has("live");
+    this.ctx.acceptWebSocket(server, watcherTags(id, live));
     if (call.outcome) tellOutcome(server, call.outcome);
+    else if (live) for (const question of this.#asking.openOf(id)) tellNews(server, question);
     return new Response(null, { status: 101, webSocket: client });
   }
 
@@ -310,6 +320,7 @@ function refusal(errorType: ErrorType, text: string): SubmitReply {
 
 /** Why a call to an agent that cannot ask itself needs an approval. */
 const STRANGERS_TEXT = "the conversation holds a text from a file, the web or a picture";
+const UNSEEN_TEXT = "it comes from another program's model, which may have read anything";
 
 function inWords(ms: number): string {
   const minutes = Math.round(ms / 60_000);

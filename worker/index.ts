@@ -8,6 +8,7 @@ import { AuthSettingsError, apiToken, bridgeToken } from "./auth.ts";
 import { runCommand, showCommand } from "./commands.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
 import { logError } from "./log.ts";
+import { serveMcp } from "./mcp/route.ts";
 import { mediaId, separateImages } from "./media.ts";
 import { getMedia, putMedia } from "./media-routes.ts";
 import { conversationOf, homeOf } from "./objects.ts";
@@ -209,6 +210,8 @@ app.post("/v1/questions/:id", async (c) => {
 });
 
 app.get("/v1/audit", showAudit);
+
+app.all("/mcp", serveMcp);
 
 app.get("/v1/status", async (c) =>
   c.json({ home: requireScope(c, "ask").home, ...(await home(c).status()) }),

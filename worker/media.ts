@@ -199,7 +199,7 @@ function fromBase64(text: string): Uint8Array {
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }
 
-function toBase64(data: Uint8Array): string {
+export function toBase64(data: Uint8Array): string {
   let text = "";
   // Spread over the arguments of a call, a large array would not fit the stack.
   for (let at = 0; at < data.length; at += 8_192)

@@ -14,6 +14,7 @@ import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import type { ToolDefinition, ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { standsApart } from "./brought.ts";
 import { edgeCallDefinition, offlineNote } from "./edge-call.ts";
 import type { Plan } from "./home.ts";
 import { logError } from "./log.ts";
@@ -38,8 +39,8 @@ export type TurnHost = {
   tools(settings: Settings): ToolRegistry;
   lease(): Promise<void>;
   fail(turn: Turn, answer: string, code: string): void;
-  /** Text as it arrives, for whoever waits. */
-  delta(turn: Turn, text: string): void;
+  /** Text as it arrives, for whoever waits. @param at how many characters of the step came before it */
+  delta(turn: Turn, text: string, at: number): void;
   /** What the deltas since the last message said is void. */
   reset(turn: Turn): void;
   /** The reply is stored; `seq` is its message. */
@@ -111,7 +112,7 @@ export class ModelStep {
   ): Promise<void> {
     const estimate = estimateTokens(history);
     let model: NamedModel | undefined;
-    let said = false;
+    let said = 0;
     try {
       const counts = hasLimit(settings.budgets.day);
       const plan = await this.#planFor(counts ? estimate : undefined);
@@ -122,21 +123,24 @@ export class ModelStep {
 
       const fits = estimate <= settings.history.maxTokens;
       const entries = fits ? history : await this.#fitted(turn, history, settings, model, signal);
-      const tools = settings.loopEnabled && next.tools ? this.#tools(plan.roster, settings) : [];
+      const { brought } = turn.origin;
+      const loopEnabled = settings.loopEnabled && brought?.tools !== false;
+      const tools = loopEnabled && next.tools ? this.#tools(plan.roster, settings) : [];
+      const system = systemPrompt(settings, loopEnabled ? plan.roster : undefined, brought?.instructions);
       const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
       const reply = await callModel(model, {
-        messages: toMessages(systemPrompt(settings, plan.roster), entries, note, this.#pictures(entries)),
+        messages: toMessages(system, entries, note, this.#pictures(entries)),
         tools,
         signal,
         onText: (text) => {
-          said = true;
-          this.#host.delta(turn, text);
+          this.#host.delta(turn, text, said);
+          said += text.length;
         },
       });
       if (counts) this.#correct(reply.usage, estimate);
       if (model.name in plan.health) this.#host.later(this.#host.home().modelAnswered(model.name));
       // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
-      const entry = assistantEntry(reply, history, settings.loopEnabled && next.tools);
+      const entry = assistantEntry(reply, history, loopEnabled && next.tools);
       const seq = this.#host.transcript.addReply(
         turn.n,
         lastSaid(turn, history),
@@ -146,7 +150,7 @@ export class ModelStep {
       );
       if (seq !== undefined) this.#host.replied(turn, seq);
     } catch (error) {
-      if (said) this.#host.reset(turn);
+      if (said > 0) this.#host.reset(turn);
       await this.#failed(turn, asModelError(error), attempts, history, settings, model);
     }
   }
@@ -197,10 +201,12 @@ export class ModelStep {
   ): Promise<Entry[]> {
     const { transcript } = this.#host;
     const currentFrom = history.findIndex((entry) => entry.turn === turn.n);
-    const summary = transcript.summary();
+    // A summary is of all the rows, in their order.
+    const apart = standsApart(turn);
+    const summary = apart ? undefined : transcript.summary();
     const options = { ...settings.history, currentFrom, ...(summary && { summary }) };
     const fitted = fitHistory(history, options);
-    if (!fitted.toSummarise) return fitted.entries;
+    if (!fitted.toSummarise || apart) return fitted.entries;
     try {
       const messages: ChatMessage[] = [{ role: "user", content: summaryPrompt(fitted.toSummarise) }];
       const reply = await callModel(model, { messages, tools: [], signal });
@@ -266,9 +272,10 @@ function hasLimit(limits: Settings["budgets"]["day"]): boolean {
   return limits?.tokens !== undefined || limits?.modelCalls !== undefined;
 }
 
-function systemPrompt(settings: Settings, roster: Roster): string {
+/** @param roster absent: no tools are offered */
+function systemPrompt(settings: Settings, roster: Roster | undefined, instructions = ""): string {
   // What changes comes last, so that a provider's prompt cache keeps the rest.
-  return [settings.systemPrompt, settings.loopEnabled ? offlineNote(roster, Date.now()) : ""]
+  return [settings.systemPrompt, instructions, roster ? offlineNote(roster, Date.now()) : ""]
     .filter(Boolean)
     .join("\n\n");
 }

@@ -1,6 +1,7 @@
 /** The rows of a Conversation as the code knows them: their types, and the way from one to the other. */
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
+import type { Brought } from "./brought.ts";
 import type { NewMedia } from "./media.ts";
 
 /** Who asked, over which channel, and where the answer goes if not to the waiting caller. */
@@ -13,6 +14,7 @@ export type Origin = {
   model?: string;
   /** Nobody asked: a job's result set the turn off. */
   event?: "job";
+  brought?: Brought;
 };
 
 /** A question as the person is shown it. */

@@ -37,7 +37,8 @@ export type TurnResult = {
  */
 export type TurnEvent =
   | { event: "turn"; data: { turn: string; status: "running" } }
-  | { event: "delta"; data: { text: string } }
+  /** `at`: how many characters of this step came before it; a client that came late sees the gap. */
+  | { event: "delta"; data: { text: string; at: number } }
   /** The step is tried again: what the deltas since the last message said is void. */
   | { event: "reset"; data: Record<string, never> }
   | { id: number; event: "message"; data: { text: string; calls: CallRecord[] } }

@@ -149,6 +149,16 @@ function sse(event: TurnEvent): string {
   return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
 }
 
+/** Messages of a waiting room as they come, until it closes or the signal fires; none when there is no such room. */
+export async function* roomMessages(
+  stub: { fetch(request: Request): Promise<Response> },
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const socket = await open(stub, path);
+  if (socket !== "gone") yield* messages(socket, signal);
+}
+
 /** One message of a waiting room, or undefined when patience ran out or there is none. */
 export async function firstMessage(
   stub: { fetch(request: Request): Promise<Response> },

@@ -45,6 +45,21 @@ export type Reply = {
   };
 };
 
+/** What an agent says that it can do, and what it could not, and why. */
+export type ToolsList = {
+  tools: Array<{ name: string; description: string; evoclaw?: Record<string, unknown> }>;
+  unavailable: Array<{ name: string; why: string }>;
+};
+
+export type Question = {
+  id: string;
+  agent: string;
+  conversation: string;
+  text: string;
+  options: string[];
+  approval?: { tool: string; parameters: Record<string, unknown>; reason: string } | null;
+};
+
 /** A person is patient; a test that needs longer than this has found something. */
 const ANSWER_WITHIN_MS = 50_000;
 
@@ -137,5 +152,25 @@ export class GatewayClient {
       body: JSON.stringify({ command, payload }),
     });
     return { status: response.status, body: (await response.json()) as Reply["body"] };
+  }
+
+  async toolsOf(agent: string): Promise<ToolsList> {
+    const { body } = await this.command(agent, "tools_list");
+    // SAFETY: the agent's own shape; a test that misses something of it fails.
+    return body.payload as ToolsList;
+  }
+
+  /** Waits until the person is asked something in this conversation. */
+  question(conversation: string, within = 15_000): Promise<Question> {
+    const look = async () => {
+      const { questions } = (await (await this.fetch("/v1/questions")).json()) as { questions: Question[] };
+      return questions.find((one) => one.conversation === conversation);
+    };
+    return until(look, { within, every: 25, what: `a question in ${conversation}` });
+  }
+
+  async answer(question: string, answer: string): Promise<number> {
+    const body = JSON.stringify({ answer });
+    return (await this.fetch(`/v1/questions/${question}`, { method: "POST", body })).status;
   }
 }

@@ -105,7 +105,7 @@ describe.concurrent("an agent that", () => {
       expect(await strategiesOf("thawed")).toEqual([]);
       // So that the test can fail: in time, the same command does leave a trace.
       await stack.gateway.command("thawed", "update_strategy", { action: "add_mean_reversion" });
-      expect(await strategiesOf("thawed")).toHaveProperty("MeanReversion");
+      expect(await strategiesOf("thawed")).toMatchObject([{ strategy: "MeanReversion" }]);
     } finally {
       await observer.stop();
     }

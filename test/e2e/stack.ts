@@ -12,6 +12,7 @@ import { startBroker } from "../../local/broker.ts";
 import { freePort } from "../../local/port.ts";
 import { STAND_IN_MODEL, startStandIn } from "../../local/stand-in/server.ts";
 import { PI_ZERO_2W, tree } from "../../pi-agent/testing/tree.ts";
+import { programFolder, type Scripts } from "../../pi-agent/testkit/programs/folder.ts";
 import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 import { GatewayClient } from "./gateway-client.ts";
@@ -31,9 +32,21 @@ export type AgentOptions = {
   capabilities?: string;
   /** Its own model, the stack's; without one its actions are called by name. */
   model?: boolean;
-  /** More keys at the top of its agent.toml. */
-  top?: Record<string, unknown>;
+  /** More keys at the top of its agent.toml, and tables. */
+  top?: Record<string, unknown> & { tools?: Record<string, unknown> };
   env?: Record<string, string>;
+  /** Files below its `rootOf`; those of a Pi Zero without. */
+  board?: Readonly<Record<string, string>>;
+  /** Programs that it finds before those of this machine. */
+  programs?: Scripts;
+};
+
+type StackAgent = {
+  program: Program;
+  root: string;
+  workspace: string;
+  programs: string | undefined;
+  restart: () => Promise<Program>;
 };
 
 type Broker = { url: string; stop(): Promise<void>; restart(): Promise<void> };
@@ -41,7 +54,7 @@ type Broker = { url: string; stop(): Promise<void>; restart(): Promise<void> };
 export class Stack {
   readonly #options: StackOptions;
   readonly #programs: Program[] = [];
-  readonly #agents = new Map<string, { program: Program; root: string; restart: () => Promise<Program> }>();
+  readonly #agents = new Map<string, StackAgent>();
   #broker: Broker | undefined;
   #scripted: ScriptedModel | undefined;
   #standIn: { baseUrl: string; stop(): Promise<void> } | undefined;
@@ -78,6 +91,11 @@ export class Stack {
   /** The folder below which the agent reads /proc and /sys. */
   rootOf(id: string): string {
     return there(this.#agents.get(id)).root;
+  }
+
+  /** Empty at first: where its file tools and its shell are. */
+  workspaceOf(id: string): string {
+    return there(this.#agents.get(id)).workspace;
   }
 
   async start(): Promise<void> {
@@ -121,18 +139,26 @@ export class Stack {
 
   /** Starts an agent on a Pi Zero of its own (`rootOf`); resolves when it has advertised itself. */
   async startAgent(options: AgentOptions): Promise<Program> {
-    const { id, capabilities, model = false } = options;
-    const root = tree(PI_ZERO_2W);
+    const { id, capabilities, model = false, board = PI_ZERO_2W } = options;
+    const root = tree(board);
     const folder = join(this.#dir, id);
-    mkdirSync(folder, { recursive: true });
+    const workspace = join(folder, "workspace");
+    mkdirSync(workspace, { recursive: true });
     const config = join(folder, "agent.toml");
     const top = { agent_id: id, root, ...(capabilities && { capabilities }), ...options.top };
-    writeFileSync(config, toToml({ ...top, mqtt: { url: this.mqttUrl } }));
-    const env = { ...(model && this.#modelEnvironment()), ...options.env };
+    // Without the skills of the person who runs the tests.
+    const tools = { workspace, skills_path: join(folder, "skills"), ...options.top?.tools };
+    writeFileSync(config, toToml({ ...top, tools, mqtt: { url: this.mqttUrl } }));
+    const programs = options.programs && programFolder(options.programs);
+    const env = {
+      ...(model && this.#modelEnvironment()),
+      ...(programs && { PATH: `${programs}:${process.env.PATH}` }),
+      ...options.env,
+    };
     const restart = async () => {
       const args = ["--config", config];
       const program = this.#run(new Program({ name: id, script: "pi-agent/main.ts", args, env }));
-      this.#agents.set(id, { program, root, restart });
+      this.#agents.set(id, { program, root, workspace, programs, restart });
       await program.ready;
       return program;
     };
@@ -159,8 +185,9 @@ export class Stack {
   async stop(): Promise<void> {
     await Promise.all(this.#programs.map((program) => program.stop()));
     await Promise.all([this.#broker?.stop(), this.#scripted?.close(), this.#standIn?.stop()]);
-    for (const { root } of this.#agents.values()) rmSync(root, { recursive: true, force: true });
-    if (this.#dir) rmSync(this.#dir, { recursive: true, force: true });
+    const folders = [...this.#agents.values()].flatMap(({ root, programs }) => [root, programs ?? []].flat());
+    for (const folder of [...folders, this.#dir])
+      if (folder) rmSync(folder, { recursive: true, force: true });
   }
 
   #run(program: Program): Program {

@@ -1,0 +1,95 @@
+/** Lines of the counted Worker, summed up. */
+import type { Actor, CostLine } from "./lines.ts";
+
+export type Tally = {
+  workerRequests: number;
+  /** Requests to objects, by their kind. */
+  rpc: number;
+  fetches: number;
+  alarms: number;
+  /** Messages that came in over WebSockets. */
+  messages: number;
+  rowsRead: number;
+  /** With a row for each alarm that was set. */
+  rowsWritten: number;
+  alarmsSet: number;
+  statements: number;
+};
+
+export function tally(lines: readonly CostLine[]): Tally {
+  const sum: Tally = {
+    workerRequests: 0,
+    rpc: 0,
+    fetches: 0,
+    alarms: 0,
+    messages: 0,
+    rowsRead: 0,
+    rowsWritten: 0,
+    alarmsSet: 0,
+    statements: 0,
+  };
+  for (const line of lines) {
+    switch (line.cost) {
+      case "worker":
+        sum.workerRequests += 1;
+        break;
+      case "rows":
+        sum.statements += 1;
+        sum.rowsRead += line.read;
+        sum.rowsWritten += line.written;
+        break;
+      case "alarm":
+        if (line.did === "runs") break;
+        sum.alarmsSet += 1;
+        sum.rowsWritten += 1;
+        break;
+      case "request":
+        if (line.via === "rpc") sum.rpc += 1;
+        if (line.via === "fetch") sum.fetches += 1;
+        if (line.via === "alarm") sum.alarms += 1;
+        if (line.via === "message") sum.messages += 1;
+    }
+  }
+  return sum;
+}
+
+/** Each figure over `turns`. */
+export function perTurn(sum: Tally, turns: number): Tally {
+  const shares = { ...sum };
+  for (const key of Object.keys(shares) as Array<keyof Tally>) shares[key] /= turns;
+  return shares;
+}
+
+/**
+ * ms that the objects were awake, both together: the union of what each had to do.
+ * @param tailMs for which an object stays awake after it had nothing left to do
+ */
+export function awakeMs(lines: readonly CostLine[], tailMs = 0): number {
+  const awake = (of: Actor) =>
+    unionMs(
+      lines.flatMap((line) =>
+        (line.cost === "request" || line.cost === "work") && line.of === of
+          ? [{ from: line.from, to: line.to + tailMs }]
+          : [],
+      ),
+    );
+  return awake("Home") + awake("Conversation");
+}
+
+function unionMs(spans: Array<{ from: number; to: number }>): number {
+  let total = 0;
+  let covered = Number.NEGATIVE_INFINITY;
+  for (const { from, to } of spans.sort((a, b) => a.from - b.from)) {
+    total += Math.max(0, to - Math.max(from, covered));
+    covered = Math.max(covered, to);
+  }
+  return total;
+}
+
+/** Whether an alarm stands that has not run yet. An object has one at most. */
+export function alarmStands(lines: readonly CostLine[]): boolean {
+  return (["Home", "Conversation"] as const).some((of) => {
+    const last = lines.findLast((line) => line.cost === "alarm" && line.of === of);
+    return last?.cost === "alarm" && last.did === "set";
+  });
+}

@@ -1,0 +1,78 @@
+/**
+ * A folder of 100 MB that is the same at every run: sources, notes and logs as a workspace has them, many small
+ * files and a few large ones, in folders three deep.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const SMALL = { files: 7_000, minBytes: 200, maxBytes: 16_000 };
+const LARGE = { files: 4, bytes: 10_000_000 };
+const ENDINGS = ["ts", "md", "log", "json", "txt", "py"];
+/** The largest that `edit` takes is 1 MiB. */
+const EDITED_BYTES = 1_000_000;
+/** In one line of one file of the small ones. */
+export const NEEDLE = "the-needle-of-the-tree";
+/** In many lines of nearly all. */
+export const COMMON = "value";
+const WORDS =
+  "const return import export value index result error path length string number async await function buffer stream request timeout device sensor temperature humidity status online offline report call agent home turn step bridge broker ledger clock disk memory";
+
+export type BigTree = { bytes: number; files: number; small: string; large: string; edited: string };
+
+/** @param root is made. @returns what is in it, with paths below it */
+export function makeBigTree(root: string, seed = 4): BigTree {
+  const random = randomOf(seed);
+  const words = WORDS.split(" ");
+  const line = (): string => {
+    const indent = "  ".repeat(random(4));
+    return `${indent}${Array.from({ length: 3 + random(9) }, () => words[random(words.length)]).join(" ")}\n`;
+  };
+  const text = (bytes: number): string => {
+    let made = "";
+    while (made.length < bytes) made += line();
+    return made;
+  };
+  let bytes = 0;
+  let files = 0;
+  const put = (path: string, content: string): string => {
+    mkdirSync(join(root, path, ".."), { recursive: true });
+    writeFileSync(join(root, path), content);
+    bytes += content.length;
+    files += 1;
+    return path;
+  };
+  let small = "";
+  for (let file = 0; file < SMALL.files; file += 1) {
+    const folder = `part-${random(12)}/module-${random(20)}/unit-${random(8)}`;
+    const ending = ENDINGS[random(ENDINGS.length)] ?? "txt";
+    const content = text(SMALL.minBytes + random(SMALL.maxBytes - SMALL.minBytes));
+    const hasNeedle = file === Math.floor(SMALL.files / 2);
+    const path = put(`${folder}/file-${file}.${ending}`, hasNeedle ? `${content}${NEEDLE}\n` : content);
+    if (hasNeedle) small = path;
+  }
+  let large = "";
+  for (let file = 0; file < LARGE.files; file += 1)
+    large = put(`logs/large-${file}.log`, manyLines(text(100_000), LARGE.bytes));
+  const edited = put("edited.ts", `${manyLines(text(50_000), EDITED_BYTES)}once\n`);
+  return { bytes, files, small, large, edited };
+}
+
+/** Numbered, so that no two lines are the same. */
+function manyLines(block: string, bytes: number): string {
+  const lines = block.split("\n").filter(Boolean);
+  let made = "";
+  for (let number = 0; made.length < bytes; number += 1)
+    made += `${number} ${lines[number % lines.length]}\n`;
+  return made;
+}
+
+/** mulberry32: a whole number from 0 to below `below`, the same ones for the same seed. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}

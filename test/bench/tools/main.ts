@@ -1,0 +1,135 @@
+/**
+ * `node test/bench/tools/main.ts [--quick] [--only overhead,tree,memory,start] [--before COMMIT] [--json FILE]`:
+ * what the device's tools cost, beside the same done without them. The figures are never a reason to fail: 0,
+ * unless something did not run.
+ */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
+import { startMosquitto } from "../mosquitto.ts";
+import { Processes } from "../processes.ts";
+import { measureAgentMemory } from "./agent-memory.ts";
+import { makeBigTree } from "./big-tree.ts";
+import { Caller } from "./caller.ts";
+import { overheads } from "./overhead.ts";
+import { measurePair } from "./pairs.ts";
+import { bundledAgent, treeOf } from "./programs.ts";
+import { measureStartUp } from "./start-up.ts";
+import { type ToolResults, toolTable } from "./table.ts";
+import { agentsPlace, treePairs } from "./tree-pairs.ts";
+import type { TreeFigures } from "./tree-row.ts";
+
+const PARTS = ["overhead", "tree", "memory", "start"] as const;
+/** About 8 minutes; `--quick`: about 2, for a look whether it runs. */
+const FULL = { rounds: 9, starts: 9, settleMs: { idle: 45_000, after: 15_000 } };
+const QUICK = { rounds: 3, starts: 3, settleMs: { idle: 3_000, after: 2_000 } };
+/** Without any, and with the one that keeps the young generation small, as the agent's unit would start it. */
+const FLAG_SETS = [[], ["--max-semi-space-size=1"]];
+const ROW_PROGRAM = fileURLToPath(new URL("./tree-row.ts", import.meta.url));
+/** As the shell has it: ended by an interrupt. */
+const EXIT_INTERRUPTED = 130;
+
+const { values: options } = parseArgs({
+  options: {
+    /** Also given when `npm run bench -- --tools` comes here. */
+    tools: { type: "boolean" },
+    quick: { type: "boolean", default: false },
+    only: { type: "string", default: PARTS.join(",") },
+    /** Its start is measured beside today's. */
+    before: { type: "string" },
+    json: { type: "string" },
+  },
+});
+const plan = options.quick ? QUICK : FULL;
+const wanted = new Set(options.only.split(","));
+const dir = mkdtempSync(join(tmpdir(), "edgecall-bench-tools-"));
+const processes = new Processes(dir);
+
+process.on("exit", () => {
+  processes.killAll();
+  rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => process.exit(EXIT_INTERRUPTED));
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+async function measureOverheads(): Promise<Pick<ToolResults, "overheads" | "missing">> {
+  const { pairs, missing, close } = await overheads(join(dir, "overhead"));
+  try {
+    const figures = [];
+    for (const pair of pairs) {
+      say(`${pair.what} beside ${pair.plainly}`);
+      figures.push(await measurePair(pair, plan.rounds));
+    }
+    return { overheads: figures, missing };
+  } finally {
+    await close();
+  }
+}
+
+async function measureTree(): Promise<ToolResults["tree"]> {
+  say("making the tree");
+  const root = join(dir, "tree");
+  const tree = makeBigTree(root);
+  const { environment } = await agentsPlace(root);
+  const rows: TreeFigures[] = [];
+  for (const [row, { what, plainly }] of treePairs(root, tree, environment).entries()) {
+    say(`${what} beside ${plainly}`);
+    const args = [ROW_PROGRAM, root, JSON.stringify(tree), String(row), String(plan.rounds)];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    rows.push(JSON.parse(stdout) as TreeFigures);
+  }
+  return { bytes: tree.bytes, files: tree.files, rows };
+}
+
+async function measureAgents(): Promise<Pick<ToolResults, "memory" | "startUp">> {
+  const mqttUrl = await startMosquitto(dir, processes);
+  const caller = await Caller.connect(mqttUrl);
+  const place = { mqttUrl, caller, processes };
+  const program = bundledAgent(dir, "now");
+  try {
+    const programs = new Map([["now", program]]);
+    if (options.before !== undefined)
+      programs.set(options.before, bundledAgent(dir, "before", treeOf(dir, options.before)));
+    if (wanted.has("start")) say("start-up");
+    const startUp = wanted.has("start") ? await measureStartUp(dir, place, programs, plan.starts) : [];
+    const memory = [];
+    for (const flags of wanted.has("memory") ? FLAG_SETS : []) {
+      say(`memory ${flags.join(" ")}: idle, 100 and 1000 calls of each agent`);
+      memory.push(await measureAgentMemory(dir, { ...place, program }, { settleMs: plan.settleMs, flags }));
+    }
+    return { memory, startUp };
+  } finally {
+    await caller.close();
+  }
+}
+
+try {
+  const loadBefore = loadavg()[0] ?? Number.NaN;
+  const results: ToolResults = {
+    ...(wanted.has("overhead") ? await measureOverheads() : { overheads: [], missing: [] }),
+    tree: wanted.has("tree") ? await measureTree() : { bytes: 0, files: 0, rows: [] },
+    ...(wanted.has("memory") || wanted.has("start") ? await measureAgents() : { memory: [], startUp: [] }),
+  };
+  const load = [loadBefore, loadavg()[0] ?? Number.NaN];
+  const about = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model ?? "", load };
+  console.log(`\n${toolTable(results)}\n`);
+  console.log(
+    `${about.cpus} cores (${about.model}), Node ${about.node}; load ${load.map((one) => one.toFixed(1)).join(" at the start, ")} at the end.`,
+  );
+  if (options.json !== undefined)
+    writeFileSync(options.json, `${JSON.stringify({ ...about, ...results }, null, 2)}\n`);
+} catch (error) {
+  process.exitCode = 1;
+  say(`the bench could not run: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  say(processes.lastWords());
+}
+await processes.endAll();
+// mqtt.js leaves timers behind.
+process.exit();

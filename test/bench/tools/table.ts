@@ -1,0 +1,73 @@
+/** The figures as a person reads them. */
+import type { AgentMemory } from "./agent-memory.ts";
+import type { PairFigures } from "./pairs.ts";
+import type { StartUp } from "./start-up.ts";
+import type { TreeFigures } from "./tree-row.ts";
+
+export type ToolResults = {
+  overheads: PairFigures[];
+  /** What could not be measured here, and why. */
+  missing: string[];
+  tree: { bytes: number; files: number; rows: TreeFigures[] };
+  memory: AgentMemory[];
+  startUp: StartUp[];
+};
+
+/** Of Part A. */
+export const AGENT_RSS_RATIO = 1.8;
+/** What one round of garbage collections differs from the next. */
+export const GROWTH_RATIO = 1.1;
+
+export function toolTable({ overheads, missing, tree, memory, startUp }: ToolResults): string {
+  return [
+    pairTable(
+      "a call",
+      overheads,
+      overheads.map(() => ""),
+    ),
+    ...missing.map((why) => `not measured: ${why}`),
+    "",
+    pairTable(
+      `${tree.files} files, ${mib(tree.bytes)}`,
+      tree.rows,
+      tree.rows.map(({ idle, peak }) => `  peak ${mib(peak)} (${mib(peak - idle)} more than before)`),
+    ),
+    "",
+    ...memory.map(({ flags, bareNode, idle, after, agents }) => {
+      const of = (bytes: number) => `${mib(bytes)} (${(bytes / bareNode).toFixed(2)}×)`;
+      const how = flags.length > 0 ? flags.join(" ") : "no flags";
+      return [
+        `the agent's memory, ${how}, median of ${agents}: bare Node ${mib(bareNode)}, idle ${of(idle)}, after 100 mixed calls ${of(after[100])}, after 1000 ${of(after[1_000])}`,
+        `  ${verdict(idle / bareNode, AGENT_RSS_RATIO)} idle over bare Node;  ${verdict(after[1_000] / after[100], GROWTH_RATIO)} after 1000 over after 100`,
+      ].join("\n");
+    }),
+    "",
+    ...startUp.map(
+      ({ name, wall, cpu, spread, rounds }) =>
+        `start to first advert, ${name}: ${wall.toFixed(0)} ms (middle half of ${rounds} within ${percent(spread)}), processor ${cpu.toFixed(0)} ms`,
+    ),
+  ].join("\n");
+}
+
+const WHAT = 36;
+const PLAIN = 26;
+const CELL = 10;
+
+function pairTable(title: string, rows: readonly PairFigures[], more: readonly string[]): string {
+  const cells = (...texts: string[]) => texts.map((text) => text.padStart(CELL)).join("");
+  return [
+    `${title.padEnd(WHAT)}${"beside".padEnd(PLAIN)}${cells("ours ms", "plain ms", "×", "CPU ×", "CPU + ms", "noise")}`,
+    ...rows.map(
+      ({ what, plainly, ours, plain, ratio, spread }, row) =>
+        `${what.padEnd(WHAT)}${plainly.padEnd(PLAIN)}${cells(ms(ours.wall), ms(plain.wall), ratio.wall.toFixed(2), ratio.cpu.toFixed(2), ms(ours.cpu - plain.cpu), percent(spread))}${more[row]}`,
+    ),
+  ].join("\n");
+}
+
+function verdict(value: number, limit: number): string {
+  return `${value <= limit ? "ok" : "OVER"} ${value.toFixed(2)} (at most ${limit})`;
+}
+
+const ms = (value: number) => (value < 0.1 ? value.toFixed(4) : value.toFixed(1));
+const mib = (bytes: number) => `${(bytes / 1_048_576).toFixed(1)} MiB`;
+const percent = (share: number) => `${(share * 100).toFixed(0)} %`;

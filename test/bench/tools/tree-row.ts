@@ -1,0 +1,30 @@
+/**
+ * `node tree-row.ts ROOT TREE ROW ROUNDS`: one row of the big tree in a process of its own, so that the peak of its
+ * memory is that of this tool. Prints JSON.
+ */
+
+import type { BigTree } from "./big-tree.ts";
+import { measurePair, type PairFigures } from "./pairs.ts";
+import { agentsPlace, treePairs } from "./tree-pairs.ts";
+
+/** Bytes; the peak of the agent's side, programs that it starts not counted. */
+export type TreeFigures = PairFigures & { idle: number; peak: number };
+
+/** A few calls in a row: garbage of one may still be there at the next. */
+const CALLS_FOR_PEAK = 6;
+
+const [root = "", tree = "", row = "", rounds = ""] = process.argv.slice(2);
+const { environment } = await agentsPlace(root);
+const pair = treePairs(root, JSON.parse(tree) as BigTree, environment)[Number(row)];
+if (!pair) throw new Error(`no row ${row}`);
+const idle = peakRss();
+// Before the plain way, whose output comes through this process as well.
+for (let call = 0; call < CALLS_FOR_PEAK; call += 1) await pair.ours();
+const peak = peakRss();
+const figures: TreeFigures = { ...(await measurePair(pair, Number(rounds))), idle, peak };
+process.stdout.write(JSON.stringify(figures));
+await environment.close();
+
+function peakRss(): number {
+  return process.resourceUsage().maxRSS * 1_024;
+}

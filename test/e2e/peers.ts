@@ -1,0 +1,8 @@
+/** Programs of this machine that some tests need: each is undefined when it is there, or says what is missing. */
+import { sandbox, sandboxMissing } from "../../pi-agent/env/sandbox.ts";
+import { gitMissing } from "../../pi-agent/tools/git-run.ts";
+
+const options = { workspace: import.meta.dirname };
+
+export const noSandbox = await sandboxMissing(options);
+export const noGit = noSandbox ?? (await gitMissing(sandbox(options)));

@@ -1,0 +1,232 @@
+/**
+ * Every tool that an agent can offer, called once as an action of an edge_call and once by the device's own loop.
+ * The board and the programs that need hardware are those of pi-agent/testkit; everything else is real.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { PC } from "../../pi-agent/testkit/boards/pc.ts";
+import { PI_4, PI_4_CHIPS } from "../../pi-agent/testkit/boards/pi-4.ts";
+import { fakeCsi } from "../../pi-agent/testkit/programs/cameras.ts";
+import { saying } from "../../pi-agent/testkit/programs/folder.ts";
+import { fakeGpio } from "../../pi-agent/testkit/programs/gpiod.ts";
+import { type Step, script } from "../scripted-model.ts";
+import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
+import { noGit } from "./peers.ts";
+import { ROOT } from "./program.ts";
+import { makeRepository } from "./repository.ts";
+import { startSearchService } from "./search-service.ts";
+import { useStack } from "./stack.ts";
+
+const gpio = fakeGpio(1, PI_4_CHIPS, { registers: "pinctrl" });
+gpio.set("gpiochip0", 17, { name: "GPIO17", val: 1 });
+const PROGRAMS = {
+  ...gpio.scripts,
+  ...fakeCsi("rpicam-still"),
+  i2cdetect: saying("     0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f\n70: -- -- -- -- -- -- 76 --"),
+  systemctl: saying("ssh.service loaded active running OpenBSD Secure Shell server"),
+  journalctl: saying(
+    '{"__REALTIME_TIMESTAMP":"1795311326123456","SYSLOG_IDENTIFIER":"sshd","MESSAGE":"hello"}',
+  ),
+  ping: saying("3 packets transmitted, 3 received, 0% packet loss, time 1002ms"),
+};
+const BOARD = { ...PI_4, "/etc/hostname": "attic\n", "/run/log/journal/.keep": "" };
+
+const web = await startSearchService();
+afterAll(() => web.close());
+
+const PERMISSIONS = ["file_read", "file_write", "shell", "network", "git", "session", "device"];
+
+/** What this machine cannot give `bench`, and why. */
+const lacking = new Map<string, string>();
+
+const stack = useStack({}, async (stack) => {
+  await stack.startAgent({
+    id: "bench",
+    model: true,
+    board: BOARD,
+    programs: PROGRAMS,
+    top: {
+      policy: Object.fromEntries(PERMISSIONS.map((name) => [name, "allow"])),
+      tools: { ...web.settings, skills_path: join(ROOT, "examples/skills") },
+    },
+  });
+  // A PC with none of the programs, no sandbox and no model.
+  await stack.startAgent({
+    id: "bare",
+    board: PC,
+    env: { PATH: join(ROOT, "docs") },
+    top: { tools: { sandboxing: "none" } },
+  });
+  await stack.gateway.online("bench");
+  await stack.gateway.online("bare");
+  const { unavailable } = await stack.gateway.toolsOf("bench");
+  for (const { name, why } of unavailable) lacking.set(name, why);
+  if (noGit === undefined) makeRepository(stack.workspaceOf("bench"));
+});
+
+type Row = {
+  params?: Record<string, unknown>;
+  /** What the model is told. */
+  gives: RegExp;
+  /** Put into the workspace before the call; `$new` is something that was never there. */
+  files?: Record<string, string>;
+  /** What the person answers when asked. */
+  answer?: string;
+  /** A picture comes along. */
+  picture?: true;
+};
+
+const LIST = { "list.txt": "milk\nbread\n" };
+const PATCH = "*** Begin Patch\n*** Update File: list.txt\n@@\n milk\n-bread\n+rolls\n*** End Patch";
+
+const ROWS: Record<string, Row> = {
+  append: { params: { path: "list.txt", content: "eggs\n" }, files: LIST, gives: /^Appended/ },
+  apply_patch: { params: { patch: PATCH }, files: LIST, gives: /list\.txt/ },
+  bash: { params: { command: "cat list.txt | wc -l" }, files: LIST, gives: /^2\n$/ },
+  codesearch: { params: { query: "read a pin", library: "gpiozero" }, gives: /Passages of \/gpiozero\/docs/ },
+  convert_temperature: { params: { value: 21.5 }, gives: /70\.7.*fahrenheit/ },
+  count_lines: { params: { path: "list.txt" }, files: LIST, gives: /^2\s*$/ },
+  cpu: { gives: /% busy/ },
+  disk: { params: { path: "/boot/firmware" }, gives: /\/boot\/firmware/ },
+  edit: {
+    params: { path: "list.txt", old_string: "bread", new_string: "rolls" },
+    files: LIST,
+    gives: /list\.txt/,
+  },
+  find: { params: { pattern: "*.txt" }, files: LIST, gives: /^list\.txt$/m },
+  git_branch: { gives: /^\* main /m },
+  git_commit: { params: { message: "More" }, files: { "new.txt": "$new" }, gives: /^\[main \w+\] More/ },
+  git_diff: { params: { commit: "HEAD" }, gives: /^diff --git/ },
+  git_log: { params: { max_count: 1 }, gives: /^commit \w{40} \(HEAD -> main\)/ },
+  git_status: { files: { "new.txt": "$new" }, gives: /^## main\n.*new\.txt/ },
+  glob: { params: { pattern: "*.txt" }, files: LIST, gives: /^list\.txt$/m },
+  gpio_list: { gives: /^17 GPIO17 input$/m },
+  gpio_read: { params: { pin: 17 }, gives: /^GPIO17 is HIGH \(1\): an input\.$/ },
+  gpio_write: { params: { pin: 27, value: 1 }, gives: /^GPIO27 .*HIGH \(1\)/ },
+  grep: { params: { pattern: "br.ad" }, files: LIST, gives: /^list\.txt:2: bread/m },
+  i2c_detect: { gives: /^I2C bus 1: 1 answered: address 0x76$/ },
+  journal: { params: { lines: 5 }, gives: /^2026-11-22T01:35:26Z sshd: hello$/ },
+  list_processes: { gives: /systemd/ },
+  ls: { files: LIST, gives: /^list\.txt$/m },
+  memory: { gives: /^RAM 25% used/ },
+  network_info: { gives: /eth0/ },
+  ping: { params: { host: "nas.local" }, gives: /^nas\.local answers: 3 of 3 pings came back/ },
+  question: {
+    params: { question: "Which room?", options: ["attic", "cellar"] },
+    answer: "cellar",
+    gives: /^The user answered: cellar$/,
+  },
+  read: { params: { path: "/etc/hostname" }, gives: /^attic\n$/ },
+  services: { gives: /^No service has failed\.\n1 running: ssh$/ },
+  skill: { params: { name: "morning-report" }, gives: /^Skill 'morning-report'\..*\n\n1\. Call/ },
+  snapshot: { params: { resolution: "640x480" }, picture: true, gives: /640x480/ },
+  system_info: { gives: /Raspberry Pi 4 Model B/ },
+  // A script for each of the two ways.
+  task: { params: { prompt: script({ text: "for you" }, { text: "for you" }) }, gives: /^for you$/ },
+  temperature: { gives: /^cpu-thermal: 61\.3 °C/ },
+  todoread: { gives: /^The to-do list is empty\.$/ },
+  todowrite: { params: { todos: [{ content: "water" }] }, gives: /^1 items, 1 open\n1\. \[ \] water$/ },
+  webfetch: { params: { url: `${web.url}/tides` }, gives: /High water at 14:32\./ },
+  websearch: { params: { query: "tides" }, gives: /1\. About tides/ },
+  write: { params: { path: "new/list.txt", content: "milk\n" }, gives: /new\/list\.txt \(5B\)/ },
+};
+
+const NOT_HERE = expect.stringContaining("enabled = true in [tools.web] of agent.toml offers it here");
+const NO_SANDBOX = expect.stringContaining('set sandboxing = "bubblewrap"');
+const NO_GPIO = "no program 'gpioget': install gpiod";
+const NO_RG = expect.stringContaining("install ripgrep");
+
+/** What `bare` lacks, and how to get it. */
+const MISSING: Record<string, unknown> = {
+  codesearch: NOT_HERE,
+  find: NO_RG,
+  git_branch: NO_SANDBOX,
+  git_commit: NO_SANDBOX,
+  git_diff: NO_SANDBOX,
+  git_log: NO_SANDBOX,
+  git_status: NO_SANDBOX,
+  glob: NO_RG,
+  gpio_list: NO_GPIO,
+  gpio_read: NO_GPIO,
+  gpio_write: NO_GPIO,
+  grep: NO_RG,
+  i2c_detect: "no program 'i2cdetect': install i2c-tools",
+  journal: "no program 'journalctl': no systemd here",
+  ping: "no program 'ping': install iputils-ping",
+  services: "no program 'systemctl': no systemd here",
+  skill: expect.stringMatching(/^no skills with instructions: put one at .*\/NAME\/SKILL\.md$/),
+  snapshot: expect.stringContaining("no program for it: install ffmpeg or fswebcam"),
+  task: "no model: set LLM_BASE_URL and LLM_MODEL, or [llm] in agent.toml",
+  webfetch: NOT_HERE,
+  websearch: NOT_HERE,
+};
+
+test("every tool of an agent has a row here, and every row its tool", async () => {
+  const { tools, unavailable } = await stack.gateway.toolsOf("bench");
+  const known = [...tools, ...unavailable].map(({ name }) => name).sort();
+  expect(known).toEqual(Object.keys(ROWS).sort());
+  expect(tools.length).toBeGreaterThan(20);
+});
+
+test("what an agent cannot have is not offered, and the list says why", async () => {
+  const { tools, unavailable } = await stack.gateway.toolsOf("bare");
+  const has = tools.map(({ name }) => name);
+  // Skills are an owner's: no agent lacks them.
+  const known = [...has, ...unavailable.map(({ name }) => name), "convert_temperature", "count_lines"];
+  expect(known.sort()).toEqual(Object.keys(ROWS).sort());
+  expect(Object.fromEntries(unavailable.map(({ name, why }) => [name, why]))).toMatchObject(MISSING);
+  expect(unavailable.map(({ name }) => name).sort()).toEqual(Object.keys(MISSING).sort());
+  expect((await stack.gateway.agent("bare"))?.actions.sort()).toEqual(has.sort());
+});
+
+for (const [name, row] of Object.entries(ROWS)) {
+  const params = row.params ?? {};
+  describe(name, () => {
+    test("as an action of an edge_call", async ({ skip }) => {
+      skip(lacking.has(name), lacking.get(name));
+      const turn = await play(row, action("bench", name, params));
+      expect(turn.calls).toMatchObject([{ agent: "bench", action: name, status: "success" }]);
+    });
+
+    test("by the device's own loop", async ({ skip }) => {
+      skip(lacking.has(name), lacking.get(name));
+      const turn = await play(row, ownLoop("bench", tool(name, params), RESULTS));
+      expect(turn.calls).toMatchObject([
+        { agent: "bench", status: "success", calls: [{ name, args: params, status: "success" }] },
+      ]);
+    });
+  });
+}
+
+async function play({ files = {}, answer, picture, gives }: Row, step: Step) {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(stack.workspaceOf("bench"), path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text.replace("$new", crypto.randomUUID()));
+  }
+  const conversation = crypto.randomUUID();
+  const asked = stack.gateway.ask(
+    script(step, { text: picture ? "$results$pictures" : "$results" }),
+    conversation,
+  );
+  if (answer !== undefined) {
+    const { id } = await stack.gateway.question(conversation);
+    expect(await stack.gateway.answer(id, answer)).toBe(200);
+  }
+  const turn = await asked;
+  expect(turn).toMatchObject({ status: "done", answer: expect.stringMatching(gives) });
+  if (picture) {
+    // To the model, and to the person.
+    expect(turn.answer).toMatch(/data:image\/jpeg \d{3,}$/);
+    const { media } = turn.calls[0] as { media?: Array<{ id: string }> };
+    const served = await stack.gateway.fetch(`/v1/media/${media?.[0]?.id}`);
+    expect(served.headers.get("content-type")).toBe("image/jpeg");
+    expect(Buffer.from(await served.arrayBuffer()).subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
+  }
+  return turn;
+}
+
+test("every history that the models were sent is valid", () => {
+  expect(stack.model.breaches).toEqual([]);
+});

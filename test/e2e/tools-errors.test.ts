@@ -1,0 +1,126 @@
+/** What a model reads when a tool fails: the texts of the tool-loop design, word for word, in both ways. */
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { type Step, script } from "../scripted-model.ts";
+import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
+import type { CallRecord } from "./gateway-client.ts";
+import { noSandbox } from "./peers.ts";
+import { useStack } from "./stack.ts";
+
+/** The design's own example: an agent with these three. */
+const tools = { enabled: ["bash", "read", "write"] };
+
+describe.skipIf(noSandbox !== undefined)("an agent with bash, read and write", () => {
+  const stack = useStack({}, async (stack) => {
+    const patient = { tools: { ...tools, bash_timeout_ms: 1_000 }, policy: { shell: "allow" } };
+    await stack.startAgent({ id: "pi", model: true, top: patient });
+    await stack.startAgent({ id: "shut", model: true, top: { tools, policy: { shell: "deny" } } });
+    await stack.startAgent({
+      id: "reader",
+      model: true,
+      top: { tools: { enabled: ["read", "bash"] }, agent: { capabilities: ["file_read"] } },
+    });
+    for (const id of ["pi", "shut", "reader"]) await stack.gateway.online(id);
+  });
+
+  /** What the asking model was told, to the letter. */
+  async function told(step: Step): Promise<{ text: string | null; call: CallRecord | undefined }> {
+    const { answer, calls } = await stack.gateway.ask(script(step, RESULTS));
+    return { text: answer, call: calls[0] };
+  }
+
+  /** The device's own model calls; what it was told comes back as its answer. */
+  async function toldByItself(agent: string, name: string, args: Record<string, unknown>) {
+    const { text, call } = await told(ownLoop(agent, tool(name, args), RESULTS));
+    expect(call?.calls).toHaveLength(1);
+    return { text, call: call?.calls?.[0] };
+  }
+
+  test("not found", async () => {
+    const text =
+      "Error: Tool 'git_status' not found. Available tools: bash, read, write.\n" +
+      "Please choose an available tool or explain to the user.";
+    expect(await toldByItself("pi", "git_status", {})).toEqual({
+      text,
+      call: expect.objectContaining({ status: "error", error_type: "not_found", error: text }),
+    });
+    // The gateway knows the actions, and the device is not asked.
+    expect(await told(action("pi", "git_status"))).toEqual({
+      text:
+        "Error: Invalid parameters for 'edge_call': agent 'pi' has no action 'git_status'.\n" +
+        "Required: [agent_id]. Optional: [query, action, params].\n" +
+        "Actions of 'pi': bash, read, write.",
+      call: expect.objectContaining({ status: "error", error_type: "invalid_params" }),
+    });
+    expect((await told(tool("bash", { command: "ls" }))).text).toBe(
+      "Error: Tool 'bash' not found. Available tools: edge_call.\n" +
+        "Please choose an available tool or explain to the user.",
+    );
+    // The device says it to whoever asks past the gateway's list.
+    const { body } = await stack.gateway.command("pi", "tool", { tool: "git_status", parameters: {} });
+    expect(body.payload).toMatchObject({ status: "error", error_type: "not_found", error: text });
+  });
+
+  test("timeout", async () => {
+    const text =
+      "Error: Tool 'bash' timed out after 1s. Command: 'sleep 60'.\n" +
+      "Try again with a shorter timeout or explain to the user.";
+    const failed = {
+      text,
+      call: expect.objectContaining({ status: "error", error_type: "timeout", error: text }),
+    };
+    expect(await toldByItself("pi", "bash", { command: "sleep 60" })).toEqual(failed);
+    expect(await told(action("pi", "bash", { command: "sleep 60" }))).toEqual(failed);
+    // What it said until then is not lost.
+    const half = { command: "echo half; sleep 60", timeout_ms: 700 };
+    expect((await told(action("pi", "bash", half))).text).toBe(
+      "Error: Tool 'bash' timed out after 0.7s. Command: 'echo half; sleep 60'.\n" +
+        "Try again with a shorter timeout or explain to the user.\n" +
+        "Output so far:\nhalf\n",
+    );
+  });
+
+  test("permission", async () => {
+    const text =
+      "Error: Permission denied for tool 'bash' (requires: shell).\n" +
+      "This agent does not have shell access. Explain to the user.";
+    const failed = {
+      text,
+      call: expect.objectContaining({ status: "error", error_type: "permission_denied", error: text }),
+    };
+    expect(await toldByItself("shut", "bash", { command: "touch was-here" })).toEqual(failed);
+    expect(await told(action("shut", "bash", { command: "touch was-here" }))).toEqual(failed);
+    expect(readdirSync(stack.workspaceOf("shut"))).toEqual([]);
+    // An agent whose capabilities leave it out does not have it at all.
+    expect((await toldByItself("reader", "bash", { command: "touch was-here" })).text).toBe(
+      "Error: Tool 'bash' not found. Available tools: read.\n" +
+        "Please choose an available tool or explain to the user.",
+    );
+    expect((await told(action("reader", "bash", { command: "ls" }))).text).toContain(
+      "agent 'reader' has no action 'bash'",
+    );
+  });
+
+  test("parameters", async () => {
+    const text =
+      "Error: Invalid parameters for 'read': missing 'path'.\n" +
+      "Required: [path]. Optional: [offset, limit].";
+    expect(await toldByItself("pi", "read", {})).toEqual({
+      text,
+      call: expect.objectContaining({ status: "error", error_type: "invalid_params", error: text }),
+    });
+    // The gateway's model was never shown the schema, so it comes along.
+    const called = await told(action("pi", "read", { limit: 5 }));
+    const [first, second, schema] = called.text?.split(/\n(?=Required|Schema)/) ?? [];
+    expect(`${first}\n${second}`).toBe(text);
+    expect(JSON.parse(schema?.replace("Schema of 'read': ", "") ?? "")).toMatchObject({
+      required: ["path"],
+      properties: { path: { type: "string" }, offset: { type: "integer" }, limit: { type: "integer" } },
+    });
+    expect(called.call).toMatchObject({ status: "error", error_type: "invalid_params" });
+  });
+
+  test("every history that the models were sent is valid", () => {
+    expect(stack.model.breaches).toEqual([]);
+  });
+});

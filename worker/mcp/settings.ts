@@ -1,0 +1,34 @@
+/** The variables of `/mcp`; docs/mcp.md explains them. */
+export type McpVariables = {
+  /** Up to so many actions are tools of their own; 0 = none. */
+  MCP_ACTION_TOOLS?: string;
+  /** Names of tokens, or `*`, whose clients read nothing of strangers: the devices' own policy is enough for them. */
+  MCP_TRUSTED_TOKENS?: string;
+  /** Origins of web pages that may call, separated by commas; this gateway's own may. */
+  MCP_ORIGINS?: string;
+};
+
+export type McpSettings = {
+  actionTools: number;
+  trustedTokens: ReadonlySet<string>;
+  origins: ReadonlySet<string>;
+};
+
+/** About what a model chooses from well, and 10 KB of a request. */
+const ACTION_TOOLS = 40;
+const ACTION_TOOLS_MAX = 256;
+
+export function readMcpSettings(env: McpVariables): McpSettings {
+  const wanted = Number(env.MCP_ACTION_TOOLS || ACTION_TOOLS);
+  return {
+    // A slip costs convenience, not safety: it gets the default.
+    actionTools:
+      Number.isInteger(wanted) && wanted >= 0 && wanted <= ACTION_TOOLS_MAX ? wanted : ACTION_TOOLS,
+    trustedTokens: list(env.MCP_TRUSTED_TOKENS),
+    origins: list(env.MCP_ORIGINS),
+  };
+}
+
+function list(text: string | undefined): ReadonlySet<string> {
+  return new Set((text ?? "").split(",").flatMap((one) => one.trim() || []));
+}
