@@ -32,7 +32,7 @@ test("a burst is one turn with one answer to all of it, and a repeat adds nothin
   const [turn, ...others] = await turnsOf("burst");
   expect(others).toEqual([]);
   expect(turn?.text.match(/cellar/g)).toHaveLength(1);
-});
+}, 20_000);
 
 test("after an answer, or without the wish, a message is a turn of its own", async () => {
   const one = await speak("apart", script({ text: "one" }));
