@@ -1,4 +1,5 @@
 /** The ledger's file: append, read back, replace. Nothing here knows what the lines mean. */
+import { writeSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder, writeWhole } from "./whole-file.ts";
@@ -39,7 +40,8 @@ export class LedgerFile implements LedgerStorage {
     const handle = await this.#open();
     const size = this.#size ?? (await handle.stat()).size;
     this.#size = undefined;
-    await handle.appendFile(bytes);
+    // At once: it goes to the system's memory, which is quicker than to hand it to another thread and back.
+    for (let written = 0; written < bytes.length; ) written += writeSync(handle.fd, bytes, written);
     this.#size = size + bytes.length;
     return size;
   }

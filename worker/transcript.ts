@@ -1,6 +1,7 @@
 /** The transcript of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
+import { KeptRows } from "./kept-rows.ts";
 import {
   type CallRow,
   type MessageRow,
@@ -11,11 +12,8 @@ import {
   type StoredCall,
   type StoredEntry,
   type Turn,
-  type TurnRow,
   type TurnStatus,
   toCall,
-  toEntry,
-  toTurn,
 } from "./transcript-rows.ts";
 import { TurnQuestions } from "./turn-questions.ts";
 
@@ -24,14 +22,14 @@ const MERGED_MAX_CHARS = 32_000;
 const MERGED_MAX_IMAGES = 8;
 
 export class Transcript {
-  readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  readonly #rows: KeptRows;
   readonly questions: TurnQuestions;
   #seq: number | undefined;
 
   constructor(storage: DurableObjectStorage) {
-    this.#storage = storage;
     this.#sql = storage.sql;
+    this.#rows = new KeptRows(storage);
     this.questions = new TurnQuestions(storage, () => this.#nextSeq());
   }
 
@@ -40,120 +38,79 @@ export class Transcript {
    * @returns `as`: what was said is a turn of its own, was joined to the one that waits, or is known
    */
   begin(turn: NewTurn): { turn: Turn; as: "new" | "joined" | "known" } {
-    return this.#storage.transactionSync(() => {
+    return this.#rows.write(() => {
       const known = turn.idempotency === undefined ? undefined : this.#turnByKey(turn.idempotency);
       if (known) return { turn: known, as: "known" };
       const waiting = turn.merge ? this.#unanswered(turn) : undefined;
       if (waiting) return { turn: this.#join(waiting, turn), as: "joined" };
-      const n = this.#insertTurn(turn.origin, turn.id, turn.idempotency);
-      const images = turn.images.length > 0 ? JSON.stringify(turn.images) : null;
-      this.#sql.exec(
-        "INSERT INTO message (seq, turn, role, text, images) VALUES (?, ?, 'user', ?, ?)",
-        this.#nextSeq(),
-        n,
-        turn.text,
-        images,
-      );
-      return { turn: this.turn(turn.id) as Turn, as: "new" };
+      const begun = this.#insertTurn(turn.origin, turn.id, turn.idempotency);
+      this.#addMessage(begun.n, "user", turn.text, turn.images);
+      return { turn: begun, as: "new" };
     });
   }
 
-  /** The newest turn, while the model has said nothing in it and the same person goes on speaking. */
-  #unanswered({ origin, text, images }: NewTurn): (Turn & { message: number }) | undefined {
-    const [row] = this.#sql
-      .exec<TurnRow & { message: number; said: string; shown: string | null }>(
-        `SELECT turn.*, m.seq AS message, m.text AS said, m.images AS shown FROM turn
-         JOIN message m ON m.turn = turn.n AND m.role = 'user'
-         WHERE turn.n = (SELECT MAX(n) FROM turn) AND turn.status = 'running' AND turn.error IS NULL
-           AND NOT EXISTS (SELECT 1 FROM message WHERE turn = turn.n AND role = 'assistant')`,
-      )
-      .toArray();
-    if (!row) return undefined;
-    const turn = toTurn(row);
-    const shown = row.shown === null ? 0 : (JSON.parse(row.shown) as string[]).length;
+  /** The newest turn's message, while the model has said nothing to it and the same person goes on speaking. */
+  #unanswered({ origin, text, images }: NewTurn): (StoredEntry & { role: "user" }) | undefined {
+    const turn = this.turns().at(-1);
+    if (turn?.status !== "running" || turn.error !== null) return undefined;
+    const entries = this.entriesOf(turn.n);
+    const said = entries.find((entry) => entry.role === "user");
+    if (!said || entries.some((entry) => entry.role === "assistant")) return undefined;
+    const shown = said.images?.length ?? 0;
     const fits =
-      row.said.length + text.length < MERGED_MAX_CHARS && shown + images.length <= MERGED_MAX_IMAGES;
+      said.text.length + text.length < MERGED_MAX_CHARS && shown + images.length <= MERGED_MAX_IMAGES;
     const same = turn.origin.principal === origin.principal && turn.origin.channel === origin.channel;
-    return fits && same ? { ...turn, message: row.message } : undefined;
+    return fits && same ? said : undefined;
   }
 
   /** A new seq: a reply of the model to what was said before is dropped then, and it is asked again. */
-  #join(turn: Turn & { message: number }, more: NewTurn): Turn {
-    this.#sql.exec(
-      `UPDATE message SET seq = ?, text = text || char(10, 10) || ?,
-         images = CASE WHEN ?3 = '[]' THEN images ELSE
-           (SELECT json_group_array(value) FROM (SELECT value FROM json_each(COALESCE(images, '[]'))
-            UNION ALL SELECT value FROM json_each(?3))) END
-       WHERE seq = ?4`,
-      this.#nextSeq(),
-      more.text,
-      JSON.stringify(more.images),
-      turn.message,
-    );
-    this.#sql.exec("UPDATE turn SET attempts = 0, not_before = 0 WHERE n = ?", turn.n);
+  #join(said: StoredEntry & { role: "user" }, more: NewTurn): Turn {
+    this.#rows.replaceMessage(said.seq, {
+      seq: this.#nextSeq(),
+      text: `${said.text}\n\n${more.text}`,
+      images: imagesText([...(said.images ?? []), ...more.images]),
+    });
+    const turn = this.#rows.updateTurn(said.turn, "attempts = 0, not_before = 0");
+    if (!turn) throw new Error("a message is of a turn");
     if (more.idempotency !== undefined)
       this.#sql.exec("INSERT INTO merged (idempotency, turn) VALUES (?, ?)", more.idempotency, turn.n);
-    return this.turnAt(turn.n) as Turn;
+    return turn;
   }
 
   #turnByKey(idempotency: string): Turn | undefined {
-    const own = this.#turnBy("idempotency", idempotency);
-    if (own) return own;
-    const [merged] = this.#sql
-      .exec<{ turn: number }>("SELECT turn FROM merged WHERE idempotency = ?", idempotency)
+    const [known] = this.#sql
+      .exec<{ n: number }>(
+        "SELECT n FROM turn WHERE idempotency = ?1 UNION ALL SELECT turn FROM merged WHERE idempotency = ?1",
+        idempotency,
+      )
       .toArray();
-    return merged && this.turnAt(merged.turn);
+    return known && this.turnAt(known.n);
   }
 
   turn(id: string): Turn | undefined {
-    return this.#turnBy("id", id);
+    return this.turns().findLast((turn) => turn.id === id);
   }
 
   /** The turn whose step is due: the oldest that is not finished. */
   currentTurn(): Turn | undefined {
-    return one(
-      this.#sql.exec<TurnRow>("SELECT * FROM turn WHERE status = 'running' ORDER BY n LIMIT 1"),
-      toTurn,
-    );
+    return this.turns().find((turn) => turn.status === "running");
   }
 
   turns(): Turn[] {
-    return this.#sql.exec<TurnRow>("SELECT * FROM turn ORDER BY n").toArray().map(toTurn);
+    return this.#rows.turns();
   }
 
   turnAt(n: number): Turn | undefined {
-    return one(this.#sql.exec<TurnRow>("SELECT * FROM turn WHERE n = ?", n), toTurn);
-  }
-
-  #turnBy(column: "id" | "idempotency", value: string): Turn | undefined {
-    return one(this.#sql.exec<TurnRow>(`SELECT * FROM turn WHERE ${column} = ?`, value), toTurn);
+    return this.#rows.turn(n);
   }
 
   /** Entries of the conversation up to and with a turn; later turns that wait are not in the history yet. */
   entries(upToTurn: number): StoredEntry[] {
-    return this.#entries(0, upToTurn);
+    return this.#rows.entriesUpTo(upToTurn);
   }
 
   entriesOf(turn: number): StoredEntry[] {
-    return this.#entries(turn, turn);
-  }
-
-  #entries(from: number, to: number): StoredEntry[] {
-    const messages = this.#sql
-      .exec<MessageRow>("SELECT * FROM message WHERE turn BETWEEN ? AND ? ORDER BY turn, seq", from, to)
-      .toArray();
-    const calls = new Map<number, StoredCall[]>();
-    const rows = this.#sql.exec<CallRow>(
-      "SELECT * FROM call WHERE turn BETWEEN ? AND ? ORDER BY message, position",
-      from,
-      to,
-    );
-    for (const row of rows) {
-      const list = calls.get(row.message);
-      if (list) list.push(toCall(row));
-      else calls.set(row.message, [toCall(row)]);
-    }
-    return messages.map((row) => toEntry(row, calls.get(row.seq) ?? []));
+    return this.#rows.entriesOf(turn);
   }
 
   call(id: string): StoredCall | undefined {
@@ -162,22 +119,19 @@ export class Transcript {
 
   /** Counts a try at the current step, before it is made, so that a crash cannot hide it. */
   countAttempt(turn: number): number {
-    return this.#sql
-      .exec<{ attempts: number }>(
-        "UPDATE turn SET attempts = attempts + 1, not_before = 0 WHERE n = ? RETURNING attempts",
-        turn,
-      )
-      .one().attempts;
+    const counted = this.#rows.updateTurn(turn, "attempts = attempts + 1, not_before = 0");
+    if (!counted) throw new Error(`no turn ${turn}`);
+    return counted.attempts;
   }
 
   /** A step got somewhere without an answer of the model: the next one starts with all its tries. */
   progressed(turn: number): void {
-    this.#sql.exec("UPDATE turn SET attempts = 0 WHERE n = ?", turn);
+    this.#rows.updateTurn(turn, "attempts = 0");
   }
 
   /** The next try waits until then. */
   postpone(turn: number, notBefore: number): void {
-    this.#sql.exec("UPDATE turn SET not_before = ? WHERE n = ?", notBefore, turn);
+    this.#rows.updateTurn(turn, "not_before = ?", notBefore);
   }
 
   /**
@@ -191,40 +145,28 @@ export class Transcript {
     model: string,
     usage: Usage | undefined,
   ): number | undefined {
-    return this.#storage.transactionSync(() => {
-      const state = this.#sql
-        .exec<{ status: TurnStatus; last: number | null }>(
-          "SELECT status, (SELECT MAX(seq) FROM message WHERE turn = n AND role <> 'note') AS last FROM turn WHERE n = ?",
-          turn,
-        )
-        .one();
-      if (state.status !== "running" || state.last !== after) return undefined;
-      const seq = this.#nextSeq();
-      this.#sql.exec(
-        "INSERT INTO message (seq, turn, role, text) VALUES (?, ?, 'assistant', ?)",
-        seq,
-        turn,
-        reply.text,
-      );
+    return this.#rows.write(() => {
+      const last = this.entriesOf(turn).findLast((entry) => entry.role !== "note")?.seq ?? null;
+      if (this.turnAt(turn)?.status !== "running" || last !== after) return undefined;
+      const seq = this.#addMessage(turn, "assistant", reply.text);
       for (const [position, call] of reply.calls.entries()) {
-        this.#sql.exec(
-          "INSERT INTO call (id, turn, message, position, model_call_id, name, args, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-          call.id,
+        this.#rows.insertCall({
+          id: call.id,
           turn,
-          seq,
+          message: seq,
           position,
-          call.modelCallId,
-          call.name,
-          JSON.stringify(call.args),
-          call.problem ?? null,
-        );
+          model_call_id: call.modelCallId,
+          name: call.name,
+          args: JSON.stringify(call.args),
+          problem: call.problem ?? null,
+        });
       }
-      this.#sql.exec(
-        "UPDATE turn SET attempts = 0, model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ? WHERE n = ?",
+      this.#rows.updateTurn(
+        turn,
+        "attempts = 0, model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?",
         model,
         usage?.input_tokens ?? 0,
         usage?.output_tokens ?? 0,
-        turn,
       );
       return seq;
     });
@@ -236,15 +178,16 @@ export class Transcript {
    * @returns n of its turn, or undefined: it was answered before
    */
   settle(callId: string, outcome: Outcome, submittedAt?: number): number | undefined {
-    const rows = this.#sql.exec<{ turn: number }>(
-      "UPDATE call SET outcome = ?, submitted_at = ?, settled_at = ?, settled_seq = ? WHERE id = ? AND outcome IS NULL RETURNING turn",
+    const settled = this.#rows.updateCall(
+      callId,
+      "outcome = ?, submitted_at = ?, settled_at = ?, settled_seq = ?",
+      "outcome IS NULL",
       JSON.stringify(outcome),
       submittedAt ?? null,
       Date.now(),
       this.#nextSeq(),
-      callId,
     );
-    return rows.toArray()[0]?.turn;
+    return settled?.turn;
   }
 
   /**
@@ -255,48 +198,39 @@ export class Transcript {
    * @returns false when it was here before
    */
   settleLate(callId: string, by: string, outcome: Outcome, note: string, ownTurn: boolean): boolean {
-    return this.#storage.transactionSync(() => {
+    return this.#rows.write(() => {
       const call = this.call(callId);
       const before: (Outcome & { lateBy?: string[] }) | undefined = call?.outcome;
       if (!call || !before || before.lateBy?.includes(by)) return false;
       const lateBy = [...(before.lateBy ?? []), by];
       const stands =
         before.job === undefined && before.errorType !== "outcome_unknown" && before.errorType !== "timeout";
-      this.#sql.exec(
-        "UPDATE call SET outcome = ?, settled_seq = ? WHERE id = ?",
+      this.#rows.updateCall(
+        callId,
+        "outcome = ?, settled_seq = ?",
+        "TRUE",
         JSON.stringify({ ...(stands ? before : { ...outcome, late: true }), lateBy }),
         this.#nextSeq(),
-        callId,
       );
       const asked = this.turnAt(call.turn);
       const turn =
         ownTurn && asked
-          ? this.#insertTurn({ ...asked.origin, event: "job" })
-          : (this.currentTurn()?.n ?? this.#lastTurn());
-      this.#sql.exec(
-        "INSERT INTO message (seq, turn, role, text) VALUES (?, ?, 'note', ?)",
-        this.#nextSeq(),
-        turn,
-        note,
-      );
+          ? this.#insertTurn({ ...asked.origin, event: "job" }).n
+          : (this.currentTurn()?.n ?? this.turns().at(-1)?.n ?? 0);
+      this.#addMessage(turn, "note", note);
       return true;
     });
   }
 
-  #lastTurn(): number {
-    return this.#sql.exec<{ n: number }>("SELECT COALESCE(MAX(n), 0) AS n FROM turn").one().n;
+  #insertTurn(origin: Origin, id: string = crypto.randomUUID(), idempotency?: string): Turn {
+    return this.#rows.insertTurn(id, idempotency ?? null, JSON.stringify(origin));
   }
 
-  #insertTurn(origin: Origin, id: string = crypto.randomUUID(), idempotency?: string): number {
-    return this.#sql
-      .exec<{ n: number }>(
-        "INSERT INTO turn (id, idempotency, origin, status, created_at) VALUES (?, ?, ?, 'running', ?) RETURNING n",
-        id,
-        idempotency ?? null,
-        JSON.stringify(origin),
-        Date.now(),
-      )
-      .one().n;
+  /** @returns its seq */
+  #addMessage(turn: number, role: MessageRow["role"], text: string, images: string[] = []): number {
+    const seq = this.#nextSeq();
+    this.#rows.insertMessage({ seq, turn, role, text, images: imagesText(images) });
+    return seq;
   }
 
   /** What a turn and its conversation have spent on models. */
@@ -328,11 +262,8 @@ export class Transcript {
   }
 
   notify(turn: number, text: string, keys: BudgetKey[]): void {
-    this.#sql.exec(
-      "UPDATE turn SET notices = json_insert(notices, '$[#]', json(?)) WHERE n = ?",
-      JSON.stringify({ text, keys } satisfies Notice),
-      turn,
-    );
+    const notice = JSON.stringify({ text, keys } satisfies Notice);
+    this.#rows.updateTurn(turn, "notices = json_insert(notices, '$[#]', json(?))", notice);
   }
 
   /** The newest summary of what no longer fits. */
@@ -350,11 +281,11 @@ export class Transcript {
       summary.text,
       Date.now(),
     );
-    this.#sql.exec(
-      "UPDATE turn SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ? WHERE n = ?",
+    this.#rows.updateTurn(
+      turn,
+      "input_tokens = input_tokens + ?, output_tokens = output_tokens + ?",
       usage?.input_tokens ?? 0,
       usage?.output_tokens ?? 0,
-      turn,
     );
   }
 
@@ -363,33 +294,24 @@ export class Transcript {
    * becomes of the object that is about to end it.
    */
   cancelling(turn: number): void {
-    this.#sql.exec("UPDATE turn SET error = 'cancelled' WHERE n = ? AND status = 'running'", turn);
+    if (this.turnAt(turn)?.status === "running") this.#rows.updateTurn(turn, "error = 'cancelled'");
   }
 
   /** Ends a turn that is running; the reply that has to be sent is stored in the same transaction. */
   finish(turn: Turn, status: Exclude<TurnStatus, "running">, answer: string, error?: string): boolean {
-    return this.#storage.transactionSync(() => {
-      const ended = this.#sql
-        .exec(
-          "UPDATE turn SET status = ?, answer = ?, error = ?, finished_at = ?, finished_seq = ? WHERE n = ? AND status = 'running' RETURNING n",
-          status,
-          answer,
-          error ?? null,
-          Date.now(),
-          this.#nextSeq(),
-          turn.n,
-        )
-        .toArray();
-      if (ended.length === 0) return false;
-      if (status !== "done") {
-        // What the person was told belongs to the history; many endpoints also refuse two user messages in a row.
-        this.#sql.exec(
-          "INSERT INTO message (seq, turn, role, text) VALUES (?, ?, 'assistant', ?)",
-          this.#nextSeq(),
-          turn.n,
-          answer,
-        );
-      }
+    return this.#rows.write(() => {
+      if (this.turnAt(turn.n)?.status !== "running") return false;
+      this.#rows.updateTurn(
+        turn.n,
+        "status = ?, answer = ?, error = ?, finished_at = ?, finished_seq = ?",
+        status,
+        answer,
+        error ?? null,
+        Date.now(),
+        this.#nextSeq(),
+      );
+      // What the person was told belongs to the history; many endpoints also refuse two user messages in a row.
+      if (status !== "done") this.#addMessage(turn.n, "assistant", answer);
       if (turn.origin.reply) {
         this.#sql.exec(
           "INSERT INTO reply (turn, address, text) VALUES (?, ?, ?)",
@@ -425,7 +347,12 @@ export class Transcript {
   }
 
   /** After everything was deleted. */
-  forgetSeq(): void {
+  forget(): void {
     this.#seq = undefined;
+    this.#rows.forget();
   }
+}
+
+function imagesText(images: readonly string[]): string | null {
+  return images.length > 0 ? JSON.stringify(images) : null;
 }

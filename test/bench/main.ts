@@ -20,7 +20,7 @@ import { LEVELS, measureRounds } from "./rounds.ts";
 import { workerSizes } from "./sizes.ts";
 import { NOTES, table } from "./table.ts";
 
-/** About 7 minutes, half of them waits; `--quick`: about 2, for a look whether it runs. */
+/** About 8 minutes, half of them waits; `--quick`: about 2, for a look whether it runs. */
 const FULL = {
   rounds: 6,
   sliceMs: 1_900,

@@ -31,7 +31,8 @@ describe("a tally", () => {
 describe("the time awake", () => {
   const lines: CostLine[] = [
     request("Home", "rpc", 0, 10),
-    request("Home", "rpc", 5, 20),
+    request("Home", "rpc", 2, 5),
+    request("Home", "rpc", 8, 20),
     { cost: "work", of: "Home", from: 100, to: 130 },
     request("Conversation", "rpc", 0, 7),
   ];

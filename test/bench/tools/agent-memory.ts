@@ -15,7 +15,7 @@ const OF_EACH = 3;
 const BARE_NODE = "setInterval(()=>{},1e6)";
 /** The agents' marks, in calls. The first is when every tool has been used and its code is compiled. */
 const MARKS = [100, 1_000] as const;
-/** What is not a read would ask first; each tool has a conversation of its own, so that none taints another. */
+/** What is not a read would ask first. */
 const POLICY = '\n[policy]\nshell = "allow"\nfile_write = "allow"\ngit = "allow"\n';
 
 export type AgentMemory = {
@@ -28,11 +28,16 @@ export type AgentMemory = {
   agents: number;
 };
 
-/** The nth call of the mix. Of 20, 4 start a program in the sandbox. */
+const MIX = 20;
+/** Before the mix, for git_status. */
+const FIRST: ToolCall = { tool: "bash", parameters: { command: "git init -q ." } };
+
+/** The nth call of the mix. Of 20, 5 start a program in the sandbox. */
 export function mixedCall(n: number): ToolCall {
-  const path = `notes/${n % 10}.txt`;
+  const round = Math.floor(n / MIX);
+  const path = `notes/${round % 10}.txt`;
   const mix: ToolCall[] = [
-    { tool: "write", parameters: { path, content: `Note ${n}\n${"word ".repeat(400)}\n` } },
+    { tool: "write", parameters: { path, content: `Note ${round}\n${"word ".repeat(400)}\n` } },
     { tool: "read", parameters: { path } },
     { tool: "memory", parameters: {} },
     { tool: "bash", parameters: { command: "seq 1 200" } },
@@ -47,13 +52,13 @@ export function mixedCall(n: number): ToolCall {
     { tool: "network_info", parameters: {} },
     { tool: "find", parameters: { pattern: "*.txt" } },
     { tool: "memory", parameters: {} },
-    { tool: "append", parameters: { path, content: `line ${n}\n` } },
+    { tool: "append", parameters: { path, content: `line ${round}\n` } },
     { tool: "read", parameters: { path } },
     { tool: "todoread", parameters: {} },
     { tool: "git_status", parameters: {} },
-    { tool: "temperature", parameters: {} },
+    { tool: "glob", parameters: { pattern: "notes/*" } },
   ];
-  return mix[n % mix.length] as ToolCall;
+  return mix[n % MIX] as ToolCall;
 }
 
 /** @param settleMs how long they are left alone before each reading */
@@ -83,6 +88,7 @@ export async function measureAgentMemory(
     });
     await sleep(settleMs.idle);
     const idle = medianRss(agents);
+    await Promise.all(agents.map(({ name }) => caller.call(name, FIRST)));
     const after = { 100: Number.NaN, 1000: Number.NaN };
     let made = 0;
     for (const mark of MARKS) {

@@ -38,7 +38,13 @@ export class Caller {
 
   #send(agent: string, id: string, command: string, payload: Record<string, unknown>): void {
     this.#n += 1;
-    const caller = { principal: "bench", role: "owner", channel: "bench" };
+    // A conversation for each tool: what one reads taints no other, which would then ask.
+    const caller = {
+      principal: "bench",
+      role: "owner",
+      channel: "bench",
+      conversation: `bench-${String(payload.tool)}`,
+    };
     const message = { command, payload, request_id: id, expires_in_ms: 60_000, caller, n: this.#n };
     this.#client?.publish(`${AGENTS}/${agent}/commands`, JSON.stringify(message), { qos: 1 });
   }

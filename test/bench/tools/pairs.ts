@@ -1,5 +1,4 @@
 /** Our way of doing something beside the plain one, in turns: a shared machine drifts for both alike. */
-import { readFileSync } from "node:fs";
 import { median } from "../stats.ts";
 
 export type Pair = {
@@ -8,11 +7,11 @@ export type Pair = {
   plainly: string;
   ours(): Promise<void>;
   plain(): Promise<void>;
-  /** Of each, in a round: so that a round lasts long enough for the kernel's clock of processor time (10 ms). */
+  /** Of each, in a round. */
   times: number;
 };
 
-/** ms of one call; of a round, or the median of rounds. `cpu` with that of the processes that it started. */
+/** ms of one call; of a round, or the median of rounds. `cpu` is processor time of the calling process alone. */
 export type Took = { wall: number; cpu: number };
 
 export type PairFigures = {
@@ -20,8 +19,8 @@ export type PairFigures = {
   plainly: string;
   ours: Took;
   plain: Took;
-  /** Ours over the plain one: the median of the rounds' own ratios. */
-  ratio: Took;
+  /** Wall time, ours over the plain one: the median of the rounds' own ratios. */
+  ratio: number;
   /** How far the middle half of the rounds' wall ratios lies apart, over their median: the noise. */
   spread: number;
   rounds: number;
@@ -46,7 +45,7 @@ export async function measurePair(pair: Pair, rounds: number): Promise<PairFigur
     plainly,
     ours: middle(took.map(({ ours }) => ours)),
     plain: middle(took.map(({ plain }) => plain)),
-    ratio: { wall: median(ratios), cpu: median(took.map(({ ours, plain }) => ours.cpu / plain.cpu)) },
+    ratio: median(ratios),
     spread: spreadOf(ratios),
     rounds,
   };
@@ -68,21 +67,16 @@ async function repeat(work: () => Promise<void>, times: number): Promise<void> {
 }
 
 async function timed(work: () => Promise<void>, times: number): Promise<Took> {
-  const [cpu, wall] = [cpuOfAll(), performance.now()];
+  const [cpu, wall] = [cpuOfThis(), performance.now()];
   await repeat(work, times);
-  return { wall: (performance.now() - wall) / times, cpu: (cpuOfAll() - cpu) / times };
+  return { wall: (performance.now() - wall) / times, cpu: (cpuOfThis() - cpu) / times };
 }
 
-/** USER_HZ: what /proc counts in, the same on every Linux that Node runs on (proc(5)). */
-const MS_PER_TICK = 10;
-/** Of /proc/self/stat, counted behind the name: user and system time of the children that were waited for. */
-const CHILDREN = [13, 14] as const;
-
-/** ms that this process has spent, and the processes that it started and that have ended. */
-function cpuOfAll(): number {
+/**
+ * ms that this process has spent. Not what it started: bubblewrap ends before its sandbox is reaped, and the
+ * kernel's sum of a process's children lacks whatever nobody waited for.
+ */
+function cpuOfThis(): number {
   const { user, system } = process.cpuUsage();
-  const stat = readFileSync("/proc/self/stat", "latin1");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const ticks = CHILDREN.reduce((sum, field) => sum + Number(fields[field]), 0);
-  return (user + system) / 1_000 + ticks * MS_PER_TICK;
+  return (user + system) / 1_000;
 }

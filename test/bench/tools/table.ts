@@ -49,17 +49,17 @@ export function toolTable({ overheads, missing, tree, memory, startUp }: ToolRes
   ].join("\n");
 }
 
-const WHAT = 36;
+const WHAT = 46;
 const PLAIN = 26;
 const CELL = 10;
 
 function pairTable(title: string, rows: readonly PairFigures[], more: readonly string[]): string {
   const cells = (...texts: string[]) => texts.map((text) => text.padStart(CELL)).join("");
   return [
-    `${title.padEnd(WHAT)}${"beside".padEnd(PLAIN)}${cells("ours ms", "plain ms", "×", "CPU ×", "CPU + ms", "noise")}`,
+    `${title.padEnd(WHAT)}${"beside".padEnd(PLAIN)}${cells("ours ms", "plain ms", "×", "noise", "our CPU", "its CPU")}`,
     ...rows.map(
       ({ what, plainly, ours, plain, ratio, spread }, row) =>
-        `${what.padEnd(WHAT)}${plainly.padEnd(PLAIN)}${cells(ms(ours.wall), ms(plain.wall), ratio.wall.toFixed(2), ratio.cpu.toFixed(2), ms(ours.cpu - plain.cpu), percent(spread))}${more[row]}`,
+        `${what.padEnd(WHAT)}${plainly.padEnd(PLAIN)}${cells(ms(ours.wall), ms(plain.wall), ratio.toFixed(2), percent(spread), ms(ours.cpu), ms(plain.cpu))}${more[row]}`,
     ),
   ].join("\n");
 }
