@@ -18,6 +18,7 @@ import { JobDesk } from "./jobs.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerFile } from "./ledger-file.ts";
 import type { Log } from "./log.ts";
+import { mcpSecrets } from "./mcp/settings.ts";
 import { Metrics } from "./metrics.ts";
 import { Offer, type SkillSource } from "./offer.ts";
 import { Profile } from "./profile.ts";
@@ -63,6 +64,7 @@ export type Agent = {
  */
 export async function startAgent(settings: Settings, options: AgentOptions): Promise<Agent> {
   const { log } = options;
+  const profile = await Profile.open(settings.stateDir, log);
   const now = () => tuned(settings, profile.taught.agent);
   const later: Later = {
     llm: () => now().llm,
@@ -88,8 +90,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     log,
     send: event,
   });
-  const profile = await Profile.open(settings.stateDir, log);
-  const offer = new Offer(toolbox.tools, options.skills ?? toolbox.skills, profile);
+  const offer = new Offer(() => toolbox.tools, options.skills ?? toolbox.skills, profile);
   const questions = new Questions(event);
   const uploads = new Uploads(event, log);
   const jobs = new JobDesk({
@@ -235,6 +236,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   // A genome that disables a skill takes its tools back.
   profile.onChange(offerChanged);
   (options.skills ?? toolbox.skills).onChange(offerChanged);
+  toolbox.onChange?.(offerChanged);
   freeze.start();
   const heartbeats = setInterval(() => {
     heartbeat().catch(() => {});
@@ -244,8 +246,9 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
 }
 
 /** What no tool may give away, least of all the agent's own keys. */
-function secretsOf({ llm, mqtt, tools: { web } }: Settings): string[] {
-  const keys = [llm?.apiKey, mqtt.password, ...(web?.brave?.keys ?? []), web?.codesearch?.key];
+function secretsOf({ llm, mqtt, mcp, tools: { web } }: Settings): string[] {
+  const search = [...(web?.brave?.keys ?? []), web?.codesearch?.key];
+  const keys = [llm?.apiKey, mqtt.password, ...search, ...mcp.flatMap(mcpSecrets)];
   return keys.filter((secret) => secret !== undefined);
 }
 

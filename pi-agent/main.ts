@@ -12,6 +12,7 @@ const USAGE = `usage: npm run pi-agent -- --config FILE [--id ID]
   --help          show this
 
 environment, wins over FILE: LLM_BASE_URL LLM_API_KEY LLM_MODEL SYSTEM_PROMPT MAX_TOKENS TEMPERATURE
+                             BRAVE_API_KEY CODESEARCH_API_KEY
 `;
 
 /** Wrong use, as the shell's own commands have it. */

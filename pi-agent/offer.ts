@@ -20,6 +20,7 @@ export const NO_SKILL_SOURCE: SkillSource = {
 const DISABLED = "disabled by this agent's genome";
 
 type Made = {
+  own: readonly Tool[];
   from: SkillSet;
   genome: Genome | undefined;
   skills: SkillSet;
@@ -28,12 +29,13 @@ type Made = {
 };
 
 export class Offer {
-  readonly #own: readonly Tool[];
+  readonly #own: () => readonly Tool[];
   readonly #source: SkillSource;
   readonly #profile: Profile;
   #made: Made | undefined;
 
-  constructor(own: readonly Tool[], source: SkillSource, profile: Profile) {
+  /** @param own the same list while nothing has changed */
+  constructor(own: () => readonly Tool[], source: SkillSource, profile: Profile) {
     this.#own = own;
     this.#source = source;
     this.#profile = profile;
@@ -72,9 +74,11 @@ export class Offer {
   #now(): Made {
     const from = this.#source.current;
     const { genome } = this.#profile;
-    if (this.#made?.from === from && this.#made.genome === genome) return this.#made;
+    const own = this.#own();
+    const last = this.#made;
+    if (last?.own === own && last.from === from && last.genome === genome) return last;
     const skills = withoutSkills(from, (skill) => !leavesEnabled(genome, skill), DISABLED);
-    this.#made = { from, genome, skills, ...withSkills(this.#own, skills) };
+    this.#made = { own, from, genome, skills, ...withSkills(own, skills) };
     return this.#made;
   }
 }

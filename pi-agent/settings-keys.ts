@@ -9,6 +9,13 @@ import { QUESTION_MAX_MS } from "./questions.ts";
 const int = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
 const text = z.string().check(z.minLength(1));
 
+/** What may be reached of the web, beside what the guard refuses anyway. */
+const BOUNDS = {
+  domains: z.optional(z.array(z.string().check(z.regex(/^(\*\.)?[a-z0-9.-]{1,253}$/)))),
+  ports: z.optional(z.array(int(1, 65_535))),
+  allow_addresses: z.optional(z.array(z.string().check(z.refine((entry) => readAllowedRanges([entry]).ok)))),
+} as const;
+
 /** Every key of agent.toml, by its section; the empty name is the top level. */
 export const SECTIONS = {
   "": {
@@ -69,13 +76,17 @@ export const SECTIONS = {
     pins: z.optional(z.array(int(0, 1_023))),
     chips: z.optional(z.array(z.string().check(z.regex(/^gpiochip\d{1,3}$/)))),
   },
+  "tools.browser": {
+    enabled: z.optional(z.boolean()),
+    program: z.optional(z.string().check(z.regex(/^\//))),
+    ...BOUNDS,
+  },
+  "tools.nodes": {
+    known_hosts: z.optional(text),
+  },
   "tools.web": {
     enabled: z.optional(z.boolean()),
-    domains: z.optional(z.array(z.string().check(z.regex(/^(\*\.)?[a-z0-9.-]{1,253}$/)))),
-    ports: z.optional(z.array(int(1, 65_535))),
-    allow_addresses: z.optional(
-      z.array(z.string().check(z.refine((entry) => readAllowedRanges([entry]).ok))),
-    ),
+    ...BOUNDS,
     brave_api_key: z.optional(z.union([text, z.array(text)])),
     brave_base_url: z.optional(z.string().check(z.regex(/^https?:\/\/\S+/))),
     codesearch_api_key: z.optional(text),
@@ -117,6 +128,12 @@ export const RIGHT: Record<string, string> = {
   "tools.grants.devices": 'a list of devices, e.g. ["/dev/gpiochip0"]',
   "gpio.pins": "a list of GPIO numbers, e.g. [17, 27]",
   "gpio.chips": 'a list of chips, e.g. ["gpiochip2"]',
+  "tools.browser.enabled": "true or false",
+  "tools.browser.program": 'an absolute path, e.g. "/usr/bin/chromium"',
+  "tools.browser.domains": 'a list of names, e.g. ["example.com", "*.example.org"]',
+  "tools.browser.ports": "a list of ports, e.g. [80, 443]",
+  "tools.browser.allow_addresses": 'a list of addresses or ranges, e.g. ["192.168.1.10", "198.18.0.0/15"]',
+  "tools.nodes.known_hosts": 'a file as ssh has it, e.g. "~/.ssh/known_hosts"',
   "tools.web.enabled": "true or false",
   "tools.web.domains": 'a list of names, e.g. ["example.com", "*.example.org"]',
   "tools.web.ports": "a list of ports, e.g. [80, 443]",

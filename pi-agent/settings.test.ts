@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
+import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
 import { describe, expect, test } from "vitest";
 import { readSettings, SettingsError } from "./settings.ts";
+import { SECTIONS } from "./settings-keys.ts";
 
 const FILE = "/home/pi/agent.toml";
 
@@ -114,16 +117,75 @@ wallet_address = "0x"`;
   });
 
   test("the example file is right, and says every default as it is", () => {
-    const source = readFileSync(join(import.meta.dirname, "agent.example.toml"), "utf8");
-    const plain = readSettings(source, { file: FILE }).settings;
+    const plain = readSettings(EXAMPLE, { file: FILE }).settings;
     expect(plain.agentId).toBe("alex-eye");
-    // With every commented default switched on, nothing may change but what has no default.
-    const full = source
-      .replace(/^# (\w+ = .*)$/gm, "$1")
-      .replace(/^(broker|port|ca|base_url|model|username|password|api_key) = .*$/gm, "");
-    expect(readSettings(full, { file: FILE }).settings).toEqual({
-      ...plain,
-      tools: { ...plain.tools, enabled: expect.any(Array) },
+    // With every default that stands in a comment switched on, nothing may change.
+    const switchedOn = EXAMPLE.replace(/^# \w+ = .*# (no default|not beside url)$/gm, "");
+    const full = switchedOn.replace(/^# (\w+ = .*)$/gm, "$1");
+    expect(full).not.toBe(switchedOn);
+    // Defaults of the web tools count only where there are any.
+    const withWeb = (source: string) => source.replace(/^(# )?enabled = false$/m, "enabled = true");
+    expect(readSettings(full, { file: FILE }).settings).toEqual(plain);
+    const web = readSettings(withWeb(EXAMPLE), { file: FILE }).settings;
+    const webInFull = readSettings(withWeb(full), { file: FILE }).settings;
+    expect(webInFull.tools.web).toMatchObject({
+      only: web.tools.web?.only,
+      allowed: web.tools.web?.allowed,
+      codesearch: { baseUrl: CONTEXT7_BASE_URL },
     });
+    expect(full).toContain(`brave_base_url = "${BRAVE_BASE_URL}"`);
+  });
+
+  test("the example file has every key, in its section, and each example in it is right", () => {
+    const uncommented = EXAMPLE.replace(/^# (\w+ = .*# not beside url)$/gm, "").replace(
+      /^# (\w+ = .*)$/gm,
+      "$1",
+    );
+    expect(() => readSettings(uncommented, { file: FILE })).not.toThrow();
+    expect(keysOfExample()).toEqual(knownKeys());
+  });
+
+  test("docs/settings.md has every key, and none that is not there", () => {
+    expect(keysOfDocument()).toEqual(knownKeys());
   });
 });
+
+const HERE = import.meta.dirname;
+const EXAMPLE = readFileSync(join(HERE, "agent.example.toml"), "utf8");
+
+/** `mqtt.url`, sorted; those of the top level have no section. */
+function knownKeys(): string[] {
+  return Object.entries(SECTIONS)
+    .flatMap(([section, keys]) => Object.keys(keys).map((key) => fullName(section, key)))
+    .sort();
+}
+
+function keysOfExample(): string[] {
+  let section = "";
+  const keys = EXAMPLE.split("\n").flatMap((line) => {
+    section = /^\[([\w.]+)\]$/.exec(line)?.[1] ?? section;
+    const key = /^(?:# )?(\w+) = /.exec(line)?.[1];
+    return key === undefined ? [] : [fullName(section, key)];
+  });
+  return keys.sort();
+}
+
+/** The first column of the agent's table: `[mqtt] username`, `password`. */
+function keysOfDocument(): string[] {
+  const document = readFileSync(join(HERE, "../docs/settings.md"), "utf8");
+  const [, part = ""] = document.split("## The agent (`agent.toml`)");
+  const rows = (part.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
+  const keys = rows.flatMap((row) => {
+    let section = "";
+    return [...(row.split("|")[1] ?? "").matchAll(/`(?:\[([\w.]+)\] ?)?(\w*)`/g)].flatMap((match) => {
+      section = match[1] ?? section;
+      // A section whose keys are names of the owner's choice stands there without one.
+      return match[2] ? [fullName(section, match[2])] : [];
+    });
+  });
+  return keys.sort();
+}
+
+function fullName(section: string, key: string): string {
+  return section === "" ? key : `${section}.${key}`;
+}

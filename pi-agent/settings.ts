@@ -8,8 +8,10 @@ import type { z } from "@edgecall/core/protocol/parse.ts";
 import type { Permission } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { parse as parseToml } from "smol-toml";
+import type { ChromiumOptions } from "./browser/chromium.ts";
 import { defaultCapabilities } from "./capabilities.ts";
 import type { SandboxEngine } from "./env/sandbox-engine.ts";
+import { type McpServerSettings, readMcpServers } from "./mcp/settings.ts";
 import { type PolicyRules, RULES, type Rule } from "./policy.ts";
 import { QUESTION_EXPIRES_MS } from "./questions.ts";
 import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
@@ -48,6 +50,8 @@ export type Settings = {
   /** What this agent may do at all; undefined: no list, so everything is offered, and policy.ts decides. */
   permissions: readonly Permission[] | undefined;
   tools: ToolSettings;
+  /** Servers whose tools this agent offers as its own. */
+  mcp: readonly McpServerSettings[];
 };
 
 export type ToolSettings = {
@@ -66,6 +70,9 @@ export type ToolSettings = {
   binPath: string | undefined;
   /** Fetching and searching from this device, on its own network; undefined: not from here. */
   web: WebSettings | undefined;
+  /** Undefined: switched off. */
+  browser: ChromiumOptions | undefined;
+  nodes: { knownHosts: string | undefined };
   /** Header pins and further chips that may be written; undefined: the usual ones, and no chip. */
   gpio: { pins: readonly number[] | undefined; chips: readonly string[] };
   /** What the sandbox opens. */
@@ -137,15 +144,21 @@ function parseFile(source: string, file: string): Record<string, unknown> {
 type Values<S extends Section> = {
   [K in keyof (typeof SECTIONS)[S]]: z.output<(typeof SECTIONS)[S][K] & z.ZodMiniType>;
 };
-type Sections = { [S in Exclude<Section, "">]: Values<S> } & { top: Values<"">; policy: PolicyRules };
+type Sections = { [S in Exclude<Section, "">]: Values<S> } & {
+  top: Values<"">;
+  policy: PolicyRules;
+  mcp: readonly McpServerSettings[];
+};
 
 function checkSections(table: Record<string, unknown>) {
   const problems: string[] = [];
   const notes: string[] = [];
   const top: Record<string, unknown> = {};
+  let mcp: readonly McpServerSettings[] = [];
   const found = new Map<string, Record<string, unknown>>();
   for (const [key, value] of Object.entries(table)) {
     if (FOREIGN_SECTIONS.includes(key)) notes.push(`[${key}] means nothing to this agent and is left alone`);
+    else if (key === "mcp") mcp = checkMcp(value, problems);
     else if (key !== "" && (key in SECTIONS || key === "policy")) {
       if (isTable(value)) addTables(found, key, value);
       else problems.push(`${key}: must be a section, [${key}]`);
@@ -162,8 +175,11 @@ function checkSections(table: Record<string, unknown>) {
     "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),
     "tools.grants": read("tools.grants", found.get("tools.grants") ?? {}),
     gpio: read("gpio", found.get("gpio") ?? {}),
+    "tools.browser": read("tools.browser", found.get("tools.browser") ?? {}),
+    "tools.nodes": read("tools.nodes", found.get("tools.nodes") ?? {}),
     "tools.web": read("tools.web", found.get("tools.web") ?? {}),
     policy: checkPolicy(found.get("policy") ?? {}, problems),
+    mcp,
   };
   return { sections, problems, notes };
 }
@@ -191,6 +207,13 @@ function checkPolicy(values: Record<string, unknown>, problems: string[]): Polic
     else problems.push(`policy.${name}: wrong; right would be: "allow", "ask" or "deny"`);
   }
   return rules;
+}
+
+function checkMcp(value: unknown, problems: string[]): readonly McpServerSettings[] {
+  const servers = readMcpServers(value);
+  if (servers.ok) return servers.value;
+  problems.push(servers.error);
+  return [];
 }
 
 function checkSection(
@@ -268,7 +291,7 @@ function checkTogether(sections: Sections, llm: Values<"llm">): string[] {
 }
 
 function assemble(
-  { top, mqtt, agent, policy, ...rest }: Sections,
+  { top, mqtt, agent, policy, mcp, ...rest }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,
@@ -312,16 +335,20 @@ function assemble(
     approvalMs: agent.approval_secs === undefined ? QUESTION_EXPIRES_MS : agent.approval_secs * 1_000,
     permissions: agent.capabilities,
     tools: toolSettings(rest, folder, stateDir, env),
+    mcp,
   };
 }
 
 function toolSettings(
-  sections: Pick<Sections, "tools" | "gpio" | "tools.paths" | "tools.grants" | "tools.web">,
+  sections: Pick<
+    Sections,
+    "tools" | "gpio" | "tools.paths" | "tools.grants" | "tools.web" | "tools.browser" | "tools.nodes"
+  >,
   folder: string,
   stateDir: string,
   env: Record<string, string | undefined>,
 ): ToolSettings {
-  const { tools, gpio, "tools.paths": paths, "tools.grants": grants } = sections;
+  const { tools, gpio, "tools.paths": paths, "tools.grants": grants, "tools.nodes": nodes } = sections;
   const path = (text: string) => resolve(folder, text.replace(/^~(?=\/|$)/, env.HOME ?? "/"));
   return {
     enabled: tools.enabled,
@@ -336,8 +363,20 @@ function toolSettings(
     binPath: paths.bin === undefined ? undefined : path(paths.bin),
     gpio: { pins: gpio.pins, chips: gpio.chips ?? [] },
     web: webSettings(sections["tools.web"], env),
+    browser: browserSettings(sections["tools.browser"]),
+    nodes: { knownHosts: nodes.known_hosts === undefined ? undefined : path(nodes.known_hosts) },
     grants: { network: grants.network ?? false, devices: grants.devices ?? [] },
   };
+}
+
+function boundsOf({ domains = [], ports = [], allow_addresses = [] }: Values<"tools.web" | "tools.browser">) {
+  const allowed = readAllowedRanges(allow_addresses);
+  return { only: { domains, ports }, allowed: allowed.ok ? allowed.value : [] };
+}
+
+function browserSettings(browser: Values<"tools.browser">): ChromiumOptions | undefined {
+  if (browser.enabled === false) return undefined;
+  return { guard: boundsOf(browser), ...(browser.program && { program: browser.program }) };
 }
 
 function webSettings(
@@ -345,12 +384,11 @@ function webSettings(
   env: Record<string, string | undefined>,
 ): WebSettings | undefined {
   if (!web.enabled) return undefined;
-  const allowed = readAllowedRanges(web.allow_addresses ?? []);
-  const braveKeys = env.BRAVE_API_KEY?.split(/[\s,]+/).filter(Boolean) ?? [web.brave_api_key ?? []].flat();
+  const fromEnv = (env.BRAVE_API_KEY ?? "").split(/[\s,]+/).filter(Boolean);
+  const braveKeys = fromEnv.length > 0 ? fromEnv : [web.brave_api_key ?? []].flat();
   const codeKey = env.CODESEARCH_API_KEY || web.codesearch_api_key;
   return {
-    only: { domains: web.domains ?? [], ports: web.ports ?? [] },
-    ...(allowed.ok && { allowed: allowed.value }),
+    ...boundsOf(web),
     ...(braveKeys.length > 0 && {
       brave: { keys: braveKeys, ...(web.brave_base_url && { baseUrl: web.brave_base_url }) },
     }),

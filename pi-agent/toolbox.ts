@@ -4,15 +4,24 @@ import { join } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import { PERMISSIONS, type Permission, type Tool } from "@edgecall/core/tools/contract.ts";
+import { refusingAbsent } from "./env/absent-programs.ts";
 import { local } from "./env/local.ts";
-import { localFiles } from "./env/local-files.ts";
+import { Nodes } from "./env/nodes.ts";
 import { type Engine, sandboxEngine } from "./env/sandbox-engine.ts";
+import { openMcp } from "./mcp/offer.ts";
 import type { SkillSource } from "./offer.ts";
 import { unknownNames } from "./policy.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 import type { Guide } from "./skills/skill-guide.ts";
 import { Skills } from "./skills/skills.ts";
-import { alone, deviceGroups, type Group, type Places } from "./tools/all.ts";
+import {
+  alone,
+  type Group,
+  type MachinePlaces,
+  machineGroups,
+  type Places,
+  workGroups,
+} from "./tools/all.ts";
 import { HeldLines } from "./tools/gpio-held-lines.ts";
 import { skill, skillMissing } from "./tools/skill.ts";
 import { task, taskMissing } from "./tools/task.ts";
@@ -24,6 +33,8 @@ export type Toolbox = {
   tools: readonly Tool[];
   unavailable: readonly Unavailable[];
   skills: SkillSource;
+  /** Called when `tools` became others: an MCP server came, or came back with other tools. */
+  onChange?(listener: () => void): void;
   /** Lets go of what tools hold beyond their calls. */
   close(): Promise<void>;
 };
@@ -47,82 +58,111 @@ export async function openToolbox(
   later: Later,
   more: readonly Tool[] = [],
 ): Promise<Toolbox> {
-  const { workspace, sandbox } = settings.tools;
-  await mkdir(workspace, { recursive: true, mode: 0o700 });
-  const places = await placesOf(settings);
-  if (!places.work.ok && (sandbox === "firejail" || sandbox === "podman"))
-    throw new SettingsError([`tools.sandboxing: ${places.work.missing}`]);
-  const skills = await Skills.open({
-    path: settings.tools.skillsPath,
-    bin: settings.tools.binPath,
-    workspace,
-    environments: places.work.ok ? { [sandbox]: places.work.environment } : {},
-    engine: sandbox,
-    held: settings.permissions,
-  });
-  const groups = [
-    ...deviceGroups(places, settings.tools),
+  const here = await machineOf(settings);
+  // Looking for the machine's programs and trying the sandbox both wait for other processes: at the same time.
+  const [machine, { places, skills }] = await Promise.all([
+    tried(machineGroups(here, settings.tools)),
+    workOf(here, settings),
+  ]);
+  const closing: Array<() => Promise<void>> = [];
+  const work = await tried([
+    ...workGroups(places, settings.tools, later, (close) => closing.push(close)),
     alone(task(later), () => taskMissing(settings.llm)),
     alone(skill(later.guides), () => skillMissing(skills.current.guides, settings.tools.skillsPath)),
     ...more.map((tool) => alone(tool)),
-  ];
+  ]);
+  const groups = [...machine, ...work];
+  const mcp = await openMcp(
+    settings,
+    places,
+    (tool) => notHeld(tool, settings.permissions) ?? notEnabled(tool, settings.tools.enabled),
+  );
   refuseUnknownNames(settings, [
+    ...mcp.names(settings),
     ...groups.flatMap(({ names }) => names),
     ...skills.current.tools.map(({ tool }) => tool.name),
   ]);
-  const { tools, unavailable } = await offered(groups, settings);
+  const own = await offered(groups, settings);
   const unwatch = skills.watch();
   return {
-    tools,
-    unavailable,
+    get tools() {
+      return mcp.beside(own.tools);
+    },
+    get unavailable() {
+      return [...own.unavailable, ...mcp.unavailable()];
+    },
     skills,
+    onChange: mcp.onChange,
     async close() {
       unwatch();
-      await places.held.close();
+      await mcp.close();
+      await Promise.all([places.held.close(), places.nodes.close(), ...closing.map((close) => close())]);
       await Promise.all([places.local.close(), places.work.ok ? places.work.environment.close() : undefined]);
     },
   };
 }
 
-async function placesOf({ root, stateDir, tools }: Settings): Promise<Places> {
+async function machineOf({
+  root,
+  stateDir,
+  tools: { workspace, readable },
+}: Settings): Promise<MachinePlaces> {
   const spillDir = join(stateDir, "spill");
-  await mkdir(spillDir, { recursive: true, mode: 0o700 });
+  await Promise.all([workspace, spillDir].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
   // What was too much to show can be read on.
-  const place = { cwd: tools.workspace, readable: [...tools.readable, spillDir], root };
-  const here = local(place);
+  const plain = local({ cwd: workspace, readable: [...readable, spillDir], root });
+  const here = { ...plain, exec: refusingAbsent(plain.exec) };
+  return { local: here, held: new HeldLines(here.exec), spillDir, stateDir, root };
+}
+
+/** Where programs run, and the skills that run there. */
+async function workOf(
+  here: MachinePlaces,
+  { tools, permissions }: Settings,
+): Promise<{ places: Places; skills: Skills }> {
+  const { workspace, sandbox, skillsPath, binPath } = tools;
   // Skills are read in the sandbox as well: their programs are run from where they are.
   const readable = [
     ...tools.readable,
-    spillDir,
-    tools.skillsPath,
-    ...(tools.binPath === undefined ? [] : [tools.binPath]),
+    here.spillDir,
+    skillsPath,
+    ...(binPath === undefined ? [] : [binPath]),
   ];
-  const engine = await sandboxEngine(tools.sandbox, { workspace: tools.workspace, readable });
+  const engine = await sandboxEngine(sandbox, { workspace, readable });
+  if (!engine.ok && (sandbox === "firejail" || sandbox === "podman"))
+    throw new SettingsError([`tools.sandboxing: ${engine.missing}`]);
   const work: Engine = engine.ok
-    ? { ok: true, environment: { ...engine.environment, files: localFiles(place) } }
+    ? { ok: true, environment: { ...engine.environment, files: here.local.files } }
     : engine;
-  return {
-    local: here,
-    work,
-    held: new HeldLines(here.exec),
-    spillDir,
-    stateDir,
-    root,
-  };
+  const skills = await Skills.open({
+    path: skillsPath,
+    bin: binPath,
+    workspace,
+    environments: work.ok ? { [sandbox]: work.environment } : {},
+    engine: sandbox,
+    held: permissions,
+  });
+  const { knownHosts } = tools.nodes;
+  const nodes = await Nodes.open(join(here.stateDir, "nodes.json"), knownHosts ? { knownHosts } : {});
+  return { places: { ...here, work, nodes }, skills };
+}
+
+type Tried = Group & { why: string | undefined };
+
+function tried(groups: readonly Group[]): Promise<Tried[]> {
+  return Promise.all(groups.map(async (group) => ({ ...group, why: await group.missing() })));
 }
 
 async function offered(
-  groups: readonly Group[],
+  groups: readonly Tried[],
   { tools: { enabled }, permissions }: Settings,
 ): Promise<{ tools: Tool[]; unavailable: Unavailable[] }> {
   const tools = new Map<string, Tool>();
   const unavailable = new Map<string, string>();
-  const problems = await Promise.all(groups.map((group) => group.missing()));
-  for (const [index, group] of groups.entries()) {
-    const why = problems[index];
-    for (const name of group.names) if (why !== undefined) unavailable.set(name, why);
+  for (const { names, why, make } of groups) {
+    for (const name of names) if (why !== undefined) unavailable.set(name, why);
     if (why !== undefined) continue;
-    for (const tool of group.make()) {
+    for (const tool of await make()) {
       const refused = notHeld(tool, permissions) ?? notEnabled(tool, enabled);
       if (refused === undefined) tools.set(tool.name, tool);
       else unavailable.set(tool.name, refused);

@@ -264,7 +264,11 @@ function byUse(a: ActionAdvert, b: ActionAdvert): number {
   return rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);
 }
 
-function rankOf({ effect, taints }: ActionAdvert): number {
+/** What serves a device's own loop, and a model at the gateway hardly ever. */
+const OF_ITS_LOOP = ["question", "skill", "task", "todoread", "todowrite"];
+
+function rankOf({ name, effect, taints }: ActionAdvert): number {
+  if (OF_ITS_LOOP.includes(name)) return 4;
   if (effect === "read") return taints ? 2 : 0;
   return effect === "device" ? 1 : 3;
 }

@@ -113,6 +113,8 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   maxTimeoutMs: number;
   /** The time-out, in ms, that the arguments themselves ask for; never more than `maxTimeoutMs`. */
   timeoutIn?(input: z.output<Input>): number | undefined;
+  /** What this very call does, where that is less than `effect`: a tool of several actions may only look. */
+  effectIn?(input: z.output<Input>): Effect;
   /** Why this very call asks the person even where the rule allows it: `it deletes what it finds`. */
   danger?(input: z.output<Input>, caller: ToolContext["caller"]): string | undefined;
   /** Mends known slips of models before the strict parse. */

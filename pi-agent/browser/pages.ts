@@ -111,8 +111,8 @@ export class Pages {
     const open = new OpenPage(ownerOf(caller), context, proxy);
     const held: Held = { open };
     this.#held.push(held);
-    this.#startIdling(held);
     await context.newPage();
+    this.#startIdling(held);
     return open;
   }
 

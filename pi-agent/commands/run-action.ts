@@ -131,7 +131,8 @@ async function refusalOf(
     return faultResult("blocked", errorText.blockedAction(action.name));
   }
   const parsed = parseArguments(tool, action.args);
-  const decision = decide(tool, device.settings.policy, {
+  const effect = (parsed.ok && tool.effectIn?.(parsed.input)) || tool.effect;
+  const decision = decide({ ...tool, effect }, device.settings.policy, {
     tainted: call.taint.came || call.taint.brought,
     danger: parsed.ok ? tool.danger?.(parsed.input, call.caller) : undefined,
   });

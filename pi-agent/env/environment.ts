@@ -3,6 +3,7 @@
  * happens on one machine: this one, a sandbox on it, or another over ssh. A "remote" tool that quietly works
  * here would be the worst fault that a tool can have; contract.test.ts holds all environments to one behaviour.
  */
+import type { Writable } from "node:stream";
 import type { ErrorCode } from "@edgecall/core/tools/errors.ts";
 
 export type Environment = {
@@ -75,6 +76,8 @@ export type RunOptions = {
   cwd?: string;
   env?: Readonly<Record<string, string>>;
   stdin?: Uint8Array;
+  /** Takes the program's stdin instead, and keeps it open: for one that is spoken with. This machine's environments. */
+  onStdin?(stdin: Writable): void;
   signal: AbortSignal;
   /** Output as it comes, in order of arrival; nothing is kept by `run` itself (see captured-output.ts). */
   onOutput?(chunk: Uint8Array, stream: "stdout" | "stderr"): void;

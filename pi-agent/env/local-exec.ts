@@ -1,4 +1,4 @@
-/** Programs on this machine, without a sandbox: for what the owner trusts, and for `sandbox = "none"`. */
+/** Programs on this machine, without a sandbox: for what the owner trusts, and for `sandboxing = "none"`. */
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
 import { cleanEnv } from "./clean-env.ts";

@@ -10,7 +10,7 @@ const IDLE_GRACE_MS = 100;
 /** A child that never pauses does not hold the call for longer. */
 const GRACE_MAX_MS = 1_000;
 
-export type ProcessOptions = Pick<RunOptions, "stdin" | "signal" | "onOutput"> & {
+export type ProcessOptions = Pick<RunOptions, "stdin" | "onStdin" | "signal" | "onOutput"> & {
   cwd?: string;
   /** All of it. */
   env: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export async function runProcess(
 }
 
 function start([program, ...args]: readonly [string, ...string[]], options: ProcessOptions, mark: string) {
-  const held = options.stdin !== undefined || options.lifeline !== undefined;
+  const held = [options.stdin, options.onStdin, options.lifeline].some((it) => it !== undefined);
   try {
     return spawn(program, args, {
       cwd: options.cwd,
@@ -164,7 +164,8 @@ class Running {
     stdin?.on("error", () => {});
     if (this.#options.stdin !== undefined) stdin?.write(this.#options.stdin);
     const { lifeline } = this.#options;
-    if (lifeline) void lifeline.done.then(() => this.#letGo(lifeline.stopMs));
+    if (stdin && this.#options.onStdin) this.#options.onStdin(stdin);
+    else if (lifeline) void lifeline.done.then(() => this.#letGo(lifeline.stopMs));
     else stdin?.end();
   }
 }

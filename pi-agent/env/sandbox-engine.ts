@@ -36,5 +36,5 @@ export async function sandboxEngine(engine: SandboxEngine, options: SandboxOptio
 }
 
 function unsupported(engine: SandboxEngine, why: string): string {
-  return `sandbox = "${engine}" is not supported (${why}): use "bubblewrap", or "none" to run programs without a sandbox`;
+  return `sandboxing = "${engine}" is not supported (${why}): use "bubblewrap", or "none" to run programs without a sandbox`;
 }

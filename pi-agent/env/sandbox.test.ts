@@ -43,7 +43,7 @@ test("engines: bubblewrap works, none is none, the others are refused by name", 
   for (const engine of ["firejail", "podman"] as const)
     expect(await sandboxEngine(engine, { workspace })).toEqual({
       ok: false,
-      missing: expect.stringContaining(`sandbox = "${engine}" is not supported`),
+      missing: expect.stringContaining(`sandboxing = "${engine}" is not supported`),
     });
 });
 

@@ -94,7 +94,7 @@ function sandboxExec(profile: SandboxProfile, program: string): ExecOps {
 
 async function enter(
   command: readonly [string, ...string[]],
-  { cwd, env, stdin, signal, onOutput }: RunOptions,
+  { cwd, env, stdin, onStdin, signal, onOutput }: RunOptions,
   { program, workspace }: { program: string; workspace: string },
 ): Promise<Ran> {
   let status = "";
@@ -105,6 +105,7 @@ async function enter(
     env: { ...sandboxEnv(workspace), ...env },
     signal,
     ...(stdin && { stdin }),
+    ...(onStdin && { onStdin }),
     onStatus: (chunk) => {
       status += Buffer.from(chunk).toString();
     },

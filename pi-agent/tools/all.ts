@@ -4,10 +4,13 @@
  */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { Environment, ExecOps } from "../env/environment.ts";
+import type { Nodes } from "../env/nodes.ts";
 import type { Engine } from "../env/sandbox-engine.ts";
 import type { ToolSettings } from "../settings.ts";
+import type { Later } from "../toolbox.ts";
 import { append } from "./append.ts";
 import { applyPatch } from "./apply-patch.ts";
+import { atNodes } from "./at-nodes.ts";
 import { bash } from "./bash.ts";
 import { cpu } from "./cpu.ts";
 import { disk } from "./disk.ts";
@@ -32,17 +35,18 @@ import { listProcesses } from "./list-processes.ts";
 import { ls } from "./ls.ts";
 import { memory } from "./memory.ts";
 import { networkInfo } from "./network-info.ts";
+import { nodes, nodesMissing } from "./nodes.ts";
 import { ping, pingMissing } from "./ping.ts";
 import { LINUX_ONLY, platformMissing } from "./platforms.ts";
 import { question } from "./question.ts";
 import { read } from "./read.ts";
 import { rgMissing } from "./ripgrep.ts";
 import { services, servicesMissing } from "./services.ts";
+import { shownGroups } from "./shown.ts";
 import { snapshot, snapshotMissing } from "./snapshot.ts";
 import { systemInfo } from "./system-info.ts";
 import { temperature } from "./temperature.ts";
 import { todo } from "./todo.ts";
-import { websearchMissing, webTools } from "./web.ts";
 import { write } from "./write.ts";
 
 /** Tools that stand or fall together. */
@@ -50,15 +54,21 @@ export type Group = {
   names: readonly string[];
   /** Why they cannot be offered, in words; undefined when they can. */
   missing(): Promise<string | undefined>;
-  make(): Tool[];
+  /** Only called when nothing is missing: what it alone needs is imported there, and takes no memory before. */
+  make(): Tool[] | Promise<Tool[]>;
 };
 
 /** Where tools are, and what they may use. */
-export type Places = {
-  /** This machine: the machine's own tools, which are no shell. */
-  local: Environment;
+export type Places = MachinePlaces & {
   /** Files of the workspace directly, programs in the sandbox; or why there is none. */
   work: Engine;
+  /** Other machines that ssh reaches. */
+  nodes: Nodes;
+};
+
+export type MachinePlaces = {
+  /** This machine: the machine's own tools, which are no shell. */
+  local: Environment;
   held: HeldLines;
   /** Where output goes that is too much to show. */
   spillDir: string;
@@ -67,17 +77,28 @@ export type Places = {
   root: string;
 };
 
-export function deviceGroups(places: Places, settings: ToolSettings): Group[] {
+/** All but those of the machine itself. */
+export function workGroups(
+  places: Places,
+  settings: ToolSettings,
+  later: Pick<Later, "llm">,
+  closing: (close: () => Promise<void>) => void,
+): Group[] {
+  const environment = places.work.ok ? places.work.environment : places.local;
   return [
-    ...machineGroups(places, settings),
-    ...fileGroups(places, settings),
-    ...shellGroups(places, settings),
+    ...fileGroups(environment, places, settings),
+    ...shellGroups(environment, places, settings),
     ...webGroups(settings),
+    ...shownGroups(environment, settings, later, closing),
+    alone(nodes(places.nodes, environment), () => nodesMissing(places.local.exec)),
     always([question(), ...todo(places)]),
   ];
 }
 
-function machineGroups({ local: { exec }, root, held }: Places, { gpio }: ToolSettings): Group[] {
+export function machineGroups(
+  { local: { exec }, root, held }: MachinePlaces,
+  { gpio }: ToolSettings,
+): Group[] {
   const place = { exec, root };
   const pins = gpio.pins && { pins: gpio.pins };
   return [
@@ -101,41 +122,60 @@ export function kernelTools(place: { root: string; exec?: ExecOps }): Tool[] {
 }
 
 /** A read costs no process: the guard of local files holds against what runs in the sandbox meanwhile. */
-function fileGroups({ local, work }: Places, settings: ToolSettings): Group[] {
-  const environment = work.ok ? work.environment : local;
+function fileGroups(environment: Environment, { work, nodes }: Places, settings: ToolSettings): Group[] {
+  const { maxReadBytes: maxBytes, maxReadLines: maxLines } = settings;
+  const files = (at: Environment) => [read(at, { maxBytes, maxLines }), write(at), edit(at)];
+  const searches = (at: Environment) => [grep(at), find(at)];
   const searching = async () => (work.ok ? await rgMissing(environment) : work.missing);
   return [
     always([
-      read(environment, { maxBytes: settings.maxReadBytes, maxLines: settings.maxReadLines }),
+      ...atNodes(environment, nodes, files),
       ls(environment),
-      write(environment),
       append(environment),
-      edit(environment),
       applyPatch(environment),
     ]),
-    group([glob(environment), grep(environment), find(environment)], searching),
+    group([glob(environment), ...atNodes(environment, nodes, searches)], searching),
   ];
 }
 
-function shellGroups({ work, local, spillDir }: Places, settings: ToolSettings): Group[] {
-  const environment = work.ok ? work.environment : local;
+function shellGroups(
+  environment: Environment,
+  { work, nodes, spillDir }: Places,
+  { bashTimeoutMs: timeoutMs, readable, grants }: ToolSettings,
+): Group[] {
   const here = async () => (work.ok ? undefined : work.missing);
-  const shell = bash(environment, {
-    timeoutMs: settings.bashTimeoutMs,
-    spill: { folder: spillDir },
-    guard: { root: environment.cwd, readable: settings.readable, onDanger: "ask" },
-    grants: settings.grants,
-  });
+  const shell = (at: Environment) => [
+    bash(at, {
+      timeoutMs,
+      spill: { folder: spillDir },
+      guard: { root: at.cwd, readable, onDanger: "ask" },
+      grants,
+    }),
+  ];
   const git = [gitStatus, gitDiff, gitCommit, gitLog, gitBranch].map((make) => make(environment));
-  return [group([shell], here), group(git, async () => (await here()) ?? (await gitMissing(environment)))];
+  return [
+    group(atNodes(environment, nodes, shell), here),
+    group(git, async () => (await here()) ?? (await gitMissing(environment))),
+  ];
 }
 
 function webGroups({ web }: ToolSettings): Group[] {
-  if (!web) return [missing(["webfetch", "websearch", "codesearch"], NO_WEB)];
-  const tools = webTools(web);
-  return [always(tools), { names: ["websearch"], missing: () => websearchMissing(web), make: () => [] }];
+  if (!web) return [missing([...WEB_NAMES, "websearch"], NO_WEB)];
+  return [
+    {
+      names: WEB_NAMES,
+      missing: async () => undefined,
+      make: async () => (await import("./web.ts")).webTools(web),
+    },
+    {
+      names: ["websearch"],
+      missing: async () => (await import("./web.ts")).websearchMissing(web),
+      make: () => [],
+    },
+  ];
 }
 
+const WEB_NAMES = ["webfetch", "codesearch"];
 const NO_WEB =
   "the gateway has it, where there is no home network to reach; enabled = true in [tools.web] of agent.toml offers it here as well";
 
@@ -151,7 +191,8 @@ function always(tools: Tool[]): Group {
   return group(tools, async () => undefined);
 }
 
-function missing(names: string[], why: string): Group {
+/** Tools that are left out, and why. */
+export function missing(names: string[], why: string): Group {
   return { names, missing: async () => why, make: () => [] };
 }
 

@@ -47,6 +47,8 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
     }),
     effect: "exec",
     permission: "shell",
+    // What a command prints may be a stranger's text: of a file, a page, another machine.
+    taints: true,
     idempotent: false,
     timeoutMs,
     maxTimeoutMs,

@@ -16,6 +16,7 @@ import { IDLE_MS, type OpenPage, type Pages } from "../browser/pages.ts";
 import { formatSize } from "./text-cut.ts";
 
 export const ACTIONS = ["open", "click", "type", "read", "screenshot", "close"] as const;
+const LOOKS: readonly string[] = ["read", "screenshot", "close"];
 /** Of the page's text, with `read`. */
 export const READ_CHARS = 20_000;
 /** With whatever changes the page: mostly enough to see what came of it. */
@@ -65,6 +66,8 @@ export function browser(pages: Pages): Tool {
     description: `Use a web page like a person, where webfetch is not enough: scripts run, things can be clicked and filled in. One page per conversation, kept for ${IDLE_MS / 60_000} minutes. open, click and type answer with the start of the page's text; read gives ${READ_CHARS} characters at once, screenshot a JPEG. Public addresses only; no files, no downloads, no addresses of a home network.`,
     input: INPUT,
     effect: "network",
+    // The page was opened with the person's leave; to look at it sends nothing.
+    effectIn: ({ action }) => (LOOKS.includes(action) ? "read" : "network"),
     permission: "network",
     idempotent: false,
     taints: true,
@@ -159,6 +162,8 @@ async function navigate(open: OpenPage, url: string): Promise<ToolResult> {
     const response = await open.page?.goto(url.trim(), { waitUntil: "domcontentloaded" });
     status = response?.status();
   } catch (error) {
+    // That it is a download is told a moment after that it is no page.
+    await pause(SETTLE_MS);
     return (
       refusal(open) ??
       notOpened(

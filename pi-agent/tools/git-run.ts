@@ -41,7 +41,7 @@ export type GitRan = { exitCode: number | null; stdout: string; stderr: string; 
 /** @returns why the git tools are not offered; undefined when they can be */
 export async function gitMissing(environment: Environment): Promise<string | undefined> {
   if (environment.kind === "local")
-    return 'git runs programs out of the repository and is only offered in a sandbox: set sandbox = "bubblewrap"';
+    return 'git runs programs out of the repository and is only offered in a sandbox: set sandboxing = "bubblewrap"';
   try {
     const ran = await runGit(environment, ["--version"], AbortSignal.timeout(PROBE_MS));
     return ran.exitCode === 0 ? undefined : "git does not run: install git";

@@ -142,6 +142,6 @@ test("a long log says how to get a part of it", async () => {
 });
 
 test("without a sandbox the git tools are not offered", async () => {
-  expect(await gitMissing(local({ cwd: ws }))).toContain('sandbox = "bubblewrap"');
+  expect(await gitMissing(local({ cwd: ws }))).toContain('sandboxing = "bubblewrap"');
   expect(await gitMissing(sandbox({ workspace: ws }))).toBeUndefined();
 });

@@ -53,7 +53,10 @@ export function guardedFetch({ allowed = [], only, resolve = resolveAll }: Guard
 }
 
 /** Why an address is outside the owner's bounds. */
-export function boundOf({ hostname, port, protocol }: URL, { domains, ports }: WebBounds): string | undefined {
+export function boundOf(
+  { hostname, port, protocol }: URL,
+  { domains, ports }: WebBounds,
+): string | undefined {
   const host = hostname.replace(/\.$/, "");
   const within = (domain: string) =>
     domain.startsWith("*.") ? host.endsWith(domain.slice(1)) : host === domain;

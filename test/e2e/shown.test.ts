@@ -52,7 +52,7 @@ test("a page of the device's is served without authority: nothing in it runs, lo
   const trap = await startTrap();
   const away = `http://127.0.0.1:${trap.port}/`;
   const html = `<h1 id=h>Plan</h1><script>document.title = "ran"</script><img src=x onerror="document.title='ran'">
-    <svg onload="document.title='ran'"><circle r=9 /></svg><img src="${away}"><iframe src="${away}"></iframe>
+    <svg onload="document.title='ran'"><circle r=9 /></svg><img src="${away}">
     <link rel=stylesheet href="${away}"><meta http-equiv=refresh content="0;url=${away}">
     <form action="${away}"><button>Send</button></form><a href="javascript:document.title='ran'">js</a>
     <p style="color: rgb(1, 2, 3)">styled</p>`;
@@ -71,13 +71,13 @@ test("a page of the device's is served without authority: nothing in it runs, lo
     const page = await person.newPage({ extraHTTPHeaders: { authorization: `Bearer ${TOKENS.owner}` } });
     const address = `${stack.gateway.url}/v1/media/${media?.id}`;
     await page.goto(address, { waitUntil: "load" });
-    expect(await page.locator("h1").innerText()).toBe("Plan");
-    expect(await page.locator("p").evaluate((p) => getComputedStyle(p).color)).toBe("rgb(1, 2, 3)");
+    expect(await page.locator("h1").textContent()).toBe("Plan");
+    expect(await page.evaluate("getComputedStyle(document.querySelector('p')).color")).toBe("rgb(1, 2, 3)");
     await page.getByText("js").click();
     await page.getByText("Send").click({ noWaitAfter: true });
     expect(await page.title()).toBe("Plan");
     expect(page.url()).toBe(address);
-    expect(await page.evaluate(() => window.origin)).toBe("null");
+    expect(await page.evaluate("window.origin")).toBe("null");
     expect(trap.connections()).toBe(0);
   } finally {
     await person.close();
@@ -87,9 +87,14 @@ test("a page of the device's is served without authority: nothing in it runs, lo
 
 test("a page of the web reaches the model as words and as a picture, and the person as a picture", async () => {
   const turn = await stack.gateway.ask(
+    // In one batch: once the page's text is in the conversation, what goes to the network asks the person.
     script(
-      call("browser", { action: "open", url: `http://weather.example:${site.port}/` }),
-      call("browser", { action: "screenshot" }),
+      {
+        calls: [
+          ...call("browser", { action: "open", url: `http://weather.example:${site.port}/` }).calls,
+          ...call("browser", { action: "screenshot" }).calls,
+        ],
+      },
       { text: "$results / $pictures" },
     ),
   );

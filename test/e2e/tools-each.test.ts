@@ -2,7 +2,7 @@
  * Every tool that an agent can offer, called once as an action of an edge_call and once by the device's own loop.
  * The board and the programs that need hardware are those of pi-agent/testkit; everything else is real.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { PC } from "../../pi-agent/testkit/boards/pc.ts";
@@ -70,29 +70,38 @@ type Row = {
   /** What the model is told. */
   gives: RegExp;
   /** Put into the workspace before the call; `$new` is something that was never there. */
-  files?: Record<string, string>;
+  files?: Record<string, string | Buffer>;
+  /** What is in the workspace after it. */
+  leaves?: Record<string, string>;
   /** What the person answers when asked. */
   answer?: string;
-  /** A picture comes along. */
-  picture?: true;
+  /** The media type of what comes along for the person, and where it is a picture, for the model. */
+  serves?: string;
 };
 
 const LIST = { "list.txt": "milk\nbread\n" };
+const CHANGED = { "list.txt": "milk\nrolls\n" };
 const PATCH = "*** Begin Patch\n*** Update File: list.txt\n@@\n milk\n-bread\n+rolls\n*** End Patch";
 
 const ROWS: Record<string, Row> = {
-  append: { params: { path: "list.txt", content: "eggs\n" }, files: LIST, gives: /^Appended/ },
-  apply_patch: { params: { patch: PATCH }, files: LIST, gives: /list\.txt/ },
+  append: {
+    params: { path: "list.txt", content: "eggs\n" },
+    files: LIST,
+    gives: /^Appended 5B to list\.txt/,
+    leaves: { "list.txt": "milk\nbread\neggs\n" },
+  },
+  apply_patch: { params: { patch: PATCH }, files: LIST, gives: /^Done:\nM list\.txt$/, leaves: CHANGED },
   bash: { params: { command: "cat list.txt | wc -l" }, files: LIST, gives: /^2\n$/ },
   codesearch: { params: { query: "read a pin", library: "gpiozero" }, gives: /Passages of \/gpiozero\/docs/ },
   convert_temperature: { params: { value: 21.5 }, gives: /70\.7.*fahrenheit/ },
   count_lines: { params: { path: "list.txt" }, files: LIST, gives: /^2\s*$/ },
-  cpu: { gives: /% busy/ },
-  disk: { params: { path: "/boot/firmware" }, gives: /\/boot\/firmware/ },
+  cpu: { gives: /^CPU 20% busy .* 4 cores/ },
+  disk: { params: { path: "/boot/firmware" }, gives: /^\/boot\/firmware \d+% used/ },
   edit: {
     params: { path: "list.txt", old_string: "bread", new_string: "rolls" },
     files: LIST,
-    gives: /list\.txt/,
+    gives: /^Edited list\.txt: 1 place/,
+    leaves: CHANGED,
   },
   find: { params: { pattern: "*.txt" }, files: LIST, gives: /^list\.txt$/m },
   git_branch: { gives: /^\* main /m },
@@ -103,14 +112,14 @@ const ROWS: Record<string, Row> = {
   glob: { params: { pattern: "*.txt" }, files: LIST, gives: /^list\.txt$/m },
   gpio_list: { gives: /^17 GPIO17 input$/m },
   gpio_read: { params: { pin: 17 }, gives: /^GPIO17 is HIGH \(1\): an input\.$/ },
-  gpio_write: { params: { pin: 27, value: 1 }, gives: /^GPIO27 .*HIGH \(1\)/ },
+  gpio_write: { params: { pin: 27, value: 1 }, gives: /^GPIO27 is now HIGH \(1\): read back and verified\./ },
   grep: { params: { pattern: "br.ad" }, files: LIST, gives: /^list\.txt:2: bread/m },
   i2c_detect: { gives: /^I2C bus 1: 1 answered: address 0x76$/ },
   journal: { params: { lines: 5 }, gives: /^2026-11-22T01:35:26Z sshd: hello$/ },
-  list_processes: { gives: /systemd/ },
+  list_processes: { gives: /^1 systemd: CPU 0\.0%, memory 11\.0 MiB/m },
   ls: { files: LIST, gives: /^list\.txt$/m },
   memory: { gives: /^RAM 25% used/ },
-  network_info: { gives: /eth0/ },
+  network_info: { gives: /^eth0: up received 98\.7 GB, sent 1\.2 GB$/m },
   ping: { params: { host: "nas.local" }, gives: /^nas\.local answers: 3 of 3 pings came back/ },
   question: {
     params: { question: "Which room?", options: ["attic", "cellar"] },
@@ -120,8 +129,12 @@ const ROWS: Record<string, Row> = {
   read: { params: { path: "/etc/hostname" }, gives: /^attic\n$/ },
   services: { gives: /^No service has failed\.\n1 running: ssh$/ },
   skill: { params: { name: "morning-report" }, gives: /^Skill 'morning-report'\..*\n\n1\. Call/ },
-  snapshot: { params: { resolution: "640x480" }, picture: true, gives: /640x480/ },
-  system_info: { gives: /Raspberry Pi 4 Model B/ },
+  snapshot: {
+    params: { resolution: "640x480" },
+    serves: "image/jpeg",
+    gives: /^Picture of camera 0 \(imx708\), 640x480, [\s\S]*data:image\/jpeg \d{3,}$/,
+  },
+  system_info: { gives: /^model: Raspberry Pi 4 Model B Rev 1\.4\n.*\n.*\nhostname: attic$/m },
   // A script for each of the two ways.
   task: { params: { prompt: script({ text: "for you" }, { text: "for you" }) }, gives: /^for you$/ },
   temperature: { gives: /^cpu-thermal: 61\.3 °C/ },
@@ -129,7 +142,11 @@ const ROWS: Record<string, Row> = {
   todowrite: { params: { todos: [{ content: "water" }] }, gives: /^1 items, 1 open\n1\. \[ \] water$/ },
   webfetch: { params: { url: `${web.url}/tides` }, gives: /High water at 14:32\./ },
   websearch: { params: { query: "tides" }, gives: /1\. About tides/ },
-  write: { params: { path: "new/list.txt", content: "milk\n" }, gives: /new\/list\.txt \(5B\)/ },
+  write: {
+    params: { path: "new/list.txt", content: "milk\nrolls\n" },
+    gives: /^(Created|Replaced) new\/list\.txt \(11B/,
+    leaves: { "new/list.txt": "milk\nrolls\n" },
+  },
 };
 
 const NOT_HERE = expect.stringContaining("enabled = true in [tools.web] of agent.toml offers it here");
@@ -199,30 +216,27 @@ for (const [name, row] of Object.entries(ROWS)) {
   });
 }
 
-async function play({ files = {}, answer, picture, gives }: Row, step: Step) {
+async function play({ files = {}, leaves = {}, answer, serves, gives }: Row, step: Step) {
   for (const [path, text] of Object.entries(files)) {
     const file = join(stack.workspaceOf("bench"), path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text.replace("$new", crypto.randomUUID()));
+    writeFileSync(file, typeof text === "string" ? text.replace("$new", crypto.randomUUID()) : text);
   }
   const conversation = crypto.randomUUID();
-  const asked = stack.gateway.ask(
-    script(step, { text: picture ? "$results$pictures" : "$results" }),
-    conversation,
-  );
+  const asked = stack.gateway.ask(script(step, { text: "$results$pictures" }), conversation);
   if (answer !== undefined) {
     const { id } = await stack.gateway.question(conversation);
     expect(await stack.gateway.answer(id, answer)).toBe(200);
   }
   const turn = await asked;
   expect(turn).toMatchObject({ status: "done", answer: expect.stringMatching(gives) });
-  if (picture) {
-    // To the model, and to the person.
-    expect(turn.answer).toMatch(/data:image\/jpeg \d{3,}$/);
-    const { media } = turn.calls[0] as { media?: Array<{ id: string }> };
+  for (const [path, text] of Object.entries(leaves))
+    expect(readFileSync(join(stack.workspaceOf("bench"), path), "utf8")).toBe(text);
+  if (serves !== undefined) {
+    const { media } = turn.calls[0] as { media?: Array<{ id: string; bytes: number }> };
     const served = await stack.gateway.fetch(`/v1/media/${media?.[0]?.id}`);
-    expect(served.headers.get("content-type")).toBe("image/jpeg");
-    expect(Buffer.from(await served.arrayBuffer()).subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
+    expect(served.headers.get("content-type")).toBe(serves);
+    expect((await served.arrayBuffer()).byteLength).toBe(media?.[0]?.bytes);
   }
   return turn;
 }

@@ -44,12 +44,12 @@ describe.skipIf(noSandbox !== undefined)("an agent with bash, read and write", (
       text,
       call: expect.objectContaining({ status: "error", error_type: "not_found", error: text }),
     });
-    // The gateway knows the actions, and the device is not asked.
+    // The gateway knows the actions (reads come first), and the device is not asked.
     expect(await told(action("pi", "git_status"))).toEqual({
       text:
         "Error: Invalid parameters for 'edge_call': agent 'pi' has no action 'git_status'.\n" +
         "Required: [agent_id]. Optional: [query, action, params].\n" +
-        "Actions of 'pi': bash, read, write.",
+        "Actions of 'pi': read, bash, write.",
       call: expect.objectContaining({ status: "error", error_type: "invalid_params" }),
     });
     expect((await told(tool("bash", { command: "ls" }))).text).toBe(

@@ -1,0 +1,26 @@
+/**
+ * Looks for a program before it is started. To start one copies the page tables of this process first, and only
+ * then finds that there is nothing to run: on a small device that stops everything else for 10 ms and more, and
+ * at its start the agent looks for a dozen programs of which most devices have few.
+ */
+import { access, constants } from "node:fs/promises";
+import { join } from "node:path";
+import { cleanEnv } from "./clean-env.ts";
+import { ExecError, type ExecOps } from "./environment.ts";
+
+/** @param exec of this machine, which finds programs by the same PATH */
+export function refusingAbsent(exec: ExecOps, path = cleanEnv().PATH ?? ""): ExecOps {
+  return {
+    async run(argv, options) {
+      const [program] = argv;
+      if (!program.includes("/") && !(await isOnPath(program, path)))
+        throw new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`);
+      return await exec.run(argv, options);
+    },
+  };
+}
+
+async function isOnPath(program: string, path: string): Promise<boolean> {
+  const looks = path.split(":").map((folder) => access(join(folder, program), constants.X_OK));
+  return (await Promise.allSettled(looks)).some(({ status }) => status === "fulfilled");
+}

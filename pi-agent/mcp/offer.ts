@@ -1,0 +1,87 @@
+/** The tools of MCP servers within this agent's own: filtered by the same settings, and changing while it runs. */
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import type { Engine } from "../env/sandbox-engine.ts";
+import type { Settings } from "../settings.ts";
+import type { Unavailable } from "../toolbox.ts";
+import type { MachinePlaces, Places } from "../tools/all.ts";
+import type { McpServers } from "./servers.ts";
+
+export type McpOffer = {
+  /** These and what the servers offer now; one of the same name stands before a server's. */
+  beside(own: readonly Tool[]): readonly Tool[];
+  unavailable(): readonly Unavailable[];
+  /** What `[tools]` and `[policy]` may name: the tools, and whatever a server that is away could have. */
+  names(settings: Settings): string[];
+  onChange(listener: () => void): void;
+  close(): Promise<void>;
+};
+
+/**
+ * Resolves when each server was tried, or after a while without those that are slow.
+ * @param refusal why a tool is not offered by this agent's settings
+ */
+export async function openMcp(
+  settings: Settings,
+  places: Places,
+  refusal: (tool: Tool) => string | undefined,
+): Promise<McpOffer> {
+  const listeners = new Set<() => void>();
+  let version = 0;
+  const changed = () => {
+    version += 1;
+    for (const listener of listeners) listener();
+  };
+  const servers = await start(settings, places, changed);
+  let made: { own: readonly Tool[]; version: number; tools: readonly Tool[] } | undefined;
+  return {
+    beside(own) {
+      if (!servers) return own;
+      if (made?.own === own && made.version === version) return made.tools;
+      const theirs = servers.tools().filter((tool) => refusal(tool) === undefined);
+      made = { own, version, tools: [...theirs, ...own] };
+      return made.tools;
+    },
+    unavailable() {
+      const refused = servers?.tools().flatMap((tool) => {
+        const why = refusal(tool);
+        return why === undefined ? [] : [{ name: tool.name, why }];
+      });
+      return [...(refused ?? []), ...(servers?.missing() ?? [])];
+    },
+    names({ mcp, policy, tools }) {
+      const prefixes = mcp.map(({ name }) => `${name}_`);
+      const named = [...policy.keys(), ...(tools.enabled ?? [])];
+      return named.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
+    },
+    onChange: (listener) => void listeners.add(listener),
+    close: async () => await servers?.close(),
+  };
+}
+
+/** An agent without servers does not even load what it takes. */
+async function start(
+  { mcp, tools }: Settings,
+  { local, work }: MachinePlaces & { work: Engine },
+  changed: () => void,
+): Promise<McpServers | undefined> {
+  if (mcp.length === 0) return undefined;
+  const { McpServers } = await import("./servers.ts");
+  const servers = new McpServers(
+    mcp,
+    {
+      exec: (sandbox) => {
+        if (!sandbox) return { ok: true, exec: local.exec };
+        if (!work.ok) return { ok: false, missing: work.missing };
+        const { kind, exec } = work.environment;
+        return kind === "sandbox"
+          ? { ok: true, exec }
+          : { ok: false, missing: 'sandbox = true, but sandboxing in [tools] is "none"' };
+      },
+      grants: tools.grants,
+      timeoutMs: tools.timeoutMs,
+    },
+    changed,
+  );
+  await servers.start();
+  return servers;
+}

@@ -1,0 +1,96 @@
+/** What an MCP tool gave back, in the tool contract's terms. */
+
+import { MEDIA_MAX_BYTES, MEDIA_TYPE } from "@edgecall/core/protocol/media.ts";
+import { check, z } from "@edgecall/core/protocol/parse.ts";
+import {
+  type Content,
+  faultResult,
+  type ToolContext,
+  type ToolResult,
+  Unstorable,
+} from "@edgecall/core/tools/contract.ts";
+import type { Params } from "./messages.ts";
+
+const Block = z.looseObject({
+  type: z.string(),
+  text: z.optional(z.string()),
+  data: z.optional(z.string()),
+  mimeType: z.optional(z.string()),
+  uri: z.optional(z.string()),
+  resource: z.optional(
+    z.looseObject({
+      uri: z.optional(z.string()),
+      text: z.optional(z.string()),
+      blob: z.optional(z.string()),
+      mimeType: z.optional(z.string()),
+    }),
+  ),
+});
+type Block = z.infer<typeof Block>;
+
+/** More than this would be no answer any more. */
+const BLOCKS_MAX = 64;
+
+export async function resultOf(answer: Params, context: Pick<ToolContext, "artifact">): Promise<ToolResult> {
+  if (answer.resultType === "input_required")
+    return faultResult(
+      "tool_failed",
+      "Error: The MCP server wants to ask something first, which is not possible here.\nExplain to the user.",
+    );
+  const blocks: unknown[] = Array.isArray(answer.content) ? answer.content.slice(0, BLOCKS_MAX) : [];
+  const content: Content[] = [];
+  for (const block of blocks) {
+    const read = check(Block, block);
+    if (read.ok) content.push(await contentOf(read.value, context));
+  }
+  if (content.length === 0 && answer.structuredContent !== undefined)
+    content.push({ type: "text", text: JSON.stringify(answer.structuredContent) });
+  if (answer.isError !== true) return { content };
+  const said = content
+    .map((part) => (part.type === "text" ? part.text : ""))
+    .join("\n")
+    .trim();
+  return {
+    content,
+    fault: {
+      code: "tool_failed",
+      message: said || "Error: The MCP server reported a failure without words.",
+    },
+  };
+}
+
+async function contentOf(
+  { type, text, data, mimeType, uri, resource }: Block,
+  context: Pick<ToolContext, "artifact">,
+): Promise<Content> {
+  if (type === "text") return words(text ?? "");
+  if ((type === "image" || type === "audio") && data !== undefined)
+    return await artifact(data, mimeType, context);
+  if (type === "resource_link") return words(`[link ${uri ?? ""}]`);
+  if (type === "resource" && resource?.text !== undefined) return words(resource.text);
+  if (type === "resource" && resource?.blob !== undefined)
+    return await artifact(resource.blob, resource.mimeType, context);
+  return words(`[${type}]`);
+}
+
+async function artifact(
+  base64: string,
+  mimeType: string | undefined,
+  context: Pick<ToolContext, "artifact">,
+): Promise<Content> {
+  const bytes = Buffer.from(base64, "base64");
+  const mediaType =
+    mimeType !== undefined && MEDIA_TYPE.test(mimeType) ? mimeType : "application/octet-stream";
+  if (bytes.length === 0 || bytes.length > MEDIA_MAX_BYTES)
+    return words(`[${mediaType} of ${bytes.length} bytes, left out]`);
+  try {
+    return await context.artifact(bytes, mediaType);
+  } catch (error) {
+    if (error instanceof Unstorable) return words(`[${mediaType}: ${error.message}]`);
+    throw error;
+  }
+}
+
+function words(text: string): Content {
+  return { type: "text", text };
+}

@@ -1,0 +1,205 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { type RunRequest, runTool } from "@edgecall/core/tools/runner.ts";
+import { afterEach, describe, expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
+import { local } from "../env/local.ts";
+import { McpServers } from "./servers.ts";
+import { type McpServerSettings, readMcpServers } from "./settings.ts";
+import { mcpToolName } from "./tool.ts";
+
+const PROGRAM = fileURLToPath(new URL("../testkit/mcp-server.ts", import.meta.url));
+const TOKEN = "secret-token-of-the-test";
+const CALLER = { principal: "anna", role: "owner", channel: "test" };
+
+const closing: Array<() => Promise<unknown>> = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function open(...given: object[]) {
+  const read = readMcpServers(given.map((one, n) => ({ name: `s${n}`, ...one })));
+  if (!read.ok) throw new Error(read.error);
+  const cwd = mkdtempSync(join(tmpdir(), "edgecall-mcp-"));
+  const place = local({ cwd });
+  let changes = 0;
+  const servers = new McpServers(
+    read.value as McpServerSettings[],
+    {
+      exec: (sandbox) =>
+        sandbox ? { ok: false, missing: "no sandbox here" } : { ok: true, exec: place.exec },
+      grants: { network: false, devices: [] },
+      timeoutMs: 20_000,
+    },
+    () => (changes += 1),
+  );
+  closing.push(() => servers.close());
+  await servers.start();
+  const run = async (name: string, args: object = {}, more: Partial<RunRequest> = {}) => {
+    const request = { callId: "c", name, args: { ...args }, caller: CALLER, ...more };
+    return (await runTool(new ToolRegistry(servers.tools()), request)).result;
+  };
+  return { servers, run, cwd, changes: () => changes };
+}
+
+/** A server over HTTP in a process of its own. */
+async function overHttp(...more: string[]): Promise<string> {
+  const child = spawn(process.execPath, [PROGRAM, "http", ...more], { stdio: ["ignore", "pipe", "inherit"] });
+  closing.push(async () => {
+    child.kill();
+    await once(child, "exit");
+  });
+  const [port] = (await once(child.stdout, "data")) as [Buffer];
+  return `http://127.0.0.1:${port.toString().trim()}/mcp`;
+}
+
+const stdio = (...more: string[]) => [process.execPath, PROGRAM, "stdio", ...more];
+const named = (tools: readonly Tool[], name: string) => tools.find((tool) => tool.name === name);
+
+describe.each([
+  ["a program", async () => ({ command: stdio() })],
+  ["a program without the old handshake", async () => ({ command: stdio("modern") })],
+  ["an address", async () => ({ url: await overHttp(), token: TOKEN })],
+  ["an address without the old handshake", async () => ({ url: await overHttp("modern"), token: TOKEN })],
+])("%s", (_, reach) => {
+  test("is a set of tools that answer, fail, and bring pictures", async () => {
+    const { servers, run } = await open(await reach());
+    expect(servers.missing()).toEqual([]);
+    const echo = named(servers.tools(), "s0_echo");
+    expect(echo).toMatchObject({ description: "Say it again.", taints: true, idempotent: false });
+    expect(jsonSchema((echo as Tool).input)).toEqual({
+      type: "object",
+      properties: { text: { type: "string", description: "What to say again" } },
+      required: ["text"],
+    });
+    expect((await run("s0_echo", { text: "hello" })).content).toEqual([{ type: "text", text: "hello" }]);
+    expect((await run("s0_echo")).fault).toMatchObject({ code: "invalid_params" });
+    expect((await run("s0_fail")).fault).toEqual({ code: "tool_failed", message: "no such thing" });
+    expect((await run(mcpToolName("s0", "dotted.name/x"))).content).toEqual([{ type: "text", text: "dots" }]);
+    const brought: Array<[number, string]> = [];
+    await run(
+      "s0_picture",
+      {},
+      {
+        artifact: async (bytes, mediaType) => {
+          brought.push([bytes.length, mediaType]);
+          return { type: "text", text: "kept" };
+        },
+      },
+    );
+    expect(brought).toEqual([[43, "image/gif"]]);
+  });
+
+  test("a call that is given up is cancelled there; its progress is heard before", async () => {
+    const given = await reach();
+    const { run, cwd } = await open({
+      ...given,
+      ...("command" in given && { env: { CANCELLED_FILE: "cancelled" } }),
+    });
+    const stop = new AbortController();
+    const heard: string[] = [];
+    const update = (text: string) => {
+      heard.push(text);
+      stop.abort(new Error("cancelled"));
+    };
+    const result = await run("s0_hold", {}, { signal: stop.signal, update });
+    expect(result.fault).toMatchObject({ code: "aborted" });
+    expect(heard).toEqual(["held\n"]);
+    const file = join(cwd, "cancelled");
+    if ("command" in given)
+      await until(() => existsSync(file) && readFileSync(file, "utf8") === "cancelled\n");
+    expect((await run("s0_echo", { text: "still there" })).content).toMatchObject([{ text: "still there" }]);
+  });
+});
+
+describe("who may be told what", () => {
+  test("a program gets its own variables and none of the agent's", async () => {
+    process.env.EDGECALL_TEST_KEY = "key-of-the-agent";
+    const { run } = await open({ command: stdio(), env: { ITS_KEY: "key-of-its-own" } });
+    const { content } = await run("s0_environment");
+    expect(JSON.stringify(content)).toContain("key-of-its-own");
+    expect(JSON.stringify(content)).not.toContain("key-of-the-agent");
+  });
+
+  test("effect and permission are the owner's words, not the server's", async () => {
+    const { servers } = await open({ command: stdio(), reads: ["echo"], tools: ["echo", "fail"] });
+    expect(servers.tools().map(({ name }) => name)).toEqual(["s0_echo", "s0_fail"]);
+    expect(named(servers.tools(), "s0_echo")).toMatchObject({ effect: "read", permission: "shell" });
+    expect(named(servers.tools(), "s0_fail")).toMatchObject({ effect: "exec", permission: "shell" });
+  });
+
+  test("a sandbox that is not there is not replaced by none", async () => {
+    const { servers } = await open({ command: stdio(), sandbox: true });
+    expect(servers.tools()).toEqual([]);
+    expect(servers.missing()).toEqual([{ name: "s0_*", why: "the MCP server 's0': no sandbox here" }]);
+  });
+});
+
+describe("a server that is not there", () => {
+  test.each([
+    ["no such program", { command: ["/no/such/program"] }, /there is no such program/],
+    [
+      "a program that ends",
+      { command: ["/bin/sh", "-c", "echo nothing to do >&2; exit 3"] },
+      /exit code 3: nothing to do/,
+    ],
+    ["an address that nobody listens on", { url: "http://127.0.0.1:1/mcp" }, /cannot be reached/],
+  ])("%s: told by name, with why", async (_, given, why) => {
+    const { servers } = await open(given);
+    expect(servers.tools()).toEqual([]);
+    expect(servers.missing()).toMatchObject([{ name: "s0_*", why: expect.stringMatching(why) }]);
+  });
+
+  test("a wrong token is told", async () => {
+    const { servers } = await open({ url: await overHttp(), token: "wrong" });
+    expect(servers.missing()[0]?.why).toMatch(/answered 401/);
+  });
+
+  test("one that dies in a call leaves its outcome unknown, and is there again for the next", async () => {
+    const { run, servers, changes } = await open({ command: stdio() });
+    const died = await run("s0_die");
+    expect(died.fault?.code).toBe("outcome_unknown");
+    expect((await run("s0_echo", { text: "back" })).content).toMatchObject([{ text: "back" }]);
+    expect(servers.missing()).toEqual([]);
+    expect(changes()).toBe(2);
+  });
+});
+
+describe("settings", () => {
+  const ok = { name: "files", command: ["x"] };
+  test.each([
+    [{ command: ["x"] }, "mcp.0.name: "],
+    [{ ...ok, name: "a_b" }, "mcp.0.name: expected 1 to 20 letters, digits or -"],
+    [{ name: "x" }, "mcp.0.command: missing; right would be"],
+    [{ ...ok, url: "http://x" }, "mcp.0.url: give either url or command"],
+    [{ ...ok, token: "t" }, "mcp.0.token: only for url"],
+    [{ name: "x", url: "ftp://x" }, "mcp.0.url: expected an http(s) address"],
+    [{ name: "x", url: "http://x", sandbox: true }, "mcp.0.sandbox: only for command"],
+    [{ ...ok, env: { LD_PRELOAD: "x" } }, "mcp.0.env: The environment variable 'LD_PRELOAD'"],
+    [{ ...ok, effect: "reed" }, "mcp.0.effect: "],
+    [{ ...ok, comand: [] }, "mcp.0."],
+  ])("%o", (given, error) => {
+    const read = readMcpServers([given]);
+    expect(read.ok ? "" : read.error).toContain(error);
+  });
+
+  test("two servers of one name", () => {
+    expect(readMcpServers([ok, ok])).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("mcp.1.name"),
+    });
+  });
+
+  test("names of tools are an action's names", () => {
+    for (const tool of ["a", "a.b", "x".repeat(200), "ä/ö"])
+      expect(mcpToolName("files", tool)).toMatch(/^files_[A-Za-z0-9_-]{1,58}$/);
+    expect(mcpToolName("files", "a.b")).not.toBe(mcpToolName("files", "a/b"));
+  });
+});

@@ -1,0 +1,181 @@
+/**
+ * The MCP servers of agent.toml: each is connected at the start, and again whenever it went away; what it offers
+ * while it is there are tools of this agent, and why the others are not is told by name.
+ */
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import type { ExecOps } from "../env/environment.ts";
+import { type Log, messageOf } from "../log.ts";
+import { connectMcp, type ListedTool, type McpClient } from "./client.ts";
+import { httpLink } from "./http-link.ts";
+import { type Link, Unreachable } from "./messages.ts";
+import type { McpServerSettings } from "./settings.ts";
+import { stdioLink } from "./stdio-link.ts";
+import { type CallServer, mcpTool } from "./tool.ts";
+
+/** The agent does not come online later than this for a slow one, whose tools follow. */
+const START_WITHIN_MS = 2_000;
+/** `npx` may have to look for a package first. */
+const CONNECT_WITHIN_MS = 20_000;
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MAX_MS = 60_000;
+/** Of one server. An advert of all tools together has to pass a broker. */
+const TOOLS_MAX = 64;
+
+export type McpPlaces = {
+  /** Where a command runs, sandboxed or not; words where that cannot be. */
+  exec(sandbox: boolean): { ok: true; exec: ExecOps } | { ok: false; missing: string };
+  grants: { network: boolean; devices: readonly string[] };
+  /** For a server that names no time-out. */
+  timeoutMs: number;
+  log?: Log;
+};
+
+export type Missing = { name: string; why: string };
+
+export class McpServers {
+  readonly #servers: readonly McpServer[];
+
+  constructor(settings: readonly McpServerSettings[], places: McpPlaces, changed: () => void) {
+    this.#servers = settings.map((one) => new McpServer(one, places, changed));
+  }
+
+  /** Resolves when each was tried once, or after a while without those that are slow. Never rejects. */
+  async start(): Promise<void> {
+    const tried = Promise.all(this.#servers.map((server) => server.start()));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, START_WITHIN_MS);
+    });
+    await Promise.race([tried, late]);
+    clearTimeout(timer);
+  }
+
+  tools(): Tool[] {
+    return this.#servers.flatMap((server) => server.tools);
+  }
+
+  missing(): Missing[] {
+    return this.#servers.flatMap((server) => server.missing ?? []);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.close()));
+  }
+}
+
+class McpServer {
+  readonly #settings: McpServerSettings;
+  readonly #places: McpPlaces;
+  readonly #changed: () => void;
+  readonly #stop = new AbortController();
+  #client: McpClient | undefined;
+  #connecting: Promise<McpClient> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #retryMs = RETRY_FIRST_MS;
+  #listed: readonly ListedTool[] = [];
+  #tools: readonly Tool[] = [];
+  #why = "it is being started";
+
+  constructor(settings: McpServerSettings, places: McpPlaces, changed: () => void) {
+    this.#settings = settings;
+    this.#places = places;
+    this.#changed = changed;
+  }
+
+  /** Those of the last time that it was there: a call finds out whether it is now. */
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  get missing(): Missing | undefined {
+    if (this.#client) return undefined;
+    return { name: `${this.#settings.name}_*`, why: `the MCP server '${this.#settings.name}': ${this.#why}` };
+  }
+
+  async start(): Promise<void> {
+    await this.#connected().catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error("the agent stops"));
+    clearTimeout(this.#retry);
+    await this.#connecting?.catch(() => {});
+    await this.#client?.close();
+  }
+
+  readonly #call: CallServer = async (name, args, options) => {
+    const client = await this.#connected().catch((error: unknown) => {
+      throw new Unreachable(messageOf(error), false);
+    });
+    return await client.call(name, args, options);
+  };
+
+  /** One attempt at a time, whoever wants it. */
+  async #connected(): Promise<McpClient> {
+    if (this.#client) return this.#client;
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return await this.#connecting;
+  }
+
+  async #connect(): Promise<McpClient> {
+    clearTimeout(this.#retry);
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(CONNECT_WITHIN_MS)]);
+    try {
+      signal.throwIfAborted();
+      const client = await connectMcp(this.#link(), signal);
+      const listed = await client.tools(signal).catch(async (error: unknown) => {
+        await client.close();
+        throw error;
+      });
+      this.#client = client;
+      this.#retryMs = RETRY_FIRST_MS;
+      void client.ended.then((why) => this.#lost(client, why));
+      this.#offer(listed);
+      return client;
+    } catch (error) {
+      this.#why = messageOf(error).slice(0, 500);
+      this.#again();
+      throw error;
+    }
+  }
+
+  #link(): Link {
+    const { reach } = this.#settings;
+    if (reach.by === "url") return httpLink(reach);
+    const place = this.#places.exec(reach.sandbox);
+    if (!place.ok) throw new Error(place.missing);
+    return stdioLink({ exec: place.exec, argv: reach.argv, env: reach.env, grants: this.#places.grants });
+  }
+
+  #offer(listed: readonly ListedTool[]): void {
+    const { only, timeoutMs = this.#places.timeoutMs, name } = this.#settings;
+    const offered = listed
+      .filter((tool) => only === undefined || only.includes(tool.name))
+      .slice(0, TOOLS_MAX);
+    this.#places.log?.("info", "mcp.connected", { server: name, tools: offered.length });
+    // The very same tools after a reconnect are no change.
+    if (JSON.stringify(offered) !== JSON.stringify(this.#listed)) {
+      this.#listed = offered;
+      this.#tools = offered.map((tool) => mcpTool(tool, this.#settings, this.#call, timeoutMs));
+    }
+    this.#changed();
+  }
+
+  #lost(client: McpClient, why: string): void {
+    if (this.#client !== client || this.#stop.signal.aborted) return;
+    this.#client = undefined;
+    this.#why = why.slice(0, 500);
+    this.#places.log?.("warn", "mcp.lost", { server: this.#settings.name });
+    this.#again();
+  }
+
+  #again(): void {
+    if (this.#stop.signal.aborted) return;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.start(), this.#retryMs);
+    this.#retry.unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
+  }
+}

@@ -1,0 +1,115 @@
+/** `[[mcp]]` of agent.toml: MCP servers whose tools this agent offers as its own. */
+import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { type Effect, PERMISSIONS, type Permission } from "@edgecall/core/tools/contract.ts";
+import { refuseEnv } from "../env/clean-env.ts";
+
+export type McpServerSettings = {
+  name: string;
+  reach:
+    | { by: "command"; argv: readonly [string, ...string[]]; env: Record<string, string>; sandbox: boolean }
+    | { by: "url"; url: string; token: string | undefined };
+  permission: Permission;
+  effect: Effect;
+  /** Tools that change nothing, by the server's names: the owner says so, not the server. */
+  reads: readonly string[];
+  /** Those that are offered; undefined: all. */
+  only: readonly string[] | undefined;
+  /** What it returns is no stranger's text. */
+  trusted: boolean;
+  timeoutMs: number | undefined;
+};
+
+const names = z.array(z.string().check(z.minLength(1), z.maxLength(128)));
+
+const McpServer = z.strictObject({
+  name: z.string().check(z.regex(/^[A-Za-z0-9-]{1,20}$/, "expected 1 to 20 letters, digits or -")),
+  command: z.optional(z.array(z.string().check(z.minLength(1))).check(z.minLength(1))),
+  url: z.optional(z.string().check(z.regex(/^https?:\/\/\S+$/, "expected an http(s) address"))),
+  env: z.optional(z.record(z.string(), z.string())),
+  token: z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,4096}$/, "expected a bearer token"))),
+  sandbox: z.optional(z.boolean()),
+  permission: z.optional(z.enum(PERMISSIONS)),
+  effect: z.optional(z.enum(["read", "write", "exec", "network", "device"])),
+  reads: z.optional(names),
+  tools: z.optional(names),
+  trusted: z.optional(z.boolean()),
+  timeout_ms: z.optional(z.int().check(z.minimum(1), z.maximum(86_400_000))),
+});
+
+/** More would not fit what a model chooses from. */
+const SERVERS_MAX = 16;
+
+/** @param value of the key `mcp`; @returns an error that names the key and what would be right */
+export function readMcpServers(value: unknown): Parsed<McpServerSettings[]> {
+  if (value === undefined) return { ok: true, value: [] };
+  if (!Array.isArray(value)) return wrong("mcp: must be a list of sections, each [[mcp]]");
+  if (value.length > SERVERS_MAX) return wrong(`mcp: at most ${SERVERS_MAX} servers`);
+  const servers: McpServerSettings[] = [];
+  for (const [index, item] of value.entries()) {
+    const read = check(McpServer, item);
+    if (!read.ok) return wrong(`mcp.${index}.${read.error}`);
+    const server = settingsOf(read.value);
+    if (!server.ok) return wrong(`mcp.${index}.${server.error}`);
+    if (servers.some(({ name }) => name === server.value.name))
+      return wrong(`mcp.${index}.name: there is another server '${server.value.name}'`);
+    servers.push(server.value);
+  }
+  return { ok: true, value: servers };
+}
+
+function settingsOf(server: z.infer<typeof McpServer>): Parsed<McpServerSettings> {
+  const { name, reads = [], tools, trusted = false, timeout_ms } = server;
+  const reach = reachOf(server);
+  if (!reach.ok) return reach;
+  const runs = reach.value.by === "command";
+  return {
+    ok: true,
+    value: {
+      name,
+      reach: reach.value,
+      permission: server.permission ?? (runs ? "shell" : "network"),
+      effect: server.effect ?? (runs ? "exec" : "network"),
+      reads,
+      only: tools,
+      trusted,
+      timeoutMs: timeout_ms,
+    },
+  };
+}
+
+function reachOf({
+  command,
+  url,
+  env = {},
+  token,
+  sandbox,
+}: z.infer<typeof McpServer>): Parsed<McpServerSettings["reach"]> {
+  const [program, ...args] = command ?? [];
+  if (url !== undefined) {
+    if (program !== undefined) return wrong("url: give either url or command, not both");
+    if (sandbox !== undefined) return wrong("sandbox: only for command; a url is not run here");
+    return { ok: true, value: { by: "url", url, token } };
+  }
+  if (program === undefined)
+    return wrong('command: missing; right would be: command = ["npx", "-y", "a-server"], or url');
+  if (token !== undefined) return wrong("token: only for url; a command gets its secrets by env");
+  try {
+    refuseEnv(env);
+  } catch (error) {
+    return wrong(`env: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return { ok: true, value: { by: "command", argv: [program, ...args], env, sandbox: sandbox ?? false } };
+}
+
+function wrong(error: string): { ok: false; error: string } {
+  return { ok: false, error };
+}
+
+/** A key is longer than this; what is shorter (`1`, `info`) is no secret, and stands in many a text. */
+const SECRET_MIN = 16;
+
+/** What no tool may give away: its token, and the long ones of what its program is given. */
+export function mcpSecrets({ reach }: McpServerSettings): string[] {
+  if (reach.by === "url") return reach.token === undefined ? [] : [reach.token];
+  return Object.values(reach.env).filter((value) => value.length >= SECRET_MIN);
+}

@@ -1,0 +1,101 @@
+/** One tool of an MCP server as a tool of this agent: under its policy, its record and its limits, like any other. */
+import { createHash } from "node:crypto";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import {
+  defineTool,
+  faultResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from "@edgecall/core/tools/contract.ts";
+import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
+import { oneLine } from "@edgecall/core/tools/one-line.ts";
+import type { CallOptions, ListedTool } from "./client.ts";
+import { type Params, RpcError, Unreachable } from "./messages.ts";
+import { resultOf } from "./result.ts";
+import type { McpServerSettings } from "./settings.ts";
+
+/** What an agent's action may be called. */
+const NAME_MAX = 64;
+const DESCRIPTION_MAX = 1_000;
+const TIMEOUT_MAX_MS = 10 * 60_000;
+const HASH_DIGITS = 8;
+/** JSON-RPC's own: the server did not take the arguments. */
+const INVALID_PARAMS = -32_602;
+
+export type CallServer = (name: string, args: Params, options: CallOptions) => Promise<Params>;
+
+export function mcpTool(
+  listed: ListedTool,
+  server: McpServerSettings,
+  call: CallServer,
+  timeoutMs: number,
+): Tool {
+  const reads = server.effect === "read" || server.reads.includes(listed.name);
+  return defineTool({
+    name: mcpToolName(server.name, listed.name),
+    description: oneLine(
+      listed.description || `Tool '${listed.name}' of the MCP server '${server.name}'`,
+      DESCRIPTION_MAX,
+    ),
+    input: inputOf(listed.inputSchema),
+    effect: reads ? "read" : server.effect,
+    permission: server.permission,
+    // What a server says of itself is no reason to run anything twice.
+    idempotent: reads,
+    ...(!server.trusted && { taints: true }),
+    timeoutMs: Math.min(timeoutMs, TIMEOUT_MAX_MS),
+    maxTimeoutMs: TIMEOUT_MAX_MS,
+    async execute(input, context) {
+      return await run(listed.name, server.name, input, call, context);
+    },
+  });
+}
+
+async function run(
+  name: string,
+  server: string,
+  args: Params,
+  call: CallServer,
+  context: ToolContext,
+): Promise<ToolResult> {
+  try {
+    const answer = await call(name, args, {
+      signal: context.signal,
+      progress: (text) => context.update(`${text}\n`),
+    });
+    return await resultOf(answer, context);
+  } catch (error) {
+    if (error instanceof RpcError) {
+      const code = error.code === INVALID_PARAMS ? "invalid_params" : "tool_failed";
+      return faultResult(code, `Error: The MCP server '${server}' refused: ${error.message}`);
+    }
+    if (!(error instanceof Unreachable)) throw error;
+    return error.sent
+      ? faultResult(
+          "outcome_unknown",
+          `Error: The MCP server '${server}' went away in the middle of it (${error.message}). Whether it was done is unknown.\nDo not repeat it blindly; tell the user.`,
+        )
+      : faultResult(
+          "unavailable",
+          `Error: The MCP server '${server}' is not there: ${error.message}. Nothing was run.\nExplain to the user.`,
+        );
+  }
+}
+
+/** `server_tool`; what does not fit an action's name is replaced, and a hash then tells it from others. */
+export function mcpToolName(server: string, tool: string): string {
+  const safe = `${server}_${tool}`.replace(/[^A-Za-z0-9_-]/g, "_");
+  if (safe === `${server}_${tool}` && safe.length <= NAME_MAX) return safe;
+  const hash = createHash("sha256").update(tool).digest("hex").slice(0, HASH_DIGITS);
+  return `${safe.slice(0, NAME_MAX - HASH_DIGITS - 1)}-${hash}`;
+}
+
+/** Any object, shown as what the server says of it; the server checks it itself. */
+function inputOf(schema: Params): z.ZodMiniType<Params> {
+  const shown = foreignSchema(schema);
+  const input = z.record(z.string(), z.unknown());
+  // zod's own seam for a type that knows its JSON Schema.
+  input._zod.toJSONSchema = () => ({ ...shown });
+  return input;
+}
