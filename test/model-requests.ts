@@ -1,5 +1,6 @@
 /** For tests inside workerd: what the scripted model was asked, and its holds. */
 import { env } from "cloudflare:workers";
+import type { ModelRequest } from "./scripted-model.ts";
 
 /** For one question: the model of each request, in their order. */
 export async function modelsAsked(question: string): Promise<string[]> {
@@ -12,6 +13,14 @@ export async function modelsAsked(question: string): Promise<string[]> {
 
 export async function modelCalls(question: string): Promise<number> {
   return (await modelsAsked(question)).length;
+}
+
+/** The newest request for a question, whole. */
+export async function modelRequest(question: string): Promise<ModelRequest | undefined> {
+  const all = (await (await fetch(`${env.LLM_BASE_URL}/requests`)).json()) as Array<
+    ModelRequest & { question: string }
+  >;
+  return all.findLast((request) => request.question === question);
 }
 
 /** Lets a step of the scripted model go on. */

@@ -82,7 +82,7 @@ describe.each([
     expect((await run("s0_echo", { text: "hello" })).content).toEqual([{ type: "text", text: "hello" }]);
     expect((await run("s0_echo")).fault).toMatchObject({ code: "invalid_params" });
     expect((await run("s0_fail")).fault).toEqual({ code: "tool_failed", message: "no such thing" });
-    expect((await run(mcpToolName("s0", "dotted.name/x"))).content).toEqual([{ type: "text", text: "dots" }]);
+    expect((await run(mcpToolName("s0", "dotted.name"))).content).toEqual([{ type: "text", text: "dots" }]);
     const brought: Array<[number, string]> = [];
     await run(
       "s0_picture",

@@ -28,7 +28,7 @@ function tools(): McpServer {
   server.registerTool("echo", { description: "Say it\nagain.", inputSchema: echoed }, ({ text }) =>
     words(text),
   );
-  server.registerTool("dotted.name/x", { inputSchema: anything }, () => words("dots"));
+  server.registerTool("dotted.name", { inputSchema: anything }, () => words("dots"));
   server.registerTool("picture", { inputSchema: anything }, () => ({
     content: [{ type: "image" as const, data: GIF, mimeType: "image/gif" }],
   }));

@@ -122,27 +122,22 @@ export function kernelTools(place: { root: string; exec?: ExecOps }): Tool[] {
 }
 
 /** A read costs no process: the guard of local files holds against what runs in the sandbox meanwhile. */
-function fileGroups(environment: Environment, { work, nodes }: Places, settings: ToolSettings): Group[] {
+function fileGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
+  const { work } = places;
   const { maxReadBytes: maxBytes, maxReadLines: maxLines } = settings;
   const files = (at: Environment) => [read(at, { maxBytes, maxLines }), write(at), edit(at)];
   const searches = (at: Environment) => [grep(at), find(at)];
+  const atAny = whereverTheyCan(environment, places, settings);
   const searching = async () => (work.ok ? await rgMissing(environment) : work.missing);
   return [
-    always([
-      ...atNodes(environment, nodes, files),
-      ls(environment),
-      append(environment),
-      applyPatch(environment),
-    ]),
-    group([glob(environment), ...atNodes(environment, nodes, searches)], searching),
+    always([...atAny(files), ls(environment), append(environment), applyPatch(environment)]),
+    group([glob(environment), ...atAny(searches)], searching),
   ];
 }
 
-function shellGroups(
-  environment: Environment,
-  { work, nodes, spillDir }: Places,
-  { bashTimeoutMs: timeoutMs, readable, grants }: ToolSettings,
-): Group[] {
+function shellGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
+  const { work, spillDir } = places;
+  const { bashTimeoutMs: timeoutMs, readable, grants } = settings;
   const here = async () => (work.ok ? undefined : work.missing);
   const shell = (at: Environment) => [
     bash(at, {
@@ -154,9 +149,16 @@ function shellGroups(
   ];
   const git = [gitStatus, gitDiff, gitCommit, gitLog, gitBranch].map((make) => make(environment));
   return [
-    group(atNodes(environment, nodes, shell), here),
+    group(whereverTheyCan(environment, places, settings)(shell), here),
     group(git, async () => (await here()) ?? (await gitMissing(environment))),
   ];
+}
+
+/** With an argument `node` only where there can be one: machines are known, or the tool that adds them is offered. */
+function whereverTheyCan(home: Environment, { nodes }: Places, { enabled }: ToolSettings) {
+  const canBe = nodes.list().length > 0 || (enabled?.includes("nodes") ?? true);
+  return (make: (environment: Environment) => Tool[]): Tool[] =>
+    canBe ? atNodes(home, nodes, make) : make(home);
 }
 
 function webGroups({ web }: ToolSettings): Group[] {

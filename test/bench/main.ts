@@ -20,6 +20,9 @@ import { LEVELS, measureRounds } from "./rounds.ts";
 import { workerSizes } from "./sizes.ts";
 import { NOTES, table } from "./table.ts";
 
+// The other bench, of the device's tools; it ends this process.
+if (process.argv.includes("--tools")) await import("./tools/main.ts");
+
 /** About 8 minutes, half of them waits; `--quick`: about 2, for a look whether it runs. */
 const FULL = {
   rounds: 6,

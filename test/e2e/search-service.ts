@@ -11,8 +11,8 @@ export type SearchService = {
   key: string;
   /** Path and query of each request, with the right key where one is needed. */
   requests: string[];
-  /** Tables of agent.toml with which a device has all web tools, and reaches only this. */
-  settings: { web: Record<string, unknown> };
+  /** Tables below [tools] of agent.toml: a device has all that uses the web, and this is in its reach. */
+  settings: { web: Record<string, unknown>; browser: Record<string, unknown> };
   close(): Promise<void>;
 };
 
@@ -33,6 +33,7 @@ export async function startSearchService(): Promise<SearchService> {
     key,
     requests,
     settings: {
+      browser: { allow_addresses: ["127.0.0.1"] },
       web: {
         enabled: true,
         allow_addresses: ["127.0.0.1"],

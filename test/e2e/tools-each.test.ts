@@ -51,12 +51,12 @@ const stack = useStack({}, async (stack) => {
       tools: { ...web.settings, skills_path: join(ROOT, "examples/skills") },
     },
   });
-  // A PC with none of the programs, no sandbox and no model.
+  // A PC with none of the programs, no sandbox, no browser and no model.
   await stack.startAgent({
     id: "bare",
     board: PC,
     env: { PATH: join(ROOT, "docs") },
-    top: { tools: { sandboxing: "none" } },
+    top: { tools: { sandboxing: "none", browser: { enabled: false } } },
   });
   await stack.gateway.online("bench");
   await stack.gateway.online("bare");
@@ -80,6 +80,11 @@ type Row = {
 };
 
 const LIST = { "list.txt": "milk\nbread\n" };
+/** The smallest picture that there is. */
+const DOT = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
 const CHANGED = { "list.txt": "milk\nrolls\n" };
 const PATCH = "*** Begin Patch\n*** Update File: list.txt\n@@\n milk\n-bread\n+rolls\n*** End Patch";
 
@@ -92,6 +97,12 @@ const ROWS: Record<string, Row> = {
   },
   apply_patch: { params: { patch: PATCH }, files: LIST, gives: /^Done:\nM list\.txt$/, leaves: CHANGED },
   bash: { params: { command: "cat list.txt | wc -l" }, files: LIST, gives: /^2\n$/ },
+  browser: { params: { action: "open", url: `${web.url}/tides` }, gives: /High water at 14:32\./ },
+  canvas: {
+    params: { html: "<h1>Plan</h1>", title: "Plan" },
+    gives: /^Shown to the user: Plan, at \/v1\/media\//,
+    serves: "text/html; charset=utf-8",
+  },
   codesearch: { params: { query: "read a pin", library: "gpiozero" }, gives: /Passages of \/gpiozero\/docs/ },
   convert_temperature: { params: { value: 21.5 }, gives: /70\.7.*fahrenheit/ },
   count_lines: { params: { path: "list.txt" }, files: LIST, gives: /^2\s*$/ },
@@ -115,11 +126,21 @@ const ROWS: Record<string, Row> = {
   gpio_write: { params: { pin: 27, value: 1 }, gives: /^GPIO27 is now HIGH \(1\): read back and verified\./ },
   grep: { params: { pattern: "br.ad" }, files: LIST, gives: /^list\.txt:2: bread/m },
   i2c_detect: { gives: /^I2C bus 1: 1 answered: address 0x76$/ },
+  // A script for each of the two ways; the vision model says what it was shown.
+  image: {
+    params: { path: "dot.png", question: script({ text: "$pictures" }, { text: "$pictures" }) },
+    files: { "dot.png": DOT },
+    gives: /^data:image\/png \d+$/,
+  },
   journal: { params: { lines: 5 }, gives: /^2026-11-22T01:35:26Z sshd: hello$/ },
   list_processes: { gives: /^1 systemd: CPU 0\.0%, memory 11\.0 MiB/m },
   ls: { files: LIST, gives: /^list\.txt$/m },
   memory: { gives: /^RAM 25% used/ },
   network_info: { gives: /^eth0: up received 98\.7 GB, sent 1\.2 GB$/m },
+  nodes: {
+    params: { action: "list" },
+    gives: /this device, in \/.*\(where tools work when no node is named\)/,
+  },
   ping: { params: { host: "nas.local" }, gives: /^nas\.local answers: 3 of 3 pings came back/ },
   question: {
     params: { question: "Which room?", options: ["attic", "cellar"] },
@@ -156,6 +177,7 @@ const NO_RG = expect.stringContaining("install ripgrep");
 
 /** What `bare` lacks, and how to get it. */
 const MISSING: Record<string, unknown> = {
+  browser: "enabled = false in [tools.browser] of agent.toml",
   codesearch: NOT_HERE,
   find: NO_RG,
   git_branch: NO_SANDBOX,
@@ -169,7 +191,9 @@ const MISSING: Record<string, unknown> = {
   gpio_write: NO_GPIO,
   grep: NO_RG,
   i2c_detect: "no program 'i2cdetect': install i2c-tools",
+  image: expect.stringContaining("has no model"),
   journal: "no program 'journalctl': no systemd here",
+  nodes: "there is no ssh client: apt install openssh-client",
   ping: "no program 'ping': install iputils-ping",
   services: "no program 'systemctl': no systemd here",
   skill: expect.stringMatching(/^no skills with instructions: put one at .*\/NAME\/SKILL\.md$/),

@@ -5,11 +5,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const SMALL = { files: 7_000, minBytes: 200, maxBytes: 16_000 };
-const LARGE = { files: 4, bytes: 10_000_000 };
-const ENDINGS = ["ts", "md", "log", "json", "txt", "py"];
+export type TreeSize = { smallFiles: number; largeBytes: number; editedBytes: number };
 /** The largest that `edit` takes is 1 MiB. */
-const EDITED_BYTES = 1_000_000;
+const HUNDRED_MB: TreeSize = { smallFiles: 7_300, largeBytes: 10_000_000, editedBytes: 1_000_000 };
+const SMALL = { minBytes: 200, maxBytes: 16_000 };
+const LARGE_FILES = 4;
+const ENDINGS = ["ts", "md", "log", "json", "txt", "py"];
 /** In one line of one file of the small ones. */
 export const NEEDLE = "the-needle-of-the-tree";
 /** In many lines of nearly all. */
@@ -20,7 +21,7 @@ const WORDS =
 export type BigTree = { bytes: number; files: number; small: string; large: string; edited: string };
 
 /** @param root is made. @returns what is in it, with paths below it */
-export function makeBigTree(root: string, seed = 4): BigTree {
+export function makeBigTree(root: string, seed = 4, size: TreeSize = HUNDRED_MB): BigTree {
   const random = randomOf(seed);
   const words = WORDS.split(" ");
   const line = (): string => {
@@ -42,18 +43,18 @@ export function makeBigTree(root: string, seed = 4): BigTree {
     return path;
   };
   let small = "";
-  for (let file = 0; file < SMALL.files; file += 1) {
+  for (let file = 0; file < size.smallFiles; file += 1) {
     const folder = `part-${random(12)}/module-${random(20)}/unit-${random(8)}`;
     const ending = ENDINGS[random(ENDINGS.length)] ?? "txt";
     const content = text(SMALL.minBytes + random(SMALL.maxBytes - SMALL.minBytes));
-    const hasNeedle = file === Math.floor(SMALL.files / 2);
+    const hasNeedle = file === Math.floor(size.smallFiles / 2);
     const path = put(`${folder}/file-${file}.${ending}`, hasNeedle ? `${content}${NEEDLE}\n` : content);
     if (hasNeedle) small = path;
   }
   let large = "";
-  for (let file = 0; file < LARGE.files; file += 1)
-    large = put(`logs/large-${file}.log`, manyLines(text(100_000), LARGE.bytes));
-  const edited = put("edited.ts", `${manyLines(text(50_000), EDITED_BYTES)}once\n`);
+  for (let file = 0; file < LARGE_FILES; file += 1)
+    large = put(`logs/large-${file}.log`, manyLines(text(100_000), size.largeBytes));
+  const edited = put("edited.ts", `${manyLines(text(50_000), size.editedBytes)}once\n`);
   return { bytes, files, small, large, edited };
 }
 

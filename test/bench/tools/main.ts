@@ -1,5 +1,5 @@
 /**
- * `node test/bench/tools/main.ts [--quick] [--only overhead,tree,memory,start] [--before COMMIT] [--json FILE]`:
+ * `npm run bench -- --tools [--quick] [--only overhead,tree,memory,start] [--before COMMIT] [--json FILE]`:
  * what the device's tools cost, beside the same done without them. The figures are never a reason to fail: 0,
  * unless something did not run.
  */
@@ -31,6 +31,7 @@ const FLAG_SETS = [[], ["--max-semi-space-size=1"]];
 const ROW_PROGRAM = fileURLToPath(new URL("./tree-row.ts", import.meta.url));
 /** As the shell has it: ended by an interrupt. */
 const EXIT_INTERRUPTED = 130;
+const EXIT_USAGE = 2;
 
 const { values: options } = parseArgs({
   options: {
@@ -45,6 +46,9 @@ const { values: options } = parseArgs({
 });
 const plan = options.quick ? QUICK : FULL;
 const wanted = new Set(options.only.split(","));
+for (const part of wanted)
+  if (!PARTS.some((one) => one === part))
+    fail(`--only: no part '${part}'; right would be: ${PARTS.join(", ")}`);
 const dir = mkdtempSync(join(tmpdir(), "edgecall-bench-tools-"));
 const processes = new Processes(dir);
 
@@ -54,6 +58,11 @@ process.on("exit", () => {
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => process.exit(EXIT_INTERRUPTED));
+
+function fail(problem: string): never {
+  process.stderr.write(`${problem}\n`);
+  process.exit(EXIT_USAGE);
+}
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);

@@ -7,7 +7,7 @@ import { defineTool, type Tool, textResult } from "@edgecall/core/tools/contract
 import type { Environment } from "../../../pi-agent/env/environment.ts";
 import { local } from "../../../pi-agent/env/local.ts";
 import { sandbox, sandboxMissing } from "../../../pi-agent/env/sandbox.ts";
-import { ssh } from "../../../pi-agent/env/ssh.ts";
+import { ssh, sshArguments } from "../../../pi-agent/env/ssh.ts";
 import { loadSkills } from "../../../pi-agent/skills/load-skills.ts";
 import { startSshd } from "../../../pi-agent/testing/sshd.ts";
 import { bash } from "../../../pi-agent/tools/bash.ts";
@@ -49,8 +49,9 @@ export async function overheads(dir: string): Promise<Overheads> {
   const sshd = await startSshd().catch((error: unknown) => {
     missing.push(`no sshd: ${error instanceof Error ? error.message : String(error)}`);
   });
-  const far = sshd && ssh({ name: "far", host: "127.0.0.1", ...sshd, cwd: workspace });
-  if (far) pairs.push(execPair(far), bashPair(far));
+  const machine = sshd && { name: "far", host: "127.0.0.1", ...sshd, cwd: workspace };
+  const far = machine && ssh(machine);
+  if (far) pairs.push(...sshPairs(far, [...sshArguments(machine), "--", machine.host]));
   return {
     pairs,
     missing,
@@ -98,6 +99,22 @@ function bashPair(environment: Environment): Pair {
     ours: () => call({ command: "echo hello" }),
     plain: () => plainly("bash", ["-c", "echo hello"]),
   };
+}
+
+/** @param line of the OpenSSH client, which then connects for each call anew */
+function sshPairs(far: Environment, line: readonly string[]): Pair[] {
+  const [exec, shell] = [execPair(far), bashPair(far)];
+  return [
+    { ...exec, what: "exec: true, ssh to this machine", times: 5 },
+    {
+      ...exec,
+      what: "exec: true, ssh to this machine",
+      plainly: "ssh HOST true",
+      times: 5,
+      plain: () => plainly("ssh", [...line, "true"]),
+    },
+    { ...shell, what: "bash: echo, ssh to this machine", times: 5 },
+  ];
 }
 
 async function skillPairs(environment: Environment): Promise<Pair[]> {

@@ -20,19 +20,9 @@ export const GROWTH_RATIO = 1.1;
 
 export function toolTable({ overheads, missing, tree, memory, startUp }: ToolResults): string {
   return [
-    pairTable(
-      "a call",
-      overheads,
-      overheads.map(() => ""),
-    ),
+    ...(overheads.length > 0 ? [pairTable("a call", overheads, []), ""] : []),
     ...missing.map((why) => `not measured: ${why}`),
-    "",
-    pairTable(
-      `${tree.files} files, ${mib(tree.bytes)}`,
-      tree.rows,
-      tree.rows.map(({ idle, peak }) => `  peak ${mib(peak)} (${mib(peak - idle)} more than before)`),
-    ),
-    "",
+    ...(tree.rows.length > 0 ? [treeTable(tree), ""] : []),
     ...memory.map(({ flags, bareNode, idle, after, agents }) => {
       const of = (bytes: number) => `${mib(bytes)} (${(bytes / bareNode).toFixed(2)}×)`;
       const how = flags.length > 0 ? flags.join(" ") : "no flags";
@@ -41,12 +31,18 @@ export function toolTable({ overheads, missing, tree, memory, startUp }: ToolRes
         `  ${verdict(idle / bareNode, AGENT_RSS_RATIO)} idle over bare Node;  ${verdict(after[1_000] / after[100], GROWTH_RATIO)} after 1000 over after 100`,
       ].join("\n");
     }),
-    "",
     ...startUp.map(
       ({ name, wall, cpu, spread, rounds }) =>
         `start to first advert, ${name}: ${wall.toFixed(0)} ms (middle half of ${rounds} within ${percent(spread)}), processor ${cpu.toFixed(0)} ms`,
     ),
   ].join("\n");
+}
+
+function treeTable({ files, bytes, rows }: ToolResults["tree"]): string {
+  const peaks = rows.map(
+    ({ idle, peak }) => `  peak RSS ${mib(peak)}, ${mib(peak - idle)} of it by the calls`,
+  );
+  return pairTable(`${files} files, ${mib(bytes)}`, rows, peaks);
 }
 
 const WHAT = 46;
@@ -59,7 +55,7 @@ function pairTable(title: string, rows: readonly PairFigures[], more: readonly s
     `${title.padEnd(WHAT)}${"beside".padEnd(PLAIN)}${cells("ours ms", "plain ms", "×", "noise", "our CPU", "its CPU")}`,
     ...rows.map(
       ({ what, plainly, ours, plain, ratio, spread }, row) =>
-        `${what.padEnd(WHAT)}${plainly.padEnd(PLAIN)}${cells(ms(ours.wall), ms(plain.wall), ratio.toFixed(2), percent(spread), ms(ours.cpu), ms(plain.cpu))}${more[row]}`,
+        `${what.padEnd(WHAT)}${plainly.padEnd(PLAIN)}${cells(ms(ours.wall), ms(plain.wall), ratio.toFixed(2), percent(spread), ms(ours.cpu), ms(plain.cpu))}${more[row] ?? ""}`,
     ),
   ].join("\n");
 }

@@ -1,0 +1,170 @@
+/** The SDK's own MCP client, a real device behind the gateway, and a real MCP server behind another device. */
+import { fileURLToPath } from "node:url";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterEach, describe, expect, test } from "vitest";
+import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
+import { useStack } from "./stack.ts";
+
+const SERVER = fileURLToPath(new URL("../../pi-agent/testkit/mcp-server.ts", import.meta.url));
+const EYE = ["append", "picture", "slow", "temperature"];
+
+const stack = useStack({ vars: { MCP_TRUSTED_TOKENS: "berta" } }, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "eye", env, top: { tools: { enabled: EYE } } });
+  const files = { name: "files", command: [process.execPath, SERVER, "stdio"], reads: ["echo", "picture"] };
+  const gone = { name: "gone", command: ["/no/such/server"] };
+  const enabled = ["files_echo", "files_picture", "files_fail", "files_die"];
+  // SAFETY: toml's tables have no type of their own.
+  const top = { tools: { enabled }, mcp: [files, gone], policy: { gone_x: "deny" } } as object;
+  await stack.startAgent({ id: "host", top });
+  await stack.gateway.online("eye");
+  await stack.gateway.online("host");
+});
+
+const clients: Client[] = [];
+afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
+
+async function connect(mode: "legacy" | { pin: string }, token = TOKENS.owner): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const headers = { authorization: `Bearer ${token}` };
+  const url = new URL(`${stack.gateway.url}/mcp`);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  clients.push(client);
+  return client;
+}
+
+type Result = Awaited<ReturnType<Client["callTool"]>>;
+type Block = { type: string; text?: string; data?: string; uri?: string; mimeType?: string };
+const blocks = (result: Result) => result.content as Block[];
+const text = (result: Result) => blocks(result)[0]?.text ?? "";
+
+async function openCalls(): Promise<unknown[]> {
+  return ((await (await stack.gateway.fetch("/v1/status")).json()) as { calls: unknown[] }).calls;
+}
+
+describe.each([
+  ["2025", "legacy" as const],
+  ["2026-07-28", { pin: "2026-07-28" }],
+])("a client of %s", (_, mode) => {
+  test("lists the devices' actions, and calls them by name and by edge_call", async () => {
+    const client = await connect(mode);
+    const { tools } = await client.listTools();
+    const names = tools.map(({ name }) => name);
+    expect(names).toEqual([
+      ...["edge_list", "edge_call", "edge_result"],
+      ...EYE.map((action) => `eye__${action}`),
+      ...["host__files_die", "host__files_echo", "host__files_fail", "host__files_picture"],
+    ]);
+    const temperature = tools.find(({ name }) => name === "eye__temperature");
+    expect(temperature?.annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
+    expect(text(await client.callTool({ name: "eye__temperature", arguments: {} }))).toMatch(/48\.3|°C/);
+    const call = { agent_id: "eye", action: "temperature" };
+    expect(text(await client.callTool({ name: "edge_call", arguments: call }))).toMatch(/°C/);
+    const listed = await client.callTool({ name: "edge_list", arguments: {} });
+    expect(JSON.parse(text(listed))).toMatchObject({
+      agents: [{ agent_id: "eye", online: true }, { agent_id: "host" }],
+    });
+  });
+
+  test("gets pictures as pictures, within the report and brought over HTTPS, and files as links", async () => {
+    const client = await connect(mode);
+    for (const bytes of [20_000, 1_000_000]) {
+      const [, image] = blocks(await client.callTool({ name: "eye__picture", arguments: { bytes } }));
+      expect(image).toMatchObject({ type: "image", mimeType: "image/jpeg" });
+      expect(Buffer.from(image?.data ?? "", "base64")).toHaveLength(bytes);
+    }
+    const file = { name: "eye__picture", arguments: { bytes: 5_000, media_type: "text/csv" } };
+    const link = blocks(await client.callTool(file)).find(({ type }) => type === "resource_link");
+    expect(link).toMatchObject({ mimeType: "text/csv" });
+    const kept = await stack.gateway.fetch(new URL(link?.uri ?? "").pathname);
+    expect((await kept.arrayBuffer()).byteLength).toBe(5_000);
+  });
+
+  test("hears of progress, and cancels", async () => {
+    const client = await connect(mode);
+    const heard: Array<string | undefined> = [];
+    const slow = { name: "eye__slow", arguments: { ms: 400, chunks: 4 } };
+    await client.callTool(slow, { onprogress: ({ message }) => heard.push(message) });
+    expect(heard.join("")).toContain("chunk 1");
+    if (mode === "legacy") return;
+    const stop = new AbortController();
+    const long = { name: "eye__slow", arguments: { ms: 50_000, chunks: 100 } };
+    const given = client.callTool(long, { signal: stop.signal, onprogress: () => stop.abort() });
+    await expect(given).rejects.toThrow();
+    await until(async () => (await openCalls()).length === 0, { what: "the device was told to stop" });
+  });
+});
+
+describe("what is not a read", () => {
+  test("waits for a person, who approves elsewhere; then it ran once", async () => {
+    const client = await connect("legacy");
+    const asked = await client.callTool({ name: "eye__append", arguments: { text: "x" } });
+    expect(text(asked)).toContain("Nothing has run yet");
+    const id = /\/v1\/questions\/([0-9a-f-]{36})/.exec(text(asked))?.[1] ?? "";
+    const look = {
+      name: "edge_result",
+      arguments: { agent_id: "eye", call_id: asked._meta?.["edgecall/call_id"] },
+    };
+    // A client's tools have no way to approve, whatever its token may do elsewhere.
+    expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain("edge_answer");
+    const waiting = client.callTool(look);
+    expect(text(await waiting)).toContain(id);
+    expect(await stack.gateway.answer(id, "approve")).toBe(200);
+    expect(text(await client.callTool(look))).toMatch(/^appended /);
+  });
+
+  test("is refused by a person, and says so", async () => {
+    const client = await connect("legacy");
+    const asked = await client.callTool({
+      name: "edge_call",
+      arguments: { agent_id: "eye", action: "append" },
+    });
+    const id = /\/v1\/questions\/([0-9a-f-]{36})/.exec(text(asked))?.[1] ?? "";
+    await stack.gateway.answer(id, "deny");
+    const look = { agent_id: "eye", call_id: asked._meta?.["edgecall/call_id"] };
+    const denied = await client.callTool({ name: "edge_result", arguments: look });
+    expect(denied.isError).toBe(true);
+    expect(text(denied)).toContain("Nothing was run");
+  });
+});
+
+describe("an agent with MCP servers", () => {
+  test("answers with their tools, and their pictures", async () => {
+    const client = await connect("legacy");
+    expect(text(await client.callTool({ name: "host__files_echo", arguments: { text: "hello" } }))).toBe(
+      "hello",
+    );
+    const [image] = blocks(await client.callTool({ name: "host__files_picture", arguments: {} })).filter(
+      ({ type }) => type === "image",
+    );
+    expect(image?.mimeType).toBe("image/gif");
+    const wrong = await client.callTool({ name: "host__files_echo", arguments: {} });
+    expect(wrong.isError).toBe(true);
+    expect(text(wrong)).toContain("missing 'text'");
+  });
+
+  test("says which server is not there, and why", async () => {
+    const { body } = await stack.gateway.command("host", "tools_list");
+    expect(body.payload?.unavailable).toContainEqual({
+      name: "gone_*",
+      why: expect.stringContaining("there is no such program"),
+    });
+  });
+
+  test("asks before what the owner did not call a read, and records it", async () => {
+    const client = await connect("legacy");
+    const asked = await client.callTool({ name: "host__files_fail", arguments: {} });
+    expect(text(asked)).toContain("Nothing has run yet");
+    // A device brings its record when it comes online, and now and then.
+    await stack.restartBroker();
+    const recorded = async () => {
+      const { entries } = (await (await stack.gateway.fetch("/v1/audit?tool=files_echo")).json()) as {
+        entries: Array<{ result: string }>;
+      };
+      return entries.length > 0 && entries;
+    };
+    const entries = await until(recorded, { within: 20_000, what: "the record" });
+    expect(entries).toContainEqual(expect.objectContaining({ agent_id: "host", result: "success" }));
+  });
+});

@@ -1,0 +1,39 @@
+/** For tests inside workerd: the routes as a client uses them. */
+import { ask } from "./workerd.ts";
+
+type Json = Record<string, unknown>;
+
+export function post(path: string, body: unknown, init: Parameters<typeof ask>[1] = {}): Promise<Response> {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return ask(path, { method: "POST", body: text, ...init });
+}
+
+export const user = (content: unknown) => ({ role: "user", content });
+export const assistant = (content: unknown) => ({ role: "assistant", content });
+
+/** One question, not streamed. */
+export async function chat(messages: unknown[], more: Json = {}, headers: Record<string, string> = {}) {
+  const response = await post("/v1/chat/completions", { model: "gpt-4o", messages, ...more }, { headers });
+  const body = (await response.json()) as Completion;
+  return { status: response.status, headers: response.headers, body };
+}
+
+export type Completion = {
+  choices: Array<{ message: { content: string; reasoning_content?: string }; finish_reason: string }>;
+  usage: Json;
+  edge: { turn: string; status: string; conversation?: string };
+  metadata: Json;
+  model: string;
+  error?: { message: string; type: string; code: string };
+};
+
+/** The data of every event, to the end; `text` is the stream as it was. */
+export async function events(response: Response) {
+  const text = await response.text();
+  const data = text
+    .split("\n\n")
+    .flatMap((block) => block.match(/^data: (.*)$/m)?.[1] ?? [])
+    .filter((line) => line !== "[DONE]")
+    .map((line) => JSON.parse(line) as Json);
+  return { text, data };
+}
