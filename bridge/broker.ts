@@ -195,6 +195,8 @@ export class BrokerLink {
       reconnectPeriod: 0,
       resubscribe: false,
       queueQoSZero: false,
+      // mqtt-packet's cache of numbers takes 10 MB.
+      writeCache: false,
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
       ...(ca !== undefined && { ca }),

@@ -13,6 +13,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse as parseToml } from "smol-toml";
 import { bundleWorker } from "./bundles.ts";
+import { consoleFiles } from "./console-files.ts";
 import { isFree } from "./port.ts";
 import { asSchema as asTable } from "./stand-in/schema.ts";
 import { guardWorkerd } from "./workerd-guard.ts";
@@ -57,10 +58,13 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
   const configFile = options.config ?? WRANGLER_TOML;
   const config = readWranglerToml(configFile);
   mkdirSync(options.dir, { recursive: true, mode: 0o700 });
-  const [{ Miniflare, convertV4MiniflareOptions, Log, LogLevel }, script] = await Promise.all([
-    import("miniflare"),
-    options.bundle ?? bundleWorker({ entry: join(dirname(configFile), config.main) }),
-  ]);
+  const [{ Miniflare, convertV4MiniflareOptions, Log, LogLevel, Response }, script, page] = await Promise.all(
+    [
+      import("miniflare"),
+      options.bundle ?? bundleWorker({ entry: join(dirname(configFile), config.main) }),
+      config.assets && consoleFiles(join(dirname(configFile), config.assets.directory)),
+    ],
+  );
 
   const say = options.onLog ?? ((line) => console.error(line));
   const guard = guardWorkerd();
@@ -92,6 +96,16 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
           durableObjects: config.durableObjects,
           bindings: { ...config.vars, ...options.vars },
           serviceBindings: {
+            // Miniflare's own assets put two more Workers in front of every request; three files need none.
+            ...(config.assets &&
+              page && {
+                [config.assets.binding]: (request: { url: string }) => {
+                  const file = page.get(new URL(request.url).pathname);
+                  return file
+                    ? new Response(file.body, { headers: { "content-type": file.type } })
+                    : new Response("not found", { status: 404 });
+                },
+              }),
             // Here, other than on Cloudflare, there is a LAN: whatever a page's name leads to, it is not reached.
             WEB: { network: { allow: ["public"], deny: [], tlsOptions: { trustBrowserCas: true } } },
           },
@@ -140,6 +154,8 @@ type WranglerConfig = {
   compatibilityFlags: string[];
   durableObjects: Record<string, { className: string; useSQLite: boolean }>;
   vars: Record<string, string>;
+  /** Static files that the Worker serves through a binding. */
+  assets: { directory: string; binding: string } | undefined;
 };
 
 /** What this stack needs of wrangler.toml; what it does not know of, it refuses rather than leaves out. */
@@ -153,9 +169,12 @@ function readWranglerToml(file: string): WranglerConfig {
     "durable_objects",
     "migrations",
     "vars",
+    "assets",
   ];
   const harmless = [
     "observability",
+    // Writes what consoleFiles() has in memory.
+    "build",
     "workers_dev",
     "preview_urls",
     "placement",
@@ -198,6 +217,20 @@ function readWranglerToml(file: string): WranglerConfig {
         typeof value === "string" ? value : JSON.stringify(value),
       ]),
     ),
+    assets: readAssets(file, toml.assets),
+  };
+}
+
+function readAssets(file: string, value: unknown): WranglerConfig["assets"] {
+  if (value === undefined) return undefined;
+  const assets = asTable(value);
+  if (assets.run_worker_first !== true)
+    throw new Error(
+      `${file}: assets.run_worker_first: expected true, the Worker gives these files their headers`,
+    );
+  return {
+    directory: text(file, "assets.directory", assets.directory),
+    binding: text(file, "assets.binding", assets.binding),
   };
 }
 

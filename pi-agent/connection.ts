@@ -89,6 +89,8 @@ export class Connection {
       reconnectPeriod: 0,
       resubscribe: false,
       queueQoSZero: false,
+      // mqtt-packet's cache of numbers takes 10 MB, a quarter of a bare Node.
+      writeCache: false,
       will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
       ...(mqtt.username !== undefined && { username: mqtt.username }),
       ...(mqtt.password !== undefined && { password: mqtt.password }),

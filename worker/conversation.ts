@@ -98,6 +98,12 @@ export class Conversation extends DurableObject<Env> {
     return this.#result(turn);
   }
 
+  /** The same, unless so many turns wait for their end already: then undefined, and nothing was accepted. */
+  async startWithin(unfinished: number, request: NewTurn): Promise<TurnResult | undefined> {
+    const turns = this.#transcript.turns().filter(({ status }) => status === "running");
+    return turns.length < unfinished ? await this.start(request) : undefined;
+  }
+
   /**
    * The result of a call, from Home. The first one counts.
    * @param plan what Home knows at this moment: spares asking it again for the model call that follows
@@ -168,11 +174,6 @@ export class Conversation extends DurableObject<Env> {
     return turn && this.#result(turn);
   }
 
-  /** How many turns wait for their end. */
-  async unfinished(): Promise<number> {
-    return this.#transcript.turns().filter(({ status }) => status === "running").length;
-  }
-
   /** Every turn with what was said in it. */
   async history(): Promise<Array<TurnResult & { text: string; created_at: number }>> {
     const turns = this.#transcript.turns();
@@ -232,7 +233,7 @@ export class Conversation extends DurableObject<Env> {
     this.#waiters.closeAll();
     await this.ctx.storage.deleteAll();
     migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
-    this.#transcript.forgetSeq();
+    this.#transcript.forget();
     // The alarm went with the rows.
     this.#alarmAt = undefined;
     this.#calls.forget();

@@ -10,8 +10,10 @@ import { type App, errorBody, HttpError, pathName, readBody, readText, requireSc
 import { logError } from "./log.ts";
 import { serveMcp } from "./mcp/route.ts";
 import { mediaId, separateImages } from "./media.ts";
+import { getLinkedMedia } from "./media-links.ts";
 import { getMedia, putMedia } from "./media-routes.ts";
 import { conversationOf, homeOf } from "./objects.ts";
+import { openai } from "./openai/routes.ts";
 import type { Question } from "./questions.ts";
 import { readSettings, SettingsError } from "./settings.ts";
 import type { Origin } from "./transcript-rows.ts";
@@ -50,6 +52,10 @@ app.get("/bridge", async (c) => {
 });
 
 app.put("/v1/media/:id", putMedia);
+app.get("/v1/media/:id", getLinkedMedia);
+
+// Looks at the token itself, since these clients know errors in one form only.
+app.route("/", openai);
 
 // ── everything else: a token, and its home only ───────────────────────────────────────────────────────
 

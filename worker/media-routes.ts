@@ -26,7 +26,13 @@ export async function putMedia(c: Context<App>): Promise<Response> {
 }
 
 /** Each channel's conversations are for those who may speak in it; the other channels', for an administrator. */
-const SCOPES: Partial<Record<string, Scope>> = { api: "ask", ask: "ask", mcp: "ask", command: "command" };
+const SCOPES: Partial<Record<string, Scope>> = {
+  api: "ask",
+  ask: "ask",
+  mcp: "ask",
+  openai: "ask",
+  command: "command",
+};
 
 export async function getMedia(c: Context<App>): Promise<Response> {
   const id = mediaPath(c);

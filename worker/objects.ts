@@ -11,13 +11,13 @@ import type { Home } from "./home.ts";
 export type ConversationStub = Pick<
   Conversation,
   | "start"
+  | "startWithin"
   | "settle"
   | "late"
   | "ask"
   | "closeQuestion"
   | "progress"
   | "look"
-  | "unfinished"
   | "history"
   | "cancel"
   | "forget"

@@ -1,4 +1,5 @@
 /** What Home tells of its agents: to the model (through edge-call.ts) and to `GET /v1/agents`. */
+export { oneLine } from "@edgecall/core/tools/one-line.ts";
 
 export type RosterAgent = {
   id: string;
@@ -31,13 +32,4 @@ export function ago(then: number | null, now: number): string {
   if (seconds < 3_600) return `${Math.round(seconds / 60)} min ago`;
   if (seconds < 2 * 86_400) return `${Math.round(seconds / 3_600)} h ago`;
   return `${Math.round(seconds / 86_400)} days ago`;
-}
-
-/** Text of a device on one line: no control characters, no line of its own making, bounded. */
-export function oneLine(text: string, max: number): string {
-  const line = text
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
-    .replace(/ {2,}/g, " ")
-    .trim();
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }

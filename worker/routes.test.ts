@@ -1,4 +1,9 @@
-import { listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import {
+  evictDurableObject,
+  listDurableObjectIds,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { script } from "../test/scripted-model.ts";
@@ -207,6 +212,8 @@ describe("the rest", () => {
     await runInDurableObject(stub, (_, { storage }) => {
       storage.sql.exec("UPDATE turn SET finished_at = finished_at - 49 * 3600000");
     });
+    // After two days it sleeps, and reads its rows anew.
+    await evictDurableObject(stub);
     await runDurableObjectAlarm(stub);
     await until(async () => (await turnsIn(stub)) === 0);
   });

@@ -63,7 +63,7 @@ export async function readGrant(
 ): Promise<Grant | undefined> {
   const token = /^Bearer ([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{43})$/i.exec(authorization ?? "");
   if (token?.[1] === undefined || token[2] === undefined) return undefined;
-  const key = await macKey(env);
+  const key = await macKey(env, "upload");
   if (!(await crypto.subtle.verify("HMAC", key, fromBase64Url(token[2]), utf8(token[1])))) return undefined;
   const grant = checkJson(Grant, new TextDecoder().decode(fromBase64Url(token[1])));
   return grant.ok && grant.value.id === id && grant.value.expires_at > Date.now() ? grant.value : undefined;
@@ -71,29 +71,30 @@ export async function readGrant(
 
 async function sign(env: Env, grant: Grant): Promise<string> {
   const text = base64Url(utf8(JSON.stringify(grant)));
-  const mac = new Uint8Array(await crypto.subtle.sign("HMAC", await macKey(env), utf8(text)));
+  const mac = new Uint8Array(await crypto.subtle.sign("HMAC", await macKey(env, "upload"), utf8(text)));
   return `${text}.${base64Url(mac)}`;
 }
 
 /**
  * From what is secret already: the records of all bridges. A bridge knows its own token and no other's record,
  * and new tokens make the old uploads' tokens void, so no secret more has to be set.
+ * @param purpose what is made for one is good for no other
  */
-async function macKey(env: Env): Promise<CryptoKey> {
+export async function macKey(env: Env, purpose: "upload" | "link"): Promise<CryptoKey> {
   if (!env.BRIDGE_TOKENS || !env.API_TOKENS)
     throw new AuthSettingsError("BRIDGE_TOKENS and API_TOKENS have to be set");
-  const secret = utf8(`edgecall upload v1\n${env.BRIDGE_TOKENS}\n${env.API_TOKENS}`);
+  const secret = utf8(`edgecall ${purpose} v1\n${env.BRIDGE_TOKENS}\n${env.API_TOKENS}`);
   return await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, [
     "sign",
     "verify",
   ]);
 }
 
-function utf8(text: string): Uint8Array {
+export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-function fromBase64Url(text: string): Uint8Array {
+export function fromBase64Url(text: string): Uint8Array {
   const plain = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(plain, (char) => char.charCodeAt(0));
 }

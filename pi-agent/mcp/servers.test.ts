@@ -11,11 +11,13 @@ import { type RunRequest, runTool } from "@edgecall/core/tools/runner.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { local } from "../env/local.ts";
+import { sandboxEngine } from "../env/sandbox-engine.ts";
 import { McpServers } from "./servers.ts";
 import { type McpServerSettings, readMcpServers } from "./settings.ts";
 import { mcpToolName } from "./tool.ts";
 
 const PROGRAM = fileURLToPath(new URL("../testkit/mcp-server.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TOKEN = "secret-token-of-the-test";
 const CALLER = { principal: "anna", role: "owner", channel: "test" };
 
@@ -29,12 +31,17 @@ async function open(...given: object[]) {
   if (!read.ok) throw new Error(read.error);
   const cwd = mkdtempSync(join(tmpdir(), "edgecall-mcp-"));
   const place = local({ cwd });
+  const engine = await sandboxEngine("bubblewrap", { workspace: cwd, readable: [ROOT] });
   let changes = 0;
   const servers = new McpServers(
     read.value as McpServerSettings[],
     {
       exec: (sandbox) =>
-        sandbox ? { ok: false, missing: "no sandbox here" } : { ok: true, exec: place.exec },
+        sandbox
+          ? engine.ok
+            ? { ok: true, exec: engine.environment.exec }
+            : engine
+          : { ok: true, exec: place.exec },
       grants: { network: false, devices: [] },
       timeoutMs: 20_000,
     },
@@ -135,10 +142,12 @@ describe("who may be told what", () => {
     expect(named(servers.tools(), "s0_fail")).toMatchObject({ effect: "exec", permission: "shell" });
   });
 
-  test("a sandbox that is not there is not replaced by none", async () => {
-    const { servers } = await open({ command: stdio(), sandbox: true });
-    expect(servers.tools()).toEqual([]);
-    expect(servers.missing()).toEqual([{ name: "s0_*", why: "the MCP server 's0': no sandbox here" }]);
+  test("a program in the sandbox is spoken with like any other, and sees nothing of this house", async () => {
+    const { run } = await open({ command: stdio(), sandbox: true });
+    const { content } = await run("s0_environment");
+    const { root } = JSON.parse((content[0] as { text: string }).text) as { root: string[] };
+    expect(root).toContain("usr");
+    expect(root).not.toContain("home");
   });
 });
 

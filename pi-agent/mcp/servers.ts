@@ -4,7 +4,7 @@
  */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ExecOps } from "../env/environment.ts";
-import { type Log, messageOf } from "../log.ts";
+import { messageOf } from "../log.ts";
 import { connectMcp, type ListedTool, type McpClient } from "./client.ts";
 import { httpLink } from "./http-link.ts";
 import { type Link, Unreachable } from "./messages.ts";
@@ -27,7 +27,6 @@ export type McpPlaces = {
   grants: { network: boolean; devices: readonly string[] };
   /** For a server that names no time-out. */
   timeoutMs: number;
-  log?: Log;
 };
 
 export type Missing = { name: string; why: string };
@@ -150,11 +149,10 @@ class McpServer {
   }
 
   #offer(listed: readonly ListedTool[]): void {
-    const { only, timeoutMs = this.#places.timeoutMs, name } = this.#settings;
+    const { only, timeoutMs = this.#places.timeoutMs } = this.#settings;
     const offered = listed
       .filter((tool) => only === undefined || only.includes(tool.name))
       .slice(0, TOOLS_MAX);
-    this.#places.log?.("info", "mcp.connected", { server: name, tools: offered.length });
     // The very same tools after a reconnect are no change.
     if (JSON.stringify(offered) !== JSON.stringify(this.#listed)) {
       this.#listed = offered;
@@ -167,7 +165,6 @@ class McpServer {
     if (this.#client !== client || this.#stop.signal.aborted) return;
     this.#client = undefined;
     this.#why = why.slice(0, 500);
-    this.#places.log?.("warn", "mcp.lost", { server: this.#settings.name });
     this.#again();
   }
 

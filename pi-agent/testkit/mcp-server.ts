@@ -3,7 +3,7 @@
  * on stdout, and takes the bearer token `secret-token-of-the-test`. `modern`: no handshake of 2025.
  */
 import { once } from "node:events";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -36,7 +36,9 @@ function tools(): McpServer {
     ...words("no such thing"),
     isError: true,
   }));
-  server.registerTool("environment", { inputSchema: anything }, () => words(JSON.stringify(process.env)));
+  server.registerTool("environment", { inputSchema: anything }, () =>
+    words(JSON.stringify({ env: process.env, root: readdirSync("/") })),
+  );
   server.registerTool("die", { inputSchema: anything }, () => process.exit(7));
   server.registerTool(
     "hold",

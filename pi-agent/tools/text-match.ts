@@ -12,8 +12,8 @@ export type Span = { start: number; end: number };
 /** `spans` in order, overlapping ones too. */
 export type Found = { how: "exact" | "loose"; spans: Span[] };
 
-/** `starts[i]`, `ends[i]`: what unit i of `text` stands for in the original. */
-type Mapped = { text: string; starts: readonly number[]; ends: readonly number[] };
+/** `starts[i]`, `ends[i]`: what unit i of `text` stands for in the original; left out where `text` is the original. */
+type Mapped = { text: string; starts?: readonly number[]; ends?: readonly number[] };
 
 /** A text, ready to be searched several times. */
 export class Searched {
@@ -86,6 +86,8 @@ class Mapping {
 
 /** CRLF as one LF, and without the byte order mark, which no model sees. */
 function exactly(text: string): Mapped {
+  // Nearly every file on a device; the lists would take forty times its size.
+  if (!text.includes("\r\n") && !text.startsWith("\ufeff")) return { text };
   const mapping = new Mapping();
   for (let at = text.startsWith("\ufeff") ? 1 : 0; at < text.length; at += 1) {
     const isCrlf = text[at] === "\r" && text[at + 1] === "\n";
@@ -125,6 +127,10 @@ function spansOf({ text, starts, ends }: Mapped, wanted: string): Span[] {
   const spans: Span[] = [];
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
     const [first, last] = [at, at + wanted.length - 1];
+    if (!starts || !ends) {
+      spans.push({ start: first, end: last + 1 });
+      continue;
+    }
     // Half of a letter cannot be replaced: `f` is not found in the ligature `ﬁ`, nor half of a surrogate pair.
     const whole = starts[first] !== starts[first - 1] && starts[last] !== starts[last + 1];
     if (whole) spans.push({ start: starts[first] ?? 0, end: ends[last] ?? 0 });

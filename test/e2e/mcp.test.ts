@@ -9,14 +9,18 @@ import { useStack } from "./stack.ts";
 const SERVER = fileURLToPath(new URL("../../pi-agent/testkit/mcp-server.ts", import.meta.url));
 const EYE = ["append", "picture", "slow", "temperature"];
 
-const stack = useStack({ vars: { MCP_TRUSTED_TOKENS: "berta" } }, async (stack) => {
+const stack = useStack({ vars: { MCP_TRUSTED_TOKENS: "anna" } }, async (stack) => {
   const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
   await stack.startAgent({ id: "eye", env, top: { tools: { enabled: EYE } } });
   const files = { name: "files", command: [process.execPath, SERVER, "stdio"], reads: ["echo", "picture"] };
   const gone = { name: "gone", command: ["/no/such/server"] };
   const enabled = ["files_echo", "files_picture", "files_fail", "files_die"];
   // SAFETY: toml's tables have no type of their own.
-  const top = { tools: { enabled }, mcp: [files, gone], policy: { gone_x: "deny" } } as object;
+  const top = {
+    tools: { enabled },
+    mcp: [files, gone],
+    policy: { gone_x: "deny", files_fail: "allow" },
+  } as object;
   await stack.startAgent({ id: "host", top });
   await stack.gateway.online("eye");
   await stack.gateway.online("host");
@@ -154,7 +158,10 @@ describe("an agent with MCP servers", () => {
 
   test("asks before what the owner did not call a read, and records it", async () => {
     const client = await connect("legacy");
-    const asked = await client.callTool({ name: "host__files_fail", arguments: {} });
+    // The owner trusts this client's conversations, and this tool: the device alone decides.
+    const allowed = await client.callTool({ name: "host__files_fail", arguments: {} });
+    expect(text(allowed)).toBe("Error: no such thing");
+    const asked = await client.callTool({ name: "host__files_die", arguments: {} });
     expect(text(asked)).toContain("Nothing has run yet");
     // A device brings its record when it comes online, and now and then.
     await stack.restartBroker();

@@ -150,8 +150,23 @@ test("a device's picture is in the answer, and a browser can fetch it", async ()
   expect((await served.arrayBuffer()).byteLength).toBe(20_000);
 });
 
+test("openai: a stream that the person stops ends the turn, and the next question is told", async () => {
+  const client = openai();
+  const headers = { "x-edge-conversation": "stopped" };
+  const asked = script({ text: "never the end of this", pause: "for ever" });
+  const stream = await client.chat.completions.create(
+    { model: "edgecall", messages: messages(asked), stream: true },
+    { headers },
+  );
+  for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
+  const body = { model: "edgecall", messages: messages(script({ text: "heard" })) };
+  const next = await client.chat.completions.create(body, { headers });
+  expect(next.choices[0]?.message.content).toBe("heard");
+  expect(JSON.stringify(stack.model.requests.at(-1)?.messages)).toContain('"content":"Cancelled.');
+});
+
 test("a gateway that dies in the middle: the client's second try gets the same turn's answer", async () => {
-  const asked = script(MEMORY, { hold: "over the crash", step: { text: "It says: $results" } });
+  const asked = script(MEMORY, { hold: "for ever", step: { text: "" } }, { text: "It says: $results" });
   const requests = () =>
     stack.model.requests.filter(({ messages }) => messages.some(({ content }) => content === asked));
   const answer = openai().chat.completions.create(
@@ -161,7 +176,6 @@ test("a gateway that dies in the middle: the client's second try gets the same t
   await until(() => requests().length === 2);
   await stack.worker.kill();
   await stack.startWorker();
-  stack.model.release("over the crash");
   expect((await answer).choices[0]?.message.content).toContain(WORDS);
   const roles = requests()
     .at(-1)

@@ -1,7 +1,7 @@
 /** What edge_list answers, in JSON: facts of ours, and the devices' own words as bounded text. */
+import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import type { CallTarget } from "../edge-call.ts";
 import { ago, oneLine } from "../roster.ts";
-import { toolSchema } from "./tool-schema.ts";
 
 /** Of one answer: more would push a model's conversation out of its context. */
 const LIST_MAX_CHARS = 40_000;
@@ -30,7 +30,7 @@ export function oneAgent(target: CallTarget): string {
       name,
       description: oneLine(description, WORDS_MAX),
       ...(effect && { effect }),
-      params: toolSchema(parameters),
+      params: foreignSchema(parameters),
     };
     chars += JSON.stringify(action).length;
     actions.push(chars > LIST_MAX_CHARS ? { name } : action);

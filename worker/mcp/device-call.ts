@@ -29,6 +29,8 @@ export type CallEnd =
 export type Waiting = {
   /** The client is gone, or wants it no more. */
   signal: AbortSignal;
+  /** What the client itself asks for, ms; never more than is usual. */
+  patienceMs?: number | undefined;
   /** The client listens to progress; absent: it does not. */
   progress?: ((said: string) => void) | undefined;
 };
@@ -59,10 +61,10 @@ export async function awaitCall(
   home: string,
   agent: string,
   id: string,
-  { signal, progress }: Waiting,
+  { signal, progress, patienceMs }: Waiting,
 ): Promise<CallEnd> {
-  const patience = AbortSignal.timeout(progress ? PATIENCE_WITH_PROGRESS_MS : PATIENCE_MS);
-  const over = AbortSignal.any([signal, patience]);
+  const most = progress ? PATIENCE_WITH_PROGRESS_MS : PATIENCE_MS;
+  const over = AbortSignal.any([signal, AbortSignal.timeout(Math.min(patienceMs ?? most, most))]);
   const since = Date.now();
   const life = setInterval(
     () => progress?.(`still at it, ${Math.round((Date.now() - since) / 1_000)} s`),

@@ -189,12 +189,15 @@ async function answered(
 }
 
 /** Progress goes to whoever gave a token for it, numbered so that it rises. */
-function waitingOf({ mcpReq }: ServerContext): Waiting {
+function waitingOf({ mcpReq, http }: ServerContext): Waiting {
+  const { signal } = mcpReq;
+  const patienceMs = wantedPatience(http?.req?.headers.get("edgecall-wait"));
   const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return { signal: mcpReq.signal };
+  if (progressToken === undefined) return { signal, patienceMs };
   let progress = 0;
   return {
-    signal: mcpReq.signal,
+    signal,
+    patienceMs,
     progress: (message) => {
       progress += 1;
       const params = { progressToken, progress, message };
@@ -202,6 +205,11 @@ function waitingOf({ mcpReq }: ServerContext): Waiting {
       mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
     },
   };
+}
+
+/** `Edgecall-Wait`, seconds: for a client that gives up sooner than others (Home Assistant after 10 s). */
+function wantedPatience(header: string | null | undefined): number | undefined {
+  return header && /^\d{1,3}$/.test(header) ? Number(header) * 1_000 : undefined;
 }
 
 function said(text: string): CallToolResult {

@@ -1,10 +1,11 @@
 /** What an MCP client is offered: three tools that stay, and in a small home each action of its agents by name. */
+
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import { type CallTarget, EDGE_CALL, edgeCallDefinition } from "../edge-call.ts";
 import { oneLine } from "../roster.ts";
 import { toolName } from "./tool-name.ts";
-import { toolSchema } from "./tool-schema.ts";
 
 export const EDGE_LIST = "edge_list";
 export const EDGE_RESULT = "edge_result";
@@ -107,7 +108,7 @@ function actionTool({ name, agent, advert }: NamedAction): Tool {
     name,
     title: `${agent.id}: ${advert.name}`,
     description: `Action '${advert.name}' of edge agent '${agent.id}'${state}. Its own words: ${words}`,
-    inputSchema: toolSchema(advert.parameters) as Tool["inputSchema"],
+    inputSchema: foreignSchema(advert.parameters) as Tool["inputSchema"],
     annotations: annotationsOf(advert),
   };
 }

@@ -1,0 +1,76 @@
+/** What the routes of OpenAI's clients share: bodies, the caller's wishes, and the end of a turn nobody waits for. */
+import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import { type App, HttpError, readBytes } from "../http.ts";
+import { logError } from "../log.ts";
+import { conversationOf } from "../objects.ts";
+import { readSettings } from "../settings.ts";
+import type { TurnResult } from "../turn-view.ts";
+import { turnResult } from "../waiting-room.ts";
+import { isBackgroundRequest } from "./background.ts";
+import { oncePlace, type Place } from "./conversation-key.ts";
+import type { Linker } from "./pictures.ts";
+import type { Sorted } from "./said.ts";
+
+/** These clients send the whole chat each time, pictures and all. Read as JSON it has to fit a Worker's 128 MB. */
+const BODY_MAX_BYTES = 8 * 1024 * 1024;
+/** No turn is as long; whoever waits leaves before. */
+const LONGEST_TURN_MS = 6 * 3_600_000;
+
+/** @throws HttpError in words */
+export async function readRequest<T>(c: Context<App>, schema: z.ZodMiniType<T>): Promise<T> {
+  const bytes = await readBytes(c, BODY_MAX_BYTES);
+  const body = checkJson(schema, new TextDecoder().decode(bytes));
+  if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
+  return body.value;
+}
+
+export function linkerOf(c: Context<App>): Linker {
+  const origin = readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
+  return { env: c.env, origin, home: c.get("token").home };
+}
+
+export function wantsTrace(c: Context<App>): boolean {
+  return c.req.header("x-edge-trace")?.toLowerCase() !== "off";
+}
+
+/** Where a request that names no conversation goes, and whether it is offered tools. */
+export async function placeFor(
+  c: Context<App>,
+  sorted: Sorted,
+  named: () => Promise<Place | undefined>,
+  toolChoice: unknown,
+): Promise<{ place: Place; tools: boolean }> {
+  const token = c.get("token");
+  if (isBackgroundRequest(sorted.text))
+    return { place: await oncePlace(token, crypto.randomUUID()), tools: false };
+  const place = (await named()) ?? (await oncePlace(token, sorted.beginning));
+  return { place, tools: toolChoice !== "none" };
+}
+
+/**
+ * Ends a turn that nobody waits for any more: a person who pressed Stop means the device, too. It goes on after the
+ * request has ended.
+ */
+export function stopper(c: Context<App>, place: Place, turn: string): () => void {
+  return () => {
+    const stopped = conversationOf(c.env, place.name).cancel(turn);
+    c.executionCtx.waitUntil(stopped.catch((error: unknown) => logError("cancel.failed", error)));
+  };
+}
+
+/** @param signal the client hung up. @returns undefined when the turn was lost sight of */
+export function turnEnd(
+  c: Context<App>,
+  place: Place,
+  turn: string,
+  signal: AbortSignal,
+): Promise<TurnResult | undefined> {
+  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal);
+}
+
+/** Tells the client where its answer comes from. */
+export function nameTurn(c: Context<App>, place: Place, turn: string): void {
+  c.header("edgecall-turn", turn);
+  if (place.key !== undefined) c.header("x-edge-conversation", place.key);
+}

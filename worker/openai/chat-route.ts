@@ -1,0 +1,45 @@
+/** `POST /v1/chat/completions`, streamed and not. */
+import type { Context } from "hono";
+import type { App } from "../http.ts";
+import { turnEvents } from "../waiting-room.ts";
+import { begin } from "./begin.ts";
+import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
+import { type Chat, chatChunks, chatCompletion } from "./chat-reply.ts";
+import { ChatRequest, saidInChat } from "./chat-request.ts";
+import { namedPlace } from "./conversation-key.ts";
+import { chosenModel } from "./models.ts";
+import { sortSaid } from "./said.ts";
+import { eventStream, patientJson } from "./sending.ts";
+import { LOST } from "./turn-text.ts";
+
+export async function postChat(c: Context<App>): Promise<Response> {
+  const token = c.get("token");
+  const request = await readRequest(c, ChatRequest);
+  const sorted = sortSaid(saidInChat(request), "messages");
+  const named = () => namedPlace(c, token, request);
+  const { place, tools } = await placeFor(c, sorted, named, request.tool_choice);
+  const model = chosenModel(c.env, request.model);
+  const turn = await begin(c, token, { place, sorted, model, tools });
+  nameTurn(c, place, turn);
+  const stop = stopper(c, place, turn);
+  const chat: Chat = {
+    turn,
+    key: place.key,
+    createdAt: Math.floor(Date.now() / 1_000),
+    model,
+    trace: wantsTrace(c),
+    usage: request.stream_options?.include_usage === true,
+    linker: linkerOf(c),
+    giveUp: stop,
+  };
+  if (request.stream) {
+    const chunks = (signal: AbortSignal) =>
+      chatChunks(turnEvents(c.env, place.name, turn, 0, true, signal), chat);
+    return eventStream(c, chunks, stop);
+  }
+  const answer = async (signal: AbortSignal) => {
+    const result = await turnEnd(c, place, turn, signal);
+    return result ? await chatCompletion(result, chat) : { error: LOST };
+  };
+  return patientJson(c, answer, stop);
+}

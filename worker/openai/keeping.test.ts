@@ -1,0 +1,65 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { chat, user } from "../../test/openai-requests.ts";
+import { script } from "../../test/scripted-model.ts";
+import { until } from "../../test/wait.ts";
+import { ask } from "../../test/workerd.ts";
+import type { ApiToken } from "../auth.ts";
+import { mediaId, newMedia } from "../media.ts";
+import { mediaLink } from "../media-links.ts";
+import { conversationOf } from "../objects.ts";
+import { oncePlace } from "./conversation-key.ts";
+
+const HOUR_MS = 3_600_000;
+const ANNA: ApiToken = { hash: "", name: "anna", home: "a", role: "owner", scopes: [] };
+
+/** Timers stay real: a promise that waits for one would wait for ever. */
+function at(now: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now });
+}
+afterEach(() => vi.useRealTimers());
+
+test("a chat that its client keeps is forgotten two days after its last word; one with a key stays", async () => {
+  const question = script({ text: "once" });
+  await chat([user(question)]);
+  await chat([user(script({ text: "kept" }))], {}, { "x-edge-conversation": "stays" });
+  const { name } = await oncePlace(ANNA, question);
+  const turns = () => conversationOf(env, name).history();
+  expect(await turns()).toHaveLength(1);
+  const stub = env.CONVERSATION.getByName(name);
+  at(Date.now() + 47 * HOUR_MS);
+  await runDurableObjectAlarm(stub);
+  expect(await turns()).toHaveLength(1);
+  at(Date.now() + 2 * HOUR_MS);
+  await until(async () => {
+    await runDurableObjectAlarm(stub);
+    return (await turns()).length === 0;
+  });
+  const again = await chat([user(script({ text: "again" }))], {}, { "x-edge-conversation": "stays" });
+  expect(again.body.choices[0]?.message.content).toBe("again");
+}, 20_000);
+
+test("a link to a picture ends after a day", async () => {
+  const name = "a/openai/links";
+  const id = mediaId(crypto.randomUUID(), name);
+  await conversationOf(env, name).keep(await newMedia(id, "image/png", new Uint8Array([1, 2, 3])));
+  const status = async (madeAt: number) => {
+    at(madeAt);
+    const link = await mediaLink(env, "https://gateway", "a", id);
+    vi.useRealTimers();
+    return (await ask(new URL(link).pathname + new URL(link).search, { token: null })).status;
+  };
+  expect(await status(Date.now() - 23 * HOUR_MS)).toBe(200);
+  expect(await status(Date.now() - 25 * HOUR_MS)).toBe(404);
+});
+
+test("what is no picture is a download", async () => {
+  const name = "a/openai/pages";
+  const id = mediaId(crypto.randomUUID(), name);
+  await conversationOf(env, name).keep(await newMedia(id, "text/html", new Uint8Array([60, 62])));
+  const { pathname, search } = new URL(await mediaLink(env, "https://gateway", "a", id));
+  const served = await ask(pathname + search, { token: null });
+  expect(served.headers.get("content-disposition")).toBe("attachment");
+  expect(served.headers.get("content-type")).toBe("application/octet-stream");
+});

@@ -1,0 +1,40 @@
+/** The body of `POST /v1/responses`. What we do not know is ignored, as these clients expect. */
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { answerForm } from "./answer-form.ts";
+import { contentOf, Part, roleOf } from "./chat-request.ts";
+import type { Said } from "./said.ts";
+
+const Item = z.looseObject({
+  type: z.optional(z.nullable(z.string())),
+  role: z.optional(z.nullable(z.string())),
+  content: z.optional(z.nullable(z.union([z.string(), z.array(Part).check(z.maxLength(200))]))),
+});
+
+export const ResponseRequest = z.looseObject({
+  model: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
+  input: z.union([z.string(), z.array(Item).check(z.minLength(1), z.maxLength(5_000))]),
+  instructions: z.optional(z.nullable(z.string())),
+  stream: z.optional(z.nullable(z.boolean())),
+  background: z.optional(z.nullable(z.boolean())),
+  previous_response_id: z.optional(z.nullable(z.string().check(z.maxLength(300)))),
+  conversation: z.optional(
+    z.nullable(z.union([z.string(), z.looseObject({ id: z.string().check(z.maxLength(1_000)) })])),
+  ),
+  user: z.optional(z.nullable(z.string().check(z.maxLength(1_000)))),
+  metadata: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+  tool_choice: z.optional(z.unknown()),
+  text: z.optional(z.nullable(z.looseObject({ format: z.optional(z.unknown()) }))),
+});
+export type ResponseRequest = z.infer<typeof ResponseRequest>;
+
+/** @throws HttpError what cannot be said to a home */
+export function saidInResponse({ input, instructions, text }: ResponseRequest): Said[] {
+  const first: Said[] = instructions ? [{ role: "system", text: instructions, images: [] }] : [];
+  const items = typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const said = items.flatMap(({ role, content }, index): Said[] => {
+    // Items without a role (calls, reasoning, references) are the work of earlier turns, which the words tell.
+    const known = roleOf(role ?? "");
+    return known ? [{ role: known, ...contentOf(content ?? "", known, `input.${index}.content`) }] : [];
+  });
+  return [...first, ...said, ...answerForm(text?.format)];
+}
