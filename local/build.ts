@@ -1,9 +1,9 @@
-/** `npm run build`: the three programs as one file each under dist/, with their sizes. */
+/** `npm run build`: the three programs and the console's script as one file each under dist/, with their sizes. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { bundleAgent, bundleBridge, bundleWorker } from "./bundles.ts";
+import { bundleAgent, bundleBridge, bundleConsole, bundleWorker } from "./bundles.ts";
 
 const DIST = new URL("../dist/", import.meta.url);
 const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(12);
@@ -11,6 +11,7 @@ const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(12);
 console.log(`${"".padEnd(20)}${"raw".padStart(12)}${"gzip".padStart(12)}`);
 for (const [name, bundle] of [
   ["worker/index.js", () => bundleWorker({ minify: true })],
+  ["console.js", bundleConsole],
   ["bridge.mjs", bundleBridge],
   ["pi-agent.cjs", bundleAgent],
 ] as const) {

@@ -121,6 +121,7 @@ function announce(stack: Stack, client: Client, settings: StartSettings): void {
   console.log(`
 edgecall runs. Ctrl-C ends it.
 
+  console  ${client.url}/   (sign in with the token)
   gateway  ${client.url}
   token    ${client.token}
   broker   ${stack.mqttUrl}

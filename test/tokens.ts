@@ -9,7 +9,57 @@ export const TOKENS = {
   otherBridge: "test-bridge-token-of-home-b",
 };
 
+/** Nobody listens at the platforms' addresses; what goes out is tested with real servers (test/e2e/channels.test.ts). */
+const nowhere = "http://127.0.0.1:9";
+export const CHANNEL_SECRETS = {
+  telegram: "test-webhook-secret-of-telegram",
+  slack: "test-signing-secret-of-slack",
+  whatsapp: "test-app-secret-of-whatsapp",
+  verify: "test-verify-token-of-whatsapp",
+  generic: "test-bearer-token-of-the-door",
+};
+const CHANNELS = [
+  {
+    connection: "family",
+    channel: "telegram",
+    home: "a",
+    token: "1:test-token-of-telegram",
+    secret: CHANNEL_SECRETS.telegram,
+    base_url: nowhere,
+    allow: ["7"],
+    role_of: { 1: "owner" },
+  },
+  {
+    connection: "work",
+    channel: "slack",
+    home: "a",
+    token: "xoxb-test-token",
+    secret: CHANNEL_SECRETS.slack,
+    base_url: nowhere,
+  },
+  {
+    connection: "club",
+    channel: "discord",
+    home: "a",
+    token: "test-token-of-discord",
+    public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+    base_url: nowhere,
+  },
+  {
+    connection: "phone",
+    channel: "whatsapp",
+    home: "a",
+    token: "test-token-of-whatsapp",
+    secret: CHANNEL_SECRETS.whatsapp,
+    verify_token: CHANNEL_SECRETS.verify,
+    phone_number_id: "111",
+    base_url: nowhere,
+  },
+  { connection: "door", channel: "generic", home: "a", secret: CHANNEL_SECRETS.generic, allow: ["*"] },
+];
+
 export const testVars = {
+  CHANNELS: JSON.stringify(CHANNELS),
   LLM_MODEL: "scripted",
   ALLOW_UNSIGNED_AGENTS: "*",
   API_TOKENS: JSON.stringify([

@@ -42,10 +42,12 @@ export class AuthSettingsError extends Error {
 
 /** The record of the request's bearer token, or undefined. @throws AuthSettingsError */
 export function apiToken(request: Request, env: Env): Promise<ApiToken | undefined> {
-  return findToken(
-    request,
-    readRecords("API_TOKENS", env.API_TOKENS, (text) => checkJson(ApiTokens, text)),
-  );
+  return findToken(request, apiTokenRecords(env));
+}
+
+/** All records, for what is bound to one of them: a session of the console. @throws AuthSettingsError */
+export function apiTokenRecords(env: Env): ApiToken[] {
+  return readRecords("API_TOKENS", env.API_TOKENS, (text) => checkJson(ApiTokens, text));
 }
 
 /** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */

@@ -162,6 +162,7 @@ export class CallStep {
           conversation: this.#host.name().split("/").slice(2).join("/"),
         },
         watched: this.#host.watched(turn),
+        limits: turn.origin.limits ?? {},
         tainted,
       });
       if (reply.accepted) this.#out.set(call.id, { deadline: reply.deadline, at: Date.now() });

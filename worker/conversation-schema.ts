@@ -121,4 +121,46 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    version: 4,
+    sql: `
+      -- What goes out to a chat app, in the order of id: anew, since nobody sent any before.
+      DROP TABLE reply;
+      CREATE TABLE reply (
+        id         INTEGER PRIMARY KEY AUTOINCREMENT,
+        turn       INTEGER,               -- null = words beside the turns
+        kind       TEXT NOT NULL DEFAULT 'answer' CHECK (kind IN ('answer', 'words', 'question', 'closed')),
+        address    TEXT NOT NULL,         -- JSON, the channel's own
+        text       TEXT NOT NULL,
+        question   TEXT,                  -- the one that is asked, or whose buttons go
+        nonce      TEXT NOT NULL DEFAULT (lower(hex(randomblob(8)))),  -- for platforms that drop a repeat
+        parts      INTEGER NOT NULL DEFAULT 0,  -- of its messages, how many were sent
+        message    TEXT,                  -- the platform's id of a question, for its end
+        attempts   INTEGER NOT NULL DEFAULT 0,
+        not_before INTEGER NOT NULL DEFAULT 0,
+        sent_at    INTEGER                -- of a question that stands; anything else goes when it was sent
+      ) STRICT;
+
+      -- What a chat app delivered, so that a repeat is recognised; the newest 1,000.
+      CREATE TABLE delivery (
+        n    INTEGER PRIMARY KEY,
+        id   TEXT NOT NULL UNIQUE,        -- the platform's
+        turn TEXT
+      ) STRICT;
+
+      -- Pictures that a person sent, until they are fetched.
+      CREATE TABLE inbound (
+        n       INTEGER PRIMARY KEY,
+        turn    INTEGER NOT NULL,
+        address TEXT NOT NULL,            -- JSON
+        picture TEXT NOT NULL             -- JSON: the platform's name of it
+      ) STRICT;
+
+      -- The message that shows what devices do, until it becomes the answer.
+      CREATE TABLE status_message (
+        turn    INTEGER PRIMARY KEY,
+        message TEXT NOT NULL
+      ) STRICT;
+    `,
+  },
 ];

@@ -13,6 +13,8 @@ import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { AFTER_EXPIRY_MS, type AskedOfPerson } from "./asking.ts";
 import { historyOf } from "./brought.ts";
 import { CallStep, HOME_RETRY_MS } from "./call-step.ts";
+import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
+import type { ShownQuestion } from "./channels/question-words.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import type { Env } from "./env.ts";
 import type { Plan } from "./home.ts";
@@ -44,6 +46,7 @@ export class Conversation extends DurableObject<Env> {
   readonly #waiters: Waiters;
   readonly #model: ModelStep;
   readonly #calls: CallStep;
+  readonly #chat: ChatDesk;
   /** One driver at a time: an object has one instance, so a flag in memory is enough. */
   #driving = false;
   /** Something was written while the driver was on its way out. */
@@ -64,6 +67,8 @@ export class Conversation extends DurableObject<Env> {
       },
     });
     this.#waiters = new Waiters(ctx);
+    const later = (work: Promise<unknown>) =>
+      ctx.waitUntil(work.catch((error: unknown) => logError("later.failed", error)));
     this.#calls = new CallStep({
       transcript: this.#transcript,
       name: () => this.#name(),
@@ -83,25 +88,59 @@ export class Conversation extends DurableObject<Env> {
       fail: (turn, answer, code) => this.#finish(turn, "failed", answer, code),
       delta: (turn, text, at) => this.#waiters.tell(turn.id, { event: "delta", data: { text, at } }),
       reset: (turn) => this.#waiters.tell(turn.id, { event: "reset", data: {} }),
-      replied: (turn, seq) => this.#tellSince(turn, seq - 1),
-      later: (work) => ctx.waitUntil(work.catch((error: unknown) => logError("later.failed", error))),
+      replied: (turn, seq) => {
+        this.#tellSince(turn, seq - 1);
+        this.#chat.progress(turn);
+      },
+      later,
+    });
+    this.#chat = new ChatDesk({
+      storage: ctx.storage,
+      env,
+      transcript: this.#transcript,
+      media: this.#media,
+      name: () => this.#name(),
+      home: () => this.#home(),
+      lease: () => this.#lease(),
+      wakeBy: (time) => this.#wakeBy(time),
+      later,
+      begin: (turn) => this.#begin(turn),
+      drive: () => this.#drive(),
+      end: (turn) => this.#end(turn),
+      renew: () => this.#renew(),
     });
   }
 
   /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
   async start(request: NewTurn): Promise<TurnResult> {
+    const turn = this.#begin(request);
+    if (turn.status === "running") this.#drive();
+    return this.#result(turn);
+  }
+
+  /** The rows alone. */
+  #begin(request: NewTurn): Turn {
     const { turn, as } = this.#transcript.begin(request);
     if (as !== "known") for (const picture of request.media ?? []) this.#media.add(picture);
     // What the model is about to say is no answer to all that was said.
     if (as === "joined") this.#model.cancel(turn);
-    if (turn.status === "running") this.#drive();
-    return this.#result(turn);
+    return turn;
   }
 
   /** The same, unless so many turns wait for their end already: then undefined, and nothing was accepted. */
   async startWithin(unfinished: number, request: NewTurn): Promise<TurnResult | undefined> {
     const turns = this.#transcript.turns().filter(({ status }) => status === "running");
     return turns.length < unfinished ? await this.start(request) : undefined;
+  }
+
+  /** What a person did in a chat app, once. Durable when it returns. */
+  async receive(delivery: Delivery): Promise<Accepted> {
+    return await this.#chat.receive(delivery);
+  }
+
+  /** A question of this conversation, and who began the turn that it belongs to. */
+  async asked(question: string): Promise<{ question: ShownQuestion; principal: string } | undefined> {
+    return this.#chat.question(question);
   }
 
   /**
@@ -147,6 +186,7 @@ export class Conversation extends DurableObject<Env> {
       return;
     this.#calls.extend(call.id, expires_at + AFTER_EXPIRY_MS);
     this.#tellNewest(turn);
+    this.#chat.asked(turn, asked.id);
     this.#drive();
   }
 
@@ -154,7 +194,9 @@ export class Conversation extends DurableObject<Env> {
   async closeQuestion(id: string, answer: string, by: string | null): Promise<void> {
     const n = this.#transcript.questions.close(id, answer, by);
     const turn = n === undefined ? undefined : this.#transcript.turnAt(n);
-    if (turn) this.#tellNewest(turn);
+    if (!turn) return;
+    this.#tellNewest(turn);
+    this.#chat.closed(turn, id);
   }
 
   /** Output of a device as it comes, for whoever watches. Never a row. */
@@ -233,9 +275,20 @@ export class Conversation extends DurableObject<Env> {
     this.#waiters.closeAll();
     await this.ctx.storage.deleteAll();
     migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
-    this.#transcript.forget();
     // The alarm went with the rows.
     this.#alarmAt = undefined;
+    this.#forgotten();
+  }
+
+  /** Forgets what was said; what has to be sent still is, and a repeat of what was delivered is still one. */
+  #renew(): void {
+    for (const table of ["turn", "message", "call", "question", "summary", "merged", "media", "media_part"])
+      this.ctx.storage.sql.exec(`DELETE FROM ${table}`);
+    this.#forgotten();
+  }
+
+  #forgotten(): void {
+    this.#transcript.forget();
     this.#calls.forget();
     this.#model.planned(undefined);
   }
@@ -261,8 +314,10 @@ export class Conversation extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#alarmAt = undefined;
-    if (this.#driving) await this.#lease();
-    else this.#drive();
+    if (this.#driving) {
+      await this.#lease();
+      this.#chat.wake();
+    } else this.#drive();
   }
 
   override async webSocketMessage(): Promise<void> {
@@ -275,6 +330,7 @@ export class Conversation extends DurableObject<Env> {
 
   /** Sets the driver going. Never awaited by callers: they return, and it goes on. */
   #drive(): void {
+    this.#chat.wake();
     this.#again = true;
     if (this.#driving) return;
     this.#driving = true;
@@ -319,6 +375,7 @@ export class Conversation extends DurableObject<Env> {
         continue;
       }
       if (turn.notBefore > Date.now()) return await this.#wakeBy(turn.notBefore);
+      if (await this.#chat.fetchPictures(turn)) continue;
       if ((await this.#step(turn)) === "parked") return;
     }
   }
@@ -372,6 +429,7 @@ export class Conversation extends DurableObject<Env> {
         this.#waiters.tell(turn.id, event);
     }
     this.#waiters.end(turn.id);
+    this.#chat.ended(turn);
   }
 
   /** Devices send their output only while somebody looks. */
@@ -384,8 +442,10 @@ export class Conversation extends DurableObject<Env> {
   }
 
   #tellSettled(n: number): void {
-    const turn = this.#waiters.any() ? this.#transcript.turnAt(n) : undefined;
-    if (turn) this.#tellNewest(turn);
+    const turn = this.#transcript.turnAt(n);
+    if (!turn) return;
+    if (this.#waiters.any()) this.#tellNewest(turn);
+    this.#chat.progress(turn);
   }
 
   #eventsAfter(turn: Turn, after: number): TurnEvent[] {

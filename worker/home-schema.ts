@@ -137,4 +137,31 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 4,
+    sql: `
+      -- Strangers who wrote over a chat app, each with the code that an owner has to name.
+      CREATE TABLE pairing (
+        code       TEXT PRIMARY KEY,
+        connection TEXT NOT NULL,
+        channel    TEXT NOT NULL,
+        sender     TEXT NOT NULL,         -- the platform's id
+        name       TEXT NOT NULL,         -- as they call themselves
+        asked_at   INTEGER NOT NULL,      -- epoch ms
+        told_at    INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
+      -- Whom an owner let in.
+      CREATE TABLE sender (
+        connection  TEXT NOT NULL,
+        sender      TEXT NOT NULL,
+        channel     TEXT NOT NULL,
+        name        TEXT NOT NULL,
+        role        TEXT NOT NULL CHECK (role IN ('owner', 'member', 'guest')),
+        approved_by TEXT NOT NULL,
+        approved_at INTEGER NOT NULL,
+        PRIMARY KEY (channel, connection, sender)
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

@@ -19,6 +19,14 @@ import { Audit, type AuditQuery } from "./audit.ts";
 import { BridgeDesk } from "./bridge-desk.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
 import { tellNews, watcherTags } from "./call-watchers.ts";
+import {
+  type AdmittedSender,
+  type PairingRequest,
+  Pairings,
+  type SenderKey,
+  type Stranger,
+} from "./channels/pairing.ts";
+import type { Role } from "./channels/settings.ts";
 import { Dispatcher, type NewOrder, tellOutcome, type Unreached } from "./dispatcher.ts";
 import { type CallTarget, type EdgeCallArgs, type Order, orderOf } from "./edge-call.ts";
 import type { Env } from "./env.ts";
@@ -30,6 +38,7 @@ import { type Answered, type Question, Questions } from "./questions.ts";
 import type { Roster } from "./roster.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { Spending } from "./spending.ts";
+import type { Limits } from "./transcript-rows.ts";
 import { closeQuietly } from "./waiters.ts";
 
 export type Plan = { roster: Roster; health: ModelHealth; day: Spent; told: BudgetKey[] };
@@ -45,6 +54,8 @@ export type SubmitRequest = {
   watched: boolean;
   /** A stranger's text is in the conversation. */
   tainted: boolean;
+  /** Absent: none. */
+  limits?: Limits;
 };
 
 export type SubmitReply =
@@ -79,6 +90,7 @@ export class Home extends DurableObject<Env> {
   readonly #asking: Asking;
   readonly #desk: BridgeDesk;
   readonly #spending: Spending;
+  readonly #pairings: Pairings;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -95,6 +107,7 @@ export class Home extends DurableObject<Env> {
     this.#dispatcher = new Dispatcher(this.#home);
     this.#asking = new Asking(this.#home, this.#dispatcher);
     this.#spending = new Spending(ctx.storage);
+    this.#pairings = new Pairings(ctx.storage);
     this.#dispatcher.planWith(() => this.#planNow());
     this.#desk = new BridgeDesk(this.#home, this.#dispatcher, this.#asking);
   }
@@ -146,13 +159,16 @@ export class Home extends DurableObject<Env> {
       return known.outcome
         ? { accepted: false, outcome: known.outcome }
         : { accepted: true, deadline: known.endsAt };
-    const { id, conversation, caller, args, watched: watch, tainted } = request;
+    const { id, conversation, caller, args, watched: watch, tainted, limits = {} } = request;
     const settings = readSettings(this.env);
+    if (limits.agents && !limits.agents.includes(args.agent_id))
+      return refusal("permission_denied", outOfReach(args.agent_id));
     const found = this.#dispatcher.reach(args.agent_id);
     if (!found.ok) return await this.#unreachable(request, found, settings);
     const { target } = found;
     const ordered = orderOf(args, target, settings.defaultToolTimeoutMs);
     if (!ordered.ok) return refusal("invalid_params", ordered.text);
+    if (limits.readsOnly && !ordered.order.readOnly) return refusal("permission_denied", READS_ONLY);
     const order: NewOrder = {
       id,
       conversation,
@@ -175,7 +191,8 @@ export class Home extends DurableObject<Env> {
     const order = target && orderOf(request.args, target, settings.defaultToolTimeoutMs);
     if (!target || !order?.ok || order.order.queueMs === undefined)
       return refusal(found.errorType, found.text);
-    const { id, conversation, caller, tainted } = request;
+    const { id, conversation, caller, tainted, limits = {} } = request;
+    if (limits.readsOnly && !order.order.readOnly) return refusal("permission_denied", READS_ONLY);
     const flags = { ...(tainted && { tainted }) };
     await this.#dispatcher.queue(
       { id, conversation, caller, agent: target.id, order: order.order, flags },
@@ -236,6 +253,30 @@ export class Home extends DurableObject<Env> {
   async outcome(agent: string, id: string): Promise<SettledOutcome | null | undefined> {
     const call = this.#home.ledger.get(id);
     return call?.agent === agent && call.conversation === null ? (call.outcome ?? null) : undefined;
+  }
+
+  /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless it was told just now */
+  async admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { code: string | undefined }> {
+    const role = this.#pairings.roleOf(stranger);
+    if (role) return { role };
+    return { code: mayKnock ? this.#pairings.knock(stranger, Date.now()) : undefined };
+  }
+
+  async pairings(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }> {
+    return { pairings: this.#pairings.requests(Date.now()), senders: this.#pairings.senders() };
+  }
+
+  /** @returns undefined: there is no such code */
+  async approvePairing(code: string, role: Role, by: string): Promise<AdmittedSender | undefined> {
+    return this.#pairings.approve(code, role, by, Date.now());
+  }
+
+  async dismissPairing(code: string): Promise<boolean> {
+    return this.#pairings.dismiss(code);
+  }
+
+  async removeSender(sender: SenderKey): Promise<boolean> {
+    return this.#pairings.remove(sender);
   }
 
   /** Lines of the record, the newest first. */
@@ -316,6 +357,13 @@ export class Home extends DurableObject<Env> {
 
 function refusal(errorType: ErrorType, text: string): SubmitReply {
   return { accepted: false, outcome: { status: "error", errorType, text, elapsedMs: 0 } };
+}
+
+const READS_ONLY =
+  "Error: Permission denied: in this chat only actions that read are allowed. Nothing was run.\nUse an action that reads, by its name, or explain to the user that this has to be asked in another chat.";
+
+function outOfReach(agent: string): string {
+  return `Error: Permission denied: agent '${agent}' is not in reach of this caller. Nothing was run.\nExplain this to the user.`;
 }
 
 /** Why a call to an agent that cannot ask itself needs an approval. */

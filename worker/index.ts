@@ -5,7 +5,11 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { showAudit } from "./audit-route.ts";
 import { AuthSettingsError, apiToken, bridgeToken } from "./auth.ts";
+import { approvePairing, dismissPairing, removeSender, showPairings } from "./channels/pairing-routes.ts";
+import { channels } from "./channels/routes.ts";
 import { runCommand, showCommand } from "./commands.ts";
+import { consolePage } from "./console/routes.ts";
+import { sessionToken } from "./console/session.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
 import { logError } from "./log.ts";
 import { serveMcp } from "./mcp/route.ts";
@@ -56,11 +60,13 @@ app.get("/v1/media/:id", getLinkedMedia);
 
 // Looks at the token itself, since these clients know errors in one form only.
 app.route("/", openai);
+app.route("/", consolePage);
+app.route("/", channels);
 
 // ── everything else: a token, and its home only ───────────────────────────────────────────────────────
 
 app.use(async (c, next) => {
-  const token = await apiToken(c.req.raw, c.env);
+  const token = (await apiToken(c.req.raw, c.env)) ?? (await sessionToken(c));
   if (!token) {
     c.header("www-authenticate", 'Bearer realm="edgecall"');
     return c.json(errorBody("unauthorized", "a bearer token is needed: 'Authorization: Bearer …'"), 401);
@@ -216,6 +222,11 @@ app.post("/v1/questions/:id", async (c) => {
 });
 
 app.get("/v1/audit", showAudit);
+
+app.get("/v1/pairings", showPairings);
+app.post("/v1/pairings/:code", approvePairing);
+app.delete("/v1/pairings/:code", dismissPairing);
+app.delete("/v1/senders/:channel/:connection/:sender", removeSender);
 
 app.all("/mcp", serveMcp);
 

@@ -20,7 +20,7 @@ import type { Plan } from "./home.ts";
 import { logError } from "./log.ts";
 import type { MediaStore } from "./media.ts";
 import type { HomeStub } from "./objects.ts";
-import type { Roster } from "./roster.ts";
+import { inReach, type Roster } from "./roster.ts";
 import { NO_MODEL, type Settings } from "./settings.ts";
 import type { Transcript } from "./transcript.ts";
 import type { StoredEntry, Turn } from "./transcript-rows.ts";
@@ -123,10 +123,11 @@ export class ModelStep {
 
       const fits = estimate <= settings.history.maxTokens;
       const entries = fits ? history : await this.#fitted(turn, history, settings, model, signal);
-      const { brought } = turn.origin;
+      const { brought, limits } = turn.origin;
+      const roster = inReach(plan.roster, limits?.agents);
       const loopEnabled = settings.loopEnabled && brought?.tools !== false;
-      const tools = loopEnabled && next.tools ? this.#tools(plan.roster, settings) : [];
-      const system = systemPrompt(settings, loopEnabled ? plan.roster : undefined, brought?.instructions);
+      const tools = loopEnabled && next.tools ? this.#tools(roster, settings) : [];
+      const system = systemPrompt(settings, loopEnabled ? roster : undefined, brought?.instructions);
       const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
       const reply = await callModel(model, {
         messages: toMessages(system, entries, note, this.#pictures(entries)),

@@ -11,6 +11,8 @@ import type { Home } from "./home.ts";
 export type ConversationStub = Pick<
   Conversation,
   | "start"
+  | "receive"
+  | "asked"
   | "startWithin"
   | "settle"
   | "late"
@@ -43,6 +45,11 @@ export type HomeStub = Pick<
   | "audit"
   | "outcome"
   | "status"
+  | "admit"
+  | "pairings"
+  | "approvePairing"
+  | "dismissPairing"
+  | "removeSender"
   | "fetch"
 >;
 

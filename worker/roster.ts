@@ -24,6 +24,11 @@ export type Roster = {
   agents: RosterAgent[];
 };
 
+/** The agents that a caller's model is told of. */
+export function inReach(roster: Roster, ids: readonly string[] | undefined): Roster {
+  return ids ? { ...roster, agents: roster.agents.filter(({ id }) => ids.includes(id)) } : roster;
+}
+
 /** "3 minutes ago", "never": how long since an agent was heard, for a model or a person. */
 export function ago(then: number | null, now: number): string {
   if (then === null) return "never";

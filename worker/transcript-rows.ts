@@ -15,6 +15,15 @@ export type Origin = {
   /** Nobody asked: a job's result set the turn off. */
   event?: "job";
   brought?: Brought;
+  limits?: Limits;
+};
+
+/** What a caller's calls are held to, beside what the devices' own policies say. */
+export type Limits = {
+  /** Only what changes nothing. */
+  readsOnly?: boolean;
+  /** Ids of the agents in reach; absent = all. */
+  agents?: string[];
 };
 
 /** A question as the person is shown it. */

@@ -77,6 +77,19 @@ export class Transcript {
     return turn;
   }
 
+  /** Pictures that a turn's message came with are here now. @param words of those that are not */
+  bring(turn: number, images: readonly string[], words: string): void {
+    this.#rows.write(() => {
+      const said = this.entriesOf(turn).find((entry) => entry.role === "user");
+      if (said?.role !== "user") return;
+      this.#rows.replaceMessage(said.seq, {
+        seq: this.#nextSeq(),
+        text: [said.text, words].filter((text) => text !== "").join("\n\n"),
+        images: imagesText([...(said.images ?? []), ...images].slice(0, MERGED_MAX_IMAGES)),
+      });
+    });
+  }
+
   #turnByKey(idempotency: string): Turn | undefined {
     const [known] = this.#sql
       .exec<{ n: number }>(

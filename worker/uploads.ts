@@ -80,7 +80,7 @@ async function sign(env: Env, grant: Grant): Promise<string> {
  * and new tokens make the old uploads' tokens void, so no secret more has to be set.
  * @param purpose what is made for one is good for no other
  */
-export async function macKey(env: Env, purpose: "upload" | "link"): Promise<CryptoKey> {
+export async function macKey(env: Env, purpose: "upload" | "link" | "session"): Promise<CryptoKey> {
   if (!env.BRIDGE_TOKENS || !env.API_TOKENS)
     throw new AuthSettingsError("BRIDGE_TOKENS and API_TOKENS have to be set");
   const secret = utf8(`edgecall ${purpose} v1\n${env.BRIDGE_TOKENS}\n${env.API_TOKENS}`);

@@ -1,0 +1,233 @@
+/** Every chat platform through real programs: a person's message, a device's work, the answer in the chat. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import {
+  MEMBER,
+  OWNER,
+  onDiscord,
+  onGeneric,
+  onSlack,
+  onTelegram,
+  onWhatsApp,
+  type Person,
+  type Said,
+} from "../platforms/people.ts";
+import { PNG, type Shown } from "../platforms/server.ts";
+import { type Step, script } from "../scripted-model.ts";
+import { until } from "../wait.ts";
+import { useStack } from "./stack.ts";
+
+const ACK_WITHIN_MS = 1_000;
+
+const vars: Record<string, string> = {};
+const stack = useStack({ vars }, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "eye", env, top: { policy: { file_write: "ask" } } });
+  await stack.gateway.online("eye");
+});
+const post = (path: string, init: RequestInit) => fetch(`${stack.gateway.url}${path}`, init);
+
+const PEOPLE = {
+  telegram: await onTelegram(post),
+  slack: await onSlack(post),
+  discord: await onDiscord(post),
+  whatsapp: await onWhatsApp(post),
+  generic: await onGeneric(post),
+};
+vars.CHANNELS = JSON.stringify(Object.values(PEOPLE).map(({ settings }) => settings));
+afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.close())));
+
+const call = (action: string, params: object): Step => ({
+  calls: [{ arguments: { agent_id: "eye", action, params } }],
+});
+/** A chat of its own for each test. */
+let lastId = 5_000;
+function newId(): string {
+  lastId += 1;
+  return String(lastId);
+}
+
+function shows(said: Said, what: (shown: Shown) => boolean, name: string): Promise<Shown> {
+  return until(() => said.shown().find(what), { within: 20_000, what: name });
+}
+const saying = (said: Said, text: string | RegExp): Promise<Shown> =>
+  shows(
+    said,
+    (shown) => (typeof text === "string" ? shown.text.includes(text) : text.test(shown.text)),
+    `'${text}' in the chat`,
+  );
+
+describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
+  test("a forged signature and an old time are refused, and start nothing", async () => {
+    expect(await person.forged()).toBe(401);
+    if (person.old) expect(await person.old()).toBe(401);
+  });
+
+  test("acknowledged within a second while the turn takes its time; a repeat is, too, and is not run again", async () => {
+    const name = `${person.channel}-slow`;
+    const question = script({ hold: name, step: { text: `slow answer of ${name}` } });
+    const delivery = `9${newId()}`;
+    const said = await person.say(question, OWNER, { delivery });
+    const again = await person.say(question, OWNER, { delivery });
+    for (const { status, ms } of [said, again]) {
+      expect(status).toBeLessThan(300);
+      expect(ms).toBeLessThan(ACK_WITHIN_MS);
+    }
+    const asked = () =>
+      stack.model.requests.filter(({ messages }) => JSON.stringify(messages).includes(name));
+    await until(() => asked().length > 0, { what: "the model is asked" });
+    expect(said.shown().some(({ text }) => text.includes("slow answer"))).toBe(false);
+    stack.model.release(name);
+    await saying(said, `slow answer of ${name}`);
+    const after = await person.say(question, OWNER, { delivery });
+    expect(after.status).toBeLessThan(300);
+    const next = await person.say(script({ text: `next of ${name}` }), OWNER);
+    await saying(next, `next of ${name}`);
+    expect(asked()).toHaveLength(2);
+    expect(said.shown().filter(({ text }) => text.includes(`slow answer of ${name}`))).toHaveLength(1);
+  });
+
+  test("a device's picture is delivered", async () => {
+    const done = `picture for ${person.channel}`;
+    const said = await person.say(script(call("picture", { bytes: 20_000 }), { text: done }), OWNER);
+    await saying(said, done);
+    const { file } = await shows(said, (shown) => shown.file !== undefined, "a picture");
+    expect(file).toMatchObject({ bytes: 20_000, type: "image/jpeg" });
+  });
+
+  test("an approval by its button: not by a member, once by the owner, and then the buttons are gone", async () => {
+    const file = `${person.channel}.txt`;
+    const write = call("write", { path: file, content: "hello" });
+    const said = await person.say(script(write, { text: `written for ${person.channel}` }), OWNER);
+    const asked = await shows(said, (shown) => shown.buttons.length === 2, "the buttons");
+    expect(asked.text).toContain(file);
+    const [approve, deny] = asked.buttons;
+    const refused = await person.press(approve?.data ?? "", MEMBER);
+    await until(() => refused.words !== undefined, { what: "words for the member" });
+    expect(refused.words).toMatch(/Only somebody who is allowed|not open/);
+    expect(existsSync(join(stack.workspaceOf("eye"), file))).toBe(false);
+    const pressed = await person.press(approve?.data ?? "", OWNER);
+    // There, words to one person are a message like any other.
+    if (person.channel !== "whatsapp") expect(pressed.words).toBeUndefined();
+    await saying(said, `written for ${person.channel}`);
+    expect(existsSync(join(stack.workspaceOf("eye"), file))).toBe(true);
+    await saying(said, "Approved");
+    if (person.channel !== "whatsapp" && person.channel !== "generic")
+      expect(said.shown().find(({ id }) => id === asked.id)?.buttons).toEqual([]);
+    const late = await person.press(deny?.data ?? "", OWNER);
+    await until(() => late.words !== undefined, { what: "words for who is late" });
+    expect(late.words).toMatch(/already|not open/);
+  });
+
+  test("a rate limit is obeyed, and the answer arrives after it", async () => {
+    person.limit(2);
+    const began = performance.now();
+    const said = await person.say(script({ text: `limited ${person.channel}` }), OWNER);
+    await saying(said, `limited ${person.channel}`);
+    expect(performance.now() - began).toBeGreaterThan(2_000);
+    expect(person.server.tooEarly).toEqual([]);
+  });
+
+  test("a stranger is kept out, gets a code, and is let in by the owner", async () => {
+    const stranger = newId();
+    const secret = `the stranger of ${person.channel}`;
+    const kept = await person.say(script({ text: secret }), stranger);
+    await until(() => kept.words !== undefined, { what: "words for the stranger" });
+    const [, code] = /Your code is ([A-Z2-9]{6}):/.exec(kept.words ?? "") ?? [];
+    expect(code).toBeDefined();
+    expect(JSON.stringify(stack.model.requests)).not.toContain(secret);
+    const tried = await person.say(`/approve ${code}`, MEMBER);
+    await saying(tried, "Only an owner can let somebody in");
+    const approved = await person.say(`/approve ${code} guest`, OWNER);
+    await saying(approved, /may speak now, as a guest/);
+    const welcome = await person.say(script({ text: secret }), stranger);
+    await saying(welcome, secret);
+    // Guests read only.
+    const write = call("write", { path: "guest.txt", content: "x" });
+    const refused = await person.say(script(write, { text: "$results" }), stranger);
+    await saying(refused, "only actions that read are allowed");
+    expect(existsSync(join(stack.workspaceOf("eye"), "guest.txt"))).toBe(false);
+  });
+
+  test("commands: /agents, /status, /help, /stop, /new", async () => {
+    await saying(await person.say("/agents", OWNER), /eye \(online\)/);
+    await saying(await person.say("/help", OWNER), "in your own words");
+    await saying(await person.say("/stop", OWNER), "Nothing is running.");
+    const name = `${person.channel}-stopped`;
+    const said = await person.say(script({ hold: name, step: { text: "never said" } }), OWNER);
+    await saying(
+      await person.say("/status", OWNER),
+      /Running in this conversation: 1[\s\S]*1 of 1 devices are online/,
+    );
+    await person.say("/stop", OWNER);
+    await saying(said, "Cancelled.");
+    await saying(await person.say("/new", OWNER), "A new conversation");
+    const fresh = await person.say(script({ text: `fresh ${person.channel}` }), OWNER);
+    await saying(fresh, `fresh ${person.channel}`);
+    const last = stack.model.requests.findLast(({ messages }) =>
+      JSON.stringify(messages).includes(`fresh ${person.channel}`),
+    );
+    expect(last?.messages.filter(({ role }) => role === "user")).toHaveLength(1);
+  });
+});
+
+describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord, PEOPLE.whatsapp] as Person[])(
+  "$channel: what a chat shows",
+  (person) => {
+    test("a long answer comes in messages that the platform takes, each with its fence closed", async () => {
+      const lines = Array.from({ length: Math.ceil((person.textMax * 2.4) / 40) }, (_, at) =>
+        `line ${at} `.padEnd(38, "."),
+      );
+      const text = `The **log** <now>:\n\n\`\`\`sh\n${lines.join("\n")}\n\`\`\`\n\nThe end & more.`;
+      const said = await person.say(script({ text }), OWNER);
+      await saying(said, /The end (&|&amp;) more\./);
+      const parts = said.shown().filter((shown) => /\bline \d+ \./.test(shown.text));
+      expect(parts.length).toBeGreaterThan(2);
+      const all = parts.map((part) => part.text).join("\n");
+      for (const at of [0, Math.floor(lines.length / 2), lines.length - 1])
+        expect(all).toContain(`line ${at} .`);
+      for (const part of parts) {
+        if (person.channel === "telegram") expect(part.text).toMatch(/<pre>.*<\/pre>/s);
+        else expect(part.text.match(/^```/gm)?.length).toBe(2);
+      }
+    });
+
+    test("a person's picture reaches the model", async () => {
+      const said = await person.say(script({ text: "I see $pictures" }), OWNER, { picture: true });
+      const length = "data:image/png;base64,".length + Math.ceil(PNG.length / 3) * 4;
+      await saying(said, `I see data:image/png ${length}`);
+    });
+  },
+);
+
+describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord] as Person[])("$channel: groups", (person) => {
+  test("an owner in a group reads only; a stranger there is told nothing", async () => {
+    const write = call("write", { path: "group.txt", content: "x" });
+    const said = await person.say(script(write, { text: "$results" }), OWNER, { group: true });
+    await saying(said, "only actions that read are allowed");
+    const read = await person.say(script(call("cpu", {}), { text: "read it" }), OWNER, { group: true });
+    await saying(read, "read it");
+    const stranger = await person.say(script({ text: "nothing" }), newId(), {
+      group: true,
+    });
+    expect(stranger.status).toBe(200);
+    expect(stranger.words).toBeUndefined();
+  });
+});
+
+describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: while devices work", (person) => {
+  test("a message shows the calls, and stays as their record above the answer", async () => {
+    const name = `${person.channel}-working`;
+    const steps = [call("picture", { bytes: 100 }), { hold: name, step: { text: `done of ${name}` } }];
+    const said = await person.say(script(...steps), OWNER);
+    const shown = await shows(said, ({ text }) => /^[⏳✓] eye · picture/.test(text), "the call");
+    stack.model.release(name);
+    await saying(said, `done of ${name}`);
+    const at = (id: string) => said.shown().findIndex((one) => one.id === id);
+    expect(said.shown()[at(shown.id)]?.text).toMatch(/^✓ eye · picture \(\d+ ms\)$/);
+    expect(said.shown().findIndex(({ text }) => text.includes(`done of ${name}`))).toBeGreaterThan(
+      at(shown.id),
+    );
+  });
+});

@@ -1,0 +1,124 @@
+/** Discord's REST API below interactions, and its signatures. */
+import { generateKeyPairSync, sign } from "node:crypto";
+import {
+  type Answer,
+  type Call,
+  formOf,
+  jsonOf,
+  type PlatformServer,
+  PNG,
+  type Shown,
+  startPlatform,
+} from "./server.ts";
+
+export const DISCORD_TOKEN = "test-bot-token-of-discord";
+const CONTENT_MAX = 2_000;
+const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+/** As the application's page shows it. */
+export const DISCORD_PUBLIC_KEY = publicKey
+  .export({ type: "spki", format: "der" })
+  .subarray(-32)
+  .toString("hex");
+
+export class FakeDiscord {
+  readonly server: PlatformServer;
+  /** By the interaction's token; the answer to it is `@original`. */
+  readonly interactions = new Map<string, Shown[]>();
+  readonly channels = new Map<string, Shown[]>();
+  #next = 9_000;
+
+  private constructor(server: PlatformServer) {
+    this.server = server;
+  }
+
+  static async start(): Promise<FakeDiscord> {
+    let self: FakeDiscord | undefined;
+    const server = await startPlatform(async (call) => (await self?.answer(call)) ?? { status: 500 });
+    self = new FakeDiscord(server);
+    return self;
+  }
+
+  /** An interaction that was answered with "thinking …". */
+  deferred(token: string): Shown[] {
+    const shown = this.interactions.get(token) ?? [{ id: "@original", text: "", buttons: [] }];
+    this.interactions.set(token, shown);
+    return shown;
+  }
+
+  limit(seconds: number): void {
+    this.server.limit(
+      seconds,
+      () => ({
+        status: 429,
+        headers: { "retry-after": String(seconds) },
+        body: { message: "You are being rate limited.", retry_after: seconds, global: false },
+      }),
+      (path) => path.startsWith("/webhooks/"),
+    );
+  }
+
+  async answer(call: Omit<Call, "status">): Promise<Answer> {
+    const url = new URL(call.path, "http://discord");
+    if (url.pathname === "/one.png")
+      return { status: 200, bytes: PNG, headers: { "content-type": "image/png" } };
+    const isForm = String(call.headers["content-type"]).startsWith("multipart/");
+    const form = isForm ? await formOf(call) : undefined;
+    const body = form ? JSON.parse(String(form.get("payload_json"))) : jsonOf(call.body);
+    const file = form?.get("files[0]");
+    const [, token, message] =
+      /^\/webhooks\/\d+\/([\w.-]+)(?:\/messages\/([@\w]+))?$/.exec(url.pathname) ?? [];
+    if (token !== undefined) {
+      const shown = this.interactions.get(token);
+      if (!shown) return { status: 401, body: { code: 50_027, message: "Invalid Webhook Token" } };
+      return this.#say(call.method, shown, message, body, file);
+    }
+    const [, channel, id] = /^\/channels\/(\d+)\/messages(?:\/(\d+))?$/.exec(url.pathname) ?? [];
+    if (channel === undefined) return { status: 404, body: { code: 0, message: "404: Not Found" } };
+    if (call.headers.authorization !== `Bot ${DISCORD_TOKEN}`)
+      return { status: 401, body: { code: 0, message: "401" } };
+    const shown = this.channels.get(channel) ?? [];
+    this.channels.set(channel, shown);
+    return this.#say(call.method, shown, id, body, file);
+  }
+
+  #say(
+    method: string,
+    shown: Shown[],
+    message: string | undefined,
+    body: {
+      content?: string;
+      components?: Array<{ components: Array<{ label: string; custom_id: string }> }>;
+    },
+    file: File | string | null | undefined,
+  ): Answer {
+    const { content, components } = body;
+    if ((content?.length ?? 0) > CONTENT_MAX)
+      return {
+        status: 400,
+        body: { code: 50_035, message: "Invalid Form Body: content: Must be 2000 or fewer in length." },
+      };
+    if (!content && !(file instanceof File))
+      return { status: 400, body: { code: 50_006, message: "Cannot send an empty message" } };
+    const buttons = (components ?? [])
+      .flatMap((row) => row.components)
+      .map((one) => ({ label: one.label, data: one.custom_id }));
+    if (components?.some((row) => row.components.length > 5) || buttons.some(({ data }) => data.length > 100))
+      return { status: 400, body: { code: 50_035, message: "Invalid Form Body: components" } };
+    if (method === "PATCH") {
+      const before = shown.find(({ id }) => id === message);
+      if (!before) return { status: 404, body: { code: 10_008, message: "Unknown Message" } };
+      Object.assign(before, { text: content ?? before.text, ...(components && { buttons }) });
+      return { status: 200, body: { id: before.id } };
+    }
+    this.#next += 1;
+    const added: Shown = { id: String(this.#next), text: content ?? "", buttons };
+    if (file instanceof File) added.file = { name: file.name, bytes: file.size, type: file.type };
+    shown.push(added);
+    return { status: 200, body: { id: added.id } };
+  }
+}
+
+export function discordHeaders(body: string, at = Math.floor(Date.now() / 1_000)) {
+  const signature = sign(null, Buffer.from(`${at}${body}`), privateKey).toString("hex");
+  return { "x-signature-timestamp": String(at), "x-signature-ed25519": signature };
+}

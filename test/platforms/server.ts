@@ -1,0 +1,109 @@
+/** What the stand-ins of chat platforms share: a server that keeps what it was sent, and refuses when it is told to. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Call = {
+  at: number;
+  method: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: Buffer;
+  /** What it was answered. */
+  status: number;
+};
+
+export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; bytes?: Buffer };
+
+export type PlatformServer = {
+  url: string;
+  calls: Call[];
+  /** The next calls that `when` matches are refused with 429 until so many seconds are over; then any is taken. */
+  limit(seconds: number, answer: (left: number) => Answer, when?: (path: string) => boolean): void;
+  /** Calls that came while the limit stood, beside the one that learned of it. */
+  tooEarly: Call[];
+  close(): Promise<void>;
+};
+
+/** @param handle answers a call; what it throws is a fault of the test's own */
+export async function startPlatform(
+  handle: (call: Omit<Call, "status">) => Answer | Promise<Answer>,
+): Promise<PlatformServer> {
+  const calls: Call[] = [];
+  const tooEarly: Call[] = [];
+  let limit:
+    | {
+        until: number;
+        told: boolean;
+        seconds: number;
+        answer: (left: number) => Answer;
+        when: (path: string) => boolean;
+      }
+    | undefined;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const call = {
+      at: performance.now(),
+      method: request.method ?? "",
+      path: request.url ?? "",
+      headers: request.headers,
+      body: Buffer.concat(parts),
+    };
+    let reply: Answer;
+    if (limit?.when(call.path) && (!limit.told || call.at < limit.until)) {
+      if (limit.told) tooEarly.push({ ...call, status: 429 });
+      else limit.until = call.at + limit.seconds * 1_000;
+      limit.told = true;
+      reply = limit.answer(limit.seconds);
+    } else reply = await handle(call);
+    calls.push({ ...call, status: reply.status });
+    const bytes = reply.bytes ?? Buffer.from(reply.body === undefined ? "" : JSON.stringify(reply.body));
+    response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
+    response.end(bytes);
+  }
+
+  const server = createServer((request, response) => {
+    request.socket.setNoDelay(true);
+    void answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    tooEarly,
+    limit(seconds, answer, when = () => true) {
+      limit = { until: 0, told: false, seconds, answer, when };
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+export function jsonOf(body: Buffer): Record<string, unknown> {
+  return JSON.parse(body.toString("utf8")) as Record<string, unknown>;
+}
+
+/** The fields and files of a multipart body. */
+export async function formOf(call: Pick<Call, "headers" | "body">): Promise<FormData> {
+  const headers = { "content-type": call.headers["content-type"] ?? "" };
+  return await new Response(new Uint8Array(call.body), { headers }).formData();
+}
+
+/** A message as a person sees it now. */
+export type Shown = {
+  id: string;
+  text: string;
+  buttons: Array<{ label: string; data: string }>;
+  thread?: string;
+  file?: { name: string; bytes: number; type: string };
+};
+
+/** A picture of one pixel. */
+export const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);

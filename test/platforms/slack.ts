@@ -1,0 +1,158 @@
+/** Slack's Web API, and its signatures. */
+import { createHmac } from "node:crypto";
+import {
+  type Answer,
+  type Call,
+  jsonOf,
+  type PlatformServer,
+  PNG,
+  type Shown,
+  startPlatform,
+} from "./server.ts";
+
+export const SLACK_TOKEN = "xoxb-test-token-of-slack";
+export const SLACK_SECRET = "test-signing-secret-of-slack";
+const MARKDOWN_MAX = 12_000;
+const SECTION_MAX = 3_000;
+
+type Element = { text: { text: string }; value: string; action_id: string };
+
+export class FakeSlack {
+  readonly server: PlatformServer;
+  readonly channels = new Map<string, Shown[]>();
+  readonly whispers: Array<{ user: string; text: string }> = [];
+  readonly statuses: string[] = [];
+  readonly #uploads = new Map<string, { name: string; length: number; bytes?: Buffer; type?: string }>();
+  #next = 0;
+
+  private constructor(server: PlatformServer) {
+    this.server = server;
+  }
+
+  static async start(): Promise<FakeSlack> {
+    let self: FakeSlack | undefined;
+    const server = await startPlatform((call) => self?.answer(call) ?? { status: 500 });
+    self = new FakeSlack(server);
+    return self;
+  }
+
+  channel(id: string): Shown[] {
+    const shown = this.channels.get(id) ?? [];
+    this.channels.set(id, shown);
+    return shown;
+  }
+
+  limit(seconds: number): void {
+    this.server.limit(
+      seconds,
+      () => ({
+        status: 429,
+        headers: { "retry-after": String(seconds) },
+        body: { ok: false, error: "ratelimited" },
+      }),
+      (path) => path.endsWith("/chat.postMessage"),
+    );
+  }
+
+  answer(call: Omit<Call, "status">): Answer {
+    const url = new URL(call.path, "http://slack");
+    if (url.pathname.startsWith("/upload/")) {
+      const upload = this.#uploads.get(url.pathname.slice("/upload/".length));
+      if (!upload || call.body.length !== upload.length) return { status: 400 };
+      upload.bytes = call.body;
+      upload.type = String(call.headers["content-type"]);
+      return { status: 200 };
+    }
+    if (url.pathname === "/files/one.png")
+      return call.headers.authorization === `Bearer ${SLACK_TOKEN}`
+        ? { status: 200, bytes: PNG, headers: { "content-type": "image/png" } }
+        : { status: 302, headers: { location: "/login" } };
+    const method = url.pathname.replace("/api/", "");
+    if (call.headers.authorization !== `Bearer ${SLACK_TOKEN}`) return error("invalid_auth");
+    if (method === "files.getUploadURLExternal") {
+      const [name, length] = [url.searchParams.get("filename"), Number(url.searchParams.get("length"))];
+      if (!name || !(length > 0)) return error("invalid_arguments");
+      const id = `F${this.#id()}`;
+      this.#uploads.set(id, { name, length });
+      return ok({ upload_url: `${this.server.url}/upload/${id}`, file_id: id });
+    }
+    const body = jsonOf(call.body);
+    switch (method) {
+      case "chat.postMessage":
+      case "chat.update":
+        return this.#say(method, body);
+      case "chat.postEphemeral":
+        if (!body.user || !body.channel || !body.text) return error("no_text");
+        this.whispers.push({ user: String(body.user), text: String(body.text) });
+        return ok({});
+      case "assistant.threads.setStatus":
+        if (!body.thread_ts) return error("invalid_arguments");
+        this.statuses.push(String(body.status));
+        return ok({});
+      case "files.completeUploadExternal": {
+        const [file] = body.files as Array<{ id: string; title: string }>;
+        const upload = this.#uploads.get(file?.id ?? "");
+        if (!upload?.bytes) return error("file_not_found");
+        const { name, bytes, type = "" } = upload;
+        this.channel(String(body.channel_id)).push({
+          id: this.#id(),
+          text: "",
+          buttons: [],
+          file: { name, bytes: bytes.length, type },
+          ...(body.thread_ts !== undefined && { thread: String(body.thread_ts) }),
+        });
+        return ok({});
+      }
+      default:
+        return error("unknown_method");
+    }
+  }
+
+  #say(method: string, body: Record<string, unknown>): Answer {
+    const { markdown_text, text, blocks } = body;
+    if (markdown_text !== undefined && (text !== undefined || blocks !== undefined))
+      return error("markdown_text_conflict");
+    const said = String(markdown_text ?? text ?? "");
+    if (said === "") return error("no_text");
+    if (markdown_text !== undefined && said.length > MARKDOWN_MAX) return error("msg_too_long");
+    const all = (blocks ?? []) as Array<{
+      type: string;
+      text?: { text: string };
+      elements?: Element[];
+    }>;
+    if (all.some((block) => (block.text?.text.length ?? 0) > SECTION_MAX)) return error("invalid_blocks");
+    const elements = all.flatMap((block) => block.elements ?? []);
+    if (elements.some((one) => one.text.text.length > 75 || one.action_id.length > 255))
+      return error("invalid_blocks");
+    const buttons = elements.map((one) => ({ label: one.text.text, data: one.value }));
+    const channel = this.channel(String(body.channel));
+    if (method === "chat.postMessage") {
+      const shown: Shown = { id: this.#id(), text: said, buttons };
+      if (body.thread_ts !== undefined) shown.thread = String(body.thread_ts);
+      channel.push(shown);
+      return ok({ ts: shown.id });
+    }
+    const before = channel.find(({ id }) => id === body.ts);
+    if (!before) return error("message_not_found");
+    Object.assign(before, { text: said, buttons });
+    return ok({ ts: before.id });
+  }
+
+  #id(): string {
+    this.#next += 1;
+    return `1700000000.${String(this.#next).padStart(6, "0")}`;
+  }
+}
+
+export function slackHeaders(body: string, at = Math.floor(Date.now() / 1_000), secret = SLACK_SECRET) {
+  const mac = createHmac("sha256", secret).update(`v0:${at}:${body}`).digest("hex");
+  return { "x-slack-request-timestamp": String(at), "x-slack-signature": `v0=${mac}` };
+}
+
+function ok(more: Record<string, unknown>): Answer {
+  return { status: 200, body: { ok: true, ...more } };
+}
+
+function error(name: string): Answer {
+  return { status: 200, body: { ok: false, error: name } };
+}

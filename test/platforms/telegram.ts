@@ -1,0 +1,151 @@
+/** Telegram's Bot API as far as a bot of ours meets it: what it refuses is refused here, in its words. */
+import {
+  type Answer,
+  formOf,
+  jsonOf,
+  type PlatformServer,
+  PNG,
+  type Shown,
+  startPlatform,
+} from "./server.ts";
+
+export const BOT_TOKEN = "123456:test-bot-token-of-telegram";
+const TEXT_MAX = 4_096;
+const CALLBACK_DATA_MAX_BYTES = 64;
+
+export class FakeTelegram {
+  readonly server: PlatformServer;
+  /** By chat, in their order. */
+  readonly chats = new Map<string, Shown[]>();
+  typing = 0;
+  #next = 100;
+
+  private constructor(server: PlatformServer) {
+    this.server = server;
+  }
+
+  static async start(): Promise<FakeTelegram> {
+    let self: FakeTelegram | undefined;
+    const server = await startPlatform(async (call) => (await self?.answer(call)) ?? { status: 500 });
+    self = new FakeTelegram(server);
+    return self;
+  }
+
+  chat(id: number): Shown[] {
+    const shown = this.chats.get(String(id)) ?? [];
+    this.chats.set(String(id), shown);
+    return shown;
+  }
+
+  limit(seconds: number): void {
+    const body = {
+      ok: false,
+      error_code: 429,
+      description: `Too Many Requests: retry after ${seconds}`,
+      parameters: { retry_after: seconds },
+    };
+    this.server.limit(
+      seconds,
+      () => ({ status: 429, body }),
+      (path) => path.endsWith("/sendMessage"),
+    );
+  }
+
+  async answer(call: {
+    path: string;
+    headers: Record<string, string | string[] | undefined>;
+    body: Buffer;
+  }): Promise<Answer> {
+    if (call.path === `/file/bot${BOT_TOKEN}/photos/one.png`)
+      return { status: 200, bytes: PNG, headers: { "content-type": "application/octet-stream" } };
+    const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(call.path) ?? [];
+    if (token !== BOT_TOKEN) return refuse(401, "Unauthorized");
+    const isForm = String(call.headers["content-type"]).startsWith("multipart/");
+    if (method === "sendPhoto" || method === "sendDocument") {
+      const form = await formOf(call);
+      const file = form.get(method === "sendPhoto" ? "photo" : "document");
+      if (!(file instanceof File)) return refuse(400, "Bad Request: there is no photo in the request");
+      const shown = {
+        id: this.#id(),
+        text: "",
+        buttons: [],
+        file: { name: file.name, bytes: file.size, type: file.type },
+      };
+      this.chat(Number(form.get("chat_id"))).push(shown);
+      return ok({ message_id: Number(shown.id) });
+    }
+    const body = isForm ? {} : jsonOf(call.body);
+    if (method === "getFile")
+      return body.file_id === "photo-1"
+        ? ok({ file_path: "photos/one.png" })
+        : refuse(400, "Bad Request: invalid file_id");
+    if (typeof body.chat_id !== "number") return refuse(400, "Bad Request: chat_id is empty");
+    if (method === "sendChatAction") {
+      this.typing += 1;
+      return ok(true);
+    }
+    if (method === "sendMessage" || method === "editMessageText") return this.#say(method, body);
+    return refuse(404, "Not Found: method not found");
+  }
+
+  #say(method: string, body: Record<string, unknown>): Answer {
+    const text = body.parse_mode === "HTML" ? parsed(String(body.text)) : { text: String(body.text ?? "") };
+    if ("error" in text) return refuse(400, `Bad Request: can't parse entities: ${text.error}`);
+    if (text.text.trim() === "") return refuse(400, "Bad Request: message text is empty");
+    if (text.text.length > TEXT_MAX) return refuse(400, "Bad Request: message is too long");
+    const keyboard = (
+      body.reply_markup as
+        | { inline_keyboard?: Array<Array<{ text: string; callback_data: string }>> }
+        | undefined
+    )?.inline_keyboard;
+    const buttons = (keyboard ?? [])
+      .flat()
+      .map((button) => ({ label: button.text, data: button.callback_data }));
+    if (buttons.some(({ data }) => Buffer.byteLength(data) > CALLBACK_DATA_MAX_BYTES))
+      return refuse(400, "Bad Request: BUTTON_DATA_INVALID");
+    const chat = this.chat(body.chat_id as number);
+    if (method === "sendMessage") {
+      const shown: Shown = { id: this.#id(), text: String(body.text), buttons };
+      if (body.message_thread_id !== undefined) shown.thread = String(body.message_thread_id);
+      chat.push(shown);
+      return ok({ message_id: Number(shown.id) });
+    }
+    const before = chat.find(({ id }) => id === String(body.message_id));
+    if (!before) return refuse(400, "Bad Request: message to edit not found");
+    if (before.text === body.text && before.buttons.length === buttons.length)
+      return refuse(400, "Bad Request: message is not modified");
+    before.text = String(body.text);
+    before.buttons = buttons;
+    return ok({ message_id: Number(before.id) });
+  }
+
+  #id(): string {
+    this.#next += 1;
+    return String(this.#next);
+  }
+}
+
+/** The text without its tags, or what is wrong with them. */
+function parsed(html: string): { text: string } | { error: string } {
+  const open: string[] = [];
+  let text = "";
+  for (const [part] of html.matchAll(/<\/?[a-z]+(?: [^<>]*)?>|&(?:amp|lt|gt|quot);|[\s\S]/g)) {
+    const [, slash, tag] = /^<(\/?)([a-z]+)/.exec(part) ?? [];
+    if (tag !== undefined && part.length > 1) {
+      if (!["b", "i", "s", "u", "code", "pre", "a", "blockquote"].includes(tag))
+        return { error: `Unsupported start tag "${tag}"` };
+      if (slash === "") open.push(tag);
+      else if (open.pop() !== tag) return { error: `Unexpected end tag "${tag}"` };
+    } else if (part === "<" || part === "&") return { error: `Unexpected "${part}"` };
+    else text += part.length > 1 ? "&" : part;
+  }
+  return open.length > 0 ? { error: `Can't find end tag corresponding to "${open.at(-1)}"` } : { text };
+}
+
+function ok(result: unknown): Answer {
+  return { status: 200, body: { ok: true, result } };
+}
+
+function refuse(error_code: number, description: string): Answer {
+  return { status: error_code, body: { ok: false, error_code, description } };
+}

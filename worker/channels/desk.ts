@@ -1,0 +1,331 @@
+/** The half of a Conversation that speaks with a chat: what people do there comes in here, once each. */
+
+import { KEPT } from "@edgecall/core/loop/messages.ts";
+import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
+import type { Env } from "../env.ts";
+import { logError } from "../log.ts";
+import { type MediaStore, mediaId, newMedia } from "../media.ts";
+import type { HomeStub } from "../objects.ts";
+import type { Transcript } from "../transcript.ts";
+import type { NewTurn, Origin, StoredCall, Turn } from "../transcript-rows.ts";
+import { channelOf } from "./all.ts";
+import type { Address, PictureRef } from "./channel.ts";
+import { agentsWords, type Command, HELP, statusWords } from "./commands.ts";
+import { Outbox } from "./outbox.ts";
+import { PlatformError } from "./platform.ts";
+import { answersOf, type ShownQuestion } from "./question-words.ts";
+import { CHANNEL_NAMES, findConnection } from "./settings.ts";
+
+/** Deliveries that are remembered: platforms repeat for days, a chat has fewer messages in that time. */
+const DELIVERIES_KEPT = 1_000;
+/** Turns that wait; a person who goes on is told. */
+const UNFINISHED_MAX = 20;
+/** Of one turn, as its model is shown. */
+const PICTURES_MAX = 8;
+const DOWNLOAD_TRIES = 2;
+
+export type Delivery = {
+  id: string;
+  origin: Origin & { reply?: Address };
+  act:
+    | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean }
+    | { do: "command"; command: Command }
+    /** Something that was done elsewhere, to be said here. */
+    | { do: "tell"; text: string };
+};
+
+/** @property words for who waits, where there is no chat to say them in */
+export type Accepted = { turn?: string; words?: string };
+
+export type DeskHost = {
+  storage: DurableObjectStorage;
+  env: Env;
+  transcript: Transcript;
+  media: MediaStore;
+  name(): string;
+  home(): HomeStub;
+  lease(): Promise<void>;
+  wakeBy(time: number): Promise<void>;
+  later(work: Promise<unknown>): void;
+  /** Stores a turn, and does not set it going. */
+  begin(turn: NewTurn): Turn;
+  drive(): void;
+  end(turn: Turn): Promise<void>;
+  /** Forgets the turns and what they brought. */
+  renew(): void;
+};
+
+export class ChatDesk {
+  readonly #host: DeskHost;
+  readonly #sql: SqlStorage;
+  readonly #outbox: Outbox;
+
+  constructor(host: DeskHost) {
+    this.#host = host;
+    this.#sql = host.storage.sql;
+    this.#outbox = new Outbox({
+      storage: host.storage,
+      env: host.env,
+      name: host.name,
+      lease: host.lease,
+      wakeBy: host.wakeBy,
+      later: host.later,
+      progressOf: (turn) => this.#callsOf(turn).slice(-STATUS_LINES).map(callLine).join("\n"),
+      broughtBy: (turn) => this.#broughtBy(turn),
+      media: (id) => host.media.get(id),
+      question: (id) => this.question(id)?.question,
+    });
+  }
+
+  /** Only a chat's conversation has anything here; the others pay for no look. */
+  get #isChat(): boolean {
+    return (CHANNEL_NAMES as readonly string[]).includes(this.#host.name().split("/")[1] ?? "");
+  }
+
+  /** What was left unsent by an object that was replaced. */
+  wake(): void {
+    if (this.#isChat) this.#outbox.go();
+  }
+
+  /** Takes what a person did, once. Durable when it returns. */
+  async receive(delivery: Delivery): Promise<Accepted> {
+    const known = this.#known(delivery.id);
+    if (known) return known.turn === null ? {} : { turn: known.turn };
+    const { act } = delivery;
+    if (act.do === "say") return this.#said(delivery, act);
+    const words = act.do === "tell" ? act.text : await this.#commandWords(act.command, delivery);
+    // Two of the same may have come while Home was asked.
+    if (this.#known(delivery.id)) return {};
+    this.#remember(delivery.id, undefined);
+    if (act.do === "command") await this.#carryOut(act.command);
+    return this.#say(delivery, words);
+  }
+
+  /** Over the chat; without an address for it, to who waits. */
+  #say({ origin }: Delivery, words: string | undefined): Accepted {
+    if (words === undefined) return {};
+    if (!origin.reply) return { words };
+    this.#outbox.say(origin.reply, words);
+    this.#outbox.go();
+    return {};
+  }
+
+  #said(delivery: Delivery, act: Delivery["act"] & { do: "say" }): Accepted {
+    const { origin } = delivery;
+    const running = this.#host.transcript.turns().filter(({ status }) => status === "running");
+    if (running.length >= UNFINISHED_MAX) {
+      this.#remember(delivery.id, undefined);
+      return this.#say(delivery, `${running.length} questions wait already. /stop ends them.`);
+    }
+    // No await from here on: the rows are written together or not at all.
+    const turn = this.#host.begin({
+      id: crypto.randomUUID(),
+      idempotency: undefined,
+      merge: act.merge,
+      text: act.text.trim() === "" ? "(a picture)" : act.text,
+      images: [],
+      origin,
+    });
+    this.#remember(delivery.id, turn.id);
+    for (const picture of act.pictures.slice(0, PICTURES_MAX))
+      this.#sql.exec(
+        "INSERT INTO inbound (turn, address, picture) VALUES (?, ?, ?)",
+        turn.n,
+        JSON.stringify(origin.reply ?? {}),
+        JSON.stringify(picture),
+      );
+    this.#host.drive();
+    if (origin.reply) this.#outbox.typing(origin.reply);
+    return { turn: turn.id };
+  }
+
+  #known(id: string): { turn: string | null } | undefined {
+    return this.#sql.exec<{ turn: string | null }>("SELECT turn FROM delivery WHERE id = ?", id).toArray()[0];
+  }
+
+  #remember(id: string, turn: string | undefined): void {
+    const [row] = this.#sql
+      .exec<{ n: number }>("INSERT INTO delivery (id, turn) VALUES (?, ?) RETURNING n", id, turn ?? null)
+      .toArray();
+    this.#sql.exec("DELETE FROM delivery WHERE n <= ?", (row?.n ?? 0) - DELIVERIES_KEPT);
+  }
+
+  // ── commands ────────────────────────────────────────────────────────────────────────────────────────
+
+  async #commandWords(command: Command, { origin }: Delivery): Promise<string | undefined> {
+    const running = this.#host.transcript.turns().filter(({ status }) => status === "running");
+    switch (command.name) {
+      case "stop":
+        return running.length === 0 ? "Nothing is running." : undefined;
+      case "new":
+        return "A new conversation: what was said before is forgotten here.";
+      case "status":
+        return statusWords(running, await this.#host.home().status());
+      case "agents":
+        return agentsWords(await this.#host.home().agents(), origin.limits ?? {});
+      case "answer":
+        return await this.#answerWords(command.argument, origin);
+      case "approve":
+        return "Only an owner can let somebody in, in a private chat.";
+      case "help":
+        return HELP;
+    }
+  }
+
+  async #carryOut({ name }: Command): Promise<void> {
+    if (name !== "stop" && name !== "new") return;
+    for (const turn of this.#host.transcript.turns())
+      if (turn.status === "running") await this.#host.end(turn);
+    if (name === "stop") return;
+    this.#host.renew();
+    this.#outbox.forgetTurns();
+    this.#sql.exec("DELETE FROM inbound");
+  }
+
+  /** `/answer 2`, `/answer words`: for a question without buttons. An approval takes its buttons. */
+  async #answerWords(argument: string, origin: Origin): Promise<string | undefined> {
+    const { transcript } = this.#host;
+    const open = transcript
+      .turns()
+      .filter((turn) => turn.status === "running")
+      .flatMap((turn) => transcript.questions.of(turn.n).map(({ question }) => ({ question, turn })))
+      .filter(({ question }) => question.answer === undefined && !question.approval);
+    const asked = open.find(
+      ({ turn }) => turn.origin.principal === origin.principal || origin.role === "owner",
+    );
+    if (!asked) return "Nobody asks you anything right now.";
+    if (argument === "") return "Please write your answer after /answer.";
+    const options = answersOf(asked.question);
+    const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
+    const by = { principal: origin.principal, mayApprove: false };
+    const answered = await this.#host.home().answer(asked.question.id, answer.slice(0, 4_000), by);
+    return answered.ok ? undefined : answered.message;
+  }
+
+  /** A question of this conversation, and who began the turn that it belongs to. */
+  question(id: string): { question: ShownQuestion; principal: string } | undefined {
+    const { transcript } = this.#host;
+    for (const turn of transcript.turns().toReversed()) {
+      const found = transcript.questions.of(turn.n).find(({ question }) => question.id === id);
+      if (found) return { question: found.question, principal: turn.origin.principal };
+    }
+    return undefined;
+  }
+
+  // ── what happens in a turn ──────────────────────────────────────────────────────────────────────────
+
+  /** The turn has ended; its row stands. */
+  ended(turn: Turn): void {
+    if (turn.origin.reply) this.#outbox.go();
+  }
+
+  asked(turn: Turn, question: string): void {
+    const address = replyOf(turn);
+    if (!address) return;
+    this.#outbox.ask(turn.n, address, question);
+    this.#outbox.go();
+  }
+
+  closed(turn: Turn, question: string): void {
+    if (!replyOf(turn)) return;
+    this.#outbox.close(question);
+    this.#outbox.go();
+  }
+
+  /** The model has asked for calls, or one of them was answered. */
+  progress(turn: Turn): void {
+    const address = replyOf(turn);
+    if (!address || turn.status !== "running" || this.#callsOf(turn.n).length === 0) return;
+    this.#outbox.typing(address);
+    this.#outbox.status(turn.n, address);
+  }
+
+  #callsOf(turn: number): StoredCall[] {
+    return this.#host.transcript
+      .entriesOf(turn)
+      .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+  }
+
+  #broughtBy(turn: number): string[] {
+    return this.#callsOf(turn).flatMap(({ outcome }) =>
+      (outcome?.media ?? []).flatMap((media) => ("id" in media ? [media.id] : [])),
+    );
+  }
+
+  // ── pictures that people sent ───────────────────────────────────────────────────────────────────────
+
+  /** Fetches what a turn's messages came with, before the model is asked. @returns whether there was something */
+  async fetchPictures(turn: Turn): Promise<boolean> {
+    if (!this.#isChat) return false;
+    const rows = this.#sql
+      .exec<{ n: number; address: string; picture: string }>(
+        "SELECT * FROM inbound WHERE turn = ? ORDER BY n",
+        turn.n,
+      )
+      .toArray();
+    if (rows.length === 0) return false;
+    await this.#host.lease();
+    const fetched = await Promise.all(
+      rows.map(({ address, picture }) =>
+        // SAFETY: `#said` wrote them.
+        this.#fetch(JSON.parse(address) as Address, JSON.parse(picture) as PictureRef),
+      ),
+    );
+    const kept = fetched.filter((media) => media !== undefined);
+    const missing = fetched.length - kept.length;
+    // No await from here on.
+    for (const media of kept) this.#host.media.add(media);
+    this.#host.transcript.bring(
+      turn.n,
+      kept.map(({ id }) => KEPT + id),
+      missing === 0 ? "" : `[${missing} of the pictures could not be fetched]`,
+    );
+    for (const { n } of rows) this.#sql.exec("DELETE FROM inbound WHERE n = ?", n);
+    return true;
+  }
+
+  async #fetch(address: Address, picture: PictureRef) {
+    const name = this.#host.name().split("/")[1] ?? "";
+    const channel = channelOf(name);
+    const connection = findConnection(this.#host.env, name, address.connection);
+    if (!channel || !connection) return undefined;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const { data } = await channel.picture({ connection, address }, picture);
+        // By its bytes: what a platform calls it is what a person called it.
+        const media_type = typeOf(data);
+        if (!media_type || !isPicture({ media_type }) || data.length > MEDIA_MAX_BYTES) return undefined;
+        return await newMedia(mediaId(crypto.randomUUID(), this.#host.name()), media_type, data);
+      } catch (error) {
+        const again = error instanceof PlatformError && error.refusal.kind === "again";
+        if (again && tries < DOWNLOAD_TRIES) continue;
+        logError("picture.failed", error, { conversation: this.#host.name() });
+        return undefined;
+      }
+    }
+  }
+}
+
+const STATUS_LINES = 10;
+
+function callLine({ name, args, outcome }: StoredCall): string {
+  const agent = typeof args.agent_id === "string" ? args.agent_id : name;
+  const action = typeof args.action === "string" ? ` · ${args.action}` : "";
+  const what = `${agent}${action}`.replace(/[^\p{L}\p{N} ·._-]/gu, "").slice(0, 80);
+  if (!outcome) return `⏳ ${what}`;
+  return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
+}
+
+function replyOf(turn: Turn): Address | undefined {
+  // SAFETY: `receive` is the only one who sets it, from an Address.
+  return turn.origin.reply as Address | undefined;
+}
+
+/** A raster picture's media type by its first bytes. */
+function typeOf(data: Uint8Array): string | undefined {
+  const head = String.fromCharCode(...data.subarray(0, 12));
+  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (/^GIF8[79]a/.test(head)) return "image/gif";
+  return head.startsWith("RIFF") && head.endsWith("WEBP") ? "image/webp" : undefined;
+}

@@ -1,0 +1,234 @@
+/**
+ * Discord over HTTP interactions: slash commands and buttons. It delivers no ordinary messages this way.
+ *
+ * An interaction is answered with "thinking …" at once, and its token may edit that answer and add to it for 15
+ * minutes. After that, and for a job's result, the bot writes to the channel, where it may.
+ */
+
+import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import {
+  type Ack,
+  type Act,
+  type Button,
+  type Channel,
+  type Incoming,
+  type Line,
+  type RawRequest,
+  type Received,
+  readButton,
+} from "./channel.ts";
+import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
+import type { DiscordConnection } from "./settings.ts";
+import { fromHex, isEd25519, isRecent } from "./signature.ts";
+
+/** An interaction's token holds for 15 minutes; what is begun now has to arrive before. */
+const TOKEN_LIFE_MS = 14 * 60_000;
+/** Only whom it answers sees the message. */
+const EPHEMERAL = 64;
+
+const PING = 1;
+const COMMAND = 2;
+const COMPONENT = 3;
+const PONG = 1;
+const MESSAGE = 4;
+const THINKING = 5;
+const DEFERRED_UPDATE = 6;
+
+const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
+const User = z.looseObject({ id: snowflake, username: z.optional(z.string()) });
+const Attachment = z.looseObject({ url: z.string(), content_type: z.optional(z.string()) });
+const Interaction = z.looseObject({
+  type: z.int(),
+  id: z.optional(snowflake),
+  application_id: z.optional(snowflake),
+  token: z.optional(z.string().check(z.regex(/^[A-Za-z0-9._-]{1,400}$/))),
+  guild_id: z.optional(snowflake),
+  channel_id: z.optional(snowflake),
+  /** 0 a server, 1 the bot's own private channel, 2 a private channel of others. */
+  context: z.optional(z.int()),
+  member: z.optional(z.looseObject({ user: User })),
+  user: z.optional(User),
+  data: z.optional(
+    z.looseObject({
+      name: z.optional(z.string()),
+      custom_id: z.optional(z.string()),
+      options: z.optional(z.array(z.looseObject({ name: z.string(), value: z.optional(z.unknown()) }))),
+      resolved: z.optional(z.looseObject({ attachments: z.optional(z.record(z.string(), Attachment)) })),
+    }),
+  ),
+});
+type Interaction = z.infer<typeof Interaction>;
+
+async function read(request: RawRequest, connection: DiscordConnection, now: number): Promise<Received> {
+  const { headers, body } = request;
+  const at = headers.get("x-signature-timestamp");
+  const signature = fromHex(headers.get("x-signature-ed25519") ?? "");
+  if (!isRecent(at, now) || !(await isEd25519(connection.public_key, at ?? "", body, signature)))
+    return { as: "refused", status: 401, message: "invalid request signature" };
+  const read = checkJson(Interaction, new TextDecoder().decode(body));
+  if (!read.ok) return { as: "refused", status: 400, message: read.error };
+  const interaction = read.value;
+  if (interaction.type === PING) return { as: "handled", response: Response.json({ type: PONG }) };
+  const act = actOf(interaction);
+  const event = act && incoming(connection, interaction, act, now);
+  if (!event) return { as: "handled", response: say("I do not know this.") };
+  return { as: "events", events: [event], ack: (words) => acked(event.act, words) };
+}
+
+function acked(act: Act, words: string | undefined): Ack {
+  if (words !== undefined) return { response: say(words) };
+  return { response: Response.json({ type: act.do === "press" ? DEFERRED_UPDATE : THINKING }) };
+}
+
+function say(words: string): Response {
+  return Response.json({
+    type: MESSAGE,
+    data: { content: words.slice(0, 2_000), flags: EPHEMERAL, allowed_mentions: { parse: [] } },
+  });
+}
+
+/** `/ask text:…`, and each command of ours under its own name with at most one option. */
+function actOf({ type, data }: Interaction): Act | undefined {
+  if (type === COMPONENT) return readButton(data?.custom_id);
+  if (type !== COMMAND || !data?.name) return undefined;
+  const words = (data.options ?? []).find(
+    ({ value }) => typeof value === "string" && !isAttachment(data, value),
+  );
+  const text = typeof words?.value === "string" ? words.value : "";
+  const pictures = Object.values(data.resolved?.attachments ?? {}).flatMap(({ url, content_type = "" }) =>
+    content_type.startsWith("image/") ? [{ ref: url }] : [],
+  );
+  return { do: "say", text: data.name === "ask" ? text : `/${data.name} ${text}`.trim(), pictures };
+}
+
+function isAttachment(data: NonNullable<Interaction["data"]>, value: string): boolean {
+  return Object.hasOwn(data.resolved?.attachments ?? {}, value);
+}
+
+function incoming(
+  { connection }: DiscordConnection,
+  interaction: Interaction,
+  act: Act,
+  now: number,
+): Incoming | undefined {
+  const { id, application_id: application, token, guild_id, channel_id: channel, context } = interaction;
+  const user = interaction.member?.user ?? interaction.user;
+  if (!id || !application || !token || !channel || !user) return undefined;
+  return {
+    delivery: `i${id}`,
+    sender: { id: user.id, name: user.username ?? "" },
+    conversation: `${connection}:${guild_id ?? "dm"}:${channel}`,
+    group: guild_id !== undefined || context === 2,
+    address: { connection, application, token, channel, at: now },
+    act,
+  };
+}
+
+type DiscordLine = Line<DiscordConnection>;
+
+function mayReply({ address }: DiscordLine): boolean {
+  return Number(address.at) + TOKEN_LIFE_MS > Date.now();
+}
+
+/** @param path below the interaction's own webhook while that holds, else below the channel */
+async function call(
+  line: DiscordLine,
+  method: "POST" | "PATCH",
+  message: string | undefined,
+  body: Record<string, unknown> | FormData,
+): Promise<Record<string, unknown>> {
+  const { connection, address } = line;
+  const byToken = mayReply(line);
+  const base = byToken
+    ? `${connection.base_url}/webhooks/${address.application}/${address.token}`
+    : `${connection.base_url}/channels/${address.channel}/messages`;
+  const path = byToken
+    ? message === undefined
+      ? "?wait=true"
+      : `/messages/${message}`
+    : message
+      ? `/${message}`
+      : "";
+  const headers: Record<string, string> = byToken ? {} : { authorization: `Bot ${connection.token}` };
+  const what = `discord ${method}`;
+  const reply =
+    body instanceof FormData
+      ? await send(what, base + path, { method, headers, body })
+      : await postJson(what, base + path, body, headers, method);
+  return resultOf(what, reply);
+}
+
+/** `Unknown Message`: it was deleted, or belongs to another's token. */
+const UNKNOWN_MESSAGE = 10_008;
+
+function resultOf(what: string, { status, body }: Reply): Record<string, unknown> {
+  if (status >= 200 && status < 300) return body;
+  const message = `${what}: ${status} ${String(body.code ?? "")} ${String(body.message ?? "").slice(0, 200)}`;
+  throw new PlatformError({ kind: body.code === UNKNOWN_MESSAGE ? "not_editable" : "never" }, message);
+}
+
+async function sayText(
+  line: DiscordLine,
+  content: string,
+  { edit, nonce, buttons }: { edit?: string; nonce?: string; buttons?: readonly Button[] },
+): Promise<string | undefined> {
+  const isNew = edit === undefined || (edit === ORIGINAL && !mayReply(line));
+  const { id } = await call(line, isNew ? "POST" : "PATCH", isNew ? undefined : edit, {
+    content,
+    allowed_mentions: { parse: [] },
+    ...(buttons && { components: rows(buttons) }),
+    // A message with the same nonce is given back in place of a second one; webhooks do not know it.
+    ...(isNew && !mayReply(line) && nonce !== undefined && { nonce, enforce_nonce: true }),
+  });
+  return typeof id === "string" ? id : edit;
+}
+
+/** Five to a row, five rows. */
+function rows(buttons: readonly Button[]): unknown[] {
+  const all = buttons.slice(0, 25).map(({ label, data }) => ({
+    type: 2,
+    style: 2,
+    label: label.slice(0, 80),
+    custom_id: data,
+  }));
+  return Array.from({ length: Math.ceil(all.length / 5) }, (_, row) => ({
+    type: 1,
+    components: all.slice(row * 5, row * 5 + 5),
+  }));
+}
+
+/** The answer that stands as "thinking …" until it is edited. */
+const ORIGINAL = "@original";
+
+export const discord: Channel<DiscordConnection> = {
+  textMax: 2_000,
+  questionMax: 2_000,
+  // Each interaction waits for an answer of its own.
+  merges: false,
+  opening: (line) => (mayReply(line) ? ORIGINAL : undefined),
+  read,
+  text: (line, markdown, sending) => sayText(line, markdown, sending),
+  question: (line, markdown, buttons, { nonce }) => sayText(line, markdown, { nonce, buttons }),
+  async close(line, message, markdown) {
+    await sayText(line, markdown, { edit: message, buttons: [] });
+  },
+  async attachment(line, { name, mediaType, data }, { nonce }) {
+    const form = new FormData();
+    const more = mayReply(line) ? {} : { nonce, enforce_nonce: true };
+    form.set("payload_json", JSON.stringify({ attachments: [{ id: 0, filename: name }], ...more }));
+    form.set("files[0]", new Blob([data], { type: mediaType }), name);
+    await call(line, "POST", undefined, form);
+  },
+  async status(line, text, edit) {
+    // Once the token is over there is no message of ours to change.
+    if (!mayReply(line)) return undefined;
+    await sayText(line, text, { edit: edit ?? ORIGINAL });
+    return ORIGINAL;
+  },
+  picture: ({ connection }, { ref }) =>
+    download("discord attachment", ref, {
+      maxBytes: MEDIA_MAX_BYTES,
+      allowed: (url) => isOn(url, connection.base_url, ["cdn.discordapp.com", "media.discordapp.net"]),
+    }),
+};

@@ -1,0 +1,354 @@
+/**
+ * What goes out to a chat: rows, sent in their order, each until the platform has it. One sender runs at a time,
+ * beside the driver of turns; before it waits it sets the alarm, so a crash costs a pause and no message. A message
+ * may arrive twice (the platform took it, and we did not hear so); where a platform drops repeats, it is told how.
+ */
+import type { Env } from "../env.ts";
+import { logError } from "../log.ts";
+import type { KeptMedia } from "../media.ts";
+import { channelOf } from "./all.ts";
+import type { Address, Attachment, Channel, Line } from "./channel.ts";
+import { PlatformError } from "./platform.ts";
+import { choicesOf, closedWords, questionWords, type ShownQuestion } from "./question-words.ts";
+import { findConnection } from "./settings.ts";
+import { splitMarkdown } from "./split.ts";
+
+/** Pauses double from the first one: 14 tries are about half an hour. */
+const TRIES_MAX = 14;
+const FIRST_PAUSE_MS = 1_000;
+const PAUSE_MAX_MS = 300_000;
+/** Platforms allow about an edit a second in a chat; what comes in between is left out. */
+const STATUS_EVERY_MS = 1_500;
+/** A person always gets an answer. */
+const NO_WORDS = "(The answer is empty.)";
+/** Telegram shows it for 5 s. */
+const TYPING_EVERY_MS = 4_000;
+
+type ReplyRow = {
+  id: number;
+  turn: number | null;
+  kind: "answer" | "words" | "question" | "closed";
+  address: string;
+  text: string;
+  question: string | null;
+  nonce: string;
+  parts: number;
+  message: string | null;
+  attempts: number;
+  not_before: number;
+  sent_at: number | null;
+};
+
+export type OutboxHost = {
+  storage: DurableObjectStorage;
+  env: Env;
+  /** `home/channel/id` */
+  name(): string;
+  lease(): Promise<void>;
+  wakeBy(time: number): Promise<void>;
+  later(work: Promise<unknown>): void;
+  /** What the devices do in a turn, a line each. */
+  progressOf(turn: number): string;
+  /** Pictures and files that the calls of a turn brought, in their order. */
+  broughtBy(turn: number): string[];
+  media(id: string): KeptMedia | undefined;
+  question(id: string): ShownQuestion | undefined;
+};
+
+type Way = { channel: Channel; line: Line };
+
+export class Outbox {
+  readonly #host: OutboxHost;
+  readonly #sql: SqlStorage;
+  #sending = false;
+  #again = false;
+  /** The newest line of what devices do; shown when nothing else is to be sent. */
+  #status: { turn: number; address: Address } | undefined;
+  #statusAt = 0;
+  #typedAt = 0;
+
+  constructor(host: OutboxHost) {
+    this.#host = host;
+    this.#sql = host.storage.sql;
+  }
+
+  /** Words beside the turns: a command's. */
+  say(address: Address, text: string): void {
+    this.#sql.exec(
+      "INSERT INTO reply (kind, address, text) VALUES ('words', ?, ?)",
+      JSON.stringify(address),
+      text,
+    );
+  }
+
+  ask(turn: number, address: Address, question: string): void {
+    this.#sql.exec(
+      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'question', ?, '', ?)",
+      turn,
+      JSON.stringify(address),
+      question,
+    );
+  }
+
+  /** It was answered, or nobody needs to any more: the buttons go. */
+  close(question: string): void {
+    const [asked] = this.#sql
+      .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", question)
+      .toArray();
+    if (!asked) return;
+    if (asked.sent_at === null && asked.attempts === 0 && asked.parts === 0 && !this.#sending) {
+      this.#delete(asked.id);
+      return;
+    }
+    this.#sql.exec(
+      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'closed', ?, '', ?)",
+      asked.turn,
+      asked.address,
+      question,
+    );
+  }
+
+  /** For platforms where a message can be edited; shown when there is time, and never instead of anything. */
+  status(turn: number, address: Address): void {
+    this.#status = { turn, address };
+    this.go();
+  }
+
+  typing(address: Address): void {
+    const now = Date.now();
+    if (now - this.#typedAt < TYPING_EVERY_MS) return;
+    this.#typedAt = now;
+    // Nothing hangs on it, not even on CHANNELS being right.
+    this.#host.later(this.#showTyping(address).catch(() => {}));
+  }
+
+  async #showTyping(address: Address): Promise<void> {
+    const way = this.#way(address);
+    await way?.channel.typing?.(way.line);
+  }
+
+  /** The turns were forgotten: what has to be said still is, without what they brought. */
+  forgetTurns(): void {
+    this.#sql.exec(
+      `DELETE FROM reply WHERE sent_at IS NOT NULL
+       AND question NOT IN (SELECT question FROM reply WHERE kind = 'closed')`,
+    );
+    this.#sql.exec("UPDATE reply SET turn = NULL");
+    this.#sql.exec("DELETE FROM status_message");
+    this.#status = undefined;
+  }
+
+  /** Sets the sender going. Never awaited. */
+  go(): void {
+    this.#again = true;
+    if (this.#sending) return;
+    this.#sending = true;
+    this.#host.later(this.#run());
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#again) {
+        this.#again = false;
+        await this.#sendAll();
+      }
+    } catch (error) {
+      // A row that cannot be read, storage that fails: the alarm comes back to it.
+      logError("outbox.failed", error, { conversation: this.#host.name() });
+      await this.#host.wakeBy(Date.now() + PAUSE_MAX_MS);
+    } finally {
+      this.#sending = false;
+    }
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let row = this.#next(); row; row = this.#next()) {
+      if (row.not_before > Date.now()) return await this.#host.wakeBy(row.not_before);
+      await this.#host.lease();
+      await this.#send(row);
+    }
+    await this.#showStatus();
+  }
+
+  #next(): ReplyRow | undefined {
+    return this.#sql
+      .exec<ReplyRow>("SELECT * FROM reply WHERE sent_at IS NULL ORDER BY id LIMIT 1")
+      .toArray()[0];
+  }
+
+  async #send(row: ReplyRow): Promise<void> {
+    try {
+      // SAFETY: this class wrote it, or Transcript.finish from the address that the route made.
+      const way = this.#way(JSON.parse(row.address) as Address);
+      if (!way) throw new PlatformError({ kind: "never" }, "its connection is not in CHANNELS any more");
+      if (row.kind === "question") return await this.#sendQuestion(row, way);
+      if (row.kind === "closed") await this.#sendClosed(row, way);
+      else await this.#sendAnswer(row, way);
+      this.#delete(row.id);
+    } catch (error) {
+      this.#failed(row, error);
+    }
+  }
+
+  #failed(row: ReplyRow, error: unknown): void {
+    const refusal = error instanceof PlatformError ? error.refusal : { kind: "again" as const, afterMs: 0 };
+    const attempts = row.attempts + 1;
+    const dead = refusal.kind !== "again" || attempts >= TRIES_MAX;
+    const event = dead ? "reply.dead" : "reply.postponed";
+    logError(event, error, { conversation: this.#host.name(), kind: row.kind, attempts });
+    if (dead) {
+      this.#delete(row.id);
+      return;
+    }
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** row.attempts, PAUSE_MAX_MS);
+    const notBefore = Date.now() + Math.max(pause, refusal.kind === "again" ? refusal.afterMs : 0);
+    this.#sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", attempts, notBefore, row.id);
+  }
+
+  /** Its text in parts, then what the turn brought; a retry goes on where it was. */
+  async #sendAnswer(row: ReplyRow, { channel, line }: Way): Promise<void> {
+    const [first = NO_WORDS, ...more] = splitMarkdown(row.text, channel.textMax);
+    const parts = [first, ...more];
+    const brought = row.turn === null ? [] : this.#host.broughtBy(row.turn);
+    for (let at = row.parts; at < parts.length + brought.length; at += 1) {
+      const nonce = `${row.nonce}.${at}`;
+      const part = parts[at];
+      if (part !== undefined) {
+        const opening = at === 0 ? channel.opening?.(line) : undefined;
+        if (at === 0 && row.turn !== null && opening === undefined)
+          await this.#endStatus(row.turn, line.address);
+        await sayText(channel, line, part, opening, nonce);
+      } else await this.#sendMedia(brought[at - parts.length] ?? "", { channel, line }, nonce);
+      // The next part has all its tries.
+      this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
+      row.parts = at + 1;
+      row.attempts = 0;
+    }
+    if (row.kind === "answer" && row.turn !== null) {
+      this.#sql.exec("DELETE FROM status_message WHERE turn = ?", row.turn);
+      if (this.#status?.turn === row.turn) this.#status = undefined;
+    }
+  }
+
+  async #sendMedia(id: string, { channel, line }: Way, nonce: string): Promise<void> {
+    const kept = this.#host.media(id);
+    if (!kept) return;
+    try {
+      await channel.attachment(line, attachmentOf(kept, nonce), { nonce });
+    } catch (error) {
+      if (error instanceof PlatformError && error.refusal.kind === "again") throw error;
+      logError("reply.attachment_refused", error, { conversation: this.#host.name() });
+      await channel.text(line, `(A file of ${kept.data.length} bytes could not be delivered here.)`, {
+        nonce,
+      });
+    }
+  }
+
+  async #sendQuestion(row: ReplyRow, { channel, line }: Way): Promise<void> {
+    const question = this.#host.question(row.question ?? "");
+    if (!question) return this.#delete(row.id);
+    const words = questionWords(question);
+    const buttons = choicesOf(question);
+    // Whoever decides must see all of it: what does not fit above the buttons goes before them.
+    const before = words.length > channel.questionMax ? splitMarkdown(words, channel.textMax) : [];
+    for (let at = row.parts; at < before.length; at += 1) {
+      await channel.text(line, before[at] ?? "", { nonce: `${row.nonce}.${at}` });
+      this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
+    }
+    const asked = before.length > 0 ? `Your decision about the above, for **${question.agent}**:` : words;
+    const nonce = `${row.nonce}.${before.length}`;
+    const message = await channel.question(line, asked, buttons, { nonce });
+    this.#sql.exec(
+      "UPDATE reply SET sent_at = ?, message = ?, text = ? WHERE id = ?",
+      Date.now(),
+      message ?? null,
+      asked,
+      row.id,
+    );
+  }
+
+  async #sendClosed(row: ReplyRow, { channel, line }: Way): Promise<void> {
+    const [asked] = this.#sql
+      .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
+      .toArray();
+    const words = closedWords(this.#host.question(row.question ?? ""));
+    if (!asked) return;
+    if (asked.message !== null && channel.close) {
+      await channel.close(line, asked.message, `${asked.text}\n\n${words}`).catch((error: unknown) => {
+        // Its message is gone, and its buttons with it.
+        if (!(error instanceof PlatformError) || error.refusal.kind === "again") throw error;
+      });
+    } else await channel.text(line, words, { nonce: `${row.nonce}.0` });
+    this.#delete(asked.id);
+  }
+
+  async #showStatus(): Promise<void> {
+    const status = this.#status;
+    this.#status = undefined;
+    if (status && Date.now() - this.#statusAt >= STATUS_EVERY_MS)
+      await this.#setStatus(status.turn, status.address);
+  }
+
+  /** Its last word, once it stands: an answer is a message of its own, since edits ring on nobody's phone. */
+  async #endStatus(turn: number, address: Address): Promise<void> {
+    if (this.#status?.turn === turn) this.#status = undefined;
+    if (this.#statusMessage(turn) !== undefined) await this.#setStatus(turn, address);
+  }
+
+  async #setStatus(turn: number, address: Address): Promise<void> {
+    this.#statusAt = Date.now();
+    const before = this.#statusMessage(turn);
+    try {
+      const way = this.#way(address);
+      const message = await way?.channel.status?.(way.line, this.#host.progressOf(turn), before);
+      if (message !== undefined && message !== before)
+        this.#sql.exec("INSERT OR REPLACE INTO status_message (turn, message) VALUES (?, ?)", turn, message);
+    } catch (error) {
+      logError("status.failed", error, { conversation: this.#host.name() });
+      const after =
+        error instanceof PlatformError && error.refusal.kind === "again" ? error.refusal.afterMs : 0;
+      this.#statusAt = Date.now() + after;
+    }
+  }
+
+  #statusMessage(turn: number | null): string | undefined {
+    return this.#sql
+      .exec<{ message: string }>("SELECT message FROM status_message WHERE turn = ?", turn)
+      .toArray()[0]?.message;
+  }
+
+  #way(address: Address): Way | undefined {
+    const name = this.#host.name().split("/")[1] ?? "";
+    const channel = channelOf(name);
+    const connection = findConnection(this.#host.env, name, address.connection);
+    return channel && connection && { channel, line: { connection, address } };
+  }
+
+  #delete(id: number): void {
+    this.#sql.exec("DELETE FROM reply WHERE id = ?", id);
+  }
+}
+
+/** In place of a message that stands already, where that can still be edited. */
+async function sayText(
+  channel: Channel,
+  line: Line,
+  text: string,
+  edit: string | undefined,
+  nonce: string,
+): Promise<void> {
+  try {
+    await channel.text(line, text, { nonce, ...(edit !== undefined && { edit }) });
+  } catch (error) {
+    if (edit === undefined || !(error instanceof PlatformError) || error.refusal.kind !== "not_editable")
+      throw error;
+    await channel.text(line, text, { nonce });
+  }
+}
+
+function attachmentOf(kept: KeptMedia, nonce: string): Attachment {
+  const [, subtype = "bin"] = kept.mediaType.split("/");
+  const ending =
+    kept.mediaType === "text/plain" ? "txt" : subtype.replace(/[^a-z0-9]/g, "").slice(0, 8) || "bin";
+  return { ...kept, name: `${nonce.replace(".", "-")}.${ending === "jpeg" ? "jpg" : ending}` };
+}

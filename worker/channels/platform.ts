@@ -1,0 +1,152 @@
+/** A request to a platform: bounded in time and size, and its refusal in one form, whoever refuses. */
+
+/** Platforms answer in well under a second; who takes longer is asked again. */
+const REQUEST_TIMEOUT_MS = 10_000;
+/** A picture over a slow line. */
+const DOWNLOAD_TIMEOUT_MS = 20_000;
+/** A platform that asks for a longer pause gets the message after this one. */
+const RETRY_AFTER_MAX_MS = 3_600_000;
+
+export type Refusal =
+  /** Later it may work. `afterMs`: how long the platform wants to be left alone. */
+  | { kind: "again"; afterMs: number }
+  /** The message that was to be edited is not there, or cannot be edited any more. */
+  | { kind: "not_editable" }
+  /** It will never work. */
+  | { kind: "never" };
+
+/** What a platform did not take. The message holds no token: it goes to the log. */
+export class PlatformError extends Error {
+  override readonly name = "PlatformError";
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal, message: string) {
+    super(message);
+    this.refusal = refusal;
+  }
+}
+
+export type Reply = { status: number; headers: Headers; body: Record<string, unknown> };
+
+/** @param what for the log @throws PlatformError when nobody answers, or the platform is overloaded */
+export async function send(what: string, url: string, init: RequestInit): Promise<Reply> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, {
+      ...init,
+      redirect: "manual",
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+    text = await response.text();
+  } catch (error) {
+    // Not its own words: they may hold the address, and Telegram's addresses hold the token.
+    const name = error instanceof Error ? error.name : "Error";
+    throw new PlatformError({ kind: "again", afterMs: 0 }, `${what}: no answer (${name})`);
+  }
+  const { status, headers } = response;
+  const body = asObject(text);
+  if (status === 429 || status >= 500)
+    throw new PlatformError({ kind: "again", afterMs: retryAfterMs(headers, body) }, `${what}: ${status}`);
+  return { status, headers, body };
+}
+
+export function postJson(
+  what: string,
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+  method = "POST",
+): Promise<Reply> {
+  return send(what, url, {
+    method,
+    headers: { "content-type": "application/json; charset=utf-8", ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+/** As the platforms say it: a header, or a field of the body; both in seconds. */
+function retryAfterMs(headers: Headers, body: Record<string, unknown>): number {
+  const { parameters } = body;
+  const inBody =
+    typeof parameters === "object" && parameters !== null && "retry_after" in parameters
+      ? parameters.retry_after
+      : body.retry_after;
+  const seconds = Math.max(Number(headers.get("retry-after") ?? 0) || 0, Number(inBody ?? 0) || 0);
+  return Math.min(Math.max(0, seconds * 1_000), RETRY_AFTER_MAX_MS);
+}
+
+/**
+ * The bytes at an address. @param allowed whether a host may have it: the token goes along
+ * @throws PlatformError
+ */
+export async function download(
+  what: string,
+  url: string,
+  options: { headers?: Record<string, string>; maxBytes: number; allowed: (url: URL) => boolean },
+): Promise<{ mediaType: string; data: Uint8Array }> {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !options.allowed(parsed))
+    throw new PlatformError({ kind: "never" }, `${what}: not an address of this platform`);
+  let response: Response;
+  try {
+    response = await fetch(parsed, {
+      ...(options.headers && { headers: options.headers }),
+      redirect: "manual",
+      signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS),
+    });
+    if (response.status === 200) {
+      const data = await readUpTo(response, options.maxBytes);
+      if (data) return { mediaType: mediaTypeOf(response), data };
+      throw new PlatformError({ kind: "never" }, `${what}: more than ${options.maxBytes} bytes`);
+    }
+  } catch (error) {
+    if (error instanceof PlatformError) throw error;
+    throw new PlatformError({ kind: "again", afterMs: 0 }, `${what}: no answer`);
+  }
+  const again = response.status === 429 || response.status >= 500;
+  throw new PlatformError(
+    again ? { kind: "again", afterMs: retryAfterMs(response.headers, {}) } : { kind: "never" },
+    `${what}: ${response.status}`,
+  );
+}
+
+/** Undefined: there is more. */
+async function readUpTo(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > maxBytes) return undefined;
+    parts.push(part);
+  }
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function mediaTypeOf(response: Response): string {
+  return (response.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+export function asObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Whether an address is on the host of the settings' base, or on one of the platform's own. */
+export function isOn(url: URL, base: string, hosts: readonly string[]): boolean {
+  if (url.origin === new URL(base).origin) return true;
+  return (
+    url.protocol === "https:" &&
+    hosts.some((host) => url.hostname === host || (host.startsWith(".") && url.hostname.endsWith(host)))
+  );
+}

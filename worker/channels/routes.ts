@@ -1,0 +1,187 @@
+/** `/webhooks/{channel}/{connection}`: verified before any object is woken, kept before it is acknowledged. */
+import { type Context, Hono } from "hono";
+import type { Env } from "../env.ts";
+import { type App, HttpError, readBytes } from "../http.ts";
+import { logError, logInfo } from "../log.ts";
+import { conversationOf, homeOf } from "../objects.ts";
+import { JSON_PATIENCE_MS, turnResult } from "../waiting-room.ts";
+import { type Admitted, admit } from "./admission.ts";
+import { channelOf } from "./all.ts";
+import type { Ack, Channel, Incoming } from "./channel.ts";
+import { readCommand } from "./commands.ts";
+import type { Delivery } from "./desk.ts";
+import { answersOf, questionWords } from "./question-words.ts";
+import { CONNECTION_ID, type Connection, findConnection, ROLES, type Role } from "./settings.ts";
+
+/** Platforms send less; pictures come as references. */
+const BODY_MAX_BYTES = 512 * 1024;
+const TEXT_MAX_CHARS = 32_000;
+
+export const channels = new Hono<App>();
+
+channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
+  const { channel, connection } = connectionOf(c);
+  const body = await readBytes(c, BODY_MAX_BYTES);
+  const request = { method: c.req.method, url: new URL(c.req.url), headers: c.req.raw.headers, body };
+  // Only WhatsApp asks with GET, and says so in its query.
+  if (c.req.method === "GET" && connection.channel !== "whatsapp")
+    throw new HttpError(405, "method_not_allowed", "expected POST");
+  const received = await channel.read(request, connection, Date.now());
+  if (received.as === "refused")
+    throw new HttpError(
+      received.status,
+      received.status === 400 ? "invalid_body" : "unauthorized",
+      received.message,
+    );
+  if (received.as === "handled") return received.response;
+  if (connection.channel === "generic" && connection.callback_url === undefined)
+    return await answerHere(c, connection, received.events, received.ack);
+  const acks: Ack[] = [];
+  for (const event of received.events) {
+    const { refused } = await take(c.env, channel, connection, event);
+    acks.push(received.ack(refused, event));
+  }
+  return finish(c, acks);
+});
+
+/** WhatsApp brings several events at once, and each of them has its own words; the others bring one. */
+function finish(c: Context<App>, acks: readonly Ack[]): Response {
+  for (const { later } of acks)
+    if (later) c.executionCtx.waitUntil(later().catch((error: unknown) => logError("whisper.failed", error)));
+  return acks[0]?.response ?? new Response(null, { status: 200 });
+}
+
+/** The same words for all that is not there: a name tells nothing. */
+function connectionOf(c: Context<App>): { channel: Channel; connection: Connection } {
+  const name = c.req.param("connection") ?? "";
+  const channelName = c.req.param("channel") ?? "";
+  const channel = channelOf(channelName);
+  const connection = CONNECTION_ID.test(name) ? findConnection(c.env, channelName, name) : undefined;
+  if (!channel || !connection) throw new HttpError(404, "not_found", "no such connection");
+  return { channel, connection };
+}
+
+/** @property refused words for the sender alone; @property words an answer at once, where there is no chat for it */
+type Taken = { refused?: string; turn?: string; words?: string };
+
+async function take(env: Env, channel: Channel, connection: Connection, event: Incoming): Promise<Taken> {
+  // As /v1 has it; an id of a platform is far shorter.
+  if (!/^[A-Za-z0-9._:@-]{1,128}$/.test(event.conversation))
+    throw new HttpError(400, "invalid_body", "conversation: longer than 128 characters");
+  const admitted = await admit(env, connection, event);
+  if (!admitted.ok) {
+    logInfo("webhook.stranger", { channel: connection.channel, connection: connection.connection });
+    return admitted.words === undefined ? {} : { refused: admitted.words };
+  }
+  const name = `${connection.home}/${connection.channel}/${event.conversation}`;
+  if (event.act.do === "press") return await press(env, name, admitted, event.act);
+  const delivery = await deliveryOf(env, channel, connection, event, admitted);
+  return await conversationOf(env, name).receive(delivery);
+}
+
+async function deliveryOf(
+  env: Env,
+  channel: Channel,
+  connection: Connection,
+  event: Incoming,
+  admitted: Admitted & { ok: true },
+): Promise<Delivery> {
+  const { principal, role, limits, isOwner } = admitted;
+  const inResponse = connection.channel === "generic" && connection.callback_url === undefined;
+  const origin = {
+    principal,
+    role,
+    channel: connection.channel,
+    limits,
+    ...(limits.readsOnly && { brought: { instructions: READS_ONLY } }),
+    ...(!inResponse && { reply: event.address }),
+  };
+  const id = event.delivery;
+  const text = event.act.do === "say" ? event.act.text.slice(0, TEXT_MAX_CHARS) : "/stop";
+  const command = readCommand(text);
+  if (command?.name === "approve" && isOwner)
+    return {
+      id,
+      origin,
+      act: { do: "tell", text: await approve(env, connection, command.argument, principal) },
+    };
+  if (command) return { id, origin, act: { do: "command", command } };
+  const pictures = event.act.do === "say" ? event.act.pictures : [];
+  return { id, origin, act: { do: "say", text, pictures, merge: channel.merges } };
+}
+
+/** Below the gateway's own words to the model. */
+const READS_ONLY =
+  "In this chat only actions that read are allowed; everything else is refused. Say so when something else is asked for.";
+
+/** `/approve CODE`, `/approve CODE guest`. */
+async function approve(env: Env, { home }: Connection, argument: string, by: string): Promise<string> {
+  const [code = "", word = "member"] = argument.split(/\s+/);
+  const role = ROLES.find((one) => one === word.toLowerCase());
+  if (!/^[A-Za-z0-9]{6}$/.test(code) || !role)
+    return "Expected /approve and the code of six characters; then, if you like, guest, member or owner.";
+  const sender = await homeOf(env, home).approvePairing(code, role, by);
+  if (!sender)
+    return `There is no code ${code.toUpperCase()}: it may have expired. Whoever has it gets a new one by writing again.`;
+  return `${sender.name || sender.sender} (${sender.channel}) may speak now, as ${withArticle(role)}.`;
+}
+
+function withArticle(role: Role): string {
+  return role === "owner" ? "an owner" : `a ${role}`;
+}
+
+/** A button: by who may, for a question of this very conversation, and once. */
+async function press(
+  env: Env,
+  name: string,
+  { principal, mayApprove, role }: Admitted & { ok: true },
+  act: Incoming["act"] & { do: "press" },
+): Promise<Taken> {
+  const asked = await conversationOf(env, name).asked(act.question);
+  const answer = asked && answersOf(asked.question)[act.choice];
+  if (!asked || answer === undefined) return { refused: "This question is not open any more." };
+  if (asked.question.approval ? !mayApprove : principal !== asked.principal && !mayApprove)
+    return {
+      refused: asked.question.approval
+        ? `Only ${ROLE_WORDS} may decide this.`
+        : "This question is not yours.",
+    };
+  const by = { principal, mayApprove };
+  const answered = await homeOf(env, name.split("/", 1)[0] ?? "").answer(act.question, answer, by);
+  if (answered.ok) {
+    logInfo("question.pressed", { question: act.question, role });
+    return {};
+  }
+  return { refused: answered.message };
+}
+
+const ROLE_WORDS = "somebody who is allowed to approve";
+
+/** A program that waits for its answer. The same delivery again finds the same turn. */
+async function answerHere(
+  c: Context<App>,
+  connection: Connection,
+  events: readonly Incoming[],
+  ack: (words: string | undefined, to: Incoming) => Ack,
+): Promise<Response> {
+  const [event] = events;
+  const channel = channelOf(connection.channel);
+  if (!event || !channel) throw new HttpError(400, "invalid_body", "expected a message");
+  const { refused, words, turn } = await take(c.env, channel, connection, event);
+  const { conversation } = event.address;
+  if (words !== undefined) return c.json({ conversation, status: "done", text: words, files: [] });
+  if (turn === undefined) return finish(c, [ack(refused, event)]);
+  const name = `${connection.home}/${connection.channel}/${event.conversation}`;
+  const result = await turnResult(c.env, name, turn, JSON_PATIENCE_MS, c.req.raw.signal);
+  if (!result) {
+    const open = (await conversationOf(c.env, name).look(turn))?.questions ?? [];
+    const questions = open
+      .filter(({ answer }) => answer === undefined)
+      .map((asked) => ({ question: asked.id, text: questionWords(asked), choices: answersOf(asked) }));
+    return c.json({ conversation, turn, status: "running", questions }, 202);
+  }
+  const files = result.calls.flatMap(({ media = [] }) =>
+    media.map(({ id, media_type, bytes }) => ({ id, media_type, bytes })),
+  );
+  return c.json({ conversation, turn, status: result.status, text: result.answer, files });
+}

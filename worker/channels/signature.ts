@@ -1,0 +1,76 @@
+/** Signatures of webhooks, each over the raw body. Compared in constant time by the platform's own `verify`. */
+
+/** Beyond this a signed request may be a replay: Slack's own bound, and Standard Webhooks'. */
+const TOLERANCE_MS = 5 * 60_000;
+
+const encoder = new TextEncoder();
+
+/** @param seconds as the header has it */
+export function isRecent(seconds: string | null, now: number): boolean {
+  if (seconds === null || !/^\d{1,12}$/.test(seconds)) return false;
+  return Math.abs(now - Number(seconds) * 1_000) <= TOLERANCE_MS;
+}
+
+/** HMAC-SHA256 over a prefix and the body. */
+export async function isHmac(
+  key: Uint8Array | string,
+  prefix: string,
+  body: Uint8Array,
+  mac: Uint8Array | undefined,
+): Promise<boolean> {
+  if (mac?.length !== 32) return false;
+  return await crypto.subtle.verify("HMAC", await hmacKey(key, "verify"), mac, joined(prefix, body));
+}
+
+export async function hmac(key: Uint8Array | string, text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.sign("HMAC", await hmacKey(key, "sign"), encoder.encode(text)));
+}
+
+function hmacKey(key: Uint8Array | string, use: "sign" | "verify"): Promise<CryptoKey> {
+  const bytes = typeof key === "string" ? encoder.encode(key) : key;
+  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, [use]);
+}
+
+/** Ed25519 over a prefix and the body. @param publicKey 64 hex digits */
+export async function isEd25519(
+  publicKey: string,
+  prefix: string,
+  body: Uint8Array,
+  signature: Uint8Array | undefined,
+): Promise<boolean> {
+  const raw = fromHex(publicKey);
+  if (signature?.length !== 64 || !raw) return false;
+  const key = await crypto.subtle.importKey("raw", raw, { name: "Ed25519" }, false, ["verify"]);
+  return await crypto.subtle.verify("Ed25519", key, signature, joined(prefix, body));
+}
+
+/** Two secrets, without telling by time where they differ: their digests are compared. */
+export async function isSame(a: string, b: string): Promise<boolean> {
+  const [one, other] = await Promise.all(
+    [a, b].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))),
+  );
+  return one !== undefined && other !== undefined && crypto.subtle.timingSafeEqual(one, other);
+}
+
+export function fromHex(hex: string): Uint8Array | undefined {
+  if (!/^(?:[0-9a-f]{2}){1,256}$/i.test(hex)) return undefined;
+  return Uint8Array.from({ length: hex.length / 2 }, (_, at) =>
+    Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16),
+  );
+}
+
+export function fromBase64(text: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function joined(prefix: string, body: Uint8Array): Uint8Array {
+  const head = encoder.encode(prefix);
+  const whole = new Uint8Array(head.length + body.length);
+  whole.set(head);
+  whole.set(body, head.length);
+  return whole;
+}
