@@ -20,7 +20,7 @@ const stack = useStack({ vars: { MCP_TRUSTED_TOKENS: "anna" } }, async (stack) =
     tools: { enabled },
     mcp: [files, gone],
     policy: { gone_x: "deny", files_fail: "allow" },
-  } as object;
+  } as Record<string, unknown>;
   await stack.startAgent({ id: "host", top });
   await stack.gateway.online("eye");
   await stack.gateway.online("host");

@@ -1,0 +1,309 @@
+/** The console as a person uses it: real Chromium, the whole stack behind it. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { script } from "../scripted-model.ts";
+import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
+import { noChromium, signIn, startChromium } from "./chromium.ts";
+import { useStack } from "./stack.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SCRIPT_MAX_BYTES = 30 * 1024;
+
+/** A page, a picture and links that would do something if any of it were ever more than text. */
+const HOSTILE =
+  `<img src=x onerror="window.ran=1"><script>window.ran=2</script><svg onload="window.ran=3">` +
+  `<iframe srcdoc="<script>parent.ran=4</script>"></iframe> [click](javascript:window.ran=5) ` +
+  `![see](https://evil.example/who-reads) <a href="data:text/html,<script>1</script>">x</a>`;
+
+/** What a script could try that got into the page after all. */
+const TRIES = `(async () => {
+  let script = "ran", markup = "became markup";
+  try {
+    const inline = document.createElement("script");
+    inline.text = "window.ran = 7";
+    document.body.append(inline);
+  } catch { script = "refused" }
+  try {
+    document.body.insertAdjacentHTML("beforeend", "<i>x</i>");
+  } catch { markup = "refused" }
+  const away = await fetch("https://evil.example/", { mode: "no-cors" }).then(() => "went out", () => "refused");
+  return { script, ran: "ran" in window, markup, away };
+})()`;
+
+const RUN_AXE = `axe.run().then(({ violations }) =>
+  violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html, why: nodes[0]?.failureSummary })))`;
+
+const stack = useStack({}, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "pi", env, capabilities: `garden <b onclick="window.ran=6">pi</b>` });
+  writeFileSync(join(stack.workspaceOf("pi"), "evil.html"), HOSTILE);
+  await stack.gateway.online("pi");
+});
+
+const call = (action: string, params: object = {}) => ({
+  calls: [{ arguments: { agent_id: "pi", action, params } }],
+});
+
+describe.skipIf(noChromium !== undefined)("the console", () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const violations: string[] = [];
+
+  beforeAll(async () => {
+    browser = await startChromium();
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    page.on("console", (message) => {
+      if (message.type() === "error") violations.push(message.text());
+    });
+    page.on("pageerror", (error) => violations.push(String(error)));
+  });
+  afterAll(() => browser?.close());
+
+  const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+
+  async function ask(text: string) {
+    await page.getByLabel("Message").fill(text);
+    await page.getByRole("button", { name: "Ask" }).click();
+    return page.locator(".turn").last();
+  }
+
+  test("a wrong token is told; the right one makes a session that no script can read", async () => {
+    await page.goto(stack.gateway.url);
+    await page.getByLabel("Token").fill("not-a-token-of-this-home");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").getByText("no such token").waitFor();
+    violations.length = 0;
+    await signIn(page, stack.gateway.url, TOKENS.owner);
+    expect(await context.cookies()).toMatchObject([
+      { name: "__Host-edgecall", httpOnly: true, secure: true, sameSite: "Strict", path: "/" },
+    ]);
+    expect(await page.evaluate("document.cookie + JSON.stringify(localStorage)")).not.toContain(TOKENS.owner);
+    await page.reload();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+  });
+
+  test("the answer comes as Markdown, and the call as a card with its output while it runs", async () => {
+    const turn = await ask(
+      script(call("slow", { ms: 3_000, chunks: 30 }), { text: "It took **long**: $results" }),
+    );
+    const card = turn.getByRole("article", { name: "slow on pi" });
+    await card.getByText("accepted").waitFor();
+    await card.getByRole("group", { name: "output so far" }).getByText("chunk 3").waitFor();
+    await card.getByText(/^done \d/).waitFor();
+    await turn.locator("strong", { hasText: "long" }).waitFor();
+    expect(await card.getByRole("group", { name: "result" }).textContent()).toBe("30 chunks in 3000 ms");
+    await page.reload();
+    await page.locator(".turn strong", { hasText: "long" }).waitFor();
+  });
+
+  test("what is no read waits until it is approved", async () => {
+    const turn = await ask(script(call("append", { text: "x" }), { text: "$results" }));
+    const asked = turn.getByRole("group", { name: "pi asks for approval" });
+    expect(await asked.getByRole("group", { name: "what would be run" }).textContent()).toContain(
+      '"text": "x"',
+    );
+    await asked.getByRole("button", { name: "Approve" }).click();
+    await turn.locator(".answer", { hasText: /^appended / }).waitFor();
+    const second = await ask(script(call("append", { text: "y" }), { text: "$results" }));
+    await second.getByRole("button", { name: "Deny" }).click();
+    await second.locator(".answer", { hasText: "did not approve" }).waitFor();
+  });
+
+  test("Stop ends a turn", async () => {
+    const turn = await ask(script(call("slow", { ms: 600_000 }), { text: "never" }));
+    await turn.getByRole("article", { name: "slow on pi" }).waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await turn.locator(".answer.cancelled").waitFor();
+    await page.getByRole("button", { name: "Ask" }).waitFor();
+  });
+
+  test("a page that is opened while a turn runs sees it through", async () => {
+    const turn = await ask(script({ hold: "reopened", step: { text: "I am still here" } }));
+    await turn.getByText("thinking").waitFor();
+    await page.reload();
+    await page.getByText("thinking").waitFor();
+    stack.model.release("reopened");
+    await page.locator(".turn").last().locator(".answer", { hasText: "I am still here" }).waitFor();
+  });
+
+  test("Fleet: a ping, and an action with a form from its schema, which Audit then shows", async () => {
+    await screen("Fleet");
+    const card = page.getByRole("article", { name: "pi" });
+    await card.getByRole("button", { name: "Ping" }).click();
+    await card.getByText(/round trip/).waitFor();
+    await card.getByRole("button", { name: /actions/ }).click();
+    await card.getByLabel("Action").selectOption("slow");
+    const form = card.getByRole("form", { name: "Try slow" });
+    await form.getByLabel("ms").fill("soon");
+    await form.getByRole("button", { name: "Try it" }).click();
+    await form.getByText("ms: expected a number").waitFor();
+    await form.getByLabel("ms").fill("5");
+    await form.getByRole("button", { name: "Try it" }).click();
+    await form.getByText("1 chunks in 5 ms").waitFor();
+    await card.getByLabel("Action").selectOption("read");
+    await form
+      .or(card.getByRole("form", { name: "Try read" }))
+      .getByLabel("path")
+      .fill("evil.html");
+    await card.getByRole("button", { name: "Try it" }).click();
+    await card.getByText("window.ran=2").waitFor();
+
+    // An agent brings its record when it comes online.
+    await stack.agent("pi").stop();
+    await stack.restartAgent("pi");
+    await screen("Audit");
+    const row = page.getByRole("row").filter({ hasText: "evil.html" });
+    for (let tries = 0; tries < 40 && (await row.count()) === 0; tries += 1) {
+      await page.getByRole("button", { name: "Look again" }).click();
+      await row
+        .first()
+        .waitFor({ timeout: 500 })
+        .catch(() => undefined);
+    }
+    expect(await row.first().textContent()).toContain("anna");
+    await page.getByLabel("Tool").fill("append");
+    await page.getByLabel("Tool").press("Enter");
+    await page.getByLabel("Result").selectOption("error");
+    await page.getByText("The newest 1 calls that fit").waitFor();
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export JSON lines" }).click();
+    const saved = readFileSync(await (await saving).path(), "utf8")
+      .trim()
+      .split("\n");
+    expect(saved.map((line) => JSON.parse(line))).toMatchObject([
+      { tool: "append", error_type: "permission_denied" },
+    ]);
+    await screen("Metrics");
+    await page.getByRole("rowheader", { name: "pi" }).waitFor();
+  });
+
+  test("HTML, script and SVG of a device or a model are text everywhere, and reach nothing", async () => {
+    violations.length = 0;
+    await screen("Chat");
+    const turn = await ask(
+      script(call("read", { path: "evil.html" }), call("ask_me", { text: HOSTILE, options: ["<b>no</b>"] }), {
+        text: `${HOSTILE} $results`,
+      }),
+    );
+    await turn.getByRole("group", { name: "pi asks" }).getByText("window.ran=2").waitFor();
+    await turn.getByRole("button", { name: "<b>no</b>" }).click();
+    await turn.locator(".answer").getByText("window.ran=2").first().waitFor();
+    await screen("Fleet");
+    await page.getByText("<b onclick").waitFor();
+    await screen("Chat");
+    await page.locator(".answer").last().waitFor();
+
+    expect(await page.evaluate("'ran' in window")).toBe(false);
+    const hrefs = await page
+      .locator("main a")
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    expect(hrefs.every((href) => href?.startsWith("https://evil.example/"))).toBe(true);
+    expect(await page.locator(".turns :is(img, svg, iframe, script, b)").count()).toBe(0);
+    expect(violations).toEqual([]);
+  });
+
+  test("Setup: a stranger of a chat app waits there, and is let in with a role", async () => {
+    await fetch(`${stack.gateway.url}/webhooks/telegram/family`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "x-telegram-bot-api-secret-token": CHANNEL_SECRETS.telegram,
+      },
+      body: JSON.stringify({
+        update_id: 1,
+        message: {
+          message_id: 1,
+          date: 0,
+          from: { id: 41, first_name: "<b>Eve</b>" },
+          chat: { id: 41, type: "private" },
+          text: "hi",
+        },
+      }),
+    });
+    await screen("Setup");
+    await page.getByLabel(/^Role of .*Eve/).selectOption("member");
+    await page.getByRole("button", { name: /^Let .*Eve.* in$/ }).click();
+    await page.getByRole("button", { name: /^Remove .*Eve/ }).waitFor();
+    await page.getByText("over telegram (family), member").waitFor();
+    await page.getByRole("button", { name: /^Remove .*Eve/ }).click();
+    await page.getByText("Nobody.").waitFor();
+  });
+
+  test("even inside the page: no inline script, no markup from text, no request elsewhere", async () => {
+    const tried = await page.evaluate(TRIES);
+    expect(tried).toEqual({ script: "refused", ran: false, markup: "refused", away: "refused" });
+  });
+
+  test("the session is good for this page alone", async () => {
+    const [cookie] = await context.cookies();
+    const sent = (path: string, headers: Record<string, string>, method = "POST") =>
+      fetch(`${stack.gateway.url}${path}`, {
+        method,
+        headers: {
+          cookie: `${cookie?.name}=${cookie?.value}`,
+          "content-type": "application/json",
+          ...headers,
+        },
+        ...(method === "POST" && { body: JSON.stringify({ command: "ping" }) }),
+      }).then(({ status }) => status);
+    const own = { origin: stack.gateway.url, "x-edgecall-console": "1" };
+    const ping = "/v1/agents/pi/commands";
+    expect(await sent(ping, own)).toBe(200);
+    expect(await sent(ping, { origin: stack.gateway.url })).toBe(403);
+    expect(await sent(ping, { "x-edgecall-console": "1" })).toBe(403);
+    expect(await sent(ping, { ...own, origin: "https://evil.example" })).toBe(403);
+    expect(await sent("/v1/agents", { "sec-fetch-site": "same-site" }, "GET")).toBe(403);
+    expect(await sent("/v1/agents", { "sec-fetch-site": "same-origin" }, "GET")).toBe(200);
+    expect(await sent("/mcp", own)).toBe(401);
+    expect(await sent("/v1/chat/completions", own)).toBe(401);
+    const [start, until, mac] = (cookie?.value ?? "").split(".");
+    for (const forged of [
+      `${start}.${Number(until) + 1}.${mac}`,
+      `${start}.${until}.${"A".repeat(43)}`,
+      "x",
+      "",
+    ])
+      expect(await sent(ping, { ...own, cookie: `__Host-edgecall=${forged}` })).toBe(401);
+  });
+
+  test("axe finds nothing on any screen, in either theme", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const name of ["Chat", "Fleet", "Audit", "Metrics", "Setup"]) {
+        await screen(name);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        await page.evaluate(AXE);
+        const found = await page.evaluate(RUN_AXE);
+        expect(found, `${name}, ${colorScheme}`).toEqual([]);
+      }
+    }
+  });
+
+  test("signing out ends it, and forgets what was asked here", async () => {
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token").waitFor();
+    expect(await context.cookies()).toEqual([]);
+    expect((await page.request.get(`${stack.gateway.url}/v1/agents`)).status()).toBe(401);
+  });
+});
+
+test("the page's script is small, and every file comes with its headers", async () => {
+  const served = await fetch(`${stack.gateway.url}/console.js`);
+  const bytes = gzipSync(await served.text()).length;
+  console.log(`console.js: ${(bytes / 1024).toFixed(1)} KiB gzip, of ${SCRIPT_MAX_BYTES / 1024}`);
+  expect(bytes).toBeLessThanOrEqual(SCRIPT_MAX_BYTES);
+  for (const path of ["/", "/console.js", "/console.css", "/icon.svg"]) {
+    const { status, headers } = await fetch(`${stack.gateway.url}${path}`);
+    expect([path, status, headers.get("x-content-type-options")]).toEqual([path, 200, "nosniff"]);
+    expect(headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self';/,
+    );
+  }
+});

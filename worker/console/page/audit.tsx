@@ -1,0 +1,148 @@
+/** Audit: the devices' own record of calls, filtered, and as JSON lines. */
+import { useState } from "preact/hooks";
+import { json, wordsOf } from "./api.ts";
+import { Problem, Screen, useLoaded } from "./load.tsx";
+import type { Agent, AuditLine } from "./shapes.ts";
+import { duration } from "./times.ts";
+
+type Filter = { agent: string; tool: string; result: string; since: string };
+
+const SHOWN = 100;
+/** The most that the gateway gives at once. */
+const EXPORTED = 1_000;
+
+export function Audit() {
+  const [filter, setFilter] = useState<Filter>({ agent: "", tool: "", result: "", since: "" });
+  const { value, problem, reload } = useLoaded<{ entries: AuditLine[] }>(pathOf(filter, SHOWN));
+  const agents = useLoaded<{ agents: Agent[] }>("/v1/agents").value?.agents ?? [];
+  const [failed, setFailed] = useState<string>();
+  // On `change`, not `input`: a look reads many rows, and a half-typed name fits none.
+  const set = (name: keyof Filter) => (event: { currentTarget: { value: string } }) => {
+    const { value: chosen } = event.currentTarget;
+    setFilter((before) => ({ ...before, [name]: chosen }));
+  };
+
+  async function save() {
+    try {
+      const { entries } = await json<{ entries: AuditLine[] }>(pathOf(filter, EXPORTED));
+      download("edgecall-audit.jsonl", entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    } catch (error) {
+      setFailed(wordsOf(error));
+    }
+  }
+
+  return (
+    <Screen
+      title="Audit"
+      tools={
+        <>
+          <button type="button" class="small" onClick={reload}>
+            Look again
+          </button>
+          <button type="button" class="small" onClick={() => void save()}>
+            Export JSON lines
+          </button>
+        </>
+      }
+    >
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Agent
+          <select value={filter.agent} onChange={set("agent")}>
+            <option value="">all</option>
+            {agents.map(({ id }) => (
+              <option value={id}>{id}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Tool
+          <input value={filter.tool} onChange={set("tool")} placeholder="all" autocomplete="off" />
+        </label>
+        <label>
+          Result
+          <select value={filter.result} onChange={set("result")}>
+            <option value="">all</option>
+            <option value="success">success</option>
+            <option value="error">error</option>
+          </select>
+        </label>
+        <label>
+          Since
+          <input type="date" value={filter.since} onChange={set("since")} />
+        </label>
+      </form>
+      <Problem text={problem ?? failed} />
+      <p class="quiet">
+        Each device writes it down itself and brings it within five minutes, so the newest calls may be
+        missing yet.
+      </p>
+      {value && <Lines entries={value.entries} />}
+    </Screen>
+  );
+}
+
+function Lines({ entries }: { entries: AuditLine[] }) {
+  if (entries.length === 0) return <p class="empty">Nothing is recorded that fits.</p>;
+  return (
+    <table class="lines">
+      <caption>The newest {entries.length} calls that fit</caption>
+      <thead>
+        <tr>
+          <th>Time</th>
+          <th>Agent</th>
+          <th>Tool</th>
+          <th>Who</th>
+          <th>Result</th>
+          <th>Parameters</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <tr key={`${entry.agent_id} ${entry.call_id} ${entry.timestamp}`} class={entry.result}>
+            <td>
+              <time dateTime={entry.timestamp}>{localTime(entry.timestamp)}</time>
+            </td>
+            <td>{entry.agent_id}</td>
+            <td class="mono">{entry.tool}</td>
+            <td>
+              {entry.caller.principal} <small>over {entry.caller.channel}</small>
+            </td>
+            <td>
+              <span class={`state ${entry.result}`}>
+                {entry.error_type?.replaceAll("_", " ") ?? entry.result}
+              </span>{" "}
+              <small>{duration(entry.elapsed_ms)}</small>
+            </td>
+            <td class="mono wide">
+              {JSON.stringify(entry.parameters)}
+              {entry.error && <div class="error-text">{entry.error}</div>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function pathOf(filter: Filter, limit: number): string {
+  const chosen = Object.entries(filter).filter(([, value]) => value !== "");
+  return `/v1/audit?${new URLSearchParams([...chosen, ["limit", String(limit)]])}`;
+}
+
+function localTime(timestamp: string): string {
+  const time = new Date(timestamp);
+  return Number.isNaN(time.getTime())
+    ? timestamp
+    : time.toLocaleString(undefined, { dateStyle: "short", timeStyle: "medium" });
+}
+
+function download(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // The browser has taken it over when the click returns.
+  URL.revokeObjectURL(address);
+}

@@ -1,0 +1,122 @@
+/** One call: who was asked what, how far it is, and what came of it. All of it is a device's or a model's text. */
+import { Pre } from "./markdown-view.tsx";
+import { MediaList } from "./media-view.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import type { Call, Question } from "./shapes.ts";
+import { duration } from "./times.ts";
+import type { CallView } from "./turns.ts";
+
+const STAGE_WORDS = { sent: "sent", accepted: "accepted", waits: "asked you" } as const;
+
+type Props = { call: CallView; questions: Question[]; mayApprove: boolean };
+
+export function CallCard({ call, questions, mayApprove }: Props) {
+  const title = call.action ?? (call.query !== undefined ? "asked in words" : call.name);
+  const open = questions.some((question) => question.answer === undefined);
+  return (
+    <article
+      class={`call ${open ? "waiting" : call.status}`}
+      aria-label={`${title} on ${call.agent ?? "the gateway"}`}
+    >
+      <header>
+        <span class="agent">{call.agent ?? "gateway"}</span>
+        <span class="action">{title}</span>
+        <Stages call={call} waits={open} />
+      </header>
+      {call.query !== undefined && <p class="query">{call.query}</p>}
+      <Arguments call={call} />
+      {questions.map((question) => (
+        <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />
+      ))}
+      {call.status === "pending" && call.output !== "" && <Pre text={call.output} label="output so far" />}
+      <Outcome call={call} />
+      {call.calls && call.calls.length > 0 && (
+        <details>
+          <summary>
+            {call.calls.length} {call.calls.length === 1 ? "call" : "calls"} on the device
+          </summary>
+          {call.calls.map((inner) => (
+            <Inner call={inner} />
+          ))}
+        </details>
+      )}
+    </article>
+  );
+}
+
+function Stages({ call, waits }: { call: CallView; waits: boolean }) {
+  const began = call.stages[0]?.at;
+  const on = call.stages.filter(({ name }) => name !== "ended" && !(name === "waits" && waits));
+  return (
+    <ol class="stages">
+      {on.map(({ name, at }) => (
+        <li>
+          {STAGE_WORDS[name as keyof typeof STAGE_WORDS]}
+          {began !== undefined && at > began && ` +${duration(at - began)}`}
+        </li>
+      ))}
+      {call.status !== "pending" && (
+        <li class="end">
+          {call.status === "success" ? "done" : (call.error_type ?? "failed").replaceAll("_", " ")}
+          {call.elapsed_ms !== undefined && ` ${duration(call.elapsed_ms)}`}
+        </li>
+      )}
+      {call.status === "pending" && (
+        <li class="busy">
+          <span class="dot" aria-hidden="true" />
+          {waits ? "waits for you" : "running"}
+        </li>
+      )}
+    </ol>
+  );
+}
+
+/** What the card's head does not say already. */
+function Arguments({ call }: { call: CallView }) {
+  const { agent_id: _, action: __, query: ___, params, ...more } = call.args ?? {};
+  const shown =
+    call.agent === undefined ? call.args : (params ?? (Object.keys(more).length > 0 ? more : undefined));
+  if (shown === undefined || (typeof shown === "object" && shown !== null && Object.keys(shown).length === 0))
+    return null;
+  const short = JSON.stringify(shown);
+  if (short.length <= 80) return <code class="args">{short}</code>;
+  return (
+    <details>
+      <summary>arguments</summary>
+      <Pre text={JSON.stringify(shown, null, 2)} label="arguments" />
+    </details>
+  );
+}
+
+/** A long result is folded: the answer above all is what a person wants. */
+const SHORT_RESULT = 400;
+
+function Outcome({ call }: { call: Call }) {
+  if (call.status === "pending") return null;
+  const text = (call.status === "success" ? call.result : (call.error ?? call.result)) ?? "";
+  return (
+    <>
+      {text.length > SHORT_RESULT ? (
+        <details>
+          <summary>result, {text.length} characters</summary>
+          <Pre text={text} label="result" />
+        </details>
+      ) : (
+        text !== "" && <Pre text={text} label="result" />
+      )}
+      <MediaList media={call.media} agent={call.agent ?? "the gateway"} />
+    </>
+  );
+}
+
+function Inner({ call }: { call: Call }) {
+  return (
+    <div class={`inner ${call.status}`}>
+      <p>
+        <span class="action">{call.name}</span> <code class="args">{JSON.stringify(call.args ?? {})}</code>{" "}
+        {call.elapsed_ms !== undefined && duration(call.elapsed_ms)}
+      </p>
+      <Outcome call={call} />
+    </div>
+  );
+}

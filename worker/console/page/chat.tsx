@@ -1,0 +1,275 @@
+/** Chat: what was said, the calls it took, and the line to ask in. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { send } from "./api.ts";
+import { CallCard } from "./call-card.tsx";
+import { forgotten, remember, remembered } from "./conversations.ts";
+import { Markdown } from "./markdown-view.tsx";
+import { pictureOf } from "./pictures.ts";
+import { QuestionCard } from "./question-card.tsx";
+import type { Session } from "./shapes.ts";
+import { ago, duration } from "./times.ts";
+import { isOver, type TurnView } from "./turns.ts";
+import { type Conversation, useConversation } from "./use-conversation.ts";
+
+export function Chat({ session }: { session: Session }) {
+  const [list, setList] = useState(remembered);
+  const [id, setId] = useState(() => list[0]?.id ?? newId());
+  const conversation = useConversation(id);
+  const mayApprove = session.scopes?.includes("approve") ?? false;
+  const current = list.find((one) => one.id === id);
+
+  async function forget() {
+    if (!confirm("Forget this conversation, here and at the gateway?")) return;
+    await send(`/v1/conversations/${id}`, { method: "DELETE" });
+    setList(forgotten(id));
+    setId(newId());
+  }
+
+  return (
+    <div class="chat">
+      <aside aria-label="Conversations">
+        <button type="button" onClick={() => setId(newId())}>
+          New conversation
+        </button>
+        <ul>
+          {list.map((one) => (
+            <li>
+              <button
+                type="button"
+                class="plain"
+                aria-current={one.id === id ? "true" : undefined}
+                onClick={() => setId(one.id)}
+              >
+                <span>{one.title}</span>
+                <small>{ago(one.at, Date.now())}</small>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </aside>
+      <section class="talk" aria-labelledby="chat-title">
+        <header class="talk-head">
+          <h1 id="chat-title">{current?.title ?? "New conversation"}</h1>
+          {current && (
+            <button type="button" class="small" onClick={() => void forget()}>
+              Forget
+            </button>
+          )}
+          <button type="button" class="small only-phone" onClick={() => setId(newId())}>
+            New
+          </button>
+        </header>
+        <Turns conversation={conversation} mayApprove={mayApprove} />
+        <Composer
+          conversation={conversation}
+          onAsk={(text, images) => {
+            setList(remember(id, text, Date.now()));
+            conversation.ask(text, images);
+          }}
+        />
+      </section>
+    </div>
+  );
+}
+
+const NEAR_END_PX = 60;
+
+function Turns({ conversation, mayApprove }: { conversation: Conversation; mayApprove: boolean }) {
+  const { turns, problem } = conversation;
+  const box = useRef<HTMLDivElement>(null);
+  const atEnd = useRef(true);
+  const top = useRef(0);
+  // Follows what comes, pictures that load late too; what is read further up stays where it is.
+  useEffect(() => {
+    const { current } = box;
+    if (!current?.firstElementChild) return;
+    const follow = new ResizeObserver(() => {
+      if (atEnd.current) current.scrollTop = current.scrollHeight;
+    });
+    follow.observe(current);
+    follow.observe(current.firstElementChild);
+    return () => follow.disconnect();
+  }, []);
+  const asked = turns.at(-1)?.status === "sending";
+  useEffect(() => {
+    if (!asked || !box.current) return;
+    atEnd.current = true;
+    box.current.scrollTop = box.current.scrollHeight;
+  }, [asked]);
+  return (
+    <div
+      class="turns"
+      role="log"
+      aria-label="Conversation"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+      tabIndex={0}
+      ref={box}
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        if (scrollHeight - scrollTop - clientHeight < NEAR_END_PX) atEnd.current = true;
+        // A turned phone moves the end away; only going up is a reader's wish to stay.
+        else if (scrollTop < top.current) atEnd.current = false;
+        top.current = scrollTop;
+      }}
+    >
+      <div class="column">
+        {turns.length === 0 && !problem && (
+          <p class="empty">
+            Ask about your devices, or tell them what to do. Each call is shown here as it runs.
+          </p>
+        )}
+        {turns.map((turn, at) => (
+          <Turn key={turn.id || `at-${at}`} turn={turn} mayApprove={mayApprove} />
+        ))}
+        {problem && (
+          <p role="alert" class="problem">
+            {problem}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Turn({ turn, mayApprove }: { turn: TurnView; mayApprove: boolean }) {
+  const of = (id: string) => turn.questions.filter(({ call }) => call === id);
+  const calls = new Set(turn.calls.map(({ id }) => id));
+  const others = turn.questions.filter(({ call }) => !calls.has(call));
+  return (
+    <div class="turn">
+      <p class="asked">{turn.text}</p>
+      {turn.said.map((text) => (
+        <Markdown text={text} />
+      ))}
+      {turn.calls.map((call) => (
+        <CallCard key={call.id} call={call} questions={of(call.id)} mayApprove={mayApprove} />
+      ))}
+      {others.map((question) => (
+        <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />
+      ))}
+      {turn.saying !== "" && <Markdown text={turn.saying} />}
+      {turn.answer !== null && (
+        <div class={`answer ${turn.status}`}>
+          <Markdown text={turn.answer} />
+        </div>
+      )}
+      {turn.notices.map((notice) => (
+        <p class="notice">{notice}</p>
+      ))}
+      {turn.problem && (
+        <p role="alert" class="problem">
+          {turn.problem}
+        </p>
+      )}
+      {isOver(turn) && turn.durationMs !== undefined && (
+        <p class="foot">
+          {[
+            turn.status === "done" ? undefined : turn.status,
+            duration(turn.durationMs),
+            turn.model,
+            `${turn.tokens} tokens`,
+          ]
+            .filter(Boolean)
+            .join(" · ")}
+        </p>
+      )}
+      {!isOver(turn) && turn.saying === "" && turn.calls.every(({ status }) => status !== "pending") && (
+        <p class="thinking">
+          <span class="dot" aria-hidden="true" /> thinking
+        </p>
+      )}
+    </div>
+  );
+}
+
+type ComposerProps = { conversation: Conversation; onAsk: (text: string, images: string[]) => void };
+
+function Composer({ conversation, onAsk }: ComposerProps) {
+  const [text, setText] = useState("");
+  const [images, setImages] = useState<string[]>([]);
+  const [problem, setProblem] = useState<string>();
+  const submit = () => {
+    if (text.trim() === "" || conversation.busy) return;
+    onAsk(text.trim(), images);
+    setText("");
+    setImages([]);
+  };
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {images.length > 0 && (
+        <div class="attached">
+          {images.map((image, at) => (
+            <button
+              type="button"
+              class="plain"
+              onClick={() => setImages(images.filter((_, other) => other !== at))}
+            >
+              <img src={image} alt={`attached, number ${at + 1}; press to remove`} />
+            </button>
+          ))}
+        </div>
+      )}
+      {problem && (
+        <p role="alert" class="problem">
+          {problem}
+        </p>
+      )}
+      <div class="line">
+        <label class="attach">
+          <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" class="icon">
+            <path d="M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9h.1" />
+          </svg>
+          <input
+            type="file"
+            class="hidden-input"
+            aria-label="Attach pictures"
+            accept="image/*"
+            multiple
+            onChange={async ({ currentTarget }) => {
+              const files = [...(currentTarget.files ?? [])].slice(0, 8 - images.length);
+              currentTarget.value = "";
+              setProblem(undefined);
+              try {
+                const added = await Promise.all(files.map(pictureOf));
+                setImages((before) => [...before, ...added].slice(0, 8));
+              } catch {
+                setProblem("That is no picture that this browser can read.");
+              }
+            }}
+          />
+        </label>
+        <textarea
+          aria-label="Message"
+          placeholder="Ask your devices…"
+          rows={1}
+          maxLength={32_000}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            submit();
+          }}
+        />
+        {conversation.busy ? (
+          <button type="button" class="bad" onClick={conversation.stop}>
+            Stop
+          </button>
+        ) : (
+          <button type="submit" class="main" disabled={text.trim() === ""}>
+            Ask
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function newId(): string {
+  return `console-${crypto.randomUUID()}`;
+}

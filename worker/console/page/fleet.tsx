@@ -1,0 +1,145 @@
+/** Fleet: who is there, how quickly they answer, and their actions to try. */
+import { useState } from "preact/hooks";
+import { json, wordsOf } from "./api.ts";
+import { Problem, Screen, useLoaded } from "./load.tsx";
+import type { Action, Agent, Reply, Session } from "./shapes.ts";
+import { ago, duration } from "./times.ts";
+import { TryAction } from "./try-action.tsx";
+
+export function Fleet({ session }: { session: Session }) {
+  const { value, problem, reload } = useLoaded<{ agents: Agent[] }>("/v1/agents");
+  const agents = value?.agents.toSorted(
+    (a, b) => Number(b.online) - Number(a.online) || (a.id < b.id ? -1 : 1),
+  );
+  const online = agents?.filter((agent) => agent.online).length ?? 0;
+  return (
+    <Screen
+      title="Fleet"
+      tools={
+        <>
+          {agents && (
+            <span class="quiet">
+              {online} of {agents.length} online
+            </span>
+          )}
+          <button type="button" class="small" onClick={reload}>
+            Look again
+          </button>
+        </>
+      }
+    >
+      <Problem text={problem} />
+      {agents?.length === 0 && (
+        <p class="empty">
+          No device has been seen yet. Start one with: npm run pi-agent -- --config agent.toml
+        </p>
+      )}
+      <div class="cards">
+        {agents?.map((agent) => (
+          <AgentCard key={agent.id} agent={agent} session={session} />
+        ))}
+      </div>
+    </Screen>
+  );
+}
+
+function AgentCard({ agent, session }: { agent: Agent; session: Session }) {
+  const [opened, setOpened] = useState(false);
+  const mayCommand = session.scopes?.includes("command") ?? false;
+  return (
+    <article class={`card ${agent.online ? "online" : "offline"}`} aria-labelledby={`agent-${agent.id}`}>
+      <header>
+        <h2 id={`agent-${agent.id}`}>{agent.id}</h2>
+        <span class={`state ${agent.online ? "online" : ""}`}>{agent.online ? "online" : "offline"}</span>
+      </header>
+      <p class="advert">{agent.capabilities}</p>
+      <dl class="facts">
+        <Fact name="Last seen" value={ago(agent.last_seen, Date.now())} />
+        <Fact name="Last used" value={ago(agent.last_active, Date.now())} />
+        <Fact name="Version" value={agent.version ?? (agent.foreign ? "a foreign agent" : "unknown")} />
+        <Fact name="Calls" value={countsOf(agent)} />
+      </dl>
+      {!agent.online && agent.reason && <p class="quiet">{agent.reason}</p>}
+      {agent.problem && <p class="notice">Its advert cannot be read: {agent.problem}</p>}
+      {mayCommand && (
+        <div class="row">
+          <Ping agent={agent.id} disabled={!agent.online} />
+          {agent.actions.length > 0 && (
+            <button type="button" class="small" aria-expanded={opened} onClick={() => setOpened(!opened)}>
+              {opened ? "Close" : `${agent.actions.length} actions`}
+            </button>
+          )}
+        </div>
+      )}
+      {opened && <Actions agent={agent} session={session} />}
+    </article>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function countsOf({ counts }: Agent): string {
+  const { calls, error, open } = counts;
+  return [`${calls}`, error > 0 && `${error} failed`, open > 0 && `${open} open`].filter(Boolean).join(", ");
+}
+
+function Ping({ agent, disabled }: { agent: string; disabled: boolean }) {
+  const [text, setText] = useState("");
+  const [asking, setAsking] = useState(false);
+  async function ping() {
+    setAsking(true);
+    const began = performance.now();
+    try {
+      const reply = await json<Reply>(`/v1/agents/${agent}/commands`, {
+        method: "POST",
+        body: { command: "ping" },
+      });
+      const there = performance.now() - began;
+      const inner =
+        reply.elapsed_ms === undefined ? "" : `, ${duration(reply.elapsed_ms)} of it from the gateway`;
+      setText(reply.status === "running" ? "no answer within 25 s" : `${duration(there)} round trip${inner}`);
+    } catch (error) {
+      setText(wordsOf(error));
+    }
+    setAsking(false);
+  }
+  return (
+    <>
+      <button type="button" class="small" disabled={disabled || asking} onClick={() => void ping()}>
+        {asking ? "Asking…" : "Ping"}
+      </button>
+      <output class="quiet">{text}</output>
+    </>
+  );
+}
+
+function Actions({ agent, session }: { agent: Agent; session: Session }) {
+  const { value, problem } = useLoaded<{ actions: Action[] }>(`/v1/console/agents/${agent.id}/actions`);
+  const [chosen, setChosen] = useState("");
+  const actions = value?.actions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const action = actions?.find(({ name }) => name === chosen);
+  return (
+    <div class="actions">
+      <Problem text={problem} />
+      {actions && (
+        <label>
+          Action
+          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+            <option value="">choose one…</option>
+            {actions.map(({ name }) => (
+              <option value={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      {action && <TryAction key={action.name} agent={agent} action={action} session={session} />}
+    </div>
+  );
+}

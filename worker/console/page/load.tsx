@@ -1,0 +1,62 @@
+/** Something that a screen shows from one route: asked for when the screen opens, and again on demand. */
+import type { ComponentChildren } from "preact";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { ApiError, json, wordsOf } from "./api.ts";
+
+export type Loaded<T> = { value: T | undefined; problem: string | undefined; reload: () => void };
+
+export function useLoaded<T>(path: string): Loaded<T> {
+  const [value, setValue] = useState<T>();
+  const [problem, setProblem] = useState<string>();
+  const [time, setTime] = useState(0);
+  useEffect(() => {
+    const control = new AbortController();
+    const { signal } = control;
+    json<T>(path, { signal }).then(
+      (loaded) => {
+        // An earlier path's answer may come after a later one's.
+        if (signal.aborted) return;
+        setValue(loaded);
+        setProblem(undefined);
+      },
+      (error: unknown) => {
+        if (!signal.aborted) setProblem(saidOf(error));
+      },
+    );
+    return () => control.abort();
+  }, [path, time]);
+  return { value, problem, reload: useCallback(() => setTime((before) => before + 1), []) };
+}
+
+function saidOf(error: unknown): string {
+  if (error instanceof ApiError && error.status === 401) return "You are signed out. Load the page again.";
+  return wordsOf(error);
+}
+
+export function Problem({ text }: { text: string | undefined }) {
+  return text ? (
+    <p role="alert" class="problem">
+      {text}
+    </p>
+  ) : null;
+}
+
+export function Screen({
+  title,
+  tools,
+  children,
+}: {
+  title: string;
+  tools?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <div class="screen">
+      <header class="screen-head">
+        <h1>{title}</h1>
+        <div class="row">{tools}</div>
+      </header>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,119 @@
+/** The console: who is signed in, and the five screens. The address's hash names the screen. */
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { json, send, wordsOf } from "./api.ts";
+import { Audit } from "./audit.tsx";
+import { Chat } from "./chat.tsx";
+import { forgetAll } from "./conversations.ts";
+import { Fleet } from "./fleet.tsx";
+import { Problem } from "./load.tsx";
+import { Metrics } from "./metrics.tsx";
+import { Setup } from "./setup.tsx";
+import type { Session } from "./shapes.ts";
+import { SignIn } from "./sign-in.tsx";
+
+const SCREENS = { chat: Chat, fleet: Fleet, audit: Audit, metrics: Metrics, setup: Setup };
+type ScreenName = keyof typeof SCREENS;
+
+function App() {
+  const [session, setSession] = useState<Session>();
+  const [problem, setProblem] = useState<string>();
+  const screen = useScreen();
+  useEffect(() => {
+    json<Session>("/v1/console/session").then(setSession, (error: unknown) => setProblem(wordsOf(error)));
+  }, []);
+  if (!session)
+    return (
+      <main class="sign-in">
+        <Problem text={problem} />
+      </main>
+    );
+  if (!session.signed_in) return <SignIn access={session.access} onSession={setSession} />;
+  return <Signed session={session} screen={screen} />;
+}
+
+function Signed({ session, screen }: { session: Session; screen: ScreenName }) {
+  const Shown = SCREENS[screen];
+  const names = Object.keys(SCREENS) as ScreenName[];
+  useEffect(() => {
+    document.title = `${titleOf(screen)} · edgecall`;
+  }, [screen]);
+  return (
+    <div class="app">
+      <header class="top">
+        <a class="skip" href={`#/${screen}`} onClick={toMain}>
+          Skip to the content
+        </a>
+        <span class="brand">
+          <img src="/icon.svg" alt="" width="26" height="26" /> edgecall
+        </span>
+        <nav aria-label="Screens">
+          {names.map((name) => (
+            <a href={`#/${name}`} aria-current={name === screen ? "page" : undefined}>
+              <Icon name={name} />
+              {titleOf(name)}
+            </a>
+          ))}
+        </nav>
+        <span class="who">
+          <span class="quiet">{session.name}</span>
+          <button type="button" class="small" onClick={() => void signOut()}>
+            Sign out
+          </button>
+        </span>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <Shown session={session} />
+      </main>
+    </div>
+  );
+}
+
+const ICONS: Record<ScreenName, string> = {
+  chat: "M4 5h16v11H10l-4 4v-4H4z",
+  fleet: "M5 4h14v6H5zM5 14h14v6H5zM8 7h.1M8 17h.1",
+  audit: "M6 3h9l4 4v14H6zM9 11h7M9 15h7",
+  metrics: "M5 20V11M12 20V4M19 20v-7",
+  setup: "M4 8h9M17 8h3M4 16h3M11 16h9M15 6v4M9 14v4",
+};
+
+function Icon({ name }: { name: ScreenName }) {
+  return (
+    <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" class="icon">
+      <path d={ICONS[name]} />
+    </svg>
+  );
+}
+
+function useScreen(): ScreenName {
+  const read = () => location.hash.slice(2);
+  const [name, setName] = useState(read);
+  useEffect(() => {
+    const change = () => setName(read());
+    addEventListener("hashchange", change);
+    return () => removeEventListener("hashchange", change);
+  }, []);
+  return name in SCREENS ? (name as ScreenName) : "chat";
+}
+
+function toMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+async function signOut(): Promise<void> {
+  await send("/v1/console/session", { method: "DELETE" }).catch(() => undefined);
+  // Whoever sits here next is not told what was asked.
+  forgetAll();
+  location.reload();
+}
+
+function titleOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+const root = document.getElementById("root");
+if (root) {
+  root.replaceChildren();
+  render(<App />, root);
+}

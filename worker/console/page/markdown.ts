@@ -1,0 +1,139 @@
+/**
+ * The Markdown that models write, as a tree of plain words: what is not understood stays text, and a link leads to https,
+ * http or mailto or is no link. Nothing here or in markdown-view.tsx makes markup of a string.
+ */
+
+export type Inline =
+  | { kind: "text" | "code" | "strong" | "em"; text: string }
+  | { kind: "link"; text: string; href: string }
+  /** One of this home's own pictures. Others are links: their host would learn who reads. */
+  | { kind: "picture"; text: string; src: string };
+
+export type Block =
+  | { kind: "paragraph" | "quote"; content: Inline[] }
+  | { kind: "heading"; level: number; content: Inline[] }
+  | { kind: "code"; text: string }
+  | { kind: "list"; ordered: boolean; items: Array<{ depth: number; content: Inline[] }> }
+  | { kind: "table"; head: Inline[][]; rows: Inline[][][] }
+  | { kind: "rule" };
+
+/** Longer than any answer; beyond it, looking for marks would be felt at each new word. */
+const PARSED_MAX = 60_000;
+const ITEM = /^(\s{0,12})([-*+]|\d{1,3}[.)])\s+(.*)$/;
+const FENCE = /^\s{0,3}(```|~~~)/;
+
+export function parseMarkdown(text: string): Block[] {
+  if (text.length > PARSED_MAX) return [{ kind: "code", text }];
+  const lines = text.replaceAll("\r", "").split("\n");
+  const blocks: Block[] = [];
+  let at = 0;
+  while (at < lines.length) {
+    const [block, next] = blockAt(lines, at);
+    if (block) blocks.push(block);
+    at = next;
+  }
+  return blocks;
+}
+
+function blockAt(lines: readonly string[], at: number): [Block | undefined, number] {
+  const line = lines[at] ?? "";
+  if (line.trim() === "") return [undefined, at + 1];
+  const fence = FENCE.exec(line)?.[1];
+  if (fence !== undefined) {
+    let end = at + 1;
+    while (end < lines.length && !lines[end]?.trimStart().startsWith(fence)) end += 1;
+    return [{ kind: "code", text: lines.slice(at + 1, end).join("\n") }, end + 1];
+  }
+  const heading = /^(#{1,6})\s+(.*)$/.exec(line);
+  if (heading)
+    return [{ kind: "heading", level: heading[1]?.length ?? 1, content: inline(heading[2] ?? "") }, at + 1];
+  if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return [{ kind: "rule" }, at + 1];
+  if (ITEM.test(line)) return listAt(lines, at);
+  if (line.startsWith(">")) {
+    const end = endOf(lines, at, (one) => one.startsWith(">"));
+    const content = inline(
+      lines
+        .slice(at, end)
+        .map((one) => one.replace(/^>\s?/, ""))
+        .join("\n"),
+    );
+    return [{ kind: "quote", content }, end];
+  }
+  if (line.includes("|") && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-*:?\s*)*$/.test(lines[at + 1] ?? "")) {
+    const end = endOf(lines, at + 2, (one) => one.includes("|"));
+    const rows = lines.slice(at + 2, end).map(cells);
+    return [{ kind: "table", head: cells(line), rows }, end];
+  }
+  const end = endOf(
+    lines,
+    at + 1,
+    (one) => one.trim() !== "" && !FENCE.test(one) && !ITEM.test(one) && !/^(#{1,6}\s|>)/.test(one),
+  );
+  return [{ kind: "paragraph", content: inline(lines.slice(at, end).join("\n")) }, end];
+}
+
+function listAt(lines: readonly string[], at: number): [Block, number] {
+  const items: Array<{ depth: number; text: string }> = [];
+  let end = at;
+  for (; end < lines.length; end += 1) {
+    const line = lines[end] ?? "";
+    const item = ITEM.exec(line);
+    const last = items.at(-1);
+    if (item) items.push({ depth: Math.min(3, Math.floor((item[1]?.length ?? 0) / 2)), text: item[3] ?? "" });
+    else if (/^\s+\S/.test(line) && last) last.text += `\n${line.trim()}`;
+    else break;
+  }
+  const ordered = /^\s*\d/.test(lines[at] ?? "");
+  return [
+    { kind: "list", ordered, items: items.map(({ depth, text }) => ({ depth, content: inline(text) })) },
+    end,
+  ];
+}
+
+function endOf(lines: readonly string[], from: number, belongs: (line: string) => boolean): number {
+  let end = from;
+  while (end < lines.length && belongs(lines[end] ?? "")) end += 1;
+  return end;
+}
+
+function cells(line: string): Inline[][] {
+  return line
+    .trim()
+    .replace(/^\||\|$/g, "")
+    .split("|")
+    .map((cell) => inline(cell.trim()));
+}
+
+/** Bounded everywhere, so that no text makes it slow. */
+const MARK =
+  /`([^`\n]{1,2000})`|\*\*([^*\n]{1,1000})\*\*|\*([^*\s][^*\n]{0,1000})\*|(!?)\[([^\]\n]{0,300})\]\(([^)\s]{1,2000})\)|(https?:\/\/[^\s<>"'`)\]]{1,2000})/g;
+
+function inline(text: string): Inline[] {
+  const found: Inline[] = [];
+  let from = 0;
+  for (const match of text.matchAll(MARK)) {
+    if (match.index > from) found.push({ kind: "text", text: text.slice(from, match.index) });
+    found.push(markOf(match));
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) found.push({ kind: "text", text: text.slice(from) });
+  return found;
+}
+
+function markOf([whole, code, strong, em, bang, label, target, bare]: RegExpExecArray): Inline {
+  if (code !== undefined) return { kind: "code", text: code };
+  if (strong !== undefined) return { kind: "strong", text: strong };
+  if (em !== undefined) return { kind: "em", text: em };
+  if (bare !== undefined) return { kind: "link", text: bare, href: bare };
+  if (target !== undefined && bang && /^\/v1\/media\/[A-Za-z0-9._~-]+$/.test(target))
+    return { kind: "picture", text: label ?? "", src: target };
+  const href = safeHref(target ?? "");
+  return href === undefined ? { kind: "text", text: whole } : { kind: "link", text: label || href, href };
+}
+
+/** An absolute address that a click may follow. */
+export function safeHref(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return ["https:", "http:", "mailto:"].includes(url.protocol) ? url.href : undefined;
+}

@@ -1,0 +1,104 @@
+/** Setup: how other programs reach this home, and how it stands with the bridge and the chat apps. */
+import { useState } from "preact/hooks";
+import { Problem, Screen, useLoaded } from "./load.tsx";
+import { Pre } from "./markdown-view.tsx";
+import { PeopleList } from "./people.tsx";
+import type { Session, Status } from "./shapes.ts";
+import { SNIPPETS } from "./snippets.ts";
+import { ago } from "./times.ts";
+
+export function Setup({ session }: { session: Session }) {
+  const { value, problem, reload } = useLoaded<Status>("/v1/status");
+  return (
+    <Screen
+      title="Setup"
+      tools={
+        <button type="button" class="small" onClick={reload}>
+          Look again
+        </button>
+      }
+    >
+      <Problem text={problem} />
+      {value && <Gateway status={value} session={session} />}
+      {session.scopes?.includes("admin") && <PeopleList />}
+      {value?.channels !== undefined && (
+        <section class="panel" aria-labelledby="chat-apps">
+          <h2 id="chat-apps">Chat apps</h2>
+          <Pre text={JSON.stringify(value.channels, null, 2)} label="state of the chat apps" />
+        </section>
+      )}
+      <Snippets />
+    </Screen>
+  );
+}
+
+function Gateway({ status, session }: { status: Status; session: Session }) {
+  const { bridge } = status;
+  const facts = [
+    ["Gateway", `version ${status.version}, home ${status.home}`],
+    [
+      "Bridge",
+      bridge.online
+        ? `online${bridge.id ? ` (${bridge.id}, ${bridge.version})` : ""}`
+        : `offline, last seen ${ago(bridge.last_seen, Date.now())}; start it at home with: npm run bridge`,
+    ],
+    ["Agents", `${status.agents.online} of ${status.agents.known} online`],
+    ["You", `${session.name}, ${session.role}; may ${session.scopes?.join(", ")}`],
+  ];
+  return (
+    <section class="panel" aria-labelledby="gateway">
+      <h2 id="gateway">This gateway</h2>
+      <dl class="facts wide-facts">
+        {facts.map(([name, text]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Snippets() {
+  const [chosen, setChosen] = useState(SNIPPETS[0]?.name ?? "");
+  const [copied, setCopied] = useState("");
+  const snippet = SNIPPETS.find(({ name }) => name === chosen);
+  const text = snippet?.text(location.origin) ?? "";
+  return (
+    <section class="panel" aria-labelledby="clients">
+      <h2 id="clients">Connect a client</h2>
+      <div class="row">
+        <label>
+          Client
+          <select
+            value={chosen}
+            onChange={(event) => {
+              setChosen(event.currentTarget.value);
+              setCopied("");
+            }}
+          >
+            {SNIPPETS.map(({ name }) => (
+              <option value={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          class="small"
+          onClick={() =>
+            navigator.clipboard.writeText(text).then(
+              () => setCopied("Copied."),
+              () => setCopied("The browser does not allow it here; mark the text instead."),
+            )
+          }
+        >
+          Copy
+        </button>
+        <output class="quiet">{copied}</output>
+      </div>
+      <p class="quiet">{snippet?.about}</p>
+      <Pre text={text} label={`settings for ${chosen}`} />
+    </section>
+  );
+}

@@ -1,0 +1,169 @@
+/** One action of an agent with a form made from its schema, and what came of it. */
+import { useEffect, useState } from "preact/hooks";
+import { json, wordsOf } from "./api.ts";
+import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
+import { Problem } from "./load.tsx";
+import { Pre } from "./markdown-view.tsx";
+import { MediaList } from "./media-view.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import type { Action, Agent, Media, Question, Reply, Session } from "./shapes.ts";
+import { duration } from "./times.ts";
+
+const LOOK_EVERY_MS = 1_500;
+
+export function TryAction({ agent, action, session }: { agent: Agent; action: Action; session: Session }) {
+  const fields = fieldsOf(action.parameters);
+  const [typed, setTyped] = useState<ReadonlyMap<string, string>>(new Map());
+  const [running, setRunning] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const [reply, setReply] = useState<Reply>();
+  const questions = useQuestions(agent.id, running);
+
+  async function run() {
+    const parameters = valuesOf(fields, typed);
+    setReply(undefined);
+    setProblem(parameters.ok ? undefined : parameters.error);
+    if (!parameters.ok) return;
+    setRunning(true);
+    try {
+      const payload = {
+        tool: action.name,
+        parameters: parameters.value,
+        ...(action.timeout_ms !== undefined && { timeout_ms: action.timeout_ms }),
+      };
+      const path = `/v1/agents/${agent.id}/commands`;
+      let answer = await json<Reply>(path, { method: "POST", body: { command: "tool", payload } });
+      while (answer.status === "running") {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+        answer = await json<Reply>(`${path}/${answer.request_id}`);
+      }
+      setReply(answer);
+    } catch (error) {
+      setProblem(wordsOf(error));
+    }
+    setRunning(false);
+  }
+
+  return (
+    <form
+      class="try"
+      aria-label={`Try ${action.name}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run();
+      }}
+    >
+      <p class="quiet">
+        {action.description}
+        {action.effect && action.effect !== "read" && ` It changes something (${action.effect}).`}
+      </p>
+      {fields.map((field) => (
+        <FieldView
+          key={field.name}
+          field={field}
+          id={`${agent.id}-${action.name}-${field.name}`}
+          value={typed.get(field.name) ?? ""}
+          onValue={(text) => setTyped((before) => new Map(before).set(field.name, text))}
+        />
+      ))}
+      <div class="row">
+        <button type="submit" class="main" disabled={running || !agent.online}>
+          {running ? "Running…" : "Try it"}
+        </button>
+        {!agent.online && <span class="quiet">It is offline.</span>}
+      </div>
+      {questions.map((question) => (
+        <QuestionCard
+          key={question.id}
+          question={question}
+          mayApprove={session.scopes?.includes("approve") ?? false}
+        />
+      ))}
+      <Problem text={problem} />
+      {reply && <ReplyView reply={reply} agent={agent.id} />}
+    </form>
+  );
+}
+
+/** What this agent asks while something runs here. */
+function useQuestions(agent: string, running: boolean): Question[] {
+  const [questions, setQuestions] = useState<Question[]>([]);
+  useEffect(() => {
+    if (!running) return;
+    const timer = setInterval(async () => {
+      const open = await json<{ questions: Question[] }>("/v1/questions").catch(() => undefined);
+      if (open) setQuestions(open.questions.filter((question) => question.agent === agent));
+    }, LOOK_EVERY_MS);
+    return () => {
+      clearInterval(timer);
+      setQuestions([]);
+    };
+  }, [agent, running]);
+  return questions;
+}
+
+type FieldProps = { field: Field; id: string; value: string; onValue: (text: string) => void };
+
+function FieldView({ field, id, value, onValue }: FieldProps) {
+  const { name, kind, required, description, choices } = field;
+  const shared = {
+    id,
+    value,
+    required,
+    ...(description !== "" && { "aria-describedby": `${id}-about` }),
+  };
+  return (
+    <div class="field">
+      <label for={id}>
+        {name}
+        {required && <span class="must"> (required)</span>}
+      </label>
+      {kind === "flag" || kind === "choice" ? (
+        <select {...shared} onChange={(event) => onValue(event.currentTarget.value)}>
+          <option value="">{required ? "choose…" : "left to the device"}</option>
+          {(kind === "flag" ? ["true", "false"] : choices).map((choice) => (
+            <option value={choice}>{choice}</option>
+          ))}
+        </select>
+      ) : kind === "json" ? (
+        <textarea
+          {...shared}
+          rows={2}
+          placeholder="JSON"
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      ) : (
+        <input
+          {...shared}
+          inputMode={kind === "number" ? "decimal" : "text"}
+          autocomplete="off"
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+      {description !== "" && (
+        <small id={`${id}-about`} class="quiet">
+          {description}
+        </small>
+      )}
+    </div>
+  );
+}
+
+function ReplyView({ reply, agent }: { reply: Reply; agent: string }) {
+  const { payload = {}, elapsed_ms } = reply;
+  const failed = reply.report_type === "error" || payload.status === "error";
+  const text = [payload.error, payload.result, payload.stderr].filter(
+    (part) => typeof part === "string" && part !== "",
+  );
+  const shown = text.length > 0 ? text.join("\n") : JSON.stringify(payload, null, 2);
+  return (
+    <div class={`call ${failed ? "error" : "success"}`} role="status">
+      <p class="quiet">
+        {failed ? `failed${payload.error_type ? `: ${String(payload.error_type)}` : ""}` : "done"}
+        {elapsed_ms !== undefined && ` in ${duration(elapsed_ms)}`}
+      </p>
+      <Pre text={shown} label="result" />
+      <MediaList media={Array.isArray(payload.media) ? (payload.media as Media[]) : []} agent={agent} />
+    </div>
+  );
+}

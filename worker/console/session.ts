@@ -1,0 +1,98 @@
+/**
+ * Who is signed in to the console, and how. This file decides all of it, so that it can be reviewed alone.
+ *
+ * A session is a cookie and nothing of ours: the token's record, by the first half of its hash, when it ends, and our MAC
+ * over both. It says no more than the token that was pasted, and ends when that token's record is gone. A script in the page
+ * cannot read it (HttpOnly), no other site's request brings it (SameSite=Strict), and what changes anything has to
+ * show that it comes from this page: its Origin, and a header that no form and no link can send.
+ */
+import type { Context } from "hono";
+import { type ApiToken, apiTokenRecords } from "../auth.ts";
+import type { Env } from "../env.ts";
+import { type App, HttpError } from "../http.ts";
+import { base64Url } from "../media.ts";
+import { readSettings } from "../settings.ts";
+import { fromBase64Url, macKey, utf8 } from "../uploads.ts";
+
+/** `__Host-`: only this host can set it, for all of itself, over TLS. Browsers take http://localhost for that. */
+const COOKIE = "__Host-edgecall";
+/** A month of looking in now and then; whoever is locked out pastes the token again. */
+const SESSION_S = 30 * 86_400;
+/** Of the hash's 64 digits; the MAC is over all of them. */
+const HASH_DIGITS = 32;
+const VALUE = /^([0-9a-f]{32})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
+/** Sent by the page's own requests. A foreign page that tries to is stopped by its browser's preflight. */
+const OWN_HEADER = "x-edgecall-console";
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** The cookie of a new session. @param seconds until it ends, at most a month */
+export async function sessionCookie(env: Env, token: ApiToken, seconds = SESSION_S): Promise<string> {
+  const life = Math.min(seconds, SESSION_S);
+  const until = Math.floor(Date.now() / 1_000) + life;
+  const mac = await crypto.subtle.sign("HMAC", await macKey(env, "session"), signed(token.hash, until));
+  return cookie(`${token.hash.slice(0, HASH_DIGITS)}.${until}.${base64Url(new Uint8Array(mac))}`, life);
+}
+
+export function endedCookie(): string {
+  return cookie("", 0);
+}
+
+/**
+ * The record of who is signed in, on `/v1/` only: other clients' routes know bearer tokens alone.
+ * @throws HttpError 403 when somebody is, but the request is not the page's
+ */
+export async function sessionToken(c: Context<App>): Promise<ApiToken | undefined> {
+  if (!c.req.path.startsWith("/v1/")) return undefined;
+  const token = await cookieToken(c.env, c.req.header("cookie"));
+  if (token) requireOwnPage(c);
+  return token;
+}
+
+/** What a browser says of where a request comes from; reading needs less, since Strict already kept others' out. */
+export function requireOwnPage(c: Context<App>): void {
+  const site = c.req.header("sec-fetch-site");
+  if (site !== undefined && site !== "same-origin" && site !== "none") throw foreign();
+  if (c.req.method === "GET" || c.req.method === "HEAD") return;
+  const own = [new URL(c.req.url).origin, readSettings(c.env).publicUrl];
+  if (!own.includes(c.req.header("origin") ?? "") || c.req.header(OWN_HEADER) !== "1") throw foreign();
+}
+
+/** Over plain http a cookie could be read on its way; on this machine there is no way. */
+export function requireSafeWay(c: Context<App>): void {
+  const { protocol, hostname } = new URL(c.req.url);
+  if (protocol === "https:" || LOOPBACK.test(hostname)) return;
+  throw new HttpError(403, "forbidden", "sign in over https, or on the machine itself over http://localhost");
+}
+
+async function cookieToken(env: Env, header: string | undefined): Promise<ApiToken | undefined> {
+  const values = (header ?? "").split(/;\s*/).flatMap((pair) => {
+    const [name, value] = pair.split("=", 2);
+    return name === COOKIE && value !== undefined ? [value] : [];
+  });
+  const [, start, until, mac] = VALUE.exec(values[0] ?? "") ?? [];
+  if (values.length !== 1 || start === undefined || until === undefined || mac === undefined)
+    return undefined;
+  if (Number(until) * 1_000 <= Date.now()) return undefined;
+  const record = apiTokenRecords(env).find(({ hash }) => hash.startsWith(start));
+  if (!record) return undefined;
+  const key = await macKey(env, "session");
+  const valid = await crypto.subtle.verify(
+    "HMAC",
+    key,
+    fromBase64Url(mac),
+    signed(record.hash, Number(until)),
+  );
+  return valid ? record : undefined;
+}
+
+function signed(hash: string, until: number): Uint8Array {
+  return utf8(`${hash}\n${until}`);
+}
+
+function cookie(value: string, seconds: number): string {
+  return `${COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; Secure; SameSite=Strict`;
+}
+
+function foreign(): HttpError {
+  return new HttpError(403, "forbidden", "this session is for the console's own page");
+}
