@@ -162,3 +162,26 @@ test("what the Worker fetches for a model never reaches this machine or its netw
     await new Promise((resolve) => server.close(resolve));
   }
 });
+
+test("a workerd that is killed again while it starts comes back all the same", async () => {
+  const gateway = await startWorker({
+    port: await freePort(),
+    dir: join(dir, "twice"),
+    config,
+    onLog: () => {},
+  });
+  const answers = () =>
+    fetch(`${gateway.url}/row`).then(
+      (response) => response.ok,
+      () => false,
+    );
+  try {
+    const [first] = childrenNamed("workerd");
+    process.kill(first ?? 0, "SIGKILL");
+    const next = await until(() => childrenNamed("workerd").find((pid) => pid !== first));
+    process.kill(next, "SIGKILL");
+    await until(answers, { within: 10_000, what: "the Worker answers again" });
+  } finally {
+    await gateway.stop();
+  }
+}, 30_000);

@@ -23,6 +23,9 @@ const WRANGLER_TOML = fileURLToPath(new URL("../wrangler.toml", import.meta.url)
 /** Killed within this time of a start, workerd may be left behind. */
 const LOOK_FOR_WORKERD_MS = 20;
 
+/** Before workerd is started once more. */
+const START_AGAIN_MS = 500;
+
 /** It takes half a second; a machine under load gets more. */
 const READY_WITHIN_MS = 20_000;
 
@@ -71,48 +74,55 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
   // Miniflare tells nothing of its workerd before it answers.
   const looking = setInterval(() => guard.watch(), LOOK_FOR_WORKERD_MS);
   let stopping = false;
-  const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      host: "127.0.0.1",
-      port: options.port,
-      // Else Miniflare asks Cloudflare for a sample of `request.cf`, and complains when it cannot.
-      cf: false,
-      resourcePersistencePath: options.dir,
-      // Its own words about a crash come through `unsafeHandleRuntimeRestart`; the rest is for developers of it.
-      log: new Log(LogLevel.ERROR),
-      handleStructuredLogs: ({ message }) => say(message),
-      unsafeHandleRuntimeRestart: () => {
-        if (stopping) return;
-        guard.watch();
-        options.onRestart?.();
-      },
-      workers: [
-        {
-          name: config.name,
-          modules: true,
-          script,
-          compatibilityDate: config.compatibilityDate,
-          compatibilityFlags: config.compatibilityFlags,
-          durableObjects: config.durableObjects,
-          bindings: { ...config.vars, ...options.vars },
-          serviceBindings: {
-            // Miniflare's own assets put two more Workers in front of every request; three files need none.
-            ...(config.assets &&
-              page && {
-                [config.assets.binding]: (request: { url: string }) => {
-                  const file = page.get(new URL(request.url).pathname);
-                  return file
-                    ? new Response(file.body, { headers: { "content-type": file.type } })
-                    : new Response("not found", { status: 404 });
-                },
-              }),
-            // Here, other than on Cloudflare, there is a LAN: whatever a page's name leads to, it is not reached.
-            WEB: { network: { allow: ["public"], deny: [], tlsOptions: { trustBrowserCas: true } } },
-          },
+  /** A workerd that is killed while it starts is given up by Miniflare; it gets another chance here. */
+  class MendingLog extends Log {
+    override error(error: Error): void {
+      super.error(error);
+      if (!stopping && (error as { code?: unknown }).code === "ERR_RUNTIME_FAILURE")
+        setTimeout(() => void miniflare.setOptions(made).catch(() => {}), START_AGAIN_MS);
+    }
+  }
+  const made = convertV4MiniflareOptions({
+    host: "127.0.0.1",
+    port: options.port,
+    // Else Miniflare asks Cloudflare for a sample of `request.cf`, and complains when it cannot.
+    cf: false,
+    resourcePersistencePath: options.dir,
+    // Its own words about a crash come through `unsafeHandleRuntimeRestart`; the rest is for developers of it.
+    log: new MendingLog(LogLevel.ERROR),
+    handleStructuredLogs: ({ message }) => say(message),
+    unsafeHandleRuntimeRestart: () => {
+      if (stopping) return;
+      guard.watch();
+      options.onRestart?.();
+    },
+    workers: [
+      {
+        name: config.name,
+        modules: true,
+        script,
+        compatibilityDate: config.compatibilityDate,
+        compatibilityFlags: config.compatibilityFlags,
+        durableObjects: config.durableObjects,
+        bindings: { ...config.vars, ...options.vars },
+        serviceBindings: {
+          // Miniflare's own assets put two more Workers in front of every request; three files need none.
+          ...(config.assets &&
+            page && {
+              [config.assets.binding]: (request: { url: string }) => {
+                const file = page.get(new URL(request.url).pathname);
+                return file
+                  ? new Response(file.body, { headers: { "content-type": file.type } })
+                  : new Response("not found", { status: 404 });
+              },
+            }),
+          // Here, other than on Cloudflare, there is a LAN: whatever a page's name leads to, it is not reached.
+          WEB: { network: { allow: ["public"], deny: [], tlsOptions: { trustBrowserCas: true } } },
         },
-      ],
-    }),
-  );
+      },
+    ],
+  });
+  const miniflare = new Miniflare(made);
   try {
     const url = await readyInTime(miniflare.ready);
     clearInterval(looking);
