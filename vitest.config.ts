@@ -21,6 +21,8 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          // A machine under load takes its time; what is slow is told by the bench, not by a test.
+          testTimeout: 20_000,
           include: [...IN_NODE, "worker/**/*.unit.test.ts"],
           environment: "node",
           maxWorkers: WORKERS,
@@ -43,6 +45,7 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          testTimeout: 20_000,
           globalSetup: ["./test/model-setup.ts"],
           include: ["worker/**/*.test.ts"],
           exclude: ["worker/**/*.unit.test.ts", "**/node_modules/**"],
