@@ -1,4 +1,5 @@
 /** The record of calls: a line for each, made on the device, kept there for a week and by Home for longer. */
+import { CallId } from "./names.ts";
 import { z } from "./parse.ts";
 
 const text = (max: number) => z.string().check(z.maxLength(max));
@@ -31,7 +32,7 @@ export type AuditLine = z.infer<typeof AuditLine>;
 /** `events`: lines that the gateway has not acknowledged yet. `request_id` names the batch; the answer is `ack`. */
 export const AuditBatch = z.looseObject({
   type: z.literal("audit"),
-  request_id: text(128),
+  request_id: CallId,
   lines: z.array(AuditLine).check(z.maxLength(AUDIT_BATCH_LINES)),
 });
 export type AuditBatch = z.infer<typeof AuditBatch>;

@@ -14,11 +14,10 @@
  *
  * What an agent published travels as the text that it published, so that signatures can hold.
  */
-import { AGENT_ID } from "./names.ts";
+import { AGENT_ID, CallId } from "./names.ts";
 import { z } from "./parse.ts";
 
 const agentId = z.string().check(z.regex(AGENT_ID));
-const callId = z.string().check(z.minLength(1), z.maxLength(128));
 const raw = z.string().check(z.maxLength(512 * 1024));
 
 /** What the bridge knows of one agent: its judgement of presence, and the retained texts as published. */
@@ -64,15 +63,15 @@ export const BridgeFrame = z.discriminatedUnion("t", [
   z.object({ t: z.literal("agent"), agent: AgentState }),
   /** The agent took its retained advert back: it is no longer known. */
   z.object({ t: z.literal("gone"), agent: agentId }),
-  z.object({ t: z.literal("taken"), id: callId }),
+  z.object({ t: z.literal("taken"), id: CallId }),
   z.object({
     t: z.literal("refused"),
-    id: callId,
+    id: CallId,
     code: z.enum(REFUSALS),
     message: z.string().check(z.maxLength(1_000)),
   }),
-  z.object({ t: z.literal("event"), id: callId, agent: agentId, payload: raw }),
-  z.object({ t: z.literal("report"), id: callId, agent: agentId, payload: raw }),
+  z.object({ t: z.literal("event"), id: CallId, agent: agentId, payload: raw }),
+  z.object({ t: z.literal("report"), id: CallId, agent: agentId, payload: raw }),
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
@@ -81,7 +80,7 @@ export const HomeFrame = z.discriminatedUnion("t", [
   /** A command that an agent answers with a report. */
   z.object({
     t: z.literal("call"),
-    id: callId,
+    id: CallId,
     agent: agentId,
     /** Published verbatim. */
     payload: raw,
@@ -91,7 +90,7 @@ export const HomeFrame = z.discriminatedUnion("t", [
   /** A command that nobody answers (`cancel`, `watch`): published verbatim if the agent is there. */
   z.object({ t: z.literal("publish"), agent: agentId, payload: raw }),
   /** The report is stored. `payload`: the `ack` command for the agent, to be published verbatim. */
-  z.object({ t: z.literal("ack"), id: callId, agent: z.optional(agentId), payload: z.optional(raw) }),
+  z.object({ t: z.literal("ack"), id: CallId, agent: z.optional(agentId), payload: z.optional(raw) }),
   z.object({ t: z.literal("error"), code: z.string(), message: z.string() }),
 ]);
 export type HomeFrame = z.infer<typeof HomeFrame>;

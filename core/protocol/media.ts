@@ -3,6 +3,7 @@
  * uploaded over HTTPS first, and the report names it. At the gateway both are rows of the conversation, and
  * history, answers and models' requests hold the reference alone.
  */
+import { CallId } from "./names.ts";
 import { z } from "./parse.ts";
 
 /** What a model can look at, and a browser show, without running anything. */
@@ -46,7 +47,7 @@ export type Media = StoredMedia | InlineMedia;
 /** `events`: a call asks where to upload something to. The answer is the command `upload`. */
 export const UploadRequest = z.looseObject({
   type: z.literal("upload"),
-  request_id: z.string().check(z.maxLength(128)),
+  request_id: CallId,
   upload_id: z.string().check(z.regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
   media_type: mediaType,
   bytes: z.int().check(z.minimum(1)),

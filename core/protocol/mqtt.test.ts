@@ -112,6 +112,14 @@ test.each([7, "", "x".repeat(129), {}, null])("a request id that is none: %j", (
   expect(reading({ tool: "bash", request_id }).requestId).toBeUndefined();
 });
 
+test.each(["accepted", "progress", "question", "upload", "audit"])(
+  "an event %s with an empty call id is refused, since no frame could carry it",
+  (type) => {
+    const event = check(AgentEvent, { type, request_id: "" });
+    expect(event).toMatchObject({ ok: false, error: expect.stringContaining("request_id") });
+  },
+);
+
 test.each<[string, string, RegExp]>([
   ["nothing", "", /^not JSON: /],
   ["half a report", '{"report_type":"res', /^not JSON: /],

