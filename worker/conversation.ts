@@ -8,14 +8,12 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import { nextOf } from "@edgecall/core/loop/next.ts";
-import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { AFTER_EXPIRY_MS, type AskedOfPerson } from "./asking.ts";
-import { historyOf } from "./brought.ts";
-import { CallStep, HOME_RETRY_MS } from "./call-step.ts";
+import { CallStep } from "./call-step.ts";
 import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
 import type { ShownQuestion } from "./channels/question-words.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
+import { Driver } from "./driver.ts";
 import type { Env } from "./env.ts";
 import type { Plan } from "./home.ts";
 import { logError, logInfo } from "./log.ts";
@@ -23,12 +21,13 @@ import { type KeptMedia, type MediaLimits, MediaStore, type NewMedia } from "./m
 import { migrate } from "./migrate.ts";
 import { ModelStep } from "./model-step.ts";
 import { homeOf } from "./objects.ts";
-import { readSettings, type Settings, SettingsError } from "./settings.ts";
+import { SettingsError, settingsOrError } from "./settings.ts";
 import { gatewayTools } from "./tools/registry.ts";
 import { Transcript } from "./transcript.ts";
 import type { NewTurn, Turn } from "./transcript-rows.ts";
-import { eventsAfter, resultOf, type TurnEvent, type TurnResult } from "./turn-view.ts";
-import { cancelledAnswer, INTERNAL_ERROR, lateNote, shownApproval, tryAgain } from "./turn-words.ts";
+import { TurnTeller } from "./turn-teller.ts";
+import type { TurnResult } from "./turn-view.ts";
+import { cancelledAnswer, lateNote, shownApproval } from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
 
 /** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
@@ -47,10 +46,8 @@ export class Conversation extends DurableObject<Env> {
   readonly #model: ModelStep;
   readonly #calls: CallStep;
   readonly #chat: ChatDesk;
-  /** One driver at a time: an object has one instance, so a flag in memory is enough. */
-  #driving = false;
-  /** Something was written while the driver was on its way out. */
-  #again = false;
+  readonly #driver: Driver;
+  readonly #tell: TurnTeller;
   /** When the alarm stands, as far as this instance knows. */
   #alarmAt: number | undefined;
 
@@ -62,11 +59,12 @@ export class Conversation extends DurableObject<Env> {
       storage: ctx.storage,
       name: () => this.#name(),
       limits: () => {
-        const settings = this.#settings();
+        const settings = settingsOrError(env);
         return settings instanceof SettingsError ? DEFAULT_MEDIA_LIMITS : settings.media;
       },
     });
     this.#waiters = new Waiters(ctx);
+    this.#tell = new TurnTeller(this.#transcript, this.#waiters);
     const later = (work: Promise<unknown>) =>
       ctx.waitUntil(work.catch((error: unknown) => logError("later.failed", error)));
     this.#calls = new CallStep({
@@ -89,7 +87,7 @@ export class Conversation extends DurableObject<Env> {
       delta: (turn, text, at) => this.#waiters.tell(turn.id, { event: "delta", data: { text, at } }),
       reset: (turn) => this.#waiters.tell(turn.id, { event: "reset", data: {} }),
       replied: (turn, seq) => {
-        this.#tellSince(turn, seq - 1);
+        this.#tell.since(turn, seq - 1);
         this.#chat.progress(turn);
       },
       later,
@@ -109,13 +107,26 @@ export class Conversation extends DurableObject<Env> {
       end: (turn) => this.#end(turn),
       renew: () => this.#renew(),
     });
+    this.#driver = new Driver({
+      transcript: this.#transcript,
+      calls: this.#calls,
+      model: this.#model,
+      chat: this.#chat,
+      name: () => this.#name(),
+      settings: () => settingsOrError(env),
+      later: (work) => ctx.waitUntil(work),
+      wakeBy: (time) => this.#wakeBy(time),
+      end: (turn) => this.#end(turn),
+      finish: (turn, status, answer, error) => this.#finish(turn, status, answer, error),
+      idle: () => this.#expire(),
+    });
   }
 
   /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
   async start(request: NewTurn): Promise<TurnResult> {
     const turn = this.#begin(request);
     if (turn.status === "running") this.#drive();
-    return this.#result(turn);
+    return this.#tell.result(turn);
   }
 
   /** The rows alone. */
@@ -185,7 +196,7 @@ export class Conversation extends DurableObject<Env> {
     )
       return;
     this.#calls.extend(call.id, expires_at + AFTER_EXPIRY_MS);
-    this.#tellNewest(turn);
+    this.#tell.newest(turn);
     this.#chat.asked(turn, asked.id);
     this.#drive();
   }
@@ -195,7 +206,7 @@ export class Conversation extends DurableObject<Env> {
     const n = this.#transcript.questions.close(id, answer, by);
     const turn = n === undefined ? undefined : this.#transcript.turnAt(n);
     if (!turn) return;
-    this.#tellNewest(turn);
+    this.#tell.newest(turn);
     this.#chat.closed(turn, id);
   }
 
@@ -213,29 +224,19 @@ export class Conversation extends DurableObject<Env> {
   /** A turn as it stands, or undefined. */
   async look(turnId: string): Promise<TurnResult | undefined> {
     const turn = this.#transcript.turn(turnId);
-    return turn && this.#result(turn);
+    return turn && this.#tell.result(turn);
   }
 
   /** Every turn with what was said in it. */
   async history(): Promise<Array<TurnResult & { text: string; created_at: number }>> {
-    const turns = this.#transcript.turns();
-    const entries = this.#transcript.entries(turns.at(-1)?.n ?? 0);
-    return turns.map((turn) => {
-      const own = entries.filter((entry) => entry.turn === turn.n);
-      const text = own.find((entry) => entry.role === "user")?.text ?? "";
-      return {
-        text,
-        created_at: turn.createdAt,
-        ...resultOf(turn, own, this.#transcript.questions.of(turn.n)),
-      };
-    });
+    return this.#tell.history();
   }
 
   /** Ends a turn; what was done so far stays said. Undefined when there is no such turn. */
   async cancel(turnId: string): Promise<TurnResult | undefined> {
     const turn = this.#transcript.turn(turnId);
     if (!turn) return undefined;
-    if (turn.status !== "running") return this.#result(turn);
+    if (turn.status !== "running") return this.#tell.result(turn);
     await this.#end(turn);
     this.#drive();
     return this.look(turnId);
@@ -299,7 +300,7 @@ export class Conversation extends DurableObject<Env> {
     const turn = this.#transcript.turn(url.searchParams.get("turn") ?? "");
     if (!turn) return new Response("no such turn", { status: 404 });
     const after = Number(url.searchParams.get("after") ?? 0);
-    const missed = this.#eventsAfter(turn, after);
+    const missed = this.#tell.eventsAfter(turn, after);
     if (turn.status !== "running" && missed.length === 0)
       return new Response("nothing more", { status: 410 });
     const live = url.searchParams.has("live");
@@ -314,7 +315,7 @@ export class Conversation extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#alarmAt = undefined;
-    if (this.#driving) {
+    if (this.#driver.driving) {
       await this.#lease();
       this.#chat.wake();
     } else this.#drive();
@@ -331,53 +332,7 @@ export class Conversation extends DurableObject<Env> {
   /** Sets the driver going. Never awaited by callers: they return, and it goes on. */
   #drive(): void {
     this.#chat.wake();
-    this.#again = true;
-    if (this.#driving) return;
-    this.#driving = true;
-    this.ctx.waitUntil(this.#run());
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (this.#again) {
-        this.#again = false;
-        await this.#advance();
-      }
-    } catch (error) {
-      await this.#failed(error);
-    } finally {
-      this.#driving = false;
-    }
-  }
-
-  /** Something that no step expects. Counted, so that it cannot come back for ever. */
-  async #failed(error: unknown): Promise<void> {
-    logError("turn.step_failed", error, { conversation: this.ctx.id.name });
-    const turn = this.#transcript.currentTurn();
-    if (!turn) return;
-    if (this.#transcript.countAttempt(turn.n) > MAX_ATTEMPTS)
-      this.#finish(
-        turn,
-        "failed",
-        `${INTERNAL_ERROR} ${tryAgain(this.#transcript.entriesOf(turn.n))}`,
-        "internal",
-      );
-    await this.#wakeBy(Date.now() + HOME_RETRY_MS);
-  }
-
-  /** Takes steps until nothing is left to do, or nothing can be done before an answer or an alarm. */
-  async #advance(): Promise<void> {
-    for (;;) {
-      const turn = this.#transcript.currentTurn();
-      if (!turn) return await this.#expire();
-      if (turn.error !== null) {
-        await this.#end(turn);
-        continue;
-      }
-      if (turn.notBefore > Date.now()) return await this.#wakeBy(turn.notBefore);
-      if (await this.#chat.fetchPictures(turn)) continue;
-      if ((await this.#step(turn)) === "parked") return;
-    }
+    this.#driver.drive();
   }
 
   /** What is kept for a while only: pictures, and the whole of a one-shot: no route reaches it again. */
@@ -392,43 +347,11 @@ export class Conversation extends DurableObject<Env> {
     if (times.length > 0) await this.#wakeBy(Math.min(...times));
   }
 
-  async #step(turn: Turn): Promise<"on" | "parked"> {
-    const settings = this.#settings();
-    if (settings instanceof SettingsError) {
-      this.#finish(turn, "failed", `The gateway is not set up right. ${settings.message}`, "settings");
-      return "on";
-    }
-    const history = historyOf(this.#transcript, turn);
-    const own = history.filter((entry) => entry.turn === turn.n);
-    const next = nextOf(own, settings.limits);
-    if (next.do === "done") {
-      this.#finish(turn, "done", next.text);
-      return "on";
-    }
-    if (next.do === "calls") return await this.#calls.take(turn, history, settings);
-    await this.#model.take(turn, history, next, settings);
-    return "on";
-  }
-
-  #settings(): Settings | SettingsError {
-    try {
-      return readSettings(this.env);
-    } catch (error) {
-      if (error instanceof SettingsError) return error;
-      throw error;
-    }
-  }
-
   // ── the end of a turn, and who hears of it ──────────────────────────────────────────────────────────
 
   #finish(turn: Turn, status: "done" | "failed" | "cancelled", answer: string, error?: string): void {
     if (!this.#transcript.finish(turn, status, answer, error)) return;
-    const ended = this.#transcript.turn(turn.id);
-    if (ended && this.#waiters.any(turn.id)) {
-      for (const event of this.#eventsAfter(ended, (ended.finishedSeq ?? 1) - 1))
-        this.#waiters.tell(turn.id, event);
-    }
-    this.#waiters.end(turn.id);
+    this.#tell.ended(turn);
     this.#chat.ended(turn);
   }
 
@@ -444,32 +367,8 @@ export class Conversation extends DurableObject<Env> {
   #tellSettled(n: number): void {
     const turn = this.#transcript.turnAt(n);
     if (!turn) return;
-    if (this.#waiters.any()) this.#tellNewest(turn);
+    if (this.#waiters.any()) this.#tell.newest(turn);
     this.#chat.progress(turn);
-  }
-
-  #eventsAfter(turn: Turn, after: number): TurnEvent[] {
-    return eventsAfter(
-      turn,
-      this.#transcript.entriesOf(turn.n),
-      this.#transcript.questions.of(turn.n),
-      after,
-    );
-  }
-
-  /** Sends what the last write brought. */
-  #tellNewest(turn: Turn): void {
-    this.#tellSince(turn, this.#transcript.lastSeq() - 1);
-  }
-
-  /** Sends what rows say since a seq: the same events that a client gets that attaches later. */
-  #tellSince(turn: Turn, after: number): void {
-    if (!this.#waiters.watched(turn.id)) return;
-    for (const event of this.#eventsAfter(turn, after)) this.#waiters.tell(turn.id, event);
-  }
-
-  #result(turn: Turn): TurnResult {
-    return resultOf(turn, this.#transcript.entriesOf(turn.n), this.#transcript.questions.of(turn.n));
   }
 
   async #lease(): Promise<void> {

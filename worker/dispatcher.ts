@@ -1,19 +1,19 @@
 /**
- * Calls on their way: stored before they are sent, sent again when the bridge or an agent comes back,
- * settled once, and handed to the conversation by its name.
+ * Calls on their way: stored before they are sent, sent again when the bridge or an agent comes back, and given up
+ * when their time is over. Their text is command-writer.ts's, their end handover.ts's.
  */
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { Agents } from "./agents.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
+import { CommandWriter } from "./command-writer.ts";
 import { type CallTarget, type Order, PROMPT_MAX_MS } from "./edge-call.ts";
 import type { Env } from "./env.ts";
+import { Handover } from "./handover.ts";
 import type { Plan } from "./home.ts";
 import type { HomeContext } from "./home-context.ts";
 import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
-import { logError } from "./log.ts";
-import { conversationOf } from "./objects.ts";
 import { silenceOutcome } from "./outcome.ts";
 import type { Questions } from "./questions.ts";
 import { ago } from "./roster.ts";
@@ -22,10 +22,6 @@ import { readSettings } from "./settings.ts";
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
 const BRIDGE_MARGIN_MS = 2_000;
 const AGENT_MARGIN_MS = 4_000;
-/** A conversation that could not take an outcome gets it again after this. */
-const REDELIVER_AFTER_MS = 2_000;
-/** A `cancel` or an `ack` that is older than this does no good any more. */
-const NOTICE_LIFE_MS = 60_000;
 /** Who speaks when no person does. */
 const GATEWAY: Caller = { principal: "gateway", role: "member", channel: "gateway" };
 
@@ -49,10 +45,10 @@ export class Dispatcher {
   readonly #agents: Agents;
   readonly #ledger: Ledger;
   readonly #questions: Questions;
-  #lastN = 0;
+  readonly #writer: CommandWriter;
+  readonly #handover: Handover;
   /** When the alarm stands, as far as this instance knows: spares a row for each call. */
   #armed: number | undefined;
-  #plan: () => Plan | undefined = () => undefined;
   /** What else wants the alarm. */
   #alsoDue: () => number | undefined = () => undefined;
 
@@ -63,11 +59,13 @@ export class Dispatcher {
     this.#agents = home.agents;
     this.#ledger = home.ledger;
     this.#questions = home.questions;
+    this.#writer = new CommandWriter(home.agents);
+    this.#handover = new Handover(home, () => this.arm());
   }
 
   /** What a conversation is told with a result, for the model call that follows. */
   planWith(plan: () => Plan): void {
-    this.#plan = plan;
+    this.#handover.planWith(plan);
   }
 
   /** Another part that needs to be woken at a time of its own (epoch ms). */
@@ -111,7 +109,7 @@ export class Dispatcher {
   /** Stores a call and sends it. @returns its deadline, epoch ms */
   async dispatch(call: NewOrder): Promise<number> {
     const now = Date.now();
-    const stored = this.#ledger.add(call, this.#nextN(now), "sent", now);
+    const stored = this.#ledger.add(call, this.#writer.nextN(now), "sent", now);
     this.#send(stored, now);
     await this.#wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
     return stored.endsAt;
@@ -121,7 +119,12 @@ export class Dispatcher {
   async queue(call: NewOrder, forMs: number): Promise<void> {
     const now = Date.now();
     const flags = { ...call.flags, queued: true };
-    const stored = this.#ledger.add({ ...call, flags, lateFor: call.id }, this.#nextN(now), "waiting", now);
+    const stored = this.#ledger.add(
+      { ...call, flags, lateFor: call.id },
+      this.#writer.nextN(now),
+      "waiting",
+      now,
+    );
     this.#ledger.postpone(stored.id, now + forMs);
     await this.arm();
   }
@@ -129,7 +132,7 @@ export class Dispatcher {
   /** Stores a call that a person has to approve first. @returns its deadline, epoch ms */
   async hold(call: NewOrder, untilMs: number): Promise<number> {
     const now = Date.now();
-    const stored = this.#ledger.add(call, this.#nextN(now), "asking", now);
+    const stored = this.#ledger.add(call, this.#writer.nextN(now), "asking", now);
     this.#ledger.postpone(stored.id, untilMs);
     await this.arm();
     return untilMs + call.order.totalMs;
@@ -156,7 +159,7 @@ export class Dispatcher {
     const { conversation, agent, caller } = call;
     this.#ledger.add(
       { id: token, conversation, agent, caller, order, lateFor: call.lateFor ?? call.id },
-      this.#nextN(now),
+      this.#writer.nextN(now),
       "taken",
       now,
     );
@@ -165,7 +168,7 @@ export class Dispatcher {
 
   /** Sends a call once more, or for the first time when it had to wait: then its time starts now. */
   #sendAnew(call: LedgerCall, now: number): void {
-    const n = this.#nextN(now);
+    const n = this.#writer.nextN(now);
     const waited = call.state === "asking" || call.state === "waiting";
     const endsAt = waited ? now + this.#runTime(call) : call.endsAt;
     if (waited) this.#ledger.restart(call.id, endsAt - now, now);
@@ -181,7 +184,7 @@ export class Dispatcher {
 
   #send(call: LedgerCall, now: number): void {
     const left = call.endsAt - now;
-    const payload = this.#compose(call, left - AGENT_MARGIN_MS, now);
+    const payload = this.#writer.compose(call, left - AGENT_MARGIN_MS, now);
     const frame = {
       t: "call",
       id: call.id,
@@ -191,35 +194,6 @@ export class Dispatcher {
     } as const;
     // The bridge is gone this very moment: it gets the call when it comes back.
     if (!this.#bridge.send(frame, now)) this.#ledger.unsent(call.id);
-  }
-
-  /** The command's text, published by the bridge as it is. A foreign agent gets EvoClaw's fields and no others. */
-  #compose(
-    command: Pick<LedgerCall, "agent" | "command" | "payload" | "id" | "caller" | "n"> & {
-      flags?: CallFlags;
-    },
-    expiresInMs: number,
-    now: number,
-  ): string {
-    const base = { command: command.command, payload: command.payload, request_id: command.id };
-    if (this.#agents.features(command.agent).length === 0) return JSON.stringify(base);
-    const left = Math.max(0, Math.round(expiresInMs));
-    const { watch, tainted } = command.flags ?? {};
-    return JSON.stringify({
-      ...base,
-      ...(watch && { watch }),
-      ...(tainted && { tainted }),
-      expires_in_ms: left,
-      expires_at: now + left,
-      caller: command.caller,
-      n: command.n,
-    });
-  }
-
-  /** Rises with each command, over restarts too, since the clock does; two in one millisecond differ by one. */
-  #nextN(now: number): number {
-    this.#lastN = Math.max(this.#lastN + 1, now);
-    return this.#lastN;
   }
 
   /** Sends what is open once more: after the bridge came back, or an agent did. */
@@ -237,43 +211,14 @@ export class Dispatcher {
     }
   }
 
-  /**
-   * Settles a call: first with its conversation, then in the row. A crash between the two leaves the call open,
-   * its report unacknowledged and so sent again, and the conversation recognises it.
-   * @returns false when something else settled it meanwhile
-   */
+  /** The first outcome counts. @returns false when something else settled it meanwhile */
   async settle(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
-    const handedOver = await this.#handOver(call, outcome);
-    if (!this.#ledger.settle(call.id, outcome, handedOver, Date.now())) return false;
-    for (const socket of this.#ctx.getWebSockets(call.id)) tellOutcome(socket, outcome);
-    if (!handedOver) await this.arm();
-    return true;
+    return await this.#handover.settle(call, outcome);
   }
 
   /** A report that comes after the call was given up: the truth, late. */
   async settleLate(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
-    if (!this.#ledger.replace(call.id, outcome, Date.now())) return;
-    await this.#redeliver({ ...call, lateFor: call.lateFor ?? call.id }, outcome);
-  }
-
-  async #redeliver(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
-    if (await this.#handOver(call, outcome)) this.#ledger.delivered(call.id);
-    else await this.arm();
-  }
-
-  /** @returns whether the conversation has it; a command from the API has none */
-  async #handOver(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
-    if (call.conversation === null) return true;
-    try {
-      const stub = conversationOf(this.#env, call.conversation);
-      if (call.lateFor === null) await stub.settle(call.id, outcome, this.#plan());
-      else
-        await stub.late(call.lateFor, call.id, outcome, call.command === JOB || call.flags.queued === true);
-      return true;
-    } catch (error) {
-      logError("call.deliver_failed", error, { call: call.id });
-      return false;
-    }
+    await this.#handover.settleLate(call, outcome);
   }
 
   /**
@@ -301,7 +246,7 @@ export class Dispatcher {
     // The conversation that cancels knows already.
     this.#ledger.settle(call.id, outcome, true, now);
     const payload = sent
-      ? this.#notice(call.agent, "cancel", { request_id: call.id }, call.caller, now)
+      ? this.#writer.notice(call.agent, "cancel", { request_id: call.id }, call.caller, now)
       : undefined;
     if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
     return sent;
@@ -321,7 +266,7 @@ export class Dispatcher {
     for (const id of ids) {
       const call = this.#ledger.get(id);
       if (!call || call.outcome) continue;
-      const payload = this.#notice(call.agent, "watch", { request_id: id }, call.caller, now);
+      const payload = this.#writer.notice(call.agent, "watch", { request_id: id }, call.caller, now);
       if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
     }
   }
@@ -329,28 +274,15 @@ export class Dispatcher {
   /** A word to the agent of a call, in the middle of it. */
   tell(call: LedgerCall, command: "upload", payload: Record<string, unknown>): void {
     const now = Date.now();
-    const text = this.#notice(call.agent, command, payload, call.caller, now);
+    const text = this.#writer.notice(call.agent, command, payload, call.caller, now);
     if (text !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload: text }, now);
   }
 
   /** The report is stored: the bridge and, where it knows the word, the agent may forget it. */
   acknowledge(id: string, agent: string, caller: Caller | undefined): void {
     const now = Date.now();
-    const payload = this.#notice(agent, "ack", { request_id: id }, caller ?? GATEWAY, now);
+    const payload = this.#writer.notice(agent, "ack", { request_id: id }, caller ?? GATEWAY, now);
     this.#bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
-  }
-
-  /** A command that nobody answers, for an agent that knows the word. */
-  #notice(
-    agent: string,
-    command: "cancel" | "ack" | "watch" | "upload",
-    payload: Record<string, unknown>,
-    caller: Caller,
-    now: number,
-  ): string | undefined {
-    if (!this.#agents.features(agent).includes(command)) return undefined;
-    const notice = { agent, command, payload, id: crypto.randomUUID(), caller, n: this.#nextN(now) };
-    return this.#compose(notice, NOTICE_LIFE_MS, now);
   }
 
   /** What the alarm is for: calls that were not taken, that ran out of time, that could not be handed over. */
@@ -372,9 +304,7 @@ export class Dispatcher {
           silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent),
         );
       }
-      for (const call of this.#ledger.undelivered()) {
-        if (call.outcome) await this.#redeliver(call, call.outcome);
-      }
+      await this.#handover.again();
       this.#ledger.prune(now);
       this.#questions.prune(now);
     } finally {
@@ -385,8 +315,12 @@ export class Dispatcher {
   /** Sets the alarm to whatever is due first. An alarm that stands earlier is left: it looks again itself. */
   async arm(): Promise<void> {
     const now = Date.now();
-    const due = [this.#ledger.nextDue(), this.#bridge.dropStrangers(now), this.#alsoDue()];
-    if (this.#ledger.undelivered().length > 0) due.push(now + REDELIVER_AFTER_MS);
+    const due = [
+      this.#ledger.nextDue(),
+      this.#handover.nextDue(now),
+      this.#bridge.dropStrangers(now),
+      this.#alsoDue(),
+    ];
     const next = Math.min(...due.filter((time) => time !== undefined));
     if (Number.isFinite(next)) await this.#wakeBy(next);
   }
@@ -395,14 +329,5 @@ export class Dispatcher {
     if (this.#armed !== undefined && this.#armed <= time) return;
     this.#armed = time;
     await this.#ctx.storage.setAlarm(time);
-  }
-}
-
-export function tellOutcome(socket: WebSocket, outcome: SettledOutcome): void {
-  try {
-    socket.send(JSON.stringify(outcome));
-    socket.close(1000, "done");
-  } catch {
-    // The waiting room closed a moment ago; the outcome stands in its row.
   }
 }

@@ -27,9 +27,10 @@ import {
   type Stranger,
 } from "./channels/pairing.ts";
 import type { Role } from "./channels/settings.ts";
-import { Dispatcher, type NewOrder, tellOutcome, type Unreached } from "./dispatcher.ts";
+import { Dispatcher, type NewOrder, type Unreached } from "./dispatcher.ts";
 import { type CallTarget, type EdgeCallArgs, type Order, orderOf } from "./edge-call.ts";
 import type { Env } from "./env.ts";
+import { tellOutcome } from "./handover.ts";
 import type { HomeContext } from "./home-context.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
 import { Ledger, type SettledOutcome } from "./ledger.ts";

@@ -43,6 +43,16 @@ export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
 
+/** The settings, or what is wrong with them. */
+export function settingsOrError(env: Env): Settings | SettingsError {
+  try {
+    return readSettings(env);
+  } catch (error) {
+    if (error instanceof SettingsError) return error;
+    throw error;
+  }
+}
+
 /** @throws SettingsError naming the variable and what would be right */
 export function readSettings(env: Env): Settings {
   return {
