@@ -4,17 +4,22 @@ import { basename, dirname, resolve } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
-import type { z } from "@edgecall/core/protocol/parse.ts";
 import type { Permission } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { parse as parseToml } from "smol-toml";
 import type { ChromiumOptions } from "./browser/chromium.ts";
 import { defaultCapabilities } from "./capabilities.ts";
 import type { SandboxEngine } from "./env/sandbox-engine.ts";
-import { type McpServerSettings, readMcpServers } from "./mcp/settings.ts";
-import { type PolicyRules, RULES, type Rule } from "./policy.ts";
+import type { McpServerSettings } from "./mcp/settings.ts";
+import type { PolicyRules } from "./policy.ts";
 import { QUESTION_EXPIRES_MS } from "./questions.ts";
-import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
+import {
+  checkSections,
+  checkTogether,
+  type Sections,
+  type Values,
+  withEnvironment,
+} from "./settings-sections.ts";
 import type { WebSettings } from "./tools/web.ts";
 
 export type MqttSettings = {
@@ -93,9 +98,6 @@ export class SettingsError extends Error {
 /** They tell what system this is, and nothing of who lives here. */
 const DEFAULT_READABLE = ["/etc/hostname", "/etc/os-release"];
 
-/** EvoClaw's sections that mean nothing to this agent: taken, so that its files work here. */
-const FOREIGN_SECTIONS = ["orchestrator", "trading", "monitor", "skills", "risk"];
-
 export type ReadSettings = { settings: Settings; notes: string[] };
 
 /**
@@ -139,155 +141,6 @@ function parseFile(source: string, file: string): Record<string, unknown> {
   } catch (error) {
     throw new SettingsError([`${file}: not TOML: ${error instanceof Error ? error.message : String(error)}`]);
   }
-}
-
-type Values<S extends Section> = {
-  [K in keyof (typeof SECTIONS)[S]]: z.output<(typeof SECTIONS)[S][K] & z.ZodMiniType>;
-};
-type Sections = { [S in Exclude<Section, "">]: Values<S> } & {
-  top: Values<"">;
-  policy: PolicyRules;
-  mcp: readonly McpServerSettings[];
-};
-
-function checkSections(table: Record<string, unknown>) {
-  const problems: string[] = [];
-  const notes: string[] = [];
-  const top: Record<string, unknown> = {};
-  let mcp: readonly McpServerSettings[] = [];
-  const found = new Map<string, Record<string, unknown>>();
-  for (const [key, value] of Object.entries(table)) {
-    if (FOREIGN_SECTIONS.includes(key)) notes.push(`[${key}] means nothing to this agent and is left alone`);
-    else if (key === "mcp") mcp = checkMcp(value, problems);
-    else if (key !== "" && (key in SECTIONS || key === "policy")) {
-      if (isTable(value)) addTables(found, key, value);
-      else problems.push(`${key}: must be a section, [${key}]`);
-    } else top[key] = value;
-  }
-  const read = <S extends Section>(name: S, values: Record<string, unknown>) =>
-    checkSection(name, values, problems) as Values<S>;
-  const sections: Sections = {
-    top: read("", top),
-    mqtt: read("mqtt", found.get("mqtt") ?? {}),
-    llm: read("llm", found.get("llm") ?? {}),
-    agent: read("agent", found.get("agent") ?? {}),
-    tools: read("tools", found.get("tools") ?? {}),
-    "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),
-    "tools.grants": read("tools.grants", found.get("tools.grants") ?? {}),
-    gpio: read("gpio", found.get("gpio") ?? {}),
-    "tools.browser": read("tools.browser", found.get("tools.browser") ?? {}),
-    "tools.nodes": read("tools.nodes", found.get("tools.nodes") ?? {}),
-    "tools.web": read("tools.web", found.get("tools.web") ?? {}),
-    policy: checkPolicy(found.get("policy") ?? {}, problems),
-    mcp,
-  };
-  return { sections, problems, notes };
-}
-
-/** A section, and those within it that stand on their own: `[tools.paths]` is one of ours, not a key of `[tools]`. */
-function addTables(
-  found: Map<string, Record<string, unknown>>,
-  name: string,
-  table: Record<string, unknown>,
-): void {
-  const own: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(table)) {
-    if (`${name}.${key}` in SECTIONS && isTable(value)) found.set(`${name}.${key}`, value);
-    else own[key] = value;
-  }
-  found.set(name, own);
-}
-
-/** Its keys are the names of tools and permissions; whether there are such tools is known at the start only. */
-function checkPolicy(values: Record<string, unknown>, problems: string[]): PolicyRules {
-  const rules = new Map<string, Rule>();
-  for (const [name, value] of Object.entries(values)) {
-    const rule = RULES.find((it) => it === value);
-    if (rule) rules.set(name, rule);
-    else problems.push(`policy.${name}: wrong; right would be: "allow", "ask" or "deny"`);
-  }
-  return rules;
-}
-
-function checkMcp(value: unknown, problems: string[]): readonly McpServerSettings[] {
-  const servers = readMcpServers(value);
-  if (servers.ok) return servers.value;
-  problems.push(servers.error);
-  return [];
-}
-
-function checkSection(
-  name: Section,
-  values: Record<string, unknown>,
-  problems: string[],
-): Record<string, unknown> {
-  const shape: Record<string, z.ZodMiniType> = SECTIONS[name];
-  const full = (key: string) => (name ? `${name}.${key}` : key);
-  for (const key of Object.keys(values)) {
-    if (!Object.hasOwn(shape, key)) {
-      const where = name ? `[${name}]` : "at the top level";
-      problems.push(`${full(key)}: unknown; known ${where}: ${Object.keys(shape).join(", ")}`);
-    }
-  }
-  const read: Record<string, unknown> = {};
-  for (const [key, schema] of Object.entries(shape)) {
-    const result = schema.safeParse(values[key]);
-    if (result.success) read[key] = result.data;
-    else {
-      const what = values[key] === undefined ? "missing" : (result.error.issues[0]?.message ?? "wrong");
-      const right = RIGHT[full(key)];
-      problems.push(`${full(key)}: ${what}${right ? `; right would be: ${right}` : ""}`);
-    }
-  }
-  return read;
-}
-
-/** The environment wins over the file: it is how a service or a container gives its secrets. */
-function withEnvironment(
-  llm: Values<"llm">,
-  env: Record<string, string | undefined>,
-  problems: string[],
-): Values<"llm"> {
-  const merged: Record<string, unknown> = { ...llm };
-  const names = {
-    LLM_BASE_URL: "base_url",
-    LLM_API_KEY: "api_key",
-    LLM_MODEL: "model",
-    MAX_TOKENS: "max_tokens",
-    TEMPERATURE: "temperature",
-  } as const;
-  for (const [name, key] of Object.entries(names) as [
-    keyof typeof names,
-    (typeof names)[keyof typeof names],
-  ][]) {
-    const value = env[name];
-    if (value === undefined || value === "") continue;
-    const typed = key === "max_tokens" || key === "temperature" ? Number(value) : value;
-    const result = SECTIONS.llm[key].safeParse(typed);
-    if (result.success) merged[key] = result.data;
-    else problems.push(`environment ${name}: right would be: ${RIGHT[`llm.${key}`] ?? "text"}`);
-  }
-  return merged as Values<"llm">;
-}
-
-function checkTogether(sections: Sections, llm: Values<"llm">): string[] {
-  const problems: string[] = [];
-  const { url, broker, port, tls } = sections.mqtt;
-  if (url !== undefined && (broker !== undefined || port !== undefined)) {
-    problems.push("mqtt.url: give either url or broker and port, not both");
-  }
-  if (url !== undefined && tls === true && /^(mqtt|tcp):/.test(url)) {
-    problems.push("mqtt.tls: true, but mqtt.url is without TLS; right would be: mqtts://host:8883");
-  }
-  if (llm.base_url !== undefined && llm.model === undefined) {
-    problems.push(
-      'llm.model: missing beside llm.base_url; right would be: the model\'s name, e.g. "qwen3:4b"',
-    );
-  }
-  if (llm.base_url === undefined && llm.model !== undefined) {
-    problems.push(`llm.base_url: missing beside llm.model; right would be: ${RIGHT["llm.base_url"]}`);
-  }
-  return problems;
 }
 
 function assemble(
@@ -403,8 +256,4 @@ function brokerUrl({ url, broker, port, tls }: Values<"mqtt">): string {
   if (url !== undefined) return url;
   const scheme = tls === true ? "mqtts" : "mqtt";
   return `${scheme}://${broker ?? "127.0.0.1"}:${port ?? (tls === true ? 8883 : 1883)}`;
-}
-
-function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
