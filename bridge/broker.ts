@@ -4,6 +4,7 @@
  * Every try is a fresh mqtt.js client. Its own reconnect has a fixed period, keeps unacked publishes and
  * sends them again later: a command would reach a device long after its caller was told that it did not.
  */
+import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import { connect, type IClientOptions, type IClientPublishOptions, type MqttClient } from "mqtt";
 import { BROKER_BACKOFF, Retries } from "./backoff.ts";
 import type { Log } from "./log.ts";
@@ -132,7 +133,8 @@ export class BrokerLink {
         lost(0);
         return;
       }
-      log("warn", "broker_error", { error: error.message || String(code) });
+      const hint = tlsHint(code, "MQTT_CA");
+      log("warn", "broker_error", { error: error.message || String(code), ...(hint && { hint }) });
       lost();
     });
     client.on("close", () => lost());

@@ -1,6 +1,7 @@
 /** The bridge's settings, all from the environment. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 
 export type BridgeSettings = {
@@ -10,7 +11,7 @@ export type BridgeSettings = {
   mqttUrl: string;
   mqttUsername: string | undefined;
   mqttPassword: string | undefined;
-  /** PEM text of the authority that signed the broker's certificate. */
+  /** PEM text of the authorities that may have signed the broker's certificate; undefined: those that Node knows. */
   mqttCa: string | undefined;
   topicPrefix: string;
   /** 0: no health server. */
@@ -34,7 +35,7 @@ export function readSettings(env: Environment): SettingsResult {
   const gatewayUrl = readGatewayUrl(get("GATEWAY_URL"), errors);
   const bridgeToken = readToken(get("BRIDGE_TOKEN"), errors);
   const mqttUrl = readMqttUrl(get("MQTT_URL") ?? "mqtt://127.0.0.1:1883", errors);
-  const mqttCa = readCa(get("MQTT_CA"), errors);
+  const mqttCa = readCa(get("MQTT_CA") ?? systemCaFile(mqttUrl, env, existsSync), errors);
   const topicPrefix = readPrefix(get("TOPIC_PREFIX") ?? DEFAULT_TOPIC_PREFIX, errors);
   const healthPort = readPort(get("HEALTH_PORT") ?? "8788", errors);
   const bridgeId = readBridgeId(get("BRIDGE_ID"), errors);

@@ -1,6 +1,6 @@
 /** The parts of the one-machine stack, started side by side and ended together. */
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify as toToml } from "smol-toml";
 import { startBroker } from "./broker.ts";
@@ -56,7 +56,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   });
   const agent = start(
     "agent",
-    [script("../pi-agent/main.ts"), "--config", writeAgentToml(settings, mqttUrl)],
+    [script("../pi-agent/main.ts"), "--config", writeAgentToml(settings, mqttUrl, env)],
     {},
   );
   const children = { worker, bridge, agent };
@@ -92,18 +92,29 @@ async function allReady(children: Record<string, Child>): Promise<void> {
 }
 
 /** The agent for this machine. Its file is written anew each time, since the broker's port changes. */
-function writeAgentToml(settings: StartSettings, mqttUrl: string): string {
+function writeAgentToml(
+  settings: StartSettings,
+  mqttUrl: string,
+  env: Environment,
+): string {
   const file = join(settings.dir, "agent.toml");
   const text = toToml({
     agent_id: settings.agentId,
     agent_type: "monitor",
     capabilities: `${settings.agentId}, the machine that this gateway runs on — temperature, CPU/memory/disk stats, process monitoring`,
     state_dir: join(settings.dir, "agent"),
-    mqtt: { url: mqttUrl },
+    mqtt: {
+      url: mqttUrl,
+      // As the bridge reads them: the same broker.
+      ...(env.MQTT_USERNAME && { username: env.MQTT_USERNAME }),
+      ...(env.MQTT_PASSWORD && { password: env.MQTT_PASSWORD }),
+      ...(env.MQTT_CA && { ca: resolve(env.MQTT_CA) }),
+    },
   });
   writeFileSync(
     file,
     `# Written by npm start each time; start a pi-agent of your own for another one.\n${text}\n`,
+    { mode: 0o600 },
   );
   return file;
 }

@@ -5,6 +5,7 @@
  * refused password. A clean client for each attempt keeps nothing: what must survive is in the ledger.
  */
 import { readFileSync } from "node:fs";
+import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import { connect, type IClientOptions, type MqttClient } from "mqtt";
 import { type Log, messageOf } from "./log.ts";
 import { Reconnect } from "./reconnect.ts";
@@ -61,9 +62,11 @@ export class Connection {
       return;
     }
     this.#client = client;
-    let reason: string | undefined;
+    let failure: { reason: string | undefined; hint?: string } | undefined;
     client.on("error", (error) => {
-      reason = messageOf(error) || (error as NodeJS.ErrnoException).code;
+      const { code } = error as NodeJS.ErrnoException;
+      const hint = tlsHint(code, "ca in [mqtt]");
+      failure = { reason: messageOf(error) || code, ...(hint && { hint }) };
       // After a refused CONNECT (a bad password) the socket stays open, and nothing would ever close it.
       client.end(true);
     });
@@ -74,7 +77,7 @@ export class Connection {
       this.#client = undefined;
       client.end(true);
       for (const settle of this.#pending) settle(false);
-      this.#later(reason);
+      this.#later(failure);
     });
   }
 
@@ -120,10 +123,10 @@ export class Connection {
     }
   }
 
-  #later(reason?: string): void {
+  #later(failure?: { reason: string | undefined; hint?: string }): void {
     if (this.#stopped) return;
     const { delayMs, duel } = this.#reconnect.lost();
-    const fields = { retry_in_ms: Math.round(delayMs), ...(reason && { reason }) };
+    const fields = { retry_in_ms: Math.round(delayMs), ...failure };
     if (duel) {
       this.#options.log("error", "mqtt.duplicate_agent_id", {
         ...fields,

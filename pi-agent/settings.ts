@@ -1,8 +1,9 @@
 /** agent.toml and the environment → settings, or errors that name the key and what would be right. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
+import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import type { Permission } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
@@ -27,7 +28,7 @@ export type MqttSettings = {
   keepAliveSecs: number;
   username: string | undefined;
   password: string | undefined;
-  /** Path of a PEM file: the authority that signed the broker's certificate. */
+  /** Path of a PEM file: the authorities that may have signed the broker's certificate; undefined: those that Node knows. */
   ca: string | undefined;
   topicPrefix: string;
 };
@@ -149,6 +150,7 @@ function assemble(
   folder: string,
   env: Record<string, string | undefined>,
 ): Settings {
+  const url = brokerUrl(mqtt);
   const agentType = top.agent_type ?? "monitor";
   const stateDir = resolve(folder, top.state_dir ?? `${top.agent_id}.state`);
   return {
@@ -160,11 +162,11 @@ function assemble(
     allowShutdown: top.allow_shutdown ?? false,
     clock: top.clock ?? "auto",
     mqtt: {
-      url: brokerUrl(mqtt),
+      url,
       keepAliveSecs: mqtt.keep_alive_secs ?? 15,
       username: mqtt.username,
       password: mqtt.password,
-      ca: mqtt.ca === undefined ? undefined : resolve(folder, mqtt.ca),
+      ca: mqtt.ca === undefined ? systemCaFile(url, env, existsSync) : resolve(folder, mqtt.ca),
       topicPrefix: mqtt.topic_prefix ?? DEFAULT_TOPIC_PREFIX,
     },
     llm:

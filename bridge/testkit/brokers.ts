@@ -37,20 +37,26 @@ export function findMosquitto(): string | undefined {
   return undefined;
 }
 
+/** PEM files of a broker that speaks TLS. */
+export type BrokerCertificate = { cert: string; key: string };
+
 /** Mosquitto 2: MQTT 5. Retained messages are kept over `restart`. */
 export class PlayedMosquitto {
   readonly #program: string;
   readonly #config: string;
   readonly port: number;
+  readonly #tls: boolean;
   #process: ChildProcess | undefined;
 
-  private constructor(program: string, port: number) {
+  private constructor(program: string, port: number, tls: BrokerCertificate | undefined) {
     this.#program = program;
     this.port = port;
+    this.#tls = tls !== undefined;
     const dir = mkdtempSync(join(tmpdir(), "mosquitto-"));
     this.#config = join(dir, "mosquitto.conf");
     const lines = [
       `listener ${port} 127.0.0.1`,
+      ...(tls ? [`certfile ${tls.cert}`, `keyfile ${tls.key}`] : []),
       "allow_anonymous true",
       "set_tcp_nodelay true",
       "persistence true",
@@ -61,14 +67,14 @@ export class PlayedMosquitto {
     writeFileSync(this.#config, `${lines.join("\n")}\n`);
   }
 
-  static async start(program: string): Promise<PlayedMosquitto> {
-    const broker = new PlayedMosquitto(program, await freePort());
+  static async start(program: string, tls?: BrokerCertificate): Promise<PlayedMosquitto> {
+    const broker = new PlayedMosquitto(program, await freePort(), tls);
     await broker.begin();
     return broker;
   }
 
   get url(): string {
-    return `mqtt://127.0.0.1:${this.port}`;
+    return `${this.#tls ? "mqtts" : "mqtt"}://127.0.0.1:${this.port}`;
   }
 
   async begin(): Promise<void> {
