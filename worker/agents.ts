@@ -21,6 +21,7 @@ type AgentRow = {
   features: string;
   tools: string;
   problem: string | null;
+  changed_at: number;
 };
 
 type KnownAgent = {
@@ -35,6 +36,7 @@ type KnownAgent = {
   features: string[];
   tools: ActionAdvert[];
   problem: string | null;
+  toldAt: number;
 };
 
 /** Which agents are there for this home: foreign ones only by the settings. */
@@ -78,7 +80,8 @@ export class Agents {
       state.id,
       state.online ? 1 : 0,
       state.reason ?? null,
-      state.last_seen,
+      // A bridge that was started anew has not seen it yet; the one before may have.
+      state.last_seen ?? before?.lastSeen ?? null,
       state.foreign ? 1 : 0,
       advert.line,
       advert.type,
@@ -105,6 +108,13 @@ export class Agents {
   vouchedUntil(time: number): void {
     this.#sql.exec("UPDATE agent SET last_seen = ? WHERE online = 1", time);
     this.#known = undefined;
+  }
+
+  /** Agents that are offline, and were last seen (or, if never, last told of) before then. */
+  goneSince(time: number): string[] {
+    return [...this.#read().values()]
+      .filter(({ online, lastSeen, toldAt }) => !online && (lastSeen ?? toldAt) < time)
+      .map(({ id }) => id);
   }
 
   remove(id: string): void {
@@ -198,6 +208,7 @@ function toKnown(row: AgentRow): KnownAgent {
     features: JSON.parse(row.features) as string[],
     tools: JSON.parse(row.tools) as ActionAdvert[],
     problem: row.problem,
+    toldAt: row.changed_at,
   };
 }
 

@@ -8,13 +8,12 @@ import type { LedgerCall } from "./ledger.ts";
 import { logError, logInfo } from "./log.ts";
 import { conversationOf } from "./objects.ts";
 import { type Answered, type Asked, CLOSED, EXPIRED, type Question } from "./questions.ts";
+import { Tries } from "./tries.ts";
 
 /** A call is given up this long after its question expired: the device says so itself before. */
 export const AFTER_EXPIRY_MS = 15_000;
 /** For an approval that the gateway asks for; the device's have their own. */
 const GATEWAY_APPROVAL_MS = 10 * 60_000;
-/** A conversation that could not take a question gets it again after this. */
-const TELL_AGAIN_MS = 2_000;
 /** The device asks again every minute until it has its answer, and then gets it again. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
@@ -26,6 +25,8 @@ export type AskedOfPerson = Pick<
 export class Asking {
   readonly #home: HomeContext;
   readonly #dispatcher: Dispatcher;
+  /** To tell a conversation of a question. */
+  readonly #tries = new Tries();
 
   constructor(home: HomeContext, dispatcher: Dispatcher) {
     this.#home = home;
@@ -37,8 +38,10 @@ export class Asking {
   async fromAgent(call: LedgerCall, event: AgentEvent & { type: "question" }): Promise<void> {
     const known = this.#home.questions.known(call.id, event.question_id);
     if (known) {
-      // It still asks, so it does not have the answer.
-      if (known.answer !== null && known.answeredBy !== null) await this.#toAgent(known, call, known.answer);
+      // It still asks, so it does not have the answer. Each time the call lives on: not for longer than it may ask.
+      const mayAsk = Date.now() < known.expiresAt + AFTER_EXPIRY_MS;
+      if (mayAsk && known.answer !== null && known.answeredBy !== null)
+        await this.#toAgent(known, call, known.answer);
       return;
     }
     const { approval } = event;
@@ -94,11 +97,12 @@ export class Asking {
     const now = Date.now();
     if (!this.#home.questions.add(asked, now)) return;
     this.#home.ledger.postpone(call.id, asked.expiresAt + AFTER_EXPIRY_MS);
-    await this.#tell(asked);
+    await this.#tell(asked, now);
     await this.#dispatcher.arm();
   }
 
-  async #tell(asked: Asked): Promise<void> {
+  /** @param askedAt epoch ms */
+  async #tell(asked: Asked, askedAt: number): Promise<void> {
     const { id, call, agent, text, options, expiresAt, approval } = asked;
     if (this.#isAlone(call)) {
       tellWatchers(this.#home.ctx, call, newsOf(asked));
@@ -115,7 +119,9 @@ export class Asking {
         approval,
       });
       this.#home.questions.told(id);
+      this.#tries.over(id);
     } catch (error) {
+      this.#tries.failed(id, askedAt, Date.now());
       logError("question.tell_failed", error, { question: id });
     }
   }
@@ -220,14 +226,16 @@ export class Asking {
     const now = Date.now();
     for (const question of this.#home.questions.expired(now)) {
       this.#home.questions.close(question.id, EXPIRED, null, now);
+      this.#tries.over(question.id);
       await this.#passOn(question, EXPIRED);
     }
-    for (const question of this.#home.questions.untold()) await this.#tell(question);
+    for (const question of this.#home.questions.untold())
+      if (this.#tries.dueAt(question.id) <= now) await this.#tell(question, question.askedAt);
   }
 
   #nextDue(): number | undefined {
     const expiry = this.#home.questions.nextExpiry();
-    const again = this.#home.questions.untold().length > 0 ? Date.now() + TELL_AGAIN_MS : undefined;
+    const again = this.#tries.nextOf(this.#home.questions.untold().map(({ id }) => id));
     const due = [expiry, again].filter((time) => time !== undefined);
     return due.length > 0 ? Math.min(...due) : undefined;
   }

@@ -17,7 +17,7 @@ import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome 
 import { silenceOutcome } from "./outcome.ts";
 import type { Questions } from "./questions.ts";
 import { ago } from "./roster.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings, SettingsError, settingsOrError } from "./settings.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
 const BRIDGE_MARGIN_MS = 2_000;
@@ -304,12 +304,21 @@ export class Dispatcher {
           silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent),
         );
       }
-      await this.#handover.again();
+      await this.#handover.again(now);
       this.#ledger.prune(now);
       this.#questions.prune(now);
+      this.#forgetAgents(now);
     } finally {
       await this.arm();
     }
+  }
+
+  /** Agents that are gone for long, but for those that a call still waits for. */
+  #forgetAgents(now: number): void {
+    const settings = settingsOrError(this.#env);
+    if (settings instanceof SettingsError) return;
+    for (const id of this.#agents.goneSince(now - settings.keepAgentsMs))
+      if (this.#ledger.open(id).length === 0) this.#agents.remove(id);
   }
 
   /** Sets the alarm to whatever is due first. An alarm that stands earlier is left: it looks again itself. */
@@ -317,12 +326,13 @@ export class Dispatcher {
     const now = Date.now();
     const due = [
       this.#ledger.nextDue(),
-      this.#handover.nextDue(now),
+      this.#handover.nextDue(),
       this.#bridge.dropStrangers(now),
       this.#alsoDue(),
     ];
     const next = Math.min(...due.filter((time) => time !== undefined));
-    if (Number.isFinite(next)) await this.#wakeBy(next);
+    // What an object that was rebuilt has to try again is due at once.
+    if (Number.isFinite(next)) await this.#wakeBy(Math.max(next, now));
   }
 
   async #wakeBy(time: number): Promise<void> {

@@ -40,6 +40,7 @@ export interface Env extends ToolVariables, Web, McpVariables, ChannelVariables,
   DEFAULT_TOOL_TIMEOUT_MS?: string;
   ALLOW_UNSIGNED_AGENTS?: string;
   PUBLIC_URL?: string;
+  AGENTS_KEEP_DAYS?: string;
   MEDIA_KEEP_DAYS?: string;
   MEDIA_KEEP_MB?: string;
 }

@@ -1,19 +1,18 @@
-/** The end of a call: settled once, and handed to its conversation by name, again until that has it. */
+/** The end of a call: settled once, and handed to its conversation by name, again (for two days) until that has it. */
 import type { Env } from "./env.ts";
 import type { Plan } from "./home.ts";
 import type { HomeContext } from "./home-context.ts";
-import { JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
+import { JOB, KEEP_SETTLED_MS, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import { logError } from "./log.ts";
 import { conversationOf } from "./objects.ts";
-
-/** A conversation that could not take an outcome gets it again after this. */
-const REDELIVER_AFTER_MS = 2_000;
+import { Tries } from "./tries.ts";
 
 export class Handover {
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #ledger: Ledger;
   readonly #arm: () => Promise<void>;
+  readonly #tries = new Tries();
   #plan: () => Plan | undefined = () => undefined;
 
   /** @param arm sets Home's alarm anew: there is something to hand over later */
@@ -44,25 +43,36 @@ export class Handover {
 
   /** A report that comes after the call was given up: the truth, late. */
   async settleLate(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
-    if (!this.#ledger.replace(call.id, outcome, Date.now())) return;
-    await this.#redeliver({ ...call, lateFor: call.lateFor ?? call.id }, outcome);
+    const now = Date.now();
+    if (!this.#ledger.replace(call.id, outcome, now)) return;
+    await this.#redeliver({ ...call, settledAt: now, lateFor: call.lateFor ?? call.id }, outcome);
   }
 
-  /** Hands over what could not be handed over before. */
-  async again(): Promise<void> {
+  /** Hands over what could not be handed over before, when it is due. */
+  async again(now: number): Promise<void> {
     for (const call of this.#ledger.undelivered()) {
-      if (call.outcome) await this.#redeliver(call, call.outcome);
+      if ((call.settledAt ?? 0) + KEEP_SETTLED_MS <= now) this.#giveUp(call);
+      else if (call.outcome && this.#tries.dueAt(call.id) <= now) await this.#redeliver(call, call.outcome);
     }
   }
 
   /** When that is due next, epoch ms. */
-  nextDue(now: number): number | undefined {
-    return this.#ledger.undelivered().length > 0 ? now + REDELIVER_AFTER_MS : undefined;
+  nextDue(): number | undefined {
+    return this.#tries.nextOf(this.#ledger.undelivered().map(({ id }) => id));
+  }
+
+  /** The conversation asks for what it still waits for by itself, so that nobody is left without an answer. */
+  #giveUp({ id, conversation }: LedgerCall): void {
+    logError("call.undeliverable", new Error("its conversation did not take it"), { call: id, conversation });
+    this.#ledger.delivered(id);
+    this.#tries.over(id);
   }
 
   async #redeliver(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
-    if (await this.#handOver(call, outcome)) this.#ledger.delivered(call.id);
-    else await this.#arm();
+    if (await this.#handOver(call, outcome)) {
+      this.#ledger.delivered(call.id);
+      this.#tries.over(call.id);
+    } else await this.#arm();
   }
 
   /** @returns whether the conversation has it; a command from the API has none */
@@ -76,6 +86,8 @@ export class Handover {
       return true;
     } catch (error) {
       logError("call.deliver_failed", error, { call: call.id });
+      const now = Date.now();
+      this.#tries.failed(call.id, call.settledAt ?? now, now);
       return false;
     }
   }

@@ -4,8 +4,11 @@ import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import type { Order } from "./edge-call.ts";
 
-/** Settled calls are kept this long, so that a late repeat is recognised (the agents' ledgers keep 24 h). */
-const KEEP_SETTLED_MS = 48 * 3_600_000;
+/**
+ * Settled calls are kept this long, so that a late repeat is recognised (the agents' ledgers keep 24 h). An outcome
+ * that its conversation has not taken by then is given up.
+ */
+export const KEEP_SETTLED_MS = 48 * 3_600_000;
 
 /** `asking`: a person has to approve it first. `waiting`: not sent yet. `taken`: the broker has it, or may have. */
 export type CallState = "asking" | "waiting" | "sent" | "taken" | "settled";
@@ -39,6 +42,7 @@ export type LedgerCall = {
   endsAt: number;
   outcome: SettledOutcome | undefined;
   createdAt: number;
+  settledAt: number | null;
   /** The call of the conversation that has an answer already, which this one's outcome replaces. */
   lateFor: string | null;
   flags: CallFlags;
@@ -61,6 +65,7 @@ type CallRow = {
   ends_at: number;
   outcome: string | null;
   created_at: number;
+  settled_at: number | null;
   late_for: string | null;
   flags: string;
 };
@@ -128,7 +133,7 @@ export class Ledger {
       `INSERT INTO call (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
       ...Object.values(row),
     );
-    return toCall({ ...row, outcome: null });
+    return toCall({ ...row, outcome: null, settled_at: null });
   }
 
   sent(id: string, n: number, now: number): void {
@@ -221,6 +226,7 @@ export class Ledger {
     return rows.toArray().length > 0;
   }
 
+  /** There is nothing to hand over any more. */
   delivered(id: string): void {
     this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ?", id);
   }
@@ -290,6 +296,7 @@ function toCall(row: CallRow): LedgerCall {
     endsAt: row.ends_at,
     outcome: row.outcome === null ? undefined : (JSON.parse(row.outcome) as SettledOutcome),
     createdAt: row.created_at,
+    settledAt: row.settled_at,
     lateFor: row.late_for,
     flags: JSON.parse(row.flags) as CallFlags,
   };

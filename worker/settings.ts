@@ -22,6 +22,8 @@ export type Settings = {
   defaultToolTimeoutMs: number;
   /** Foreign agents that are served: ids, or `*`. */
   unsignedAgents: ReadonlySet<string>;
+  /** An agent that has been offline for so long is forgotten. */
+  keepAgentsMs: number;
   /** Of each conversation's pictures and files. */
   media: MediaLimits;
   /** The gateway's own, beside edge_call. */
@@ -93,6 +95,7 @@ export function readSettings(env: Env): Settings {
       keepMs: integer("MEDIA_KEEP_DAYS", env.MEDIA_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
       keepBytes: integer("MEDIA_KEEP_MB", env.MEDIA_KEEP_MB, 64, 1, 4_096) * 1024 * 1024,
     },
+    keepAgentsMs: integer("AGENTS_KEEP_DAYS", env.AGENTS_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
     tools: readTools(env),
     publicUrl: readPublicUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),

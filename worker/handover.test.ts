@@ -1,0 +1,148 @@
+/** Outcomes that their conversation cannot take, and agents that never come back: neither goes on for ever. */
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { Agents } from "./agents.ts";
+import { Handover } from "./handover.ts";
+import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
+
+const HOUR_MS = 3_600_000;
+const CALLER = { principal: "anna", role: "owner", channel: "api" } as const;
+const ORDER = { command: "tool", payload: {}, silenceMs: 1_000, totalMs: 1_000, idempotent: true };
+const OUTCOME = { status: "success", text: "12 GB saved", elapsedMs: 1 } as const;
+
+/** A conversation with a call that has no answer yet: it refuses what comes late for it. */
+async function waitingConversation() {
+  const name = `a/api/${crypto.randomUUID()}`;
+  const stub = env.CONVERSATION.getByName(name);
+  const call = crypto.randomUUID();
+  await runInDurableObject(stub, (_, { storage }) => {
+    storage.sql.exec(
+      `INSERT INTO turn (id, origin, status, answer, created_at, finished_at, finished_seq)
+       VALUES (?, ?, 'done', 'later', 1, 1, 3)`,
+      crypto.randomUUID(),
+      JSON.stringify(CALLER),
+    );
+    storage.sql.exec("INSERT INTO message (seq, turn, role, text) VALUES (1, 1, 'assistant', '')");
+    storage.sql.exec(
+      "INSERT INTO call (id, turn, message, position, model_call_id, name, args) VALUES (?, 1, 1, 0, 'c', 'edge_call', '{}')",
+      call,
+    );
+  });
+  const answer = () =>
+    runInDurableObject(stub, (_, { storage }) => {
+      storage.sql.exec("UPDATE call SET outcome = ?", JSON.stringify({ ...OUTCOME, job: "token" }));
+    });
+  const told = () =>
+    runInDurableObject(stub, (_, { storage }) =>
+      JSON.stringify(storage.sql.exec("SELECT outcome FROM call").toArray()),
+    );
+  return { name, call, answer, told };
+}
+
+test("a conversation that cannot take an outcome gets it again, each time later, until it does", async () => {
+  const { name, call, answer, told } = await waitingConversation();
+  const home = env.HOME.getByName(crypto.randomUUID());
+  const { handover, ledger, due } = await runInDurableObject(home, async (_, ctx) => {
+    const ledger = new Ledger(ctx.storage);
+    let armed = 0;
+    const handover = new Handover({ ctx, env, ledger }, async () => {
+      armed += 1;
+    });
+    const began = Date.now();
+    const job = ledger.add(
+      { id: "token", conversation: name, agent: "pi", caller: CALLER, order: ORDER, lateFor: call },
+      1,
+      "taken",
+      began,
+    );
+    expect(await handover.settle(job, OUTCOME)).toBe(true);
+    expect(armed).toBe(1);
+    const due = () => handover.nextDue() ?? Number.NaN;
+    expect(due()).toBeGreaterThanOrEqual(began + 2_000);
+    expect(due()).toBeLessThan(Date.now() + 2_001);
+    // Before that it is left alone.
+    const first = due();
+    await handover.again(first - 1);
+    expect(due()).toBe(first);
+
+    // An hour of vain tries later: it is tried, and then not for an hour.
+    ctx.storage.sql.exec("UPDATE call SET settled_at = ?", began - HOUR_MS);
+    await handover.again(first);
+    expect(due()).toBeGreaterThanOrEqual(began + HOUR_MS);
+    // After a day of them the pause is no longer.
+    ctx.storage.sql.exec("UPDATE call SET settled_at = ?", began - 24 * HOUR_MS);
+    await handover.again(due());
+    expect(due()).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    return { handover, ledger, due };
+  });
+  await answer();
+  await runInDurableObject(home, async () => {
+    await handover.again(due());
+    expect(ledger.undelivered()).toEqual([]);
+    expect(handover.nextDue()).toBeUndefined();
+  });
+  expect(await told()).toContain("12 GB saved");
+});
+
+test("after two days it is given up", async () => {
+  const { name, call } = await waitingConversation();
+  await runInDurableObject(env.HOME.getByName(crypto.randomUUID()), async (_, ctx) => {
+    const ledger = new Ledger(ctx.storage);
+    const handover = new Handover({ ctx, env, ledger }, async () => {});
+    const job = ledger.add(
+      { id: "token", conversation: name, agent: "pi", caller: CALLER, order: ORDER, lateFor: call },
+      1,
+      "taken",
+      Date.now(),
+    );
+    await handover.settle(job, OUTCOME);
+    // An object that was rebuilt knows of no tries, and begins at once.
+    const rebuilt = new Handover({ ctx, env, ledger }, async () => {});
+    expect(rebuilt.nextDue()).toBe(0);
+    await rebuilt.again(Date.now() + KEEP_SETTLED_MS + 1);
+    expect(ledger.undelivered()).toEqual([]);
+    expect(rebuilt.nextDue()).toBeUndefined();
+  });
+});
+
+test("an agent that is gone for long is forgotten, unless a call waits for it; a bridge's restart hides no last seen", async () => {
+  const now = Date.now();
+  const DAY_MS = 24 * HOUR_MS;
+  const told = (id: string, online: boolean, last_seen: number | null) => ({
+    id,
+    online,
+    last_seen,
+    foreign: false,
+  });
+  const stub = env.HOME.getByName(crypto.randomUUID());
+  await runInDurableObject(stub, async (_, { storage }) => {
+    const agents = new Agents(storage);
+    agents.update(told("here", true, now - 60 * DAY_MS));
+    agents.update(told("gone", false, now - 31 * DAY_MS));
+    agents.update(told("lately", false, now - 29 * DAY_MS));
+    agents.update(told("wanted", false, now - 31 * DAY_MS));
+    agents.update(told("never", false, null));
+    // The bridge was started anew, and has a retained advert alone.
+    agents.update(told("gone", false, null));
+    new Ledger(storage).add(
+      { id: crypto.randomUUID(), conversation: null, agent: "wanted", caller: CALLER, order: ORDER },
+      1,
+      "waiting",
+      now,
+    );
+  });
+  // Read anew by an object that is built anew: the test wrote beside the one that is there.
+  await runInDurableObject(stub, (_, ctx) => ctx.abort("anew")).catch(() => {});
+  const again = env.HOME.getByName(stub.name ?? "");
+  await runInDurableObject(again, async (home) => {
+    await (home as unknown as { alarm(): Promise<void> }).alarm();
+  });
+  const names = await runInDurableObject(again, (_, { storage }) =>
+    storage.sql
+      .exec<{ id: string }>("SELECT id FROM agent ORDER BY id")
+      .toArray()
+      .map(({ id }) => id),
+  );
+  expect(names).toEqual(["here", "lately", "never", "wanted"]);
+});
