@@ -64,6 +64,19 @@ export class KeptRows {
     return [...turns.keys()].filter((n) => n <= turn).flatMap((n) => entries.get(n) ?? []);
   }
 
+  /** The newest seq among them. */
+  lastSeq(): number {
+    const { turns, entries } = this.#rows();
+    const seqs = [...entries.values()]
+      .flat()
+      .flatMap((entry) => [
+        entry.seq,
+        ...(entry.role === "assistant" ? entry.calls.map((call) => call.settledSeq ?? 0) : []),
+      ]);
+    const ends = [...turns.values()].map((turn) => turn.finishedSeq ?? 0);
+    return [...seqs, ...ends].reduce((last, seq) => Math.max(last, seq), 0);
+  }
+
   insertTurn(id: string, idempotency: string | null, origin: string): Turn {
     const rows = this.#sql.exec<TurnRow>(
       "INSERT INTO turn (id, idempotency, origin, status, created_at) VALUES (?, ?, ?, 'running', ?) RETURNING *",
@@ -148,8 +161,8 @@ export class KeptRows {
     for (const row of this.#sql.exec<TurnRow>("SELECT * FROM turn ORDER BY n")) keepTurn(kept, row);
     for (const row of this.#sql.exec<MessageRow>("SELECT * FROM message ORDER BY seq"))
       keepMessage(kept, row);
-    for (const row of this.#sql.exec<CallRow>("SELECT * FROM call ORDER BY message, position"))
-      keepCall(kept, row);
+    // In no order: each has its place, and to sort them is billed as reading them twice.
+    for (const row of this.#sql.exec<CallRow>("SELECT * FROM call")) keepCall(kept, row);
     this.#kept = kept;
     return kept;
   }

@@ -48,6 +48,8 @@ export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 export type Turn = {
   n: number;
   id: string;
+  /** The caller's Idempotency-Key. */
+  idempotency: string | null;
   origin: Origin;
   status: TurnStatus;
   attempts: number;
@@ -78,6 +80,7 @@ export type StoredEntry = { seq: number; turn: number } & (
 export type TurnRow = {
   n: number;
   id: string;
+  idempotency: string | null;
   origin: string;
   status: TurnStatus;
   attempts: number;
@@ -143,6 +146,7 @@ export function toTurn(row: TurnRow): Turn {
   return {
     n: row.n,
     id: row.id,
+    idempotency: row.idempotency,
     origin: JSON.parse(row.origin) as Origin,
     status: row.status,
     attempts: row.attempts,

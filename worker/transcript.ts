@@ -91,13 +91,12 @@ export class Transcript {
   }
 
   #turnByKey(idempotency: string): Turn | undefined {
-    const [known] = this.#sql
-      .exec<{ n: number }>(
-        "SELECT n FROM turn WHERE idempotency = ?1 UNION ALL SELECT turn FROM merged WHERE idempotency = ?1",
-        idempotency,
-      )
+    const own = this.turns().find((turn) => turn.idempotency === idempotency);
+    if (own) return own;
+    const [joined] = this.#sql
+      .exec<{ turn: number }>("SELECT turn FROM merged WHERE idempotency = ?", idempotency)
       .toArray();
-    return known && this.turnAt(known.n);
+    return joined && this.turnAt(joined.turn);
   }
 
   turn(id: string): Turn | undefined {
@@ -248,30 +247,25 @@ export class Transcript {
 
   /** What a turn and its conversation have spent on models. */
   spent(turn: number): { turn: Spent; conversation: Spent } {
-    const rows = this.#sql
-      .exec<{ n: number; tokens: number; calls: number }>(
-        `SELECT n, input_tokens + output_tokens AS tokens,
-                (SELECT COUNT(*) FROM message WHERE message.turn = turn.n AND role = 'assistant') AS calls
-         FROM turn`,
-      )
-      .toArray();
-    const sum = (some: typeof rows): Spent => ({
-      tokens: some.reduce((total, row) => total + row.tokens, 0),
-      modelCalls: some.reduce((total, row) => total + row.calls, 0),
+    const sum = (turns: readonly Turn[]): Spent => ({
+      tokens: turns.reduce((total, { usage }) => total + usage.input_tokens + usage.output_tokens, 0),
+      modelCalls: turns.reduce((total, { n }) => total + this.#replies(n), 0),
     });
-    return { turn: sum(rows.filter(({ n }) => n === turn)), conversation: sum(rows) };
+    return {
+      turn: sum(this.turns().filter(({ n }) => n === turn)),
+      conversation: sum(this.turns()),
+    };
+  }
+
+  #replies(turn: number): number {
+    return this.entriesOf(turn).filter(({ role }) => role === "assistant").length;
   }
 
   /** Budgets that the person was told of, in this turn or, for the conversation's, in any. */
   notices(turn: number): BudgetKey[] {
-    return this.#sql
-      .exec<{ n: number; notices: string }>("SELECT n, notices FROM turn WHERE notices <> '[]'")
-      .toArray()
-      .flatMap(({ n, notices }) =>
-        (JSON.parse(notices) as Notice[]).flatMap(({ keys }) =>
-          keys.filter((key) => n === turn || !key.startsWith("turn.")),
-        ),
-      );
+    return this.turns().flatMap(({ n, notices }) =>
+      notices.flatMap(({ keys }) => keys.filter((key) => n === turn || !key.startsWith("turn."))),
+    );
   }
 
   notify(turn: number, text: string, keys: BudgetKey[]): void {
@@ -339,15 +333,7 @@ export class Transcript {
 
   /** One instance writes, so the counter may live in memory; a rebuilt object reads where it stood. */
   #nextSeq(): number {
-    this.#seq ??= this.#sql
-      .exec<{ last: number }>(
-        `SELECT MAX(
-           (SELECT COALESCE(MAX(seq), 0) FROM message),
-           (SELECT COALESCE(MAX(settled_seq), 0) FROM call),
-           (SELECT COALESCE(MAX(finished_seq), 0) FROM turn),
-           (SELECT COALESCE(MAX(MAX(asked_seq, COALESCE(closed_seq, 0))), 0) FROM question)) AS last`,
-      )
-      .one().last;
+    this.#seq ??= Math.max(this.#rows.lastSeq(), this.questions.lastSeq());
     this.#seq += 1;
     return this.#seq;
   }
@@ -363,6 +349,7 @@ export class Transcript {
   forget(): void {
     this.#seq = undefined;
     this.#rows.forget();
+    this.questions.forget();
   }
 }
 

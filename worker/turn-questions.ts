@@ -1,9 +1,23 @@
 /** The rows of questions beside a turn: shown to the person; Home decides who may answer. */
 import type { StoredQuestion, TurnQuestion } from "./transcript-rows.ts";
 
+type QuestionRow = {
+  id: string;
+  turn: number;
+  call: string;
+  asked: string;
+  expires_at: number;
+  asked_seq: number;
+  answer: string | null;
+  answered_by: string | null;
+  closed_seq: number | null;
+};
+
 export class TurnQuestions {
   readonly #sql: SqlStorage;
   readonly #nextSeq: () => number;
+  /** The rows, read once: this class alone writes them, and each look at a turn wants them. */
+  #known: Map<string, QuestionRow> | undefined;
 
   /** @param nextSeq of the transcript: a client must not miss a question either */
   constructor(storage: DurableObjectStorage, nextSeq: () => number) {
@@ -14,9 +28,9 @@ export class TurnQuestions {
   /** @returns false when it was here before */
   add(question: TurnQuestion, turn: number): boolean {
     const { id, call, expires_at, ...asked } = question;
-    const rows = this.#sql.exec(
+    const added = this.#keep(
       `INSERT INTO question (id, turn, call, asked, expires_at, asked_seq) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO NOTHING RETURNING id`,
+       ON CONFLICT DO NOTHING RETURNING *`,
       id,
       turn,
       call,
@@ -24,35 +38,25 @@ export class TurnQuestions {
       expires_at,
       this.#nextSeq(),
     );
-    return rows.toArray().length > 0;
+    return added.length > 0;
   }
 
   /** @returns the turn it belongs to */
   close(id: string, answer: string, by: string | null): number | undefined {
-    const rows = this.#sql.exec<{ turn: number }>(
-      "UPDATE question SET answer = ?, answered_by = ?, closed_seq = ? WHERE id = ? AND answer IS NULL RETURNING turn",
+    const [closed] = this.#keep(
+      "UPDATE question SET answer = ?, answered_by = ?, closed_seq = ? WHERE id = ? AND answer IS NULL RETURNING *",
       answer,
       by,
       this.#nextSeq(),
       id,
     );
-    return rows.toArray()[0]?.turn;
+    return closed?.turn;
   }
 
   of(turn: number): StoredQuestion[] {
-    type Row = {
-      id: string;
-      call: string;
-      asked: string;
-      expires_at: number;
-      asked_seq: number;
-      answer: string | null;
-      answered_by: string | null;
-      closed_seq: number | null;
-    };
-    return this.#sql
-      .exec<Row>("SELECT * FROM question WHERE turn = ? ORDER BY asked_seq", turn)
-      .toArray()
+    return [...this.#rows().values()]
+      .filter((row) => row.turn === turn)
+      .sort((a, b) => a.asked_seq - b.asked_seq)
       .map((row) => ({
         question: {
           id: row.id,
@@ -65,5 +69,36 @@ export class TurnQuestions {
         askedSeq: row.asked_seq,
         closedSeq: row.closed_seq,
       }));
+  }
+
+  /** The newest seq among them. */
+  lastSeq(): number {
+    return [...this.#rows().values()].reduce(
+      (last, row) => Math.max(last, row.asked_seq, row.closed_seq ?? 0),
+      0,
+    );
+  }
+
+  /** After everything was deleted. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
+  /** Writes, and keeps the rows as they are then. */
+  #keep(sql: string, ...values: SqlStorageValue[]): QuestionRow[] {
+    const rows = this.#rows();
+    const written = this.#sql.exec<QuestionRow>(sql, ...values).toArray();
+    for (const row of written) rows.set(row.id, row);
+    return written;
+  }
+
+  #rows(): Map<string, QuestionRow> {
+    this.#known ??= new Map(
+      this.#sql
+        .exec<QuestionRow>("SELECT * FROM question")
+        .toArray()
+        .map((row) => [row.id, row]),
+    );
+    return this.#known;
   }
 }

@@ -45,6 +45,8 @@ export type CostPlan = {
 
 const AGENT = "costs";
 const TURNS_IN_A_ROW = 10;
+/** Reading a conversation must not cost more than it is worth when it is long. */
+const LONG_TURNS = 100;
 /** Every line of what is over has come when nothing came for so long. */
 const QUIET_MS = 300;
 /** The last alarm of a slow call is its deadline: a minute and what is added to it. */
@@ -120,6 +122,12 @@ export async function measureCosts(dir: string, processes: Processes, plan: Cost
     await turn("a turn, long after the one before", 1, () => ask("alone", 0, json));
     await turn(`each of ${TURNS_IN_A_ROW} turns in a row`, TURNS_IN_A_ROW, async () => {
       for (let n = 0; n < TURNS_IN_A_ROW; n += 1) await ask("alone", 0, json);
+    });
+    for (let n = 0; n < LONG_TURNS; n += 1) await ask("long", 0, json);
+    await over();
+    await turn(`a turn of a conversation of ${LONG_TURNS}, long after`, 1, () => ask("long", 0, json));
+    await turn(`each of ${TURNS_IN_A_ROW} more of it in a row`, TURNS_IN_A_ROW, async () => {
+      for (let n = 0; n < TURNS_IN_A_ROW; n += 1) await ask("long", 0, json);
     });
     // A JSON caller gets 202 after 25 s and asks again, so that the slow tool is compared over a stream.
     await ask("streamed", 0, stream);
