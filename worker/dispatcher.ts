@@ -15,9 +15,9 @@ import type { Plan } from "./home.ts";
 import type { HomeContext } from "./home-context.ts";
 import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import { silenceOutcome } from "./outcome.ts";
-import type { Questions } from "./questions.ts";
 import { ago } from "./roster.ts";
-import { readSettings, SettingsError, settingsOrError } from "./settings.ts";
+import { readSettings } from "./settings.ts";
+import { tidy } from "./tidying.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
 const BRIDGE_MARGIN_MS = 2_000;
@@ -39,12 +39,12 @@ export type Unreached = { ok: false; errorType: ErrorType; text: string; target?
 export type Reached = { ok: true; target: CallTarget } | Unreached;
 
 export class Dispatcher {
+  readonly #home: HomeContext;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #bridge: BridgeSocket;
   readonly #agents: Agents;
   readonly #ledger: Ledger;
-  readonly #questions: Questions;
   readonly #writer: CommandWriter;
   readonly #handover: Handover;
   /** When the alarm stands, as far as this instance knows: spares a row for each call. */
@@ -53,12 +53,12 @@ export class Dispatcher {
   #alsoDue: () => number | undefined = () => undefined;
 
   constructor(home: HomeContext) {
+    this.#home = home;
     this.#ctx = home.ctx;
     this.#env = home.env;
     this.#bridge = home.bridge;
     this.#agents = home.agents;
     this.#ledger = home.ledger;
-    this.#questions = home.questions;
     this.#writer = new CommandWriter(home.agents);
     this.#handover = new Handover(home, () => this.arm());
   }
@@ -305,20 +305,10 @@ export class Dispatcher {
         );
       }
       await this.#handover.again(now);
-      this.#ledger.prune(now);
-      this.#questions.prune(now);
-      this.#forgetAgents(now);
+      tidy(this.#home, now);
     } finally {
       await this.arm();
     }
-  }
-
-  /** Agents that are gone for long, but for those that a call still waits for. */
-  #forgetAgents(now: number): void {
-    const settings = settingsOrError(this.#env);
-    if (settings instanceof SettingsError) return;
-    for (const id of this.#agents.goneSince(now - settings.keepAgentsMs))
-      if (this.#ledger.open(id).length === 0) this.#agents.remove(id);
   }
 
   /** Sets the alarm to whatever is due first. An alarm that stands earlier is left: it looks again itself. */

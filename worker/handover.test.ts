@@ -1,8 +1,7 @@
-/** Outcomes that their conversation cannot take, and agents that never come back: neither goes on for ever. */
+/** Outcomes that their conversation cannot take: they come again, and not for ever. */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { Agents } from "./agents.ts";
 import { Handover } from "./handover.ts";
 import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
 
@@ -104,45 +103,4 @@ test("after two days it is given up", async () => {
     expect(ledger.undelivered()).toEqual([]);
     expect(rebuilt.nextDue()).toBeUndefined();
   });
-});
-
-test("an agent that is gone for long is forgotten, unless a call waits for it; a bridge's restart hides no last seen", async () => {
-  const now = Date.now();
-  const DAY_MS = 24 * HOUR_MS;
-  const told = (id: string, online: boolean, last_seen: number | null) => ({
-    id,
-    online,
-    last_seen,
-    foreign: false,
-  });
-  const stub = env.HOME.getByName(crypto.randomUUID());
-  await runInDurableObject(stub, async (_, { storage }) => {
-    const agents = new Agents(storage);
-    agents.update(told("here", true, now - 60 * DAY_MS));
-    agents.update(told("gone", false, now - 31 * DAY_MS));
-    agents.update(told("lately", false, now - 29 * DAY_MS));
-    agents.update(told("wanted", false, now - 31 * DAY_MS));
-    agents.update(told("never", false, null));
-    // The bridge was started anew, and has a retained advert alone.
-    agents.update(told("gone", false, null));
-    new Ledger(storage).add(
-      { id: crypto.randomUUID(), conversation: null, agent: "wanted", caller: CALLER, order: ORDER },
-      1,
-      "waiting",
-      now,
-    );
-  });
-  // Read anew by an object that is built anew: the test wrote beside the one that is there.
-  await runInDurableObject(stub, (_, ctx) => ctx.abort("anew")).catch(() => {});
-  const again = env.HOME.getByName(stub.name ?? "");
-  await runInDurableObject(again, async (home) => {
-    await (home as unknown as { alarm(): Promise<void> }).alarm();
-  });
-  const names = await runInDurableObject(again, (_, { storage }) =>
-    storage.sql
-      .exec<{ id: string }>("SELECT id FROM agent ORDER BY id")
-      .toArray()
-      .map(({ id }) => id),
-  );
-  expect(names).toEqual(["here", "lately", "never", "wanted"]);
 });

@@ -164,4 +164,15 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 5,
+    sql: `
+      -- When what is over was last forgotten; one row.
+      CREATE TABLE tidied (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        at  INTEGER NOT NULL              -- epoch ms
+      ) STRICT;
+      INSERT INTO tidied VALUES (1, 0);
+    `,
+  },
 ];
