@@ -18,7 +18,7 @@ import type { Env } from "./env.ts";
 import type { Plan } from "./home.ts";
 import { logError, logInfo } from "./log.ts";
 import { type KeptMedia, type MediaLimits, MediaStore, type NewMedia } from "./media.ts";
-import { migrate } from "./migrate.ts";
+import { isBlank, migrate } from "./migrate.ts";
 import { ModelStep } from "./model-step.ts";
 import { homeOf } from "./objects.ts";
 import { SettingsError, settingsOrError } from "./settings.ts";
@@ -48,12 +48,15 @@ export class Conversation extends DurableObject<Env> {
   readonly #chat: ChatDesk;
   readonly #driver: Driver;
   readonly #tell: TurnTeller;
+  /** No tables yet: whoever looks at a name that they made up leaves nothing behind. */
+  #blank: boolean;
   /** When the alarm stands, as far as this instance knows. */
   #alarmAt: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    migrate(ctx.storage, CONVERSATION_MIGRATIONS);
+    this.#blank = isBlank(ctx.storage);
+    if (!this.#blank) migrate(ctx.storage, CONVERSATION_MIGRATIONS);
     this.#transcript = new Transcript(ctx.storage);
     this.#media = new MediaStore({
       storage: ctx.storage,
@@ -131,6 +134,7 @@ export class Conversation extends DurableObject<Env> {
 
   /** The rows alone. */
   #begin(request: NewTurn): Turn {
+    this.#makeTables();
     const { turn, as } = this.#transcript.begin(request);
     if (as !== "known") for (const picture of request.media ?? []) this.#media.add(picture);
     // What the model is about to say is no answer to all that was said.
@@ -140,18 +144,20 @@ export class Conversation extends DurableObject<Env> {
 
   /** The same, unless so many turns wait for their end already: then undefined, and nothing was accepted. */
   async startWithin(unfinished: number, request: NewTurn): Promise<TurnResult | undefined> {
+    this.#makeTables();
     const turns = this.#transcript.turns().filter(({ status }) => status === "running");
     return turns.length < unfinished ? await this.start(request) : undefined;
   }
 
   /** What a person did in a chat app, once. Durable when it returns. */
   async receive(delivery: Delivery): Promise<Accepted> {
+    this.#makeTables();
     return await this.#chat.receive(delivery);
   }
 
   /** A question of this conversation, and who began the turn that it belongs to. */
   async asked(question: string): Promise<{ question: ShownQuestion; principal: string } | undefined> {
-    return this.#chat.question(question);
+    return this.#blank ? undefined : this.#chat.question(question);
   }
 
   /**
@@ -223,18 +229,18 @@ export class Conversation extends DurableObject<Env> {
 
   /** A turn as it stands, or undefined. */
   async look(turnId: string): Promise<TurnResult | undefined> {
-    const turn = this.#transcript.turn(turnId);
+    const turn = this.#blank ? undefined : this.#transcript.turn(turnId);
     return turn && this.#tell.result(turn);
   }
 
   /** Every turn with what was said in it. */
   async history(): Promise<Array<TurnResult & { text: string; created_at: number }>> {
-    return this.#tell.history();
+    return this.#blank ? [] : this.#tell.history();
   }
 
   /** Ends a turn; what was done so far stays said. Undefined when there is no such turn. */
   async cancel(turnId: string): Promise<TurnResult | undefined> {
-    const turn = this.#transcript.turn(turnId);
+    const turn = this.#blank ? undefined : this.#transcript.turn(turnId);
     if (!turn) return undefined;
     if (turn.status !== "running") return this.#tell.result(turn);
     await this.#end(turn);
@@ -253,6 +259,7 @@ export class Conversation extends DurableObject<Env> {
 
   /** Keeps what a device uploads. @returns false when something else is kept under this id */
   async keep(media: NewMedia): Promise<boolean> {
+    this.#makeTables();
     const kept = this.#media.add(media);
     // Its time has to be set, also where no turn will.
     this.#drive();
@@ -261,11 +268,12 @@ export class Conversation extends DurableObject<Env> {
 
   /** A picture or file of this conversation; undefined when it is not kept (any more). */
   async media(id: string): Promise<KeptMedia | undefined> {
-    return this.#media.get(id);
+    return this.#blank ? undefined : this.#media.get(id);
   }
 
   /** Forgets everything. */
   async forget(): Promise<void> {
+    if (this.#blank) return;
     for (let turn = this.#transcript.currentTurn(); turn; turn = this.#transcript.currentTurn()) {
       await this.#end(turn);
     }
@@ -286,6 +294,13 @@ export class Conversation extends DurableObject<Env> {
     for (const table of ["turn", "message", "call", "question", "summary", "merged", "media", "media_part"])
       this.ctx.storage.sql.exec(`DELETE FROM ${table}`);
     this.#forgotten();
+  }
+
+  /** Before anything is stored. What is only reached once something was (`settle`, `/attach`) does without. */
+  #makeTables(): void {
+    if (!this.#blank) return;
+    migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
+    this.#blank = false;
   }
 
   #forgotten(): void {

@@ -3,6 +3,11 @@
 /** One step, run once, in a transaction. Never edited after it shipped: a later step corrects it. */
 export type Migration = { version: number; sql: string };
 
+/** Whether nothing was ever written here. */
+export function isBlank({ sql }: DurableObjectStorage): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'migration'").toArray().length === 0;
+}
+
 /** Brings the object's tables to the newest version. Costs one row read when they are there already. */
 export function migrate(storage: DurableObjectStorage, migrations: readonly Migration[]): void {
   const { sql } = storage;

@@ -10,6 +10,7 @@ import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, say, TestBridge } from "../test/workerd.ts";
+import { isBlank } from "./migrate.ts";
 
 const callCpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
 const success = { status: "success", tool: "cpu", result: "load 0.5" };
@@ -204,7 +205,11 @@ describe("the rest", () => {
     const turnsIn = (stub: DurableObjectStub) =>
       runInDurableObject(
         stub,
-        (_, { storage }) => storage.sql.exec("SELECT 1 FROM message WHERE text = ?", text).toArray().length,
+        // An object that was only looked at has no tables.
+        (_, { storage }) =>
+          isBlank(storage)
+            ? 0
+            : storage.sql.exec("SELECT 1 FROM message WHERE text = ?", text).toArray().length,
       );
     const counts = await Promise.all(stubs.map(turnsIn));
     const stub = stubs[counts.indexOf(1)];
@@ -216,6 +221,17 @@ describe("the rest", () => {
     await evictDurableObject(stub);
     await runDurableObjectAlarm(stub);
     await until(async () => (await turnsIn(stub)) === 0);
+  });
+
+  test("to look at a conversation that nobody began, and to forget it, leaves nothing behind", async () => {
+    const path = "/v1/conversations/nobody-began";
+    const turn = `${path}/turns/${crypto.randomUUID()}`;
+    for (const look of [path, turn, `${turn}/events`]) expect((await ask(look)).status).toBe(404);
+    expect((await ask(`${turn}/cancel`, { method: "POST" })).status).toBe(404);
+    expect((await ask(path, { method: "DELETE" })).status).toBe(204);
+    const stub = env.CONVERSATION.getByName("a/api/nobody-began");
+    expect(await runInDurableObject(stub, (_, { storage }) => isBlank(storage))).toBe(true);
+    expect((await say("nobody-began", script({ text: "begun" }))).body.answer).toBe("begun");
   });
 
   test("a conversation is forgotten", async () => {

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../test/tokens.ts";
 import { ask } from "../../test/workerd.ts";
+import { isBlank } from "../migrate.ts";
 import { fromHex, hmac } from "./signature.ts";
 
 type Json = Record<string, unknown>;
@@ -31,7 +32,9 @@ function telegram(from: number, text: string, more: Json = {}, secret = CHANNEL_
 async function deliveries(name: string): Promise<number> {
   const stub = env.CONVERSATION.getByName(name);
   return await runInDurableObject(stub, (_, state) =>
-    Number(state.storage.sql.exec("SELECT COUNT(*) AS count FROM delivery").one().count),
+    isBlank(state.storage)
+      ? 0
+      : Number(state.storage.sql.exec("SELECT COUNT(*) AS count FROM delivery").one().count),
   );
 }
 
