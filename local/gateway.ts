@@ -104,7 +104,9 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
         compatibilityDate: config.compatibilityDate,
         compatibilityFlags: config.compatibilityFlags,
         durableObjects: config.durableObjects,
-        bindings: { ...config.vars, ...options.vars },
+        // Whoever reaches this machine's own address is its owner, a test or the bench, and asks as fast as they like.
+        bindings: { RATE_LIMITS: "off", ...config.vars, ...options.vars },
+        ratelimits: config.rateLimits,
         serviceBindings: {
           // Miniflare's own assets put two more Workers in front of every request; three files need none.
           ...(config.assets &&
@@ -166,6 +168,7 @@ type WranglerConfig = {
   vars: Record<string, string>;
   /** Static files that the Worker serves through a binding. */
   assets: { directory: string; binding: string } | undefined;
+  rateLimits: Record<string, { namespace_id: string; simple: { limit: number; period: 10 | 60 } }>;
 };
 
 /** What this stack needs of wrangler.toml; what it does not know of, it refuses rather than leaves out. */
@@ -180,6 +183,7 @@ function readWranglerToml(file: string): WranglerConfig {
     "migrations",
     "vars",
     "assets",
+    "ratelimits",
   ];
   const harmless = [
     "observability",
@@ -228,6 +232,7 @@ function readWranglerToml(file: string): WranglerConfig {
       ]),
     ),
     assets: readAssets(file, toml.assets),
+    rateLimits: Object.fromEntries(tables(toml.ratelimits).map((one) => readRateLimit(file, one))),
   };
 }
 
@@ -242,6 +247,20 @@ function readAssets(file: string, value: unknown): WranglerConfig["assets"] {
     directory: text(file, "assets.directory", assets.directory),
     binding: text(file, "assets.binding", assets.binding),
   };
+}
+
+function readRateLimit(
+  file: string,
+  one: Record<string, unknown>,
+): [string, WranglerConfig["rateLimits"][string]] {
+  const { limit, period } = asTable(one.simple);
+  if (!Number.isInteger(limit) || (period !== 10 && period !== 60))
+    throw new Error(`${file}: ratelimits.simple: expected { limit = a whole number, period = 10 or 60 }`);
+  const namespace_id = text(file, "ratelimits.namespace_id", one.namespace_id);
+  return [
+    text(file, "ratelimits.name", one.name),
+    { namespace_id, simple: { limit: Number(limit), period } },
+  ];
 }
 
 function text(file: string, field: string, value: unknown): string {

@@ -4,7 +4,7 @@
  * A token is known by its SHA-256 only; the token itself is nowhere on our side. Its record names the home,
  * so a home is never taken from a path, a query or a body.
  */
-import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "./env.ts";
 
 export const HOME_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -47,23 +47,32 @@ export function apiToken(request: Request, env: Env): Promise<ApiToken | undefin
 
 /** All records, for what is bound to one of them: a session of the console. @throws AuthSettingsError */
 export function apiTokenRecords(env: Env): ApiToken[] {
-  return readRecords("API_TOKENS", env.API_TOKENS, (text) => checkJson(ApiTokens, text));
+  return readRecords("API_TOKENS", env.API_TOKENS, ApiTokens);
 }
 
 /** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */
 export function bridgeToken(request: Request, env: Env): Promise<BridgeToken | undefined> {
-  return findToken(
-    request,
-    readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, (text) => checkJson(BridgeTokens, text)),
-  );
+  return findToken(request, readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens));
 }
 
-function readRecords<T>(name: string, text: string | undefined, read: (text: string) => Parsed<T[]>): T[] {
+/** The words of an error reach whoever asks, without a token: they name the field, and never quote. */
+function readRecords<T>(name: string, text: string | undefined, schema: z.ZodMiniType<T[]>): T[] {
   if (!text)
     throw new AuthSettingsError(`${name} is not set: a JSON list of token records (see docs/settings.md)`);
-  const records = read(text);
+  const records = readUnquoted(schema, text);
   if (!records.ok) throw new AuthSettingsError(`${name}: ${records.error}`);
   return records.value;
+}
+
+function readUnquoted<T>(schema: z.ZodMiniType<T>, text: string): Parsed<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own words quote the text, and somebody may have put the tokens themselves there.
+    return { ok: false, error: "not JSON" };
+  }
+  return check(schema, value);
 }
 
 async function findToken<T extends { hash: string }>(

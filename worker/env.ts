@@ -1,12 +1,20 @@
 import type { ChannelVariables } from "./channels/settings.ts";
 import type { AccessVariables } from "./console/access.ts";
 import type { PageFiles } from "./console/page-files.ts";
+import type { LimitVariables } from "./limits/settings.ts";
 import type { McpVariables } from "./mcp/settings.ts";
 import type { Web } from "./tools/registry.ts";
 import type { ToolVariables } from "./tools/settings.ts";
 
 /** Bindings, variables and secrets of the Worker; settings.ts gives the variables their meaning and defaults. */
-export interface Env extends ToolVariables, Web, McpVariables, ChannelVariables, AccessVariables, PageFiles {
+export interface Env
+  extends ToolVariables,
+    Web,
+    McpVariables,
+    ChannelVariables,
+    AccessVariables,
+    LimitVariables,
+    PageFiles {
   HOME: DurableObjectNamespace;
   CONVERSATION: DurableObjectNamespace;
 

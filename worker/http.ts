@@ -25,15 +25,16 @@ export function errorBody(code: string, message: string): { error: { code: strin
   return { error: { code, message } };
 }
 
-/** Reads a body up to the limit; a length that the client claims is not relied on. */
+/** Reads a body up to the limit: what says that it is longer is not read, what does not say it is cut. */
 export async function readBytes(c: Context<App>, maxBytes: number): Promise<Uint8Array> {
+  if (Number(c.req.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const reader = c.req.raw.body?.getReader();
   const parts: Uint8Array[] = [];
   let bytes = 0;
   if (reader) {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       bytes += part.value.length;
-      if (bytes > maxBytes) throw new HttpError(413, "too_large", `the body may hold ${maxBytes} bytes`);
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
       parts.push(part.value);
     }
   }
@@ -46,6 +47,10 @@ export async function readBytes(c: Context<App>, maxBytes: number): Promise<Uint
     at += part.length;
   }
   return whole;
+}
+
+function tooLarge(maxBytes: number): HttpError {
+  return new HttpError(413, "too_large", `the body may hold ${maxBytes} bytes`);
 }
 
 export async function readText(c: Context<App>): Promise<string> {

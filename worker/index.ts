@@ -4,13 +4,15 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { showAudit } from "./audit-route.ts";
-import { AuthSettingsError, apiToken, bridgeToken } from "./auth.ts";
+import { AuthSettingsError } from "./auth.ts";
 import { approvePairing, dismissPairing, removeSender, showPairings } from "./channels/pairing-routes.ts";
 import { channels } from "./channels/routes.ts";
 import { runCommand, showCommand } from "./commands.ts";
 import { consolePage } from "./console/routes.ts";
-import { sessionToken } from "./console/session.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
+import { cors } from "./limits/cors.ts";
+import { shownBridgeToken, shownToken } from "./limits/rates.ts";
+import { safeHeaders } from "./limits/safe-headers.ts";
 import { logError } from "./log.ts";
 import { serveMcp } from "./mcp/route.ts";
 import { mediaId, separateImages } from "./media.ts";
@@ -32,13 +34,15 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const app = new Hono<App>();
 
+app.use(safeHeaders, cors);
+
 // ── no token ──────────────────────────────────────────────────────────────────────────────────────────
 
 app.get("/healthz", (c) => c.json({ ok: true, version: VERSION }));
 
 app.get("/bridge", async (c) => {
   // Checked before any object is woken. A page in a browser has no business here, so an Origin is refused.
-  const bridge = await bridgeToken(c.req.raw, c.env);
+  const bridge = await shownBridgeToken(c);
   if (!bridge) throw new HttpError(401, "unauthorized", "a bridge's bearer token is needed");
   if (c.req.header("origin") !== undefined)
     throw new HttpError(403, "forbidden", "a bridge does not come from a web page");
@@ -66,7 +70,7 @@ app.route("/", channels);
 // ── everything else: a token, and its home only ───────────────────────────────────────────────────────
 
 app.use(async (c, next) => {
-  const token = (await apiToken(c.req.raw, c.env)) ?? (await sessionToken(c));
+  const token = await shownToken(c);
   if (!token) {
     c.header("www-authenticate", 'Bearer realm="edgecall"');
     return c.json(errorBody("unauthorized", "a bearer token is needed: 'Authorization: Bearer …'"), 401);

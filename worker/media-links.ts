@@ -8,6 +8,7 @@ import type { Context, Next } from "hono";
 import { HOME_ID } from "./auth.ts";
 import type { Env } from "./env.ts";
 import { type App, HttpError } from "./http.ts";
+import { countAddress } from "./limits/rates.ts";
 import { base64Url, conversationOfMedia } from "./media.ts";
 import { conversationOf } from "./objects.ts";
 import { fromBase64Url, macKey, utf8 } from "./uploads.ts";
@@ -30,6 +31,7 @@ export async function getLinkedMedia(c: Context<App>, next: Next): Promise<Respo
     return undefined;
   }
   const id = c.req.param("id") ?? "";
+  await countAddress(c);
   const place = MEDIA_ID.test(id) ? conversationOfMedia(id) : undefined;
   if (!place || !(await isValid(c.env, id, home ?? "", until ?? "", mac))) throw notOpened();
   const name = `${home}/${place.channel}/${place.conversation}`;

@@ -3,6 +3,7 @@ import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context } from "hono";
 import type { Scope } from "./auth.ts";
 import { type App, HttpError, pathName, readBytes, requireScope } from "./http.ts";
+import { shown } from "./limits/rates.ts";
 import { conversationOfMedia, newMedia } from "./media.ts";
 import { conversationOf } from "./objects.ts";
 import { readGrant } from "./uploads.ts";
@@ -10,7 +11,7 @@ import { readGrant } from "./uploads.ts";
 /** A device's upload, with the token that it was given for it. The same bytes again are no error. */
 export async function putMedia(c: Context<App>): Promise<Response> {
   const id = mediaPath(c);
-  const grant = await readGrant(c.env, c.req.header("authorization"), id);
+  const grant = await shown(c, () => readGrant(c.env, c.req.header("authorization"), id));
   if (!grant)
     throw new HttpError(401, "unauthorized", "the token of this upload is needed; it holds for 5 minutes");
   const media = await newMedia(id, grant.media_type, await readBytes(c, grant.bytes));

@@ -2,6 +2,7 @@
 import { type Context, Hono } from "hono";
 import type { Env } from "../env.ts";
 import { type App, HttpError, readBytes } from "../http.ts";
+import { countAddress, countGuess, maySpeak, tooManyRequests } from "../limits/rates.ts";
 import { logError, logInfo } from "../log.ts";
 import { conversationOf, homeOf } from "../objects.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../waiting-room.ts";
@@ -20,6 +21,7 @@ const TEXT_MAX_CHARS = 32_000;
 export const channels = new Hono<App>();
 
 channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
+  await countAddress(c);
   const { channel, connection } = connectionOf(c);
   const body = await readBytes(c, BODY_MAX_BYTES);
   const request = { method: c.req.method, url: new URL(c.req.url), headers: c.req.raw.headers, body };
@@ -27,6 +29,7 @@ channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
   if (c.req.method === "GET" && connection.channel !== "whatsapp")
     throw new HttpError(405, "method_not_allowed", "expected POST");
   const received = await channel.read(request, connection, Date.now());
+  if (received.as === "refused" && received.status !== 400) await countGuess(c);
   if (received.as === "refused")
     throw new HttpError(
       received.status,
@@ -38,11 +41,25 @@ channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
     return await answerHere(c, connection, received.events, received.ack);
   const acks: Ack[] = [];
   for (const event of received.events) {
+    if (!(await isSlowEnough(c.env, connection, event))) {
+      if (connection.channel === "generic") throw tooManyRequests(c, "messages of this sender");
+      // A 429 would make Telegram hold back everybody's messages, and Slack switch us off.
+      acks.push(received.ack(TOO_FAST, event));
+      continue;
+    }
     const { refused } = await take(c.env, channel, connection, event);
     acks.push(received.ack(refused, event));
   }
   return finish(c, acks);
 });
+
+const TOO_FAST = "That was too much at once, and I did not take it. Say it again in a minute.";
+
+/** Counted by the person who speaks; whoever is known to be a stranger is only found out by waking Home. */
+async function isSlowEnough(env: Env, connection: Connection, { sender }: Incoming): Promise<boolean> {
+  const { home, channel, connection: name } = connection;
+  return await maySpeak(env, `${home}/${channel}/${name}/${sender.id}`);
+}
 
 /** WhatsApp brings several events at once, and each of them has its own words; the others bring one. */
 function finish(c: Context<App>, acks: readonly Ack[]): Response {
@@ -167,6 +184,7 @@ async function answerHere(
   const [event] = events;
   const channel = channelOf(connection.channel);
   if (!event || !channel) throw new HttpError(400, "invalid_body", "expected a message");
+  if (!(await isSlowEnough(c.env, connection, event))) throw tooManyRequests(c, "messages of this sender");
   const { refused, words, turn } = await take(c.env, channel, connection, event);
   const { conversation } = event.address;
   if (words !== undefined) return c.json({ conversation, status: "done", text: words, files: [] });

@@ -4,11 +4,12 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { type Context, Hono } from "hono";
 import { type ApiToken, apiToken } from "../auth.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { countAddress, countGuess, shownToken } from "../limits/rates.ts";
 import { homeOf } from "../objects.ts";
 import { readSettings } from "../settings.ts";
 import { accessEntry, usesAccess } from "./access.ts";
 import { PAGE_PATHS, servePage } from "./page-files.ts";
-import { endedCookie, requireOwnPage, requireSafeWay, sessionCookie, sessionToken } from "./session.ts";
+import { endedCookie, requireOwnPage, requireSafeWay, sessionCookie } from "./session.ts";
 
 export const consolePage = new Hono<App>();
 
@@ -20,7 +21,7 @@ for (const path of PAGE_PATHS) consolePage.get(path, servePage);
 
 /** Who is signed in. Nobody is no error here: the page then asks for a token. */
 consolePage.get("/v1/console/session", async (c) => {
-  const token = await tokenOf(c);
+  const token = await shownToken(c);
   return c.json({ signed_in: token !== undefined, access: usesAccess(c.env), ...(token && shown(token)) });
 });
 
@@ -28,6 +29,8 @@ consolePage.get("/v1/console/session", async (c) => {
 consolePage.post("/v1/console/session", async (c) => {
   requireOwnPage(c);
   requireSafeWay(c);
+  await countAddress(c);
+  await countGuess(c);
   const { token: text } = await readBody(c, SignIn);
   const entry = text === undefined ? await byAccess(c) : await byToken(c, text);
   c.header("set-cookie", await sessionCookie(c.env, entry.token, entry.seconds));
@@ -41,7 +44,7 @@ consolePage.delete("/v1/console/session", (c) => {
 });
 
 consolePage.use("/v1/console/*", async (c, next) => {
-  const token = await tokenOf(c);
+  const token = await shownToken(c);
   if (!token) throw new HttpError(401, "unauthorized", "sign in first");
   c.set("token", token);
   return await next();
@@ -94,10 +97,6 @@ async function byAccess(c: Context<App>): Promise<Entry> {
   const entry = await accessEntry(c.env, jwt);
   if (!entry.ok) throw new HttpError(403, "forbidden", `Cloudflare Access: ${entry.why}`);
   return entry;
-}
-
-async function tokenOf(c: Context<App>): Promise<ApiToken | undefined> {
-  return (await apiToken(c.req.raw, c.env)) ?? (await sessionToken(c));
 }
 
 function shown({ name, home, role, scopes }: ApiToken) {

@@ -10,10 +10,10 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
 import { type App, HttpError, readBytes, requireScope } from "../http.ts";
+import { mayRead } from "../limits/cors.ts";
 import { logError, logInfo } from "../log.ts";
 import { readSettings } from "../settings.ts";
 import { mcpServer } from "./server.ts";
-import { readMcpSettings } from "./settings.ts";
 
 /** The arguments of a call have to pass a broker later: 64 KiB of them at most. */
 const BODY_MAX_BYTES = 256 * 1024;
@@ -50,8 +50,12 @@ export async function serveMcp(c: Context<App>): Promise<Response> {
 function refuseStrangeOrigin(c: Context<App>): void {
   const origin = c.req.header("origin");
   if (origin === undefined || origin === new URL(c.req.url).origin) return;
-  if (readMcpSettings(c.env).origins.has(origin)) return;
-  throw new HttpError(403, "forbidden", "this origin may not call; MCP_ORIGINS names those that may");
+  if (mayRead(c, origin)) return;
+  throw new HttpError(
+    403,
+    "forbidden",
+    "this origin may not call; CORS_ORIGINS and MCP_ORIGINS name those that may",
+  );
 }
 
 /** One message, or the refusal: batches were taken out of the protocol with revision 2025-06-18. */

@@ -4,8 +4,9 @@
  */
 import { type Context, Hono, type Next } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { AuthSettingsError, apiToken } from "../auth.ts";
+import { AuthSettingsError } from "../auth.ts";
 import { type App, HttpError, requireScope } from "../http.ts";
+import { shownApiToken } from "../limits/rates.ts";
 import { logError } from "../log.ts";
 import { SettingsError } from "../settings.ts";
 import { postChat } from "./chat-route.ts";
@@ -42,7 +43,7 @@ openai.onError((error, c) => {
 });
 
 async function needsToken(c: Context<App>, next: Next): Promise<void> {
-  const token = await apiToken(c.req.raw, c.env);
+  const token = await shownApiToken(c);
   if (!token) {
     c.header("www-authenticate", 'Bearer realm="edgecall"');
     throw new HttpError(401, "invalid_api_key", "an API token of this gateway is needed as the API key");
@@ -55,5 +56,6 @@ async function needsToken(c: Context<App>, next: Next): Promise<void> {
 function typeOf(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
+  if (status === 429) return "rate_limit_error";
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
