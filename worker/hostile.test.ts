@@ -56,6 +56,30 @@ describe("what a stranger sends", () => {
     );
   });
 
+  test("a command so deep that passing it on would fall, and MCP's, are refused", async () => {
+    const deep = "[".repeat(60_000) + "]".repeat(60_000);
+    const headers = { "content-type": "application/json" };
+    for (const [path, body] of [
+      ["/v1/agents/pi/commands", `{"command":"tool","payload":{"a":${deep}}}`],
+      ["/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":${deep}}}`],
+    ] as const) {
+      const response = await ask(path, { method: "POST", headers, body });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        error: { message: expect.stringContaining("in one another") },
+      });
+    }
+  });
+
+  test("a body that breaks off is the client's fault", async () => {
+    const body = new ReadableStream({
+      pull: (controller) => controller.error(new Error("hung up")),
+    });
+    const response = await ask("/v1/conversations/fuzz/messages", { method: "POST", body });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: "invalid_body" } });
+  });
+
   test("any frame of a bridge: the home goes on", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     bridge.onCall = () => ({ status: "success", tool: "cpu", result: "load 0.5" });

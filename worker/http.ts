@@ -32,7 +32,7 @@ export async function readBytes(c: Context<App>, maxBytes: number): Promise<Uint
   const parts: Uint8Array[] = [];
   let bytes = 0;
   if (reader) {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    for (let part = await next(reader); !part.done; part = await next(reader)) {
       bytes += part.value.length;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
       parts.push(part.value);
@@ -47,6 +47,15 @@ export async function readBytes(c: Context<App>, maxBytes: number): Promise<Uint
     at += part.length;
   }
   return whole;
+}
+
+/** A client that hangs up, or whose chunks are none, is no fault of ours. */
+async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  try {
+    return await reader.read();
+  } catch {
+    throw new HttpError(400, "invalid_body", "the body broke off, or is not framed as HTTP has it");
+  }
 }
 
 function tooLarge(maxBytes: number): HttpError {

@@ -48,3 +48,18 @@ test("jsonSchema: draft-7 without its address, defaults optional, no bounds that
     additionalProperties: false,
   });
 });
+
+test("what is nested deeper than anybody goes down is refused, by whatever it is nested", () => {
+  for (const [open, close] of [
+    ["[", "]"],
+    ['{"a":', "}"],
+  ] as const) {
+    const nested = (depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}`;
+    expect(checkJson(z.unknown(), nested(100)).ok).toBe(true);
+    for (const depth of [101, 60_000])
+      expect(checkJson(z.unknown(), nested(depth))).toEqual({
+        ok: false,
+        error: "more than 100 lists and objects in one another",
+      });
+  }
+});

@@ -21,6 +21,12 @@ export function check<T>(schema: z.ZodMiniType<T>, value: unknown): Parsed<T> {
   return { ok: false, error: describeIssues(result.error.issues) };
 }
 
+/**
+ * Far deeper than any schema of a tool or message of ours. JSON.parse takes any depth, but what passes a value on
+ * (JSON.stringify, a call of an object) goes down by recursion, and would fall.
+ */
+const MAX_DEPTH = 100;
+
 /** Parses JSON text and checks it. */
 export function checkJson<T>(schema: z.ZodMiniType<T>, text: string): Parsed<T> {
   let value: unknown;
@@ -29,7 +35,23 @@ export function checkJson<T>(schema: z.ZodMiniType<T>, text: string): Parsed<T> 
   } catch (error) {
     return { ok: false, error: `not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
+  if (isTooDeep(value))
+    return { ok: false, error: `more than ${MAX_DEPTH} lists and objects in one another` };
   return check(schema, value);
+}
+
+/** Whether a value of JSON.parse has more levels than anybody here goes down. */
+export function isTooDeep(value: unknown): boolean {
+  let level = [value].filter(isContainer);
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth === MAX_DEPTH) return true;
+    level = level.flatMap((one) => Object.values(one).filter(isContainer));
+  }
+  return false;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 function describeIssues(issues: readonly z.core.$ZodIssue[]): string {

@@ -22,5 +22,5 @@ export async function safeHeaders(c: Context<App>, next: Next): Promise<void> {
   if (c.res.status === 101) return;
   for (const [name, value] of Object.entries(SAFE)) if (!c.res.headers.has(name)) c.header(name, value);
   // Over plain http (this machine) it says nothing, by RFC 6797 §7.2.
-  if (new URL(c.req.url).protocol === "https:") c.header("strict-transport-security", HSTS);
+  if (c.req.url.startsWith("https:")) c.header("strict-transport-security", HSTS);
 }

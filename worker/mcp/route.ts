@@ -2,6 +2,8 @@
  * `/mcp`: Model Context Protocol over streamable HTTP, stateless, for clients of revision 2026-07-28 and of 2025.
  * The SDK checks neither token nor Origin nor how large a message is: that is done here, before it.
  */
+
+import { isTooDeep } from "@edgecall/core/protocol/parse.ts";
 import {
   createMcpHandler,
   INVALID_REQUEST,
@@ -70,6 +72,8 @@ async function readMessage(c: Context<App>): Promise<object | Response> {
   } catch {
     return rpcError(c, PARSE_ERROR, "Parse error: the body is not JSON in UTF-8");
   }
+  if (isTooDeep(message))
+    return rpcError(c, INVALID_REQUEST, "Invalid Request: too many lists and objects in one another");
   if (Array.isArray(message))
     return rpcError(c, INVALID_REQUEST, "Invalid Request: batches are not taken; send one message a request");
   if (typeof message !== "object" || message === null)

@@ -109,5 +109,19 @@ test("what is nested without end is refused", async () => {
   ];
   for (const one of bodies) expect((await post("/v1/chat/completions", one)).status).toBe(400);
   const metadata = `{"input":"x","metadata":{"a":${deep}},"background":true}`;
-  expect((await post("/v1/responses", metadata)).status).toBe(200);
+  expect((await post("/v1/responses", metadata)).status).toBe(400);
+});
+
+test("a route that is not there is one of OpenAI's errors below their addresses", async () => {
+  for (const [method, path] of [
+    ["GET", "/v1/chat/completions"],
+    ["PUT", "/v1/responses/resp_1/x"],
+    ["DELETE", "/v1/models/scripted"],
+  ] as const) {
+    const response = await ask(path, { method });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      error: { type: "invalid_request_error", code: "not_found", message: expect.stringContaining(path) },
+    });
+  }
 });

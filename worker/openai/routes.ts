@@ -31,6 +31,12 @@ openai.get("/v1/models/:id{.+}", needsToken, (c) => {
   return c.json(model);
 });
 
+/** Their clients know errors in one form only, also on what is not there. */
+for (const path of ["/v1/chat/*", "/v1/responses/*", "/v1/models/*"])
+  openai.all(path, needsToken, (c) => {
+    throw new HttpError(404, "not_found", `no such route: ${c.req.method} ${c.req.path}`);
+  });
+
 openai.onError((error, c) => {
   const known = error instanceof HTTPException;
   if (!known) logError("request.failed", error, { path: c.req.path });
