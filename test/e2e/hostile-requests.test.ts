@@ -1,0 +1,17 @@
+/** A few of the requests that `npm run hostile` sends by the hundred thousand: those of a seed, and each time others. */
+import { describe, expect, test } from "vitest";
+import { judge } from "../hostile/judge.ts";
+import { runHostile } from "../hostile/run.ts";
+
+const REQUESTS = 1_500;
+
+describe("no 5xx, no turn, no row that nobody may write", () => {
+  // What failed is printed with its seed: `npm run hostile -- --requests 500 --seed SEED` sends the same again.
+  test.each([1, Math.floor(Math.random() * 1_000_000)])("seed %d", { timeout: 180_000 }, async (seed) => {
+    const result = await runHostile({ requests: REQUESTS, seed });
+    expect(judge(result, false), `seed ${seed}`).toEqual([]);
+    const sent = Object.values(result.kinds).reduce((sum, kind) => sum + kind.sent, 0);
+    expect(sent).toBe(REQUESTS);
+    expect(result.rows.before["Conversation.turn"]).toBe(1);
+  });
+});

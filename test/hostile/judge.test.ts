@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { judge } from "./judge.ts";
+import type { Result } from "./run.ts";
+import { http } from "./shot.ts";
+import { complaint } from "./verdict.ts";
+
+const FINE: Result = {
+  kinds: {},
+  faults: [],
+  faultCount: 0,
+  rss: { half: 100, end: 109 },
+  rows: {
+    before: { "Conversation.turn": 1 },
+    after: { "Conversation.turn": 1, "Home.pairing": 50, "Home.agent": 9 },
+  },
+  modelRequests: 0,
+  badLines: [],
+  ms: 1,
+};
+
+test("a run is wrong by each of its promises", () => {
+  expect(judge(FINE, true)).toEqual([]);
+  for (const bad of [
+    { faults: ["x"], faultCount: 1 },
+    { modelRequests: 1 },
+    { badLines: ["x"] },
+    { rss: { half: 100, end: 111 } },
+    { rows: { before: FINE.rows.before, after: { "Conversation.turn": 2 } } },
+    { rows: { before: FINE.rows.before, after: { "Conversation.turn": 1, "Conversation objects": 1 } } },
+    { rows: { before: FINE.rows.before, after: { "Conversation.turn": 1, "Home.pairing": 51 } } },
+    { rows: { before: FINE.rows.before, after: {} } },
+  ])
+    expect(judge({ ...FINE, ...bad }, true)).toHaveLength(1);
+});
+
+const safe = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "content-type": "application/json",
+};
+const response = (status: number, body: unknown, headers: Record<string, string> = safe) =>
+  ({
+    as: "response",
+    status,
+    headers,
+    text: typeof body === "string" ? body : JSON.stringify(body),
+  }) as const;
+const ours = { error: { code: "x", message: "y" } };
+
+test("an answer is wrong by each thing that a stranger may not get", () => {
+  const shot = http("k", "/v1/agents");
+  expect(complaint(shot, response(401, ours))).toBeUndefined();
+  expect(complaint(http("k", "/v1/agents", { may: "answered" }), response(200, ""))).toBeUndefined();
+  for (const bad of [
+    { as: "dropped", why: "x" } as const,
+    response(200, ours),
+    response(500, ours),
+    response(401, "Unauthorized"),
+    response(401, { error: { message: "y" } }),
+    response(401, { error: { code: "x", message: "" } }),
+    response(401, ours, { ...safe, "x-content-type-options": "" }),
+    response(401, ours, { ...safe, "content-type": "text/html" }),
+    response(401, { error: { code: "x", message: "Error\n    at f (worker.js:1:1)" } }.error.message),
+  ])
+    expect(complaint(shot, bad)).toBeDefined();
+  expect(complaint(http("k", "/v1/models"), response(401, ours))).toContain("'openai'");
+  const rpc = { jsonrpc: "2.0", id: null, error: { code: -32700, message: "y" } };
+  expect(complaint(http("k", "/mcp"), response(400, rpc))).toBeUndefined();
+  expect(complaint(shot, response(400, rpc))).toContain("another form");
+});

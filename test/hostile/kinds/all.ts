@@ -1,0 +1,40 @@
+/** The corpus: each kind, and how many of a thousand it has. */
+import fc from "fast-check";
+import type { Shot } from "../shot.ts";
+import { encodings, largeBodies } from "./bodies.ts";
+import { consoleForms } from "./console.ts";
+import { mcp } from "./mcp.ts";
+import { media } from "./media.ts";
+import { cursors, messages } from "./messages.ts";
+import { openai } from "./openai.ts";
+import { raw } from "./raw.ts";
+import { routes } from "./routes.ts";
+import { sockets } from "./sockets.ts";
+import { scopes, tokens } from "./tokens.ts";
+import { webhooks } from "./webhooks.ts";
+
+const CORPUS = {
+  tokens: { weight: 120, arbitrary: tokens },
+  scopes: { weight: 40, arbitrary: scopes },
+  messages: { weight: 140, arbitrary: messages },
+  cursors: { weight: 80, arbitrary: cursors },
+  openai: { weight: 150, arbitrary: openai },
+  mcp: { weight: 130, arbitrary: mcp },
+  webhooks: { weight: 120, arbitrary: webhooks },
+  media: { weight: 60, arbitrary: media },
+  console: { weight: 50, arbitrary: consoleForms },
+  routes: { weight: 70, arbitrary: routes },
+  bodies: { weight: 4, arbitrary: largeBodies },
+  encodings: { weight: 6, arbitrary: encodings },
+  sockets: { weight: 15, arbitrary: sockets },
+  raw: { weight: 15, arbitrary: raw },
+} satisfies Record<string, fc.MaybeWeightedArbitrary<Shot>>;
+
+/** @param only one part of the corpus. @throws when there is none of that name */
+export function shots(only?: string): fc.Arbitrary<Shot> {
+  const parts: Record<string, { weight: number; arbitrary: fc.Arbitrary<Shot> }> = CORPUS;
+  if (only === undefined) return fc.oneof(...Object.values(parts));
+  const part = Object.hasOwn(parts, only) ? parts[only] : undefined;
+  if (!part) throw new Error(`there is no part '${only}'; there are: ${Object.keys(parts).join(", ")}`);
+  return part.arbitrary;
+}

@@ -1,0 +1,122 @@
+/** JSON-RPC of all wrong kinds, and calls of tools that are not there. */
+import fc from "fast-check";
+import { deep, headerText, noJson, oddText, oddValue, POLLUTING } from "../corpus.ts";
+import { bearer, type HttpShot, http, json, type Shot } from "../shot.ts";
+import { TOKENS } from "../world.ts";
+
+const HEADERS = {
+  ...bearer(TOKENS.owner),
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+};
+const shot = (body: Buffer, more: Partial<HttpShot> = {}) =>
+  http("mcp", "/mcp", { headers: HEADERS, body, may: "answered", ...more });
+
+const METHODS = [
+  "initialize",
+  "ping",
+  "tools/list",
+  "tools/call",
+  "server/discover",
+  "resources/read",
+  "sampling/createMessage",
+  "notifications/initialized",
+  "notifications/cancelled",
+  "subscriptions/listen",
+  "completion/complete",
+  "logging/setLevel",
+];
+const rpc = fc.record(
+  {
+    jsonrpc: fc.oneof({ weight: 5, arbitrary: fc.constant("2.0") }, { weight: 1, arbitrary: oddValue }),
+    id: fc.oneof(fc.integer(), fc.string({ maxLength: 20 }), oddValue),
+    method: fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(...METHODS, ...POLLUTING) },
+      { weight: 1, arbitrary: oddValue },
+    ),
+    params: fc.oneof(
+      oddValue,
+      fc.record(
+        {
+          protocolVersion: fc.oneof(fc.constantFrom("2025-06-18", "2026-07-28"), oddValue),
+          capabilities: oddValue,
+          clientInfo: oddValue,
+        },
+        { requiredKeys: [] },
+      ),
+      fc.record(
+        {
+          name: fc.oneof(fc.constantFrom("edge_list", "edge_result", "nobody__read", ...POLLUTING), oddText),
+          arguments: oddValue,
+          _meta: oddValue,
+        },
+        { requiredKeys: [] },
+      ),
+    ),
+    result: oddValue,
+    error: oddValue,
+  },
+  { requiredKeys: [] },
+);
+/** Of an agent that is not there: refused in words, whatever else is asked. */
+const call = fc
+  .record(
+    {
+      agent_id: fc.oneof(fc.constantFrom("nobody", "a".repeat(65)), oddValue),
+      query: oddValue,
+      action: oddValue,
+      params: oddValue,
+      more: oddValue,
+    },
+    { requiredKeys: [] },
+  )
+  .map((args) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "edge_call", arguments: args },
+  }));
+
+export const mcp: fc.Arbitrary<Shot> = fc.oneof(
+  { weight: 6, arbitrary: fc.oneof(rpc, call).map((message) => shot(json(message))) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .array(fc.oneof(rpc, oddValue), { maxLength: 4 })
+      .map((batch) => shot(json(JSON.stringify(batch)), { may: "refused" })),
+  },
+  { weight: 1, arbitrary: noJson.map((body) => shot(body, { may: "refused" })) },
+  { weight: 1, arbitrary: oddValue.map((value) => shot(json(JSON.stringify(value)))) },
+  {
+    weight: 1,
+    arbitrary: deep.map((value) =>
+      shot(
+        json(
+          `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"edge_call","arguments":{"agent_id":"nobody","action":"x","params":{"a":${value}}}}}`,
+        ),
+      ),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record(
+        {
+          "content-type": headerText,
+          accept: headerText,
+          "mcp-session-id": headerText,
+          "mcp-protocol-version": headerText,
+          origin: headerText,
+          "edgecall-wait": headerText,
+        },
+        { requiredKeys: [] },
+      )
+      .chain((headers) => rpc.map((message) => shot(json(message), { headers: { ...HEADERS, ...headers } }))),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom("GET", "DELETE", "PUT", "PATCH")
+      .map((method) => shot(json("{}"), { method, body: method === "GET" ? undefined : json("{}") })),
+  },
+);

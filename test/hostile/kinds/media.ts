@@ -1,0 +1,63 @@
+/** Pictures and files: ids, links and uploads that were made up. */
+import fc from "fast-check";
+import { headerText, oddText, pathPart } from "../corpus.ts";
+import { bearer, http, type Shot } from "../shot.ts";
+import { TOKENS } from "../world.ts";
+
+const place = fc.oneof(
+  fc.constantFrom(
+    "api/kept",
+    "api/c",
+    "telegram/c:7",
+    "ask/x",
+    "../b/api/kept",
+    "api/",
+    "__proto__/x",
+    "command/pi",
+  ),
+  oddText,
+);
+const id = fc.oneof(
+  fc
+    .tuple(fc.uuid(), place)
+    .map(([uuid, text]) => `${uuid}.${Buffer.from(text).toString("base64url").slice(0, 260) || "eA"}`),
+  pathPart,
+);
+const link = fc
+  .tuple(
+    fc.constantFrom("a", "b", "", "__proto__", "A", "a".repeat(64)),
+    fc.constantFrom("0", "1", "9999999999", "99999999999", "NaN", "-1"),
+    fc.oneof(
+      fc.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      fc.constant(""),
+      oddText.map((text) => encodeURIComponent(text.toWellFormed())),
+    ),
+  )
+  .map(([home, until, mac]) => `?home=${home}&until=${until}&mac=${mac}`);
+/** As long as the real one, and signed by nobody. */
+const grant = fc
+  .tuple(fc.jsonValue({ maxDepth: 1 }), fc.stringMatching(/^[A-Za-z0-9_-]{43}$/))
+  .map(([value, mac]) =>
+    bearer(`${Buffer.from(JSON.stringify(value)).toString("base64url").slice(0, 1_500) || "e30"}.${mac}`),
+  );
+
+export const media: fc.Arbitrary<Shot> = fc.oneof(
+  fc
+    .tuple(id, fc.constantFrom(TOKENS.owner, TOKENS.guest, TOKENS.otherHome))
+    .map(([name, token]) => http("media", `/v1/media/${name}`, { headers: bearer(token) })),
+  fc.tuple(id, link).map(([name, query]) => http("media", `/v1/media/${name}${query}`)),
+  fc
+    .tuple(
+      id,
+      fc.oneof(
+        grant,
+        fc.constant({}),
+        headerText.map((authorization) => ({ authorization })),
+        fc.constant(bearer(TOKENS.owner)),
+      ),
+      fc.uint8Array({ maxLength: 200 }),
+    )
+    .map(([name, headers, bytes]) =>
+      http("media", `/v1/media/${name}`, { method: "PUT", headers, body: Buffer.from(bytes) }),
+    ),
+);

@@ -1,0 +1,120 @@
+/** The gateway's own API with a token that is right, and everything else wrong. */
+import fc from "fast-check";
+import { broken, deep, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
+import { bearer, http, json, type Shot } from "../shot.ts";
+import { TOKENS } from "../world.ts";
+
+const OWNER = bearer(TOKENS.owner);
+const MESSAGES = "/v1/conversations/c/messages";
+const empty = fc.constantFrom("", " ", "\n\t", "\u3000");
+
+const message = fc.oneof(
+  noJson,
+  broken(
+    { text: "x" },
+    {
+      text: fc.oneof(not("string"), empty, fc.constant("x".repeat(32_001))),
+      images: fc.oneof(
+        not("array"),
+        fc.constant(Array(9).fill("https://a.example/b.png")),
+        fc.array(not("string"), { minLength: 1, maxLength: 3 }),
+      ),
+      merge: not("boolean"),
+      model: fc.oneof(not("string"), oddText),
+      ...Object.fromEntries(
+        [...POLLUTING.slice(1), "turn", "home", "origin", "role"].map((name) => [name, oddValue]),
+      ),
+    },
+  ),
+  // JSON.parse makes it a field of its own, which an assignment would not.
+  fc
+    .constantFrom(
+      '{"text":"x","__proto__":{"scopes":["admin"]}}',
+      '{"__proto__":{"text":"x"}}',
+      '{"text":{"__proto__":"x"}}',
+    )
+    .map(json),
+  deep.map(json),
+  fc
+    .tuple(deep, fc.constantFrom("images", "text", "more"))
+    .map(([value, field]) => json(`{"text":"x","${field}":${value}}`)),
+);
+
+const COMMANDS = "/v1/agents/nobody/commands";
+/** Right ones, too: there is no such agent. */
+const command = fc.oneof(
+  noJson,
+  broken(
+    { command: "ping", payload: {} },
+    { command: fc.oneof(not("string"), oddText), payload: oddValue, more: oddValue },
+  ),
+  deep.map((value) => json(`{"command":"tool","payload":{"a":${value}}}`)),
+);
+
+const cursor = fc.oneof(headerText, fc.constantFrom("-1", "1.5", "9007199254740993", "0x10", "1e3", "\xb2"));
+const query = fc
+  .array(
+    fc.tuple(fc.constantFrom("agent", "tool", "result", "since", "until", "limit", ...POLLUTING), oddText),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map(
+    (pairs) =>
+      `/v1/audit?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join("&")}`,
+  );
+
+export const messages: fc.Arbitrary<Shot> = fc.oneof(
+  { weight: 5, arbitrary: message.map((body) => http("message", MESSAGES, { headers: OWNER, body })) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom("", "x".repeat(201), "x".repeat(4_000)).map((key) =>
+      http("message", MESSAGES, {
+        headers: { ...OWNER, "idempotency-key": key },
+        body: json({ text: "x" }),
+      }),
+    ),
+  },
+  // A question of nothing; any other text is one.
+  {
+    weight: 1,
+    arbitrary: fc
+      .oneof(empty.map(json), fc.constant(Buffer.from([0xc3, 0x28])), fc.constant(json("x".repeat(32_001))))
+      .map((body) => http("message", "/ask", { headers: OWNER, body })),
+  },
+  { weight: 3, arbitrary: command.map((body) => http("command", COMMANDS, { headers: OWNER, body })) },
+);
+
+/** Whatever stands in the path, in a query or in a header that counts something. */
+export const cursors: fc.Arbitrary<Shot> = fc.oneof(
+  fc.tuple(fc.uuid(), cursor).map(([turn, id]) =>
+    http("cursor", `/v1/conversations/c/turns/${turn}/events`, {
+      headers: { ...OWNER, "last-event-id": id },
+    }),
+  ),
+  query.map((path) => http("cursor", path, { headers: OWNER, may: "answered" })),
+  fc
+    .tuple(
+      pathPart,
+      fc.constantFrom("GET", "DELETE", "POST"),
+      fc.constantFrom("", "/messages", "/turns/x", "/turns/x/cancel", "/turns/x/events"),
+    )
+    .map(([id, method, rest]) =>
+      http("cursor", `/v1/conversations/${id}${rest}`, {
+        method,
+        headers: OWNER,
+        may: "answered",
+        body: method === "POST" ? json({ text: 1 }) : undefined,
+      }),
+    ),
+  fc
+    .tuple(
+      pathPart,
+      fc.constantFrom(
+        "/v1/agents/",
+        "/v1/agents/nobody/commands/",
+        "/v1/questions/",
+        "/v1/pairings/",
+        "/v1/senders/telegram/c/",
+      ),
+    )
+    .map(([id, path]) => http("cursor", `${path}${id}`, { headers: OWNER, may: "answered" })),
+);

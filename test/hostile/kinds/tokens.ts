@@ -1,0 +1,98 @@
+/** No token, a wrong one, one of another home, one that may less. */
+import fc from "fast-check";
+import { headerText, oddText } from "../corpus.ts";
+import { bearer, http, json, type Shot } from "../shot.ts";
+import { SECRETS, TOKENS } from "../world.ts";
+
+const SAID = json({ text: "Open the door." });
+const ROUTES: Array<[method: string, path: string]> = [
+  ["POST", "/v1/conversations/c/messages"],
+  ["GET", "/v1/conversations/c"],
+  ["DELETE", "/v1/conversations/kept"],
+  ["GET", "/v1/agents"],
+  ["POST", "/v1/agents/pi/commands"],
+  ["GET", "/v1/questions"],
+  ["GET", "/v1/audit"],
+  ["GET", "/v1/pairings"],
+  ["GET", "/v1/status"],
+  ["POST", "/ask"],
+  ["POST", "/v1/chat/completions"],
+  ["POST", "/v1/responses"],
+  ["GET", "/v1/models"],
+  ["POST", "/mcp"],
+  ["GET", "/bridge"],
+  ["GET", "/v1/console/usage"],
+];
+
+/** None of ours: each is one character off, of another kind, or no token at all. */
+const wrong: fc.Arbitrary<Record<string, string>> = fc.oneof(
+  fc.constant({}),
+  headerText.map((authorization) => ({ authorization })),
+  fc.stringMatching(/^[A-Za-z0-9._~+/=-]{16,256}$/).map(bearer),
+  fc
+    .constantFrom(...Object.values(TOKENS))
+    .chain((token) =>
+      fc.constantFrom(
+        bearer(`${token}x`),
+        bearer(token.slice(1)),
+        bearer(token.toUpperCase()),
+        { authorization: `Basic ${Buffer.from(`x:${token}`).toString("base64")}` },
+        { authorization: token },
+        { authorization: `Bearer  ${token}` },
+        { "x-api-key": token },
+        { cookie: `__Host-edgecall=${token}` },
+      ),
+    ),
+  fc.constantFrom(...Object.values(SECRETS)).map(bearer),
+  oddText.map((text) => ({ cookie: `__Host-edgecall=${encodeURIComponent(text.toWellFormed())}` })),
+  fc
+    .tuple(
+      fc.stringMatching(/^[0-9a-f]{32}$/),
+      fc.integer({ min: 1_000_000_000, max: 9_999_999_999 }),
+      fc.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+    )
+    .map((parts) => ({ cookie: `__Host-edgecall=${parts.join(".")}` })),
+);
+
+export const tokens: fc.Arbitrary<Shot> = fc
+  .tuple(fc.constantFrom(...ROUTES), wrong)
+  .map(([[method, path], headers]) =>
+    http("token", path, { method, headers, body: method === "POST" ? SAID : undefined }),
+  );
+
+/** A guest's token where an administrator's is needed, and a bridge's where a person's is. */
+export const scopes: fc.Arbitrary<Shot> = fc.oneof(
+  fc
+    .constantFrom<[string, string]>(
+      ["POST", "/v1/agents/pi/commands"],
+      ["GET", "/v1/audit"],
+      ["GET", "/v1/pairings"],
+      ["POST", "/v1/pairings/ABCDEF"],
+      ["DELETE", "/v1/senders/telegram/c/7"],
+      ["GET", "/v1/console/agents/pi/actions"],
+    )
+    .map(([method, path]) =>
+      http("scope", path, {
+        method,
+        headers: bearer(TOKENS.guest),
+        body: method === "POST" ? json({ command: "ping" }) : undefined,
+      }),
+    ),
+  fc
+    .tuple(
+      fc.constantFrom(...ROUTES.filter(([, path]) => path !== "/bridge")),
+      fc.constantFrom(TOKENS.bridge, TOKENS.otherBridge),
+    )
+    .map(([[method, path], token]) =>
+      http("scope", path, {
+        method,
+        headers: bearer(token),
+
+        body: method === "POST" ? SAID : undefined,
+      }),
+    ),
+  // What home a has is not there for home b.
+  fc
+    .constantFrom("/v1/conversations/kept", "/v1/agents/pi", "/v1/agents/pi/commands/x")
+    .map((path) => http("scope", path, { headers: bearer(TOKENS.otherHome) })),
+);

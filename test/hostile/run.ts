@@ -1,0 +1,190 @@
+/** One run: a home with something in it, shots at it, and what changed. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { type Gateway, startWorker } from "../../local/gateway.ts";
+import { childrenNamed } from "../../local/workerd-guard.ts";
+import { type PlatformServer, startPlatform } from "../platforms/server.ts";
+import { type ScriptedModel, script, startScriptedModel } from "../scripted-model.ts";
+import { until } from "../wait.ts";
+import { shots as corpus } from "./kinds/all.ts";
+import { DELIVERED } from "./kinds/webhooks.ts";
+import { countRows, type Rows } from "./rows.ts";
+import { type Answer, Gun } from "./send.ts";
+import { bearer, describeShot } from "./shot.ts";
+import { complaint } from "./verdict.ts";
+import { SIGNED, TOKENS, webhookPath, worldVars } from "./world.ts";
+
+export type Plan = {
+  requests: number;
+  seed: number;
+  /** One part of the corpus alone (kinds/all.ts). */
+  only?: string | undefined;
+  /** Told now and then how many were sent. */
+  onProgress?: (sent: number) => void;
+};
+
+export type Tally = { sent: number; byClass: Record<string, number> };
+
+export type Result = {
+  kinds: Record<string, Tally>;
+  /** Each with its shot and its seed; the first of them. */
+  faults: string[];
+  faultCount: number;
+  /** Resident bytes of workerd at rest, at half time and at the end. */
+  rss: { half: number; end: number };
+  rows: { before: Rows; after: Rows };
+  /** What the model's endpoint was asked while shots came. */
+  modelRequests: number;
+  /** What the Worker wrote: those lines that tell of a fault, or hold a secret. */
+  badLines: string[];
+  ms: number;
+};
+
+/** In flight; workerd has one thread. */
+const AT_ONCE = 24;
+const BATCH = 500;
+const FAULTS_SHOWN = 20;
+/** Rested, and looked at so often: what was in flight is freed meanwhile. */
+const RSS_LOOKS = 10;
+const RSS_PAUSE_MS = 200;
+/** Of the product's own: a deep fault comes as one of these, or as the runtime's own words. */
+const BAD_LINE = /request\.failed|turn\.step_failed|later\.failed|internal error|Uncaught|exceeded/i;
+/** What stands in front of Workers here says so of a Host that is none, and workerd of CONNECT (verdict.ts). */
+const NOT_OURS = /Invalid URL string|does not export a connect/;
+
+/** @throws what could not be started; faults of the product are in the result */
+export async function runHostile(plan: Plan): Promise<Result> {
+  const began = performance.now();
+  const dir = mkdtempSync(join(tmpdir(), "edgecall-hostile-"));
+  const stops: Array<() => Promise<void>> = [];
+  try {
+    const model = await startScriptedModel();
+    stops.push(() => model.close());
+    const platform = await startPlatform(() => ({ status: 200, body: SENT }));
+    stops.push(() => platform.close());
+    const vars = worldVars(platform.url, model.url);
+    const lines: string[] = [];
+    const start = async (): Promise<Gateway> => {
+      const gateway = await startWorker({ port: 0, dir, vars, onLog: (line) => lines.push(line) });
+      stops.push(() => gateway.stop());
+      return gateway;
+    };
+    const first = await start();
+    await furnish(first.url, platform);
+    await first.stop();
+    const before = countRows(dir);
+    const gateway = await start();
+    const shot = await shoot(gateway, plan, model);
+    await gateway.stop();
+    const secrets = [
+      ...Object.values(TOKENS),
+      ...JSON.stringify(vars.CHANNELS).matchAll(/hostile-[a-z-]+-of-[a-z]+/g),
+    ].map(String);
+    const badLines = lines.filter(
+      (line) =>
+        (BAD_LINE.test(line) && !NOT_OURS.test(line)) || secrets.some((secret) => line.includes(secret)),
+    );
+    return {
+      ...shot,
+      rows: { before, after: countRows(dir) },
+      badLines: [...new Set(badLines)],
+      ms: performance.now() - began,
+    };
+  } finally {
+    for (const stop of stops.toReversed()) await stop().catch(() => {});
+    rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Each platform takes what it wants of this for a message that was sent. */
+const SENT = { ok: true, result: { message_id: 1 }, ts: "1.1", id: "1", messages: [{ id: "w" }] };
+
+/** Both homes, a conversation in one of them, and a delivery that will come again. */
+async function furnish(url: string, platform: PlatformServer): Promise<void> {
+  const post = async (path: string, headers: Record<string, string>, body: string | Buffer) => {
+    const response = await fetch(`${url}${path}`, {
+      method: "POST",
+      headers,
+      body: new Uint8Array(Buffer.from(body)),
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  };
+  for (const token of [TOKENS.owner, TOKENS.otherHome])
+    await fetch(`${url}/v1/status`, { headers: bearer(token) });
+  await post(
+    "/v1/conversations/kept/messages",
+    bearer(TOKENS.owner),
+    JSON.stringify({ text: script({ text: "kept" }) }),
+  );
+  await post(webhookPath("telegram"), SIGNED.telegram(), DELIVERED);
+  await until(() => platform.calls.length > 0, { within: 20_000, what: "the chat's first answer" });
+}
+
+type Shooting = Omit<Result, "rows" | "badLines" | "ms">;
+
+async function shoot(gateway: Gateway, plan: Plan, model: ScriptedModel): Promise<Shooting> {
+  const gun = new Gun(gateway.url, AT_ONCE);
+  const asked = model.requests.length;
+  const kinds: Record<string, Tally> = {};
+  const faults: string[] = [];
+  let faultCount = 0;
+  let half = 0;
+  const anyShot = corpus(plan.only);
+  try {
+    for (let sent = 0; sent < plan.requests; ) {
+      const seed = plan.seed + sent / BATCH;
+      const shots = fc.sample(anyShot, { seed, numRuns: Math.min(BATCH, plan.requests - sent) });
+      const queue = shots.values();
+      const one = async () => {
+        for (const shot of queue) {
+          const answer = await gun.fire(shot);
+          const tally = kinds[shot.kind] ?? { sent: 0, byClass: {} };
+          kinds[shot.kind] = tally;
+          tally.sent += 1;
+          const name = classOf(answer);
+          tally.byClass[name] = (tally.byClass[name] ?? 0) + 1;
+          const fault = complaint(shot, answer);
+          if (fault === undefined) continue;
+          faultCount += 1;
+          if (faults.length < FAULTS_SHOWN) faults.push(`seed ${seed}: ${describeShot(shot)}\n  → ${fault}`);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, one));
+      sent += shots.length;
+      plan.onProgress?.(sent);
+      if (half === 0 && sent >= plan.requests / 2) half = await restingRss();
+    }
+    return {
+      kinds,
+      faults,
+      faultCount,
+      rss: { half, end: await restingRss() },
+      modelRequests: model.requests.length - asked,
+    };
+  } finally {
+    gun.stop();
+  }
+}
+
+function classOf(answer: Answer): string {
+  if (answer.as === "response") return `${Math.floor(answer.status / 100)}xx`;
+  return answer.as;
+}
+
+/** The median of some looks. */
+async function restingRss(): Promise<number> {
+  const looks: number[] = [];
+  for (let i = 0; i < RSS_LOOKS; i += 1) {
+    await sleep(RSS_PAUSE_MS);
+    looks.push(childrenNamed("workerd").reduce((sum, pid) => sum + rss(pid), 0));
+  }
+  return looks.sort((a, b) => a - b)[RSS_LOOKS / 2] ?? 0;
+}
+
+function rss(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes ?? Number.NaN) * 1_024;
+}

@@ -1,0 +1,134 @@
+/** Sends a shot as it is, and gives back what came of it. */
+import { Agent, type ClientRequestArgs, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { WebSocket } from "ws";
+import type { HttpShot, RawShot, Shot, SocketShot } from "./shot.ts";
+
+export type Answer =
+  | { as: "response"; status: number; headers: IncomingMessage["headers"]; text: string }
+  /** A WebSocket that was opened, and how it ended. */
+  | { as: "closed"; code: number }
+  /** No whole answer: the connection ended, or nothing came in time. */
+  | { as: "dropped"; why: string };
+
+/** Far beyond what any refusal takes, also on a machine under load. */
+const ANSWER_WITHIN_MS = 30_000;
+/** For what is no HTTP: the runtime may wait for more of it. */
+const RAW_WITHIN_MS = 2_000;
+/** Of a body that is written without its length. */
+const CHUNK_BYTES = 64 * 1_024;
+
+export class Gun {
+  readonly #url: URL;
+  readonly #agent: Agent;
+
+  /** @param atOnce connections */
+  constructor(url: string, atOnce: number) {
+    this.#url = new URL(url);
+    this.#agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  }
+
+  async fire(shot: Shot): Promise<Answer> {
+    if (shot.by === "raw") return await this.#raw(shot);
+    if (shot.by === "socket") return await this.#socket(shot);
+    const answer = await this.#http(shot, this.#agent);
+    // The server may close a connection that rests in the moment that it is used again (RFC 9112 §9.3.1).
+    return answer === "rested" ? await this.#fresh(shot) : answer;
+  }
+
+  stop(): void {
+    this.#agent.destroy();
+  }
+
+  async #fresh(shot: HttpShot): Promise<Answer> {
+    const answer = await this.#http(shot, false);
+    return answer === "rested" ? { as: "dropped", why: "twice" } : answer;
+  }
+
+  #http(shot: HttpShot, agent: Agent | false): Promise<Answer | "rested"> {
+    const { method, path, body, chunked } = shot;
+    const headers: Record<string, string> = Object.fromEntries(
+      Object.entries(shot.headers).map(([name, value]) => [
+        name,
+        value.replace("{origin}", this.#url.origin),
+      ]),
+    );
+    if (body && !chunked) headers["content-length"] = String(body.length);
+    const { hostname, port } = this.#url;
+    const options: ClientRequestArgs = { hostname, port, method, path, headers, agent };
+    return new Promise((resolve) => {
+      let answered = false;
+      const sent = request(options, (response) => {
+        answered = true;
+        readText(response).then(
+          (text) =>
+            resolve({ as: "response", status: response.statusCode ?? 0, headers: response.headers, text }),
+          (error: unknown) =>
+            resolve({ as: "dropped", why: `in the middle of ${response.statusCode}: ${String(error)}` }),
+        );
+      });
+      sent.setTimeout(ANSWER_WITHIN_MS, () =>
+        sent.destroy(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`)),
+      );
+      sent.on("error", (error: NodeJS.ErrnoException) => {
+        // It answered before it had read all of the body, and closed: the answer counts.
+        if (answered) return;
+        if (sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE")) resolve("rested");
+        else resolve({ as: "dropped", why: `${error.code ?? ""} ${error.message}` });
+      });
+      if (body && chunked)
+        for (let at = 0; at < body.length; at += CHUNK_BYTES) sent.write(body.subarray(at, at + CHUNK_BYTES));
+      sent.end(chunked ? undefined : body);
+    });
+  }
+
+  #socket({ path, headers, frames }: SocketShot): Promise<Answer> {
+    return new Promise((resolve) => {
+      const socket = new WebSocket(`ws://${this.#url.host}${path}`, {
+        headers,
+        handshakeTimeout: ANSWER_WITHIN_MS,
+      });
+      socket.on("unexpected-response", (_, response) => {
+        readText(response).then(
+          (text) =>
+            resolve({ as: "response", status: response.statusCode ?? 0, headers: response.headers, text }),
+          (error: unknown) => resolve({ as: "dropped", why: String(error) }),
+        );
+      });
+      socket.on("open", () => {
+        for (const frame of frames) socket.send(frame);
+        socket.close(1000);
+      });
+      socket.on("close", (code) => resolve({ as: "closed", code }));
+      socket.on("error", (error) => resolve({ as: "dropped", why: error.message }));
+    });
+  }
+
+  #raw({ bytes }: RawShot): Promise<Answer> {
+    return new Promise((resolve) => {
+      const socket = connect(Number(this.#url.port), this.#url.hostname);
+      const parts: Buffer[] = [];
+      const end = () => {
+        socket.destroy();
+        const text = Buffer.concat(parts).toString("latin1");
+        const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
+        resolve(
+          status
+            ? { as: "response", status: Number(status), headers: {}, text }
+            : { as: "dropped", why: "closed" },
+        );
+      };
+      socket.setTimeout(RAW_WITHIN_MS, end);
+      socket.on("data", (part) => parts.push(part));
+      socket.on("close", end);
+      socket.on("error", end);
+      socket.end(bytes);
+    });
+  }
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of response) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString("utf8");
+}

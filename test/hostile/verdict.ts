@@ -1,0 +1,51 @@
+/** Whether what came back is what a stranger may get. */
+import type { Answer } from "./send.ts";
+import type { ErrorForm, HttpShot, Shot } from "./shot.ts";
+
+/** The object threw, or is gone. */
+const BAD_CLOSES = [1006, 1011];
+
+/** @returns what is wrong, in words, or undefined */
+export function complaint(shot: Shot, answer: Answer): string | undefined {
+  if (shot.by === "raw") {
+    // Without that header it was not our Worker: workerd answers an unknown method with 501, and what stands in front of
+    // Workers here a Host that is none with 500. On Cloudflare neither comes so far.
+    const isOurs = answer.as === "response" && /^x-content-type-options:/im.test(answer.text);
+    return isOurs && answer.status >= 500 ? `${answer.status}` : undefined;
+  }
+  if (answer.as === "dropped") return `no answer: ${answer.why}`;
+  if (answer.as === "closed") {
+    if (shot.may === "refused") return "it was let in";
+    return BAD_CLOSES.includes(answer.code) ? `closed with ${answer.code}` : undefined;
+  }
+  const { status, headers, text } = answer;
+  const quoted = `${status} ${text.slice(0, 300)}`;
+  if (status >= 500 || status < 200) return quoted;
+  if (shot.may === "refused" && status < 400) return `it was taken: ${quoted}`;
+  if (/\n\s+at \S+/.test(text)) return `a stack trace: ${quoted}`;
+  if (headers["x-content-type-options"] !== "nosniff" || headers["referrer-policy"] === undefined)
+    return `without its safe headers: ${quoted}`;
+  if (shot.by === "http" && status >= 400 && shot.method !== "HEAD")
+    return formComplaint(shot, headers["content-type"], text);
+  return undefined;
+}
+
+function formComplaint({ form }: HttpShot, type = "", text: string): string | undefined {
+  if (!type.startsWith("application/json")) return `an error as '${type}': ${text.slice(0, 300)}`;
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return `an error that is no JSON: ${text.slice(0, 300)}`;
+  }
+  return isError(body, form) ? undefined : `an error in another form than '${form}': ${text.slice(0, 300)}`;
+}
+
+function isError(body: unknown, form: ErrorForm): boolean {
+  const { jsonrpc, error } = body as { jsonrpc?: unknown; error?: Record<string, unknown> };
+  const { code, message, type } = error ?? {};
+  if (typeof message !== "string" || message === "") return false;
+  if (form === "openai") return typeof code === "string" && typeof type === "string";
+  if (form === "mcp" && jsonrpc === "2.0") return typeof code === "number";
+  return typeof code === "string" && code !== "";
+}
