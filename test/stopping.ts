@@ -1,6 +1,7 @@
 /** For tests inside workerd that stop an object in the middle of something, and look how it goes on. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, onTestFinished } from "vitest";
+import { isBlank } from "../worker/migrate.ts";
 import { until } from "./wait.ts";
 
 /**
@@ -73,7 +74,10 @@ export async function rowsOf<Row extends Record<string, SqlStorageValue>>(
   stub: DurableObjectStub,
   query: string,
 ): Promise<Row[]> {
-  return await runInDurableObject(stub, (_, { storage }) => storage.sql.exec<Row>(query).toArray());
+  return await runInDurableObject(stub, (_, { storage }) =>
+    // Before the first thing is stored there are no tables.
+    isBlank(storage) ? [] : storage.sql.exec<Row>(query).toArray(),
+  );
 }
 
 export async function alarmOf(stub: DurableObjectStub): Promise<number | null> {

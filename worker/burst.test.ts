@@ -19,6 +19,7 @@ async function turnsOf(conversation: string) {
 test("a burst is one turn with one answer to all of it, and a repeat adds nothing", async () => {
   const attic = script({ hold: "never", step: { text: "to the first alone" } });
   const first = speak("burst", attic);
+  // The first request of all: on a busy machine the Worker itself takes seconds.
   await until(async () => (await modelCalls(attic)) === 1, { within: 15_000 });
   const rest = script({ text: "to all of it" });
   const second = speak("burst", "And the cellar?", {}, "second");

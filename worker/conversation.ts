@@ -48,7 +48,10 @@ export class Conversation extends DurableObject<Env> {
   readonly #chat: ChatDesk;
   readonly #driver: Driver;
   readonly #tell: TurnTeller;
-  /** No tables yet: whoever looks at a name that they made up leaves nothing behind. */
+  /**
+   * No tables yet, or a crash while it was forgotten: whoever looks at a name that they made up, and what comes for a
+   * conversation that is gone, leaves nothing behind.
+   */
   #blank: boolean;
   /** When the alarm stands, as far as this instance knows. */
   #alarmAt: number | undefined;
@@ -165,6 +168,7 @@ export class Conversation extends DurableObject<Env> {
    * @param plan what Home knows at this moment: spares asking it again for the model call that follows
    */
   async settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void> {
+    if (this.#blank) return;
     const separated = await this.#media.separate(callId, outcome);
     if (!this.#calls.settle(callId, separated.outcome)) return;
     for (const picture of separated.added) this.#media.add(picture);
@@ -174,6 +178,7 @@ export class Conversation extends DurableObject<Env> {
 
   /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
   async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {
+    if (this.#blank) return;
     const call = this.#transcript.call(callId);
     if (!call) return;
     // It overtook the reply to submit: Home brings it again in a moment.
@@ -190,6 +195,7 @@ export class Conversation extends DurableObject<Env> {
 
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   async ask(asked: AskedOfPerson): Promise<void> {
+    if (this.#blank) return;
     const call = this.#transcript.call(asked.call);
     const turn = call && this.#transcript.turnAt(call.turn);
     if (!turn || call.outcome) return;
@@ -209,6 +215,7 @@ export class Conversation extends DurableObject<Env> {
 
   /** It was answered, or nobody needs to any more. */
   async closeQuestion(id: string, answer: string, by: string | null): Promise<void> {
+    if (this.#blank) return;
     const n = this.#transcript.questions.close(id, answer, by);
     const turn = n === undefined ? undefined : this.#transcript.turnAt(n);
     if (!turn) return;
@@ -218,6 +225,7 @@ export class Conversation extends DurableObject<Env> {
 
   /** Output of a device as it comes, for whoever watches. Never a row. */
   async progress(callId: string, tool: string | undefined, text: string): Promise<void> {
+    if (this.#blank) return;
     const call = this.#transcript.call(callId);
     const turn = call && this.#transcript.turnAt(call.turn);
     if (turn)
@@ -296,7 +304,7 @@ export class Conversation extends DurableObject<Env> {
     this.#forgotten();
   }
 
-  /** Before anything is stored. What is only reached once something was (`settle`, `/attach`) does without. */
+  /** Before the first thing is stored. */
   #makeTables(): void {
     if (!this.#blank) return;
     migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
@@ -312,7 +320,7 @@ export class Conversation extends DurableObject<Env> {
   /** `/attach?turn=…&after=seq`: the Worker's waiting room. Only the Worker can reach this. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    const turn = this.#transcript.turn(url.searchParams.get("turn") ?? "");
+    const turn = this.#blank ? undefined : this.#transcript.turn(url.searchParams.get("turn") ?? "");
     if (!turn) return new Response("no such turn", { status: 404 });
     const after = Number(url.searchParams.get("after") ?? 0);
     const missed = this.#tell.eventsAfter(turn, after);
@@ -330,6 +338,7 @@ export class Conversation extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#alarmAt = undefined;
+    if (this.#blank) return;
     if (this.#driver.driving) {
       await this.#lease();
       this.#chat.wake();

@@ -5,7 +5,9 @@ import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { type Answer, agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
+import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import { conversationOfMedia, MediaStore, mediaId, newMedia } from "./media.ts";
+import { migrate } from "./migrate.ts";
 
 const FEATURES = ["tool", "prompt", "cancel", "ack", "upload"];
 const CAMERA = { ...CPU, name: "snapshot", description: "Takes a picture", taints: true };
@@ -229,6 +231,7 @@ test("a person's picture is kept as one, and an odd one is refused by name", asy
 test("what is kept goes by age and by size, the oldest first, and no row is above 512 KiB", async () => {
   const stub = env.CONVERSATION.getByName(`a/api/${crypto.randomUUID()}`);
   await runInDurableObject(stub, async (_, { storage }) => {
+    migrate(storage, CONVERSATION_MIGRATIONS);
     const limits = { keepMs: 3_600_000, keepBytes: 3_000_000 };
     const store = new MediaStore({ storage, name: () => "a/api/x", limits: () => limits });
     const ids = [0, 1, 2].map(() => mediaId(crypto.randomUUID(), "a/api/x"));

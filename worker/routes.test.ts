@@ -11,6 +11,7 @@ import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, say, TestBridge } from "../test/workerd.ts";
 import { isBlank } from "./migrate.ts";
+import { conversationOf } from "./objects.ts";
 
 const callCpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
 const success = { status: "success", tool: "cpu", result: "load 0.5" };
@@ -230,6 +231,12 @@ describe("the rest", () => {
     expect((await ask(`${turn}/cancel`, { method: "POST" })).status).toBe(404);
     expect((await ask(path, { method: "DELETE" })).status).toBe(204);
     const stub = env.CONVERSATION.getByName("a/api/nobody-began");
+    expect(await runInDurableObject(stub, (_, { storage }) => isBlank(storage))).toBe(true);
+    // Nor does what comes late for one that is gone: Home would bring it again for ever.
+    const gone = conversationOf(env, "a/api/nobody-began");
+    await gone.settle("call", { status: "success", text: "late", elapsedMs: 1 });
+    await gone.progress("call", undefined, "late");
+    await gone.closeQuestion("question", "no", null);
     expect(await runInDurableObject(stub, (_, { storage }) => isBlank(storage))).toBe(true);
     expect((await say("nobody-began", script({ text: "begun" }))).body.answer).toBe("begun");
   });
