@@ -1,10 +1,12 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../test/wait.ts";
+import { casesOf } from "./testing/cases.ts";
 import { type House, house, rules } from "./testing/house.ts";
 
 let home: House;
@@ -88,6 +90,36 @@ test("accepted at once; the result comes later under the token, and again until 
   await home.start({ ...ALLOWED, folder, tools: [tool] });
   await home.result(await home.send("ping"));
   expect(home.peer.reports(token)).toHaveLength(2);
+});
+
+test("loop/async: the call is answered at once in the tool's own words, and completed later", async () => {
+  const one = casesOf("loop").find(({ id }) => id === "loop/async") ?? expect.fail("no such case");
+  const { a } = (one.given?.tools ?? {}) as {
+    a: { acceptedText: string; completes: { afterMs: number; text: string } };
+  };
+  const tool = defineTool({
+    ...brew().tool,
+    name: "a",
+    input: z.strictObject({}),
+    async execute(_input, { job }) {
+      const { afterMs, text } = a.completes;
+      const accepted = job(async () => pause(afterMs, textResult(text)), { maxMs: 60_000 });
+      return { ...accepted, content: textResult(a.acceptedText).content };
+    },
+  });
+  home = await house((request, count) =>
+    count === 1
+      ? { calls: [{ name: "a", args: {} }] }
+      : { text: String(request.messages.findLast(({ role }) => role === "tool")?.content) },
+  );
+  await home.start({ ...ALLOWED, tools: [tool] });
+  const payload = await home.result(await home.prompt("begin"));
+  expect({ 1: payload.content }).toEqual(one.expect.first);
+  const [begun] = payload.jobs as Array<{ job: string }>;
+  const calls = payload.calls as Array<{ name: string }>;
+  const later = await home.result(begun?.job ?? "");
+  expect(later).toMatchObject({ tool: calls[0]?.name, request_id: begun?.job });
+  expect({ from: "1", text: later.result }).toEqual(one.expect.later);
 });
 
 test("it outlives the time of its call, but not its own", async () => {

@@ -245,11 +245,13 @@ export class Dispatcher {
     const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs: now - call.createdAt };
     // The conversation that cancels knows already.
     this.#ledger.settle(call.id, outcome, true, now);
-    const payload = sent
-      ? this.#writer.notice(call.agent, "cancel", { request_id: call.id }, call.caller, now)
-      : undefined;
-    if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
+    if (sent) this.#tellToStop(call, now);
     return sent;
+  }
+
+  #tellToStop(call: LedgerCall, now: number): void {
+    const payload = this.#writer.notice(call.agent, "cancel", { request_id: call.id }, call.caller, now);
+    if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
   }
 
   /** A call that is cancelled before it got here must not start when it does. */
@@ -299,10 +301,9 @@ export class Dispatcher {
       for (const call of this.#ledger.overdue(now)) {
         const what = call.command === "tool" ? `'${String(call.payload.tool)}'` : `the ${call.command}`;
         const delivered = call.state === "sent" || call.state === "taken";
-        await this.settle(
-          call,
-          silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent),
-        );
+        const outcome = silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent);
+        // Should it still be at it, or get the call only now: nobody waits for what it would do.
+        if ((await this.settle(call, outcome)) && delivered) this.#tellToStop(call, now);
       }
       await this.#handover.again(now);
       tidy(this.#home, now);

@@ -34,6 +34,7 @@ export type Case = {
     allow?: string[];
     race?: string;
     schema?: Record<string, unknown>;
+    tools?: Record<string, unknown>;
   };
   input: Record<string, unknown>;
   parallel?: Array<Record<string, unknown>>;
