@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
@@ -128,6 +128,46 @@ describe("an approval", () => {
       error: expect.stringContaining("nobody approved it"),
     });
     expect(marks()).toEqual([]);
+  });
+
+  test("stands in the record: who said what, and when; not for a call that nobody was asked about", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
+    const agent = await home.start({ folder, approvalMs: 20_000 });
+    const answers = [
+      ["approve", { by: "berta" }],
+      ["deny", { by: "carl" }],
+      // Over the LAN, by a peer that names nobody.
+      ["deny", {}],
+    ] as const;
+    for (const [answer, by] of answers) {
+      const id = await home.tool("append");
+      const { question_id, approval } = await home.question(id);
+      await home.answer(question_id, answer, { hash: approval?.hash, ...by });
+      await home.result(id);
+    }
+    await home.result(await home.tool("slow", { ms: 1 }));
+    await agent.stop();
+    const days = join(folder, "eye.state/audit");
+    const [day = ""] = readdirSync(days).filter((name) => name.endsWith(".jsonl"));
+    const lines = readFileSync(join(days, day), "utf8").trim().split("\n");
+    const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(lines.map((line) => JSON.parse(line).approval)).toEqual([
+      { approved: true, by: "berta", at },
+      { approved: false, by: "carl", at },
+      { approved: false, by: "lan", at },
+      undefined,
+    ]);
+  });
+
+  test("that nobody gives stands in the record without a name", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
+    const agent = await home.start({ folder, approvalMs: 30 });
+    await home.result(await home.tool("append"));
+    await agent.stop();
+    const days = join(folder, "eye.state/audit");
+    const [day = ""] = readdirSync(days).filter((name) => name.endsWith(".jsonl"));
+    const { approval } = JSON.parse(readFileSync(join(days, day), "utf8"));
+    expect(approval).toEqual({ approved: false, at: expect.any(String) });
   });
 
   test("of one call is none of another with other arguments, not by its hash either", async () => {

@@ -267,7 +267,8 @@ export class Inbox {
   #answered(command: Command): Reply {
     const answer = check(AnswerCommand, command.payload);
     if (!answer.ok) return failed(`payload.${answer.error}`);
-    const taken = this.#options.device.questions.answer(answer.value, command.request_id);
+    const { by = (command.caller ?? UNNAMED).principal } = answer.value;
+    const taken = this.#options.device.questions.answer({ ...answer.value, by }, command.request_id);
     return taken.ok ? succeeded({ status: "answered" }) : failed(taken.error);
   }
 

@@ -76,7 +76,12 @@ test("rules for what is not there are found", () => {
 });
 
 describe("verdict", () => {
-  const person = (text: string, hash: string | undefined = "h") => ({ by: "person" as const, text, hash });
+  const person = (text: string, hash: string | undefined = "h") => ({
+    by: "person" as const,
+    text,
+    hash,
+    principal: "anna",
+  });
 
   test("only the one word, for exactly what was asked, approves", () => {
     expect(verdictOf("bash", person("approve"), "h")).toEqual({ approved: true });
@@ -90,7 +95,7 @@ describe("verdict", () => {
 
   test.each([
     [person("approve", "other"), "the approval was for something else"],
-    [{ by: "person" as const, text: "approve", hash: undefined }, "the approval did not say what it was for"],
+    [{ ...person("approve"), hash: undefined }, "the approval did not say what it was for"],
     [{ by: "nobody" as const, afterMs: 600_000 }, "nobody approved it within 10 min"],
     [{ by: "end" as const }, "the call ended while it waited for the approval"],
   ])("no: %o", (answered, why) => {

@@ -24,18 +24,18 @@ test("asks, and gives the answer to whom asked; the same answer again is no seco
     },
   ]);
   const question_id = said[0]?.question_id ?? "";
-  expect(questions.answer({ question_id, answer: "c" }, "1")).toEqual({
+  expect(questions.answer({ question_id, answer: "c", by: "anna" }, "1")).toEqual({
     ok: false,
     error: "answer: right would be one of: a, b",
   });
-  expect(questions.answer({ question_id, answer: "b" }, "2")).toEqual({ ok: true });
-  expect(await answered).toEqual({ by: "person", text: "b", hash: undefined });
-  expect(questions.answer({ question_id, answer: "b" }, "2")).toEqual({ ok: true });
-  expect(questions.answer({ question_id, answer: "a" }, "3")).toEqual({
+  expect(questions.answer({ question_id, answer: "b", by: "anna" }, "2")).toEqual({ ok: true });
+  expect(await answered).toEqual({ by: "person", text: "b", hash: undefined, principal: "anna" });
+  expect(questions.answer({ question_id, answer: "b", by: "anna" }, "2")).toEqual({ ok: true });
+  expect(questions.answer({ question_id, answer: "a", by: "anna" }, "3")).toEqual({
     ok: false,
     error: `question ${question_id} was answered already`,
   });
-  expect(questions.answer({ question_id: "other", answer: "a" }, "4")).toEqual({
+  expect(questions.answer({ question_id: "other", answer: "a", by: "anna" }, "4")).toEqual({
     ok: false,
     error: "no open question other",
   });
@@ -49,7 +49,7 @@ test("nobody answers: its time ends, and a late answer is told so", async () => 
   const question_id = said[0]?.question_id ?? "";
   await vi.advanceTimersByTimeAsync(1);
   expect(await answered).toEqual({ by: "nobody", afterMs: 5_000 });
-  expect(questions.answer({ question_id, answer: "a" }, "1")).toEqual({
+  expect(questions.answer({ question_id, answer: "a", by: "anna" }, "1")).toEqual({
     ok: false,
     error: `question ${question_id} is no longer open: its time was over`,
   });
@@ -62,7 +62,7 @@ test("after a stop of the process an answer that is read before the timers ran i
   const answered = questions.ask({ requestId: "r", text: "?" }, new AbortController().signal);
   now = 600_000;
   const question_id = said[0]?.question_id ?? "";
-  expect(questions.answer({ question_id, answer: "approve" }, "1")).toMatchObject({
+  expect(questions.answer({ question_id, answer: "approve", by: "anna" }, "1")).toMatchObject({
     ok: false,
     error: expect.stringContaining("its time was over"),
   });
@@ -75,7 +75,7 @@ test("the end of the call ends its question", async () => {
   control.abort();
   expect(await answered).toEqual({ by: "end" });
   const question_id = said[0]?.question_id ?? "";
-  expect(questions.answer({ question_id, answer: "a" }, "1")).toMatchObject({
+  expect(questions.answer({ question_id, answer: "a", by: "anna" }, "1")).toMatchObject({
     ok: false,
     error: expect.stringContaining("its call has ended"),
   });
@@ -93,7 +93,7 @@ test("it is said again, with the time that is left, to those who were away; and 
   expect(said[2]?.question_id).toBe(said[1]?.question_id);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(said[3]).toMatchObject({ request_id: "one", expires_in_ms: 540_000 });
-  questions.answer({ question_id: said[0]?.question_id ?? "", answer: "x" }, "a");
+  questions.answer({ question_id: said[0]?.question_id ?? "", answer: "x", by: "anna" }, "a");
   await one;
   said.length = 0;
   questions.announce();

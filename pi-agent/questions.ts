@@ -26,7 +26,7 @@ export type Asked = {
 };
 
 export type Answered =
-  | { by: "person"; text: string; hash: string | undefined }
+  | { by: "person"; text: string; hash: string | undefined; principal: string }
   /** Nobody answered in time. */
   | { by: "nobody"; afterMs: number }
   /** The call ended first. */
@@ -79,8 +79,12 @@ export class Questions {
     }
   }
 
-  /** @param answerId the request id of the `answer` command: the same one a second time is no second answer */
-  answer({ question_id, answer, hash }: AnswerCommand, answerId: string): AnswerTaken {
+  /**
+   * @param command.by who answered
+   * @param answerId the request id of the `answer` command: the same one a second time is no second answer
+   */
+  answer(command: AnswerCommand & { by: string }, answerId: string): AnswerTaken {
+    const { question_id, answer, hash, by } = command;
     const open = this.#open.get(question_id);
     if (!open) return this.#notOpen(question_id, answerId);
     // After a stop of this process an answer is read before the timer that should have closed the question.
@@ -95,7 +99,7 @@ export class Questions {
       return { ok: false, error: `answer: right would be one of: ${options.join(", ")}` };
     }
     this.#close(question_id, { why: "answered", answerId });
-    open.close({ by: "person", text: answer, hash });
+    open.close({ by: "person", text: answer, hash, principal: by });
     return { ok: true };
   }
 

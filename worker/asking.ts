@@ -167,6 +167,7 @@ export class Asking {
     const payload = {
       question_id: question.agentQuestion,
       answer,
+      ...(question.answeredBy !== null && { by: question.answeredBy }),
       ...(question.approval && { hash: question.approval.hash }),
     };
     const order = {

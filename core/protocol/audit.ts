@@ -26,6 +26,8 @@ export const AuditLine = z.looseObject({
   call_id: text(128),
   request_id: text(128),
   caller: z.looseObject({ principal: text(200), role: text(64), channel: text(64) }),
+  /** What a person said when the call had to be approved; `by` is missing when nobody answered. */
+  approval: z.optional(z.looseObject({ approved: z.boolean(), by: z.optional(text(200)), at: text(40) })),
 });
 export type AuditLine = z.infer<typeof AuditLine>;
 

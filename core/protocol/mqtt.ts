@@ -204,5 +204,7 @@ export const AnswerCommand = z.looseObject({
   question_id: text(64),
   answer: text(4_000),
   hash: z.optional(text(64)),
+  /** Who answered; the command's caller is who asked for the call. */
+  by: z.optional(text(200)),
 });
 export type AnswerCommand = z.infer<typeof AnswerCommand>;

@@ -3,7 +3,7 @@ import type { InnerCall, Question, Tool, ToolResult } from "@edgecall/core/tools
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
 import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { parseArguments, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
-import { approvalRefusal } from "../approvals.ts";
+import { type Approval, askForApproval } from "../approvals.ts";
 import type { Budget } from "../budget.ts";
 import { blocks } from "../genome.ts";
 import { decide } from "../policy.ts";
@@ -38,13 +38,18 @@ export async function runAction(
   device: Device,
   starting?: (tool: Tool) => Promise<ToolResult | undefined>,
 ): Promise<RunOutcome & { ran: boolean }> {
-  const outcome = await attempt(action, call, device, starting);
-  note(action, outcome, call, device);
+  const { approval, ...outcome } = await attempt(action, call, device, starting);
+  note(action, { ...outcome, approval }, call, device);
   return outcome;
 }
 
 /** Into the record and the figures, whatever it came to; a refusal is a call as well. */
-function note(action: Action, { result, elapsedMs }: RunOutcome, call: CommandCall, device: Device): void {
+function note(
+  action: Action,
+  { result, elapsedMs, approval }: RunOutcome & { approval: Approval | undefined },
+  call: CommandCall,
+  device: Device,
+): void {
   const { fault, details } = result;
   device.toolMetrics.count(
     action.name,
@@ -62,6 +67,7 @@ function note(action: Action, { result, elapsedMs }: RunOutcome, call: CommandCa
     call_id: action.callId.slice(0, 128),
     request_id: call.command.request_id,
     caller: call.caller,
+    ...(approval && { approval }),
   });
 }
 
@@ -70,15 +76,17 @@ async function attempt(
   call: CommandCall,
   device: Device,
   starting?: (tool: Tool) => Promise<ToolResult | undefined>,
-): Promise<RunOutcome & { ran: boolean }> {
+): Promise<RunOutcome & { ran: boolean; approval: Approval | undefined }> {
   // Skills may be read again while it waits for an approval: what was approved is what runs.
   const { registry } = device;
   const tool = registry.get(action.name);
   // For arguments that the tool would refuse nobody has to be asked.
   const runnable = tool && parseArguments(tool, action.args).ok ? tool : undefined;
-  const refusal =
-    runnable && ((await refusalOf(runnable, action, call, device)) ?? (await starting?.(runnable)));
-  if (refusal) return { result: refusal, elapsedMs: 0, ran: false };
+  const { refusal: refused, approval }: Permitted = runnable
+    ? await permit(runnable, action, call, device)
+    : {};
+  const refusal = refused ?? (runnable && (await starting?.(runnable)));
+  if (refusal) return { result: refusal, elapsedMs: 0, ran: false, approval };
   const outcome = await runTool(
     registry,
     {
@@ -102,7 +110,7 @@ async function attempt(
   );
   // What a job brings comes with the job.
   if (runnable?.taints && outcome.result.job === undefined) call.taint.brought = true;
-  return { ...outcome, ran: runnable !== undefined };
+  return { ...outcome, ran: runnable !== undefined, approval };
 }
 
 /** Recorded like the calls of a prompt: a process that is killed leaves behind what a tool had others do. */
@@ -115,12 +123,10 @@ async function callWithin(inner: InnerCall, call: CommandCall, device: Device): 
   return outcome;
 }
 
-async function refusalOf(
-  tool: Tool,
-  action: Action,
-  call: CommandCall,
-  device: Device,
-): Promise<ToolResult | undefined> {
+/** Without a `refusal` it may run; `approval` when a person was asked. */
+type Permitted = { refusal?: ToolResult; approval?: Approval };
+
+async function permit(tool: Tool, action: Action, call: CommandCall, device: Device): Promise<Permitted> {
   // On top of the policy and before anybody is asked: a genome can only take away.
   if (blocks(device.profile.genome, tool, action.name)) {
     device.log("info", "policy.refused", {
@@ -128,7 +134,7 @@ async function refusalOf(
       tool: tool.name,
       rule: "genome",
     });
-    return faultResult("blocked", errorText.blockedAction(action.name));
+    return { refusal: faultResult("blocked", errorText.blockedAction(action.name)) };
   }
   const parsed = parseArguments(tool, action.args);
   const effect = (parsed.ok && tool.effectIn?.(parsed.input)) || tool.effect;
@@ -136,14 +142,14 @@ async function refusalOf(
     tainted: call.taint.came || call.taint.brought,
     danger: parsed.ok ? tool.danger?.(parsed.input, call.caller) : undefined,
   });
-  if (decision.do === "allow") return undefined;
-  const refusal =
+  if (decision.do === "allow") return {};
+  const permitted: Permitted =
     decision.do === "deny"
-      ? faultResult("blocked", decision.text)
-      : await approvalRefusal({ tool, args: action.args, reason: decision.reason }, call, device);
+      ? { refusal: faultResult("blocked", decision.text) }
+      : await askForApproval({ tool, args: action.args, reason: decision.reason }, call, device);
   const log = { request_id: call.command.request_id, tool: tool.name, rule: decision.do };
-  device.log("info", refusal ? "policy.refused" : "policy.approved", log);
-  return refusal;
+  device.log("info", permitted.refusal ? "policy.refused" : "policy.approved", log);
+  return permitted;
 }
 
 /** @throws Unanswered */

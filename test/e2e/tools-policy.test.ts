@@ -189,17 +189,20 @@ test.skipIf(noSandbox !== undefined)("all of it stands in the record at home, wi
     return entries.reverse();
   };
 
-  const denied = { result: "error", error_type: "permission_denied", error: DENIED, exit_code: null };
+  const approval = (approved: boolean) => ({ approved, by: "anna", at: expect.any(String) });
+  const no = { result: "error", error_type: "permission_denied", error: DENIED, exit_code: null };
+  const denied = { ...no, approval: approval(false) };
   const ran = { result: "success", exit_code: 0 };
+  const approved = { ...ran, approval: approval(true) };
   const bash = (command: string, came: object) => ({ tool: "bash", parameters: { command }, ...came });
   expect(await recorded("agent=careful", 5)).toMatchObject([
     bash("echo ran | tee -a as-an-action.txt", denied),
-    bash("echo ran | tee -a as-an-action.txt", ran),
+    bash("echo ran | tee -a as-an-action.txt", approved),
     bash("echo ran | tee -a by-the-device-s-own-loop.txt", denied),
-    bash("echo ran | tee -a by-the-device-s-own-loop.txt", ran),
+    bash("echo ran | tee -a by-the-device-s-own-loop.txt", approved),
     bash("touch guest", denied),
   ]);
-  const keep = [bash("ls -d keep", ran), bash("rm -rf keep", denied), bash("rm -rf keep", ran)];
+  const keep = [bash("ls -d keep", ran), bash("rm -rf keep", denied), bash("rm -rf keep", approved)];
   expect(await recorded("agent=trusting", 6)).toMatchObject([...keep, ...keep]);
   const counted = { agent_id: "skilled", tool: "count_lines", parameters: { path: "list.txt" }, ...ran };
   expect(await recorded("tool=count_lines", 4)).toMatchObject([counted, counted, counted, counted]);

@@ -107,6 +107,11 @@ function Lines({ entries }: { entries: AuditLine[] }) {
             <td class="mono">{entry.tool}</td>
             <td>
               {entry.caller.principal} <small>over {entry.caller.channel}</small>
+              {entry.approval && (
+                <div>
+                  <small>{approvalWords(entry.approval)}</small>
+                </div>
+              )}
             </td>
             <td>
               <span class={`state ${entry.result}`}>
@@ -123,6 +128,11 @@ function Lines({ entries }: { entries: AuditLine[] }) {
       </tbody>
     </table>
   );
+}
+
+function approvalWords({ approved, by }: NonNullable<AuditLine["approval"]>): string {
+  if (by === undefined) return "nobody approved it";
+  return `${approved ? "approved" : "denied"} by ${by}`;
 }
 
 function pathOf(filter: Filter, limit: number): string {

@@ -109,6 +109,7 @@ export type AuditLine = {
   elapsed_ms: number;
   call_id: string;
   caller: { principal: string; role: string; channel: string };
+  approval?: { approved: boolean; by?: string; at: string };
 };
 
 export type Status = {
