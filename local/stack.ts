@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify as toToml } from "smol-toml";
+import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/node-options.ts";
 import { startBroker } from "./broker.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { STAND_IN_MODEL, startStandIn } from "./stand-in/server.ts";
@@ -56,8 +57,8 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   });
   const agent = start(
     "agent",
-    [script("../pi-agent/main.ts"), "--config", writeAgentToml(settings, mqttUrl, env)],
-    {},
+    [...NODE_FLAGS, script("../pi-agent/main.ts"), "--config", writeAgentToml(settings, mqttUrl, env)],
+    NODE_ENVIRONMENT,
   );
   const children = { worker, bridge, agent };
 

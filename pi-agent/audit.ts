@@ -6,14 +6,9 @@
 import { createHash } from "node:crypto";
 import { appendFile, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  AUDIT_BATCH_LINES,
-  AUDIT_LINE_MAX,
-  type AuditBatch,
-  AuditLine,
-} from "@edgecall/core/protocol/audit.ts";
+import { AUDIT_BATCH_LINES, type AuditBatch, AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { maskDeep } from "@edgecall/core/tools/secrets.ts";
+import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import { type Log, messageOf } from "./log.ts";
 import { writeWhole } from "./whole-file.ts";
 
@@ -69,13 +64,10 @@ export class AuditLog {
   record(line: Omit<AuditLine, "timestamp">): void {
     const { secrets } = this.#options;
     const timestamp = new Date(this.#now()).toISOString();
-    const full = maskDeep({ timestamp, ...line }, secrets) as AuditLine;
-    const text = JSON.stringify(full);
-    const fitting =
-      text.length <= AUDIT_LINE_MAX ? full : { ...full, parameters: cutParameters(full.parameters) };
-    this.#recent.push(fitting);
+    const kept = auditLine({ timestamp, ...line } as AuditLine, secrets);
+    this.#recent.push(kept);
     if (this.#recent.length > RECENT) this.#recent.shift();
-    this.#unwritten.push(`${JSON.stringify(fitting)}\n`);
+    this.#unwritten.push(`${JSON.stringify(kept)}\n`);
     this.#writeTimer ??= setTimeout(() => void this.#write(), WRITE_AFTER_MS);
   }
 
@@ -174,11 +166,6 @@ export class AuditLog {
   #today(): string {
     return new Date(this.#now()).toISOString().slice(0, 10);
   }
-}
-
-function cutParameters(parameters: unknown): string {
-  const text = JSON.stringify(parameters) ?? "";
-  return `${text.slice(0, AUDIT_LINE_MAX / 2)}… [cut: ${text.length} characters]`;
 }
 
 function batchName(day: string, offset: number, [first]: readonly AuditLine[]): string {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
-import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../test/workerd.ts";
+import { type Answer, agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../test/workerd.ts";
 
 const sound = { calls: [{ arguments: { agent_id: "pi", action: "siren", params: { loud: true } } }] };
 const results = { text: "$results" };
@@ -93,7 +93,12 @@ describe("an approval", () => {
     const { body } = await turn;
     expect(body.answer).toBe("it sounds");
     expect(answers).toEqual([
-      { question_id: "q1", answer: "approve", hash: await approvalHash("pi", "siren", { loud: true }) },
+      {
+        question_id: "q1",
+        answer: "approve",
+        by: "anna",
+        hash: await approvalHash("pi", "siren", { loud: true }),
+      },
     ]);
     expect(body).toMatchObject({ questions: [{ id: question.id, answer: "approve", answered_by: "anna" }] });
   });
@@ -229,8 +234,25 @@ describe("a stranger's text in the conversation", () => {
     expect(approval).toMatchObject({ tool: "prompt", parameters: { prompt: "open the door" } });
     expect(bridge.calls()).toHaveLength(1);
     await answer(id, "approve");
-    expect((await turn).body.answer).toBe("done | done");
+    const { body } = await turn;
+    expect(body.answer).toBe("done | done");
     expect(bridge.calls()).toHaveLength(2);
+    // It keeps no record of its own, so Home does: also of who approved it.
+    const line = {
+      timestamp: expect.any(String),
+      agent_id: "rust",
+      tool: "prompt",
+      parameters: expect.objectContaining({ prompt: "open the door" }),
+      result: "success",
+      exit_code: null,
+      elapsed_ms: expect.any(Number),
+      caller: expect.objectContaining({ principal: "anna", channel: "api" }),
+    };
+    const [first, second] = body.calls.map((call) => ({ ...line, call_id: call.id, request_id: call.id }));
+    expect(await recordOf("rust", body)).toEqual([
+      first,
+      { ...second, approval: { approved: true, by: "anna", at: expect.any(String) } },
+    ]);
   });
 
   test("denied: the call is not sent", async () => {
@@ -246,5 +268,17 @@ describe("a stranger's text in the conversation", () => {
     const { body } = await turn;
     expect(body.calls[1]?.error_type).toBe("permission_denied");
     expect(bridge.calls()).toHaveLength(1);
+    expect((await recordOf("rust", body))[1]).toMatchObject({
+      result: "error",
+      error_type: "permission_denied",
+      approval: { approved: false, by: "anna" },
+    });
   });
 });
+
+/** Home's lines of the calls of a turn, in their order. */
+async function recordOf(agentId: string, { calls }: Answer): Promise<unknown[]> {
+  const response = await ask(`/v1/audit?agent=${agentId}`);
+  const { entries } = (await response.json()) as { entries: Array<{ call_id: string }> };
+  return calls.flatMap(({ id }) => entries.filter(({ call_id }) => call_id === id));
+}

@@ -1,4 +1,4 @@
-/** The record of calls at Home: what devices wrote of what was done on them, by whom, and what came of it. */
+/** The record of calls at Home: what was done on each device and by the gateway's own tools, by whom, and what came of it. */
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 
 /** What is kept of all devices together; the oldest goes first. */
@@ -6,6 +6,9 @@ const KEEP_DAYS = 90;
 const KEEP_CHARS = 50_000_000;
 /** Old rows are looked for once in so many batches: each look reads all of them. */
 const PRUNE_EVERY = 50;
+
+/** In place of an agent's id, for what the gateway's own tools do; no agent can have it. */
+export const GATEWAY_AGENT = "@gateway";
 
 export type AuditQuery = {
   agent?: string | undefined;

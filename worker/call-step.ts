@@ -55,6 +55,8 @@ export class CallStep {
       countAttempt: (n) => host.transcript.countAttempt(n),
       progressed: (n) => host.transcript.progressed(n),
       settle: (callId, outcome) => void this.settle(callId, outcome),
+      name: () => host.name(),
+      record: async (callId, line) => await host.home().record(callId, line),
     });
   }
 

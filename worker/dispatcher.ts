@@ -10,6 +10,7 @@ import type { BridgeSocket } from "./bridge-socket.ts";
 import { CommandWriter } from "./command-writer.ts";
 import { type CallTarget, type Order, PROMPT_MAX_MS } from "./edge-call.ts";
 import type { Env } from "./env.ts";
+import { NOBODY } from "./foreign-audit.ts";
 import { Handover } from "./handover.ts";
 import type { Plan } from "./home.ts";
 import type { HomeContext } from "./home-context.ts";
@@ -244,7 +245,7 @@ export class Dispatcher {
     const errorType = sent ? "outcome_unknown" : "execution_failed";
     const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs: now - call.createdAt };
     // The conversation that cancels knows already.
-    this.#ledger.settle(call.id, outcome, true, now);
+    if (this.#ledger.settle(call.id, outcome, true, now)) this.#handover.record(call, outcome);
     if (sent) this.#tellToStop(call, now);
     return sent;
   }
@@ -258,7 +259,7 @@ export class Dispatcher {
   #bury(id: string, conversation: string, now: number): void {
     const order: Order = { command: "cancelled", payload: {}, silenceMs: 1, totalMs: 1, idempotent: true };
     const caller: Caller = GATEWAY;
-    const call = this.#ledger.add({ id, conversation, agent: "-", caller, order }, 0, "waiting", now);
+    const call = this.#ledger.add({ id, conversation, agent: NOBODY, caller, order }, 0, "waiting", now);
     this.#stop(call, now);
   }
 

@@ -1,5 +1,6 @@
 /** The end of a call: settled once, and handed to its conversation by name, again (for two days) until that has it. */
 import type { Env } from "./env.ts";
+import { foreignLine, NOBODY } from "./foreign-audit.ts";
 import type { Plan } from "./home.ts";
 import type { HomeContext } from "./home-context.ts";
 import { JOB, KEEP_SETTLED_MS, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
@@ -11,15 +12,17 @@ export class Handover {
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #ledger: Ledger;
+  readonly #record: Pick<HomeContext, "agents" | "audit" | "questions">;
   readonly #arm: () => Promise<void>;
   readonly #tries = new Tries();
   #plan: () => Plan | undefined = () => undefined;
 
   /** @param arm sets Home's alarm anew: there is something to hand over later */
-  constructor(home: Pick<HomeContext, "ctx" | "env" | "ledger">, arm: () => Promise<void>) {
+  constructor(home: Omit<HomeContext, "bridge">, arm: () => Promise<void>) {
     this.#ctx = home.ctx;
     this.#env = home.env;
     this.#ledger = home.ledger;
+    this.#record = home;
     this.#arm = arm;
   }
 
@@ -36,6 +39,7 @@ export class Handover {
   async settle(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
     const handedOver = await this.#handOver(call, outcome);
     if (!this.#ledger.settle(call.id, outcome, handedOver, Date.now())) return false;
+    this.record(call, outcome);
     for (const socket of this.#ctx.getWebSockets(call.id)) tellOutcome(socket, outcome);
     if (!handedOver) await this.#arm();
     return true;
@@ -45,7 +49,15 @@ export class Handover {
   async settleLate(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
     const now = Date.now();
     if (!this.#ledger.replace(call.id, outcome, now)) return;
+    this.record(call, outcome);
     await this.#redeliver({ ...call, settledAt: now, lateFor: call.lateFor ?? call.id }, outcome);
+  }
+
+  /** Agents of ours keep a record themselves, and send it. What comes late takes the place of what was known. */
+  record(call: LedgerCall, outcome: SettledOutcome): void {
+    const { agents, audit, questions } = this.#record;
+    if (call.agent === NOBODY || agents.features(call.agent).length > 0) return;
+    audit.add(call.agent, call.id, [foreignLine(call, outcome, questions.decidedOf(call.id))]);
   }
 
   /** Hands over what could not be handed over before, when it is due. */

@@ -15,7 +15,7 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import { Agents, type AgentView } from "./agents.ts";
 import { Asking } from "./asking.ts";
-import { Audit, type AuditQuery } from "./audit.ts";
+import { Audit, type AuditQuery, GATEWAY_AGENT } from "./audit.ts";
 import { BridgeDesk } from "./bridge-desk.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
 import { tellNews, watcherTags } from "./call-watchers.ts";
@@ -281,6 +281,11 @@ export class Home extends DurableObject<Env> {
   }
 
   /** Lines of the record, the newest first. */
+  /** A call of a tool of the gateway's own; again under the same name, it takes the place of itself. */
+  async record(callId: string, line: AuditLine): Promise<void> {
+    this.#home.audit.add(GATEWAY_AGENT, callId, [line]);
+  }
+
   async audit(query: AuditQuery): Promise<AuditLine[]> {
     return this.#home.audit.find(query);
   }

@@ -38,6 +38,7 @@ export type HomeStub = Pick<
   | "watch"
   | "answer"
   | "questions"
+  | "record"
   | "command"
   | "cancel"
   | "targets"

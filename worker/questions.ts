@@ -26,6 +26,8 @@ export type Question = Asked & {
   told: boolean;
   answer: string | null;
   answeredBy: string | null;
+  /** Epoch ms; when it was closed, if nobody answered. */
+  answeredAt: number | null;
 };
 
 type QuestionRow = {
@@ -42,6 +44,7 @@ type QuestionRow = {
   told: number;
   answer: string | null;
   answered_by: string | null;
+  answered_at: number | null;
 };
 
 /** How a question can end beside an answer; kept in `answer` so that it is closed exactly once. */
@@ -93,6 +96,11 @@ export class Questions {
     return this.#select("WHERE call = ? AND answer IS NULL", call);
   }
 
+  /** The gateway's own about a call, when it is closed. */
+  decidedOf(call: string): Question | undefined {
+    return this.#select("WHERE call = ? AND agent_question IS NULL AND answer IS NOT NULL", call)[0];
+  }
+
   untold(): Question[] {
     return this.#select("WHERE told = 0 AND answer IS NULL");
   }
@@ -122,7 +130,7 @@ export class Questions {
       );
     }
     this.close(id, answer, by.principal, now);
-    return { ok: true, question: { ...question, answer, answeredBy: by.principal } };
+    return { ok: true, question: { ...question, answer, answeredBy: by.principal, answeredAt: now } };
   }
 
   close(id: string, answer: string, by: string | null, now: number): void {
@@ -187,5 +195,6 @@ function toQuestion(row: QuestionRow): Question {
     told: row.told === 1,
     answer: row.answer,
     answeredBy: row.answered_by,
+    answeredAt: row.answered_at,
   };
 }

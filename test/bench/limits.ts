@@ -3,6 +3,7 @@ import type { BatchFigures } from "./batches.ts";
 import type { Costs } from "./cost/measure.ts";
 import type { CpuFigures } from "./cpu.ts";
 import type { MemoryFigures } from "./memory.ts";
+import { startWords } from "./node-starts.ts";
 import type { Measured } from "./rounds.ts";
 import type { Sizes } from "./sizes.ts";
 
@@ -41,8 +42,8 @@ export function judge({ measured, sizes, memory }: Results): Judged[] {
       atMost: false,
     }),
     limit("the Worker, minified, in gzip", sizes.gzipBytes / 1_024, WORKER_GZIP_KIB, { unit: "KiB" }),
-    ...memory.flatMap(({ flags, bareNode, idle, afterCalls }) => {
-      const how = flags.length > 0 ? ` (${flags.join(" ")})` : "";
+    ...memory.flatMap(({ start, bareNode, idle, afterCalls }) => {
+      const how = ` (${startWords(start)})`;
       return [
         limit(`the agent's memory over bare Node, idle${how}`, idle / bareNode, AGENT_RSS_RATIO),
         limit(

@@ -14,6 +14,7 @@ import { startMqttFloor, startPathFloor } from "./floors.ts";
 import { judge, type Results } from "./limits.ts";
 import { measureMemory } from "./memory.ts";
 import { startMosquitto } from "./mosquitto.ts";
+import { NODE_STARTS } from "./node-starts.ts";
 import { startPath } from "./path.ts";
 import { Processes } from "./processes.ts";
 import { LEVELS, measureRounds } from "./rounds.ts";
@@ -43,8 +44,6 @@ const QUICK = {
   batchPairs: 2,
   cost: { slowMs: 2_000, idleMs: 2_000 },
 };
-/** Without any, and with the one that keeps the young generation small, as the agent's unit would start it. */
-const FLAG_SETS = [[], ["--max-semi-space-size=1"]];
 /**
  * Where the rows are by default. workerd syncs each transaction to the disk on its only thread, and a virtual
  * disk takes 0.2 to 2 ms for that, by what its neighbours do: the figures would be the disk's. Durable Objects
@@ -112,7 +111,7 @@ async function bench(): Promise<Results> {
   say("costs: each turn is counted until its last alarm has run");
   const costs = await measureCosts(dir, processes, plan.cost);
   say(`memory: the agents are left alone for ${plan.idleMs / 1_000} s`);
-  const memory = await measureMemory(dir, mqttUrl, plan.idleMs, processes, FLAG_SETS);
+  const memory = await measureMemory(dir, mqttUrl, plan.idleMs, processes, NODE_STARTS);
   return { measured, cpu, batches, costs, memory, sizes: await workerSizes() };
 }
 

@@ -8,6 +8,7 @@ import type { MqttClient } from "mqtt";
 import { until } from "../wait.ts";
 import { BENCH_ACTION, writeAgentConfig, writeAgentProgram } from "./agents.ts";
 import { connectBroker } from "./floor/broker-client.ts";
+import type { NodeStart } from "./node-starts.ts";
 import type { Leashed, Processes } from "./processes.ts";
 import { median } from "./stats.ts";
 
@@ -17,8 +18,8 @@ const CALLS = 100;
 const BARE_NODE = "setInterval(()=>{},1e6)";
 
 export type MemoryFigures = {
-  /** Node's flags, for both. */
-  flags: string[];
+  /** How Node was started, for both. */
+  start: NodeStart;
   /** Median resident set, bytes. */
   bareNode: number;
   idle: number;
@@ -31,23 +32,24 @@ export async function measureMemory(
   mqttUrl: string,
   idleMs: number,
   processes: Processes,
-  flagSets: string[][],
+  starts: readonly NodeStart[],
 ): Promise<MemoryFigures[]> {
   const gateway = await TinyGateway.connect(mqttUrl);
   const program = await writeAgentProgram(dir);
   try {
     const sets = [];
-    for (const [at, flags] of flagSets.entries()) {
+    for (const [at, start] of starts.entries()) {
       const bare: Leashed[] = [];
       const agents: Array<Leashed & { id: string }> = [];
       for (let i = 0; i < OF_EACH; i += 1) {
         const id = `rss-${at}-${i}`;
         const config = writeAgentConfig(dir, mqttUrl, id);
-        const node = [process.execPath, ...flags];
-        bare.push(await processes.start(`bare-${at}-${i}`, [...node, "-e", BARE_NODE]));
-        agents.push({ id, ...(await processes.start(id, [...node, program, "--config", config])) });
+        const node = [process.execPath, ...start.flags];
+        bare.push(await processes.start(`bare-${at}-${i}`, [...node, "-e", BARE_NODE], start.env));
+        const agent = [...node, program, "--config", config];
+        agents.push({ id, ...(await processes.start(id, agent, start.env)) });
       }
-      sets.push({ flags, bare, agents });
+      sets.push({ start, bare, agents });
     }
     const ids = sets.flatMap((set) => set.agents.map((agent) => agent.id));
     await until(() => ids.every((id) => gateway.online.has(id)), {
@@ -57,8 +59,8 @@ export async function measureMemory(
     await sleep(idleMs);
     const idle = sets.map(({ bare, agents }) => ({ bareNode: medianRss(bare), idle: medianRss(agents) }));
     await Promise.all(ids.map((id) => gateway.call(id, CALLS)));
-    return sets.map(({ flags, agents }, at) => ({
-      flags,
+    return sets.map(({ start, agents }, at) => ({
+      start,
       bareNode: idle[at]?.bareNode ?? Number.NaN,
       idle: idle[at]?.idle ?? Number.NaN,
       afterCalls: medianRss(agents),

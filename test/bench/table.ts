@@ -1,5 +1,7 @@
 /** The figures as a person reads them. */
+
 import { judge, type Results } from "./limits.ts";
+import { startWords } from "./node-starts.ts";
 import { LEVELS, type RatioOf, ROWS, type Row } from "./rounds.ts";
 
 const NAMES: Record<Row, string> = {
@@ -45,8 +47,8 @@ export function table(results: Results): string {
     `processor time of a call, its share of the turn included: workerd ${ms(cpu.workerd)} ms, bridge ${ms(cpu.bridge)} ms, agent ${ms(cpu.agent)} ms`,
     `${batches.calls} calls of a tool of ${batches.toolMs} ms: at once ${ms(batches.atOnceMs)} ms, one by one ${ms(batches.oneByOneMs)} ms, ${batches.timesFaster.toFixed(2)} times faster`,
     `the Worker: ${kib(sizes.rawBytes)} as bundled, ${kib(sizes.minifiedBytes)} minified, ${kib(sizes.gzipBytes)} of that in gzip`,
-    ...memory.map(({ flags, bareNode, idle, afterCalls }) => {
-      const how = flags.length > 0 ? flags.join(" ") : "no flags";
+    ...memory.map(({ start, bareNode, idle, afterCalls }) => {
+      const how = startWords(start);
       return `the agent's memory, ${how}: bare Node ${mib(bareNode)}, agent idle ${mib(idle)}, after 100 calls ${mib(afterCalls)}`;
     }),
     "",

@@ -2,14 +2,18 @@
  * Runs the calls of the gateway's own tools, where the loop runs: in the Conversation, while its driver waits.
  * They are reads and bounded in time; after a crash the call has no outcome yet, and is run again.
  */
+
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
+import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import { faultResult, type Tool, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
 import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type RunEvent, runTool } from "@edgecall/core/tools/runner.ts";
-import { logInfo } from "../log.ts";
+import { GATEWAY_AGENT } from "../audit.ts";
+import { logError, logInfo } from "../log.ts";
 import type { StoredCall, StoredEntry, Turn } from "../transcript-rows.ts";
 import { wasShown } from "./shown-address.ts";
 
@@ -20,6 +24,10 @@ export type GatewayHost = {
   /** The step got somewhere: the next one starts with all its tries. */
   progressed(n: number): void;
   settle(callId: string, outcome: Outcome): void;
+  /** `home/channel/id`. */
+  name(): string;
+  /** Into the record of calls. */
+  record(callId: string, line: AuditLine): Promise<void>;
 };
 
 export type Batch = {
@@ -63,12 +71,44 @@ export class GatewayCalls {
     const abort = new AbortController();
     this.#running.set(call.id, abort);
     try {
-      this.#host.settle(call.id, await outcomeOf(call, batch, abort.signal));
+      const outcome = await outcomeOf(call, batch, abort.signal);
+      // Before it is answered: a crash in between runs the call again, and that has the same line.
+      await this.#record(call, outcome, batch);
+      this.#host.settle(call.id, outcome);
     } finally {
       this.#running.delete(call.id);
     }
   }
+
+  /** A record that cannot be written is no reason to leave the person without an answer. */
+  async #record(call: StoredCall, outcome: Outcome, { turn, secrets }: Batch): Promise<void> {
+    const { principal, role, channel } = turn.origin;
+    const conversation = this.#host.name().split("/").slice(2).join("/");
+    const { status, errorType, text, elapsedMs } = outcome;
+    const line = {
+      timestamp: new Date().toISOString(),
+      agent_id: GATEWAY_AGENT,
+      tool: call.name.slice(0, 128),
+      parameters: call.args,
+      result: status,
+      ...(errorType && { error_type: errorType }),
+      ...(status === "error" && { error: text.slice(0, ERROR_CHARS) }),
+      exit_code: null,
+      elapsed_ms: elapsedMs,
+      call_id: call.id,
+      request_id: turn.id,
+      caller: { principal, role, channel, conversation },
+    };
+    try {
+      await this.#host.record(call.id, auditLine(line, secrets));
+    } catch (error) {
+      logError("audit.unrecorded", error, { call: call.id, tool: call.name });
+    }
+  }
 }
+
+/** Of a failure, as the devices have it. */
+const ERROR_CHARS = 500;
 
 async function outcomeOf(call: StoredCall, batch: Batch, signal: AbortSignal): Promise<Outcome> {
   const tool = batch.tools.get(call.name);

@@ -1,34 +1,26 @@
 /** The gateway's own tools in a turn, in workerd, over a web that this file holds. */
-import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
+import { fetching, html, type Site, withWeb } from "../../test/gateway-web.ts";
 import { script } from "../../test/scripted-model.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../test/workerd.ts";
-
-type Site = (url: string, init: { signal: AbortSignal }) => Response | Promise<Response>;
 
 const asked: string[] = [];
 afterEach(() => {
   asked.length = 0;
 });
 
-/** Makes the conversation, with these tools and this web. */
+/** Makes the conversation, with these tools and this web, and notes what is fetched. */
 async function conversation(name: string, site: Site, tools = "webfetch"): Promise<void> {
-  const WEB = {
-    fetch(url: string, init: { signal: AbortSignal }) {
-      asked.push(url);
-      return Promise.resolve(site(url, init));
-    },
+  const noted: Site = (url, init) => {
+    asked.push(url);
+    return site(url, init);
   };
-  await runInDurableObject(env.CONVERSATION.getByName(`a/api/${name}`), (instance) => {
-    const { env: own } = instance as unknown as { env: Record<string, unknown> };
-    Object.assign(own, { GATEWAY_TOOLS: tools, WEB });
-  });
+  await withWeb(name, noted, tools);
 }
 
-const html = (body: string) => new Response(body, { headers: { "content-type": "text/html" } });
-const fetching = (url: string) => ({ name: "webfetch", arguments: { url } });
 const A = "https://a.example/";
 /** The same call, in a form that does not put the address into the person's message, where scripts are. */
 const unsaid = (url: string) => ({
@@ -108,6 +100,37 @@ describe("a gateway's tool", () => {
     );
     expect(body.answer).toMatch(words);
     expect(asked).toEqual([]);
+  });
+
+  test("leaves a line in the record, whatever it came to, without the keys of the settings", async () => {
+    await conversation("record", (url) =>
+      url.endsWith("gone") ? new Response("", { status: 404 }) : html("Tea"),
+    );
+    const fetched = [A, `${A}gone`, "http://192.168.1.1/"].map(fetching);
+    const { body } = await say("record", script({ calls: fetched }, { text: "$results" }));
+    const response = await ask("/v1/audit?agent=@gateway");
+    const { entries } = (await response.json()) as { entries: Array<Record<string, unknown>> };
+    const lines = entries.filter(({ request_id }) => request_id === body.turn);
+    const common = {
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      agent_id: "@gateway",
+      tool: "webfetch",
+      exit_code: null,
+      elapsed_ms: expect.any(Number),
+      request_id: body.turn,
+      caller: { principal: "anna", role: "owner", channel: "api", conversation: "record" },
+    };
+    const failed = (error_type: string, error: RegExp) => ({
+      result: "error",
+      error_type,
+      error: expect.stringMatching(error),
+    });
+    const [first, second, third] = body.calls.map(({ id }) => ({ ...common, call_id: id }));
+    expect(lines.toSorted((a, b) => order(body, a) - order(body, b))).toEqual([
+      { ...first, parameters: { url: A }, result: "success" },
+      { ...second, parameters: { url: `${A}gone` }, ...failed("execution_failed", /404/) },
+      { ...third, parameters: { url: "http://192.168.1.1/" }, ...failed("permission_denied", /private/) },
+    ]);
   });
 
   test("that is switched off is not there", async () => {
@@ -194,3 +217,7 @@ describe("a turn", () => {
     expect(named.body.calls).toMatchObject([{ status: "success" }]);
   });
 });
+
+function order(body: { calls: Array<{ id: string }> }, line: Record<string, unknown>): number {
+  return body.calls.findIndex(({ id }) => id === line.call_id);
+}

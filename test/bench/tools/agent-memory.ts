@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../wait.ts";
+import type { NodeStart } from "../node-starts.ts";
 import type { Leashed, Processes } from "../processes.ts";
 import { median } from "../stats.ts";
 import type { Caller, ToolCall } from "./caller.ts";
@@ -14,13 +15,13 @@ import type { Caller, ToolCall } from "./caller.ts";
 const OF_EACH = 3;
 const BARE_NODE = "setInterval(()=>{},1e6)";
 /** The agents' marks, in calls. The first is when every tool has been used and its code is compiled. */
-const MARKS = [100, 1_000] as const;
+const MARKS = [100, 1_000, 2_000] as const;
 /** What is not a read would ask first. */
 const POLICY = '\n[policy]\nshell = "allow"\nfile_write = "allow"\ngit = "allow"\n';
 
 export type AgentMemory = {
-  /** Node's flags, for all. */
-  flags: string[];
+  /** How Node was started, for all. */
+  start: NodeStart;
   /** Median resident set, bytes. */
   bareNode: number;
   idle: number;
@@ -70,16 +71,16 @@ export async function measureAgentMemory(
     caller,
     processes,
   }: { program: string; mqttUrl: string; caller: Caller; processes: Processes },
-  { settleMs, flags }: { settleMs: { idle: number; after: number }; flags: string[] },
+  { settleMs, start }: { settleMs: { idle: number; after: number }; start: NodeStart },
 ): Promise<AgentMemory> {
-  const node = [process.execPath, ...flags];
+  const node = [process.execPath, ...start.flags];
   const bare: Leashed[] = [];
   const agents: Leashed[] = [];
   for (let i = 0; i < OF_EACH; i += 1) {
-    const id = `memory-${i}${flags.join("").replaceAll(/[^a-z0-9-]/g, "")}`;
-    bare.push(await processes.start(`bare-${id}`, [...node, "-e", BARE_NODE]));
+    const id = `memory-${i}${start.flags.join("").replaceAll(/[^a-z0-9-]/g, "")}`;
+    bare.push(await processes.start(`bare-${id}`, [...node, "-e", BARE_NODE], start.env));
     const config = writeConfig(dir, id, mqttUrl, POLICY);
-    agents.push(await processes.start(id, [...node, program, "--config", config]));
+    agents.push(await processes.start(id, [...node, program, "--config", config], start.env));
   }
   try {
     await until(() => agents.every(({ name }) => caller.advertised.has(name)), {
@@ -89,7 +90,7 @@ export async function measureAgentMemory(
     await sleep(settleMs.idle);
     const idle = medianRss(agents);
     await Promise.all(agents.map(({ name }) => caller.call(name, FIRST)));
-    const after = { 100: Number.NaN, 1000: Number.NaN };
+    const after = { 100: Number.NaN, 1000: Number.NaN, 2000: Number.NaN };
     let made = 0;
     for (const mark of MARKS) {
       await Promise.all(agents.map(({ name }) => callAll(caller, name, made, mark)));
@@ -97,7 +98,7 @@ export async function measureAgentMemory(
       await sleep(settleMs.after);
       after[mark] = medianRss(agents);
     }
-    return { flags, bareNode: medianRss(bare), idle, after, agents: OF_EACH };
+    return { start, bareNode: medianRss(bare), idle, after, agents: OF_EACH };
   } finally {
     await Promise.all([...bare, ...agents].map(({ name }) => processes.end(name)));
   }

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { startMosquitto } from "../mosquitto.ts";
+import { NODE_STARTS, startWords } from "../node-starts.ts";
 import { Processes } from "../processes.ts";
 import { measureAgentMemory } from "./agent-memory.ts";
 import { makeBigTree } from "./big-tree.ts";
@@ -26,8 +27,6 @@ const PARTS = ["overhead", "tree", "memory", "start"] as const;
 /** About 8 minutes; `--quick`: about 2, for a look whether it runs. */
 const FULL = { rounds: 9, starts: 9, settleMs: { idle: 45_000, after: 15_000 } };
 const QUICK = { rounds: 3, starts: 3, settleMs: { idle: 3_000, after: 2_000 } };
-/** Without any, and with the one that keeps the young generation small, as the agent's unit would start it. */
-const FLAG_SETS = [[], ["--max-semi-space-size=1"]];
 const ROW_PROGRAM = fileURLToPath(new URL("./tree-row.ts", import.meta.url));
 /** As the shell has it: ended by an interrupt. */
 const EXIT_INTERRUPTED = 130;
@@ -109,9 +108,9 @@ async function measureAgents(): Promise<Pick<ToolResults, "memory" | "startUp">>
     if (wanted.has("start")) say("start-up");
     const startUp = wanted.has("start") ? await measureStartUp(dir, place, programs, plan.starts) : [];
     const memory = [];
-    for (const flags of wanted.has("memory") ? FLAG_SETS : []) {
-      say(`memory ${flags.join(" ")}: idle, 100 and 1000 calls of each agent`);
-      memory.push(await measureAgentMemory(dir, { ...place, program }, { settleMs: plan.settleMs, flags }));
+    for (const start of wanted.has("memory") ? NODE_STARTS : []) {
+      say(`memory ${startWords(start)}: idle, 100, 1000 and 2000 calls of each agent`);
+      memory.push(await measureAgentMemory(dir, { ...place, program }, { settleMs: plan.settleMs, start }));
     }
     return { memory, startUp };
   } finally {

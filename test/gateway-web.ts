@@ -1,0 +1,25 @@
+/** For tests inside workerd: a conversation with the gateway's own tools, over a web that the test holds. */
+import { runInDurableObject } from "cloudflare:test";
+import { conversationOf } from "./states.ts";
+
+export type Site = (url: string, init: { signal: AbortSignal }) => Response | Promise<Response>;
+
+/**
+ * Makes the conversation, or finds it, with these tools and this web; an instance that comes after it has neither.
+ *
+ * @param site answers in place of every address
+ */
+export async function withWeb(id: string, site: Site, tools = "webfetch"): Promise<void> {
+  const WEB = {
+    fetch: (url: string, init: { signal: AbortSignal }) => Promise.resolve(site(url, init)),
+  };
+  await runInDurableObject(conversationOf(id), (instance) => {
+    const { env: own } = instance as unknown as { env: Record<string, unknown> };
+    Object.assign(own, { GATEWAY_TOOLS: tools, WEB });
+  });
+}
+
+export const html = (body: string) => new Response(body, { headers: { "content-type": "text/html" } });
+
+/** A call of webfetch as the model writes it. */
+export const fetching = (url: string) => ({ name: "webfetch", arguments: { url } });
