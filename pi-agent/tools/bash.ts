@@ -11,11 +11,15 @@ import { type Captured, CapturedOutput, plainText, type SpillOptions } from "../
 import type { Environment, Ran, RunOptions } from "../env/environment.ts";
 import { type GuardRules, judgeCommand } from "./exec-guard.ts";
 import { orFault } from "./file-fault.ts";
+import { inTerminal, problemOfKeys, Typist, typedText } from "./terminal.ts";
 import { CUT_MAX_BYTES, CUT_MAX_LINES, formatSize } from "./text-cut.ts";
 
 export const BASH_TIMEOUT_MS = 30_000;
 export const BASH_MAX_TIMEOUT_MS = 300_000;
 const COMMAND_MAX_CHARS = 65_536;
+/** Each may wait for the program for 2 s. */
+const MAX_KEYS = 100;
+const KEY_MAX_CHARS = 1_000;
 
 export type BashOptions = {
   /** When the model names none. */
@@ -36,7 +40,7 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
   const { timeoutMs = BASH_TIMEOUT_MS, maxTimeoutMs = BASH_MAX_TIMEOUT_MS, shell = "bash", guard } = options;
   return defineTool({
     name: "bash",
-    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). No input can be given to it, and nothing it starts outlives it.${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
+    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it.${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
     input: z.strictObject({
       command: z
         .string()
@@ -44,6 +48,17 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
       timeout_ms: z
         .optional(z.int().check(z.minimum(1), z.maximum(maxTimeoutMs)))
         .check(z.describe(`When to end it, in milliseconds (${timeoutMs})`)),
+      keys: z
+        .optional(
+          z
+            .array(z.string().check(z.minLength(1), z.maxLength(KEY_MAX_CHARS)))
+            .check(z.minLength(1), z.maxLength(MAX_KEYS)),
+        )
+        .check(
+          z.describe(
+            'Only for a program that wants a terminal, on this device: what is typed into it, one after another, each when it waits. Text, or a key: ["y", "<enter>"], "<down>", "<escape>", "<f1>", "<ctrl-c>", "<alt-x>"',
+          ),
+        ),
     }),
     effect: "exec",
     permission: "shell",
@@ -53,20 +68,23 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
     timeoutMs,
     maxTimeoutMs,
     timeoutIn: ({ timeout_ms }) => timeout_ms,
-    danger({ command }, caller) {
+    danger({ command, keys = [] }, caller) {
       if (guard?.onDanger !== "ask") return undefined;
-      const judged = judgeCommand(command, guard, caller.channel);
+      const judged = judgeCommand(whatRuns(command, keys), guard, caller.channel);
       return judged.verdict === "blocked" ? judged.reason : undefined;
     },
-    async execute({ command }, context): Promise<ToolResult> {
+    async execute({ command, keys = [] }, context): Promise<ToolResult> {
+      const problem = problemWith(keys, environment);
+      if (problem !== undefined) return wrongKeys(problem);
       if (guard?.onDanger === "refuse") {
-        const judged = judgeCommand(command, guard, context.caller.channel);
+        const judged = judgeCommand(whatRuns(command, keys), guard, context.caller.channel);
         if (judged.verdict === "blocked") return refused(judged.reason);
       }
       // Of two pipes nobody could tell which of two lines came first; on one line, so that its numbers are right.
       const text = `exec 2>&1; ${options.prefix ? `${options.prefix}\n` : ""}${command}`;
       return await orFault(async () => {
-        const { ran, captured } = await runShell(environment, [shell, "-c", text], options, context);
+        const argv = [shell, "-c", text] as const;
+        const { ran, captured } = await runShell(environment, argv, keys, options, context);
         return resultOf(ran, captured, environment.name);
       });
     },
@@ -76,16 +94,20 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
 async function runShell(
   environment: Environment,
   argv: readonly [string, ...string[]],
+  keys: readonly string[],
   { env, spill, grants }: BashOptions,
   context: ToolContext,
 ): Promise<{ ran: Ran; captured: Captured }> {
   const output = new CapturedOutput({ spill });
   const live = new TextDecoder();
-  const ran = await environment.exec.run(argv, {
+  const typist = keys.length > 0 ? new Typist(keys, context.signal) : undefined;
+  const ran = await environment.exec.run(typist ? inTerminal(argv) : argv, {
     signal: context.signal,
-    ...(env && { env }),
+    ...((env || typist) && { env: { ...(typist && { TERM: "xterm" }), ...env } }),
+    ...(typist && { onStdin: (stdin) => void typist.type(stdin) }),
     ...(grants && { grants }),
     onOutput: (chunk, stream) => {
+      typist?.hears(chunk);
       output.add(chunk, stream);
       context.update(plainText(live.decode(chunk, { stream: true })));
     },
@@ -112,6 +134,21 @@ function resultOf(ran: Ran, { text, total, spill }: Captured, host: string): Too
   const fault = faultResult(code, words, { details });
   const body = text === "" ? "(no output)" : text.replace(/\n+$/, "");
   return { ...fault, content: [{ type: "text", text: `${body}\n\n${words}` }] };
+}
+
+/** What is typed may be a command as well: it is judged with it, not beside it. */
+function whatRuns(command: string, keys: readonly string[]): string {
+  return keys.length > 0 ? `${command}\n${typedText(keys)}` : command;
+}
+
+function problemWith(keys: readonly string[], { kind, name }: Environment): string | undefined {
+  if (keys.length > 0 && kind === "ssh")
+    return `keys: they can be typed on this device only, not on '${name}'; use a command that asks nothing`;
+  return problemOfKeys(keys);
+}
+
+function wrongKeys(problem: string): ToolResult {
+  return faultResult("invalid_params", `Error: Invalid parameters for 'bash': ${problem}.\nNothing was run.`);
 }
 
 function refused(reason: string): ToolResult {
