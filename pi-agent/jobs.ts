@@ -125,7 +125,7 @@ export class JobDesk {
             runner,
           );
     const packed = await pack(mediaOf(result), token, uploads, control.signal);
-    const reply = replyOf(tool.name, result, elapsedMs, tool.taints === true, packed);
+    const reply = replyOf(tool.name, result, elapsedMs, tool.taints, packed);
     metrics.count(isFailure(reply) ? "failed" : "success");
     const text = replyText(settings, token, succeeded({ ...reply.payload, job_of: of }));
     await ledger.done(token, text);

@@ -56,7 +56,7 @@ export const SECTIONS = {
   },
   tools: {
     enabled: z.optional(z.array(text)),
-    timeout_ms: z.optional(int(1, 86_400_000)),
+    timeout_ms: z.optional(int(1, 300_000)),
     workspace: z.optional(text),
     readable: z.optional(z.array(z.string().check(z.regex(/^\//)))),
     max_read_bytes: z.optional(int(1_024, 16 * 1024 * 1024)),
@@ -142,5 +142,5 @@ export const RIGHT: Record<string, string> = {
   "tools.web.brave_base_url": "an http(s) address",
   "tools.web.codesearch_api_key": "a key of the documentation search",
   "tools.web.codesearch_base_url": "an http(s) address",
-  "tools.timeout_ms": "whole milliseconds from 1 to 86400000",
+  "tools.timeout_ms": "whole milliseconds from 1 to 300000",
 };

@@ -34,7 +34,7 @@ describe("agent.toml", () => {
       maxPrompts: 4,
       policy: new Map(),
       approvalMs: 600_000,
-      tools: { enabled: undefined, timeoutMs: 30_000, workspace: "/home/pi/eye.state/workspace" },
+      tools: { enabled: undefined, timeoutMs: undefined, workspace: "/home/pi/eye.state/workspace" },
     });
     expect(notes).toEqual([]);
   });

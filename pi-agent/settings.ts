@@ -62,8 +62,8 @@ export type Settings = {
 
 export type ToolSettings = {
   enabled: readonly string[] | undefined;
-  /** For tools that name none of their own. */
-  timeoutMs: number;
+  /** For tools of skills and MCP servers that name none of their own; absent = by the kind of tool. */
+  timeoutMs: number | undefined;
   workspace: string;
   /** Paths beside the workspace that may be read. */
   readable: readonly string[];
@@ -207,7 +207,7 @@ function toolSettings(
   const path = (text: string) => resolve(folder, text.replace(/^~(?=\/|$)/, env.HOME ?? "/"));
   return {
     enabled: tools.enabled,
-    timeoutMs: tools.timeout_ms ?? 30_000,
+    timeoutMs: tools.timeout_ms,
     workspace: path(tools.workspace ?? `${stateDir}/workspace`),
     readable: tools.readable ?? DEFAULT_READABLE,
     maxReadBytes: tools.max_read_bytes ?? 512 * 1024,

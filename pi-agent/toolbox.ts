@@ -81,6 +81,8 @@ export async function openToolbox(
     ...mcp.names(settings),
     ...groups.flatMap(({ names }) => names),
     ...skills.current.tools.map(({ tool }) => tool.name),
+    // A skill that is broken today is no slip in the settings.
+    ...skills.current.skipped.flatMap(({ tool }) => tool ?? []),
   ]);
   const own = await offered(groups, settings);
   const unwatch = skills.watch();
@@ -141,6 +143,8 @@ async function workOf(
     environments: work.ok ? { [sandbox]: work.environment } : {},
     engine: sandbox,
     held: permissions,
+    enabled: tools.enabled,
+    timeoutMs: tools.timeoutMs,
   });
   const { knownHosts } = tools.nodes;
   const nodes = await Nodes.open(join(here.stateDir, "nodes.json"), knownHosts ? { knownHosts } : {});

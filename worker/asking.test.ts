@@ -221,6 +221,15 @@ describe("a stranger's text in the conversation", () => {
     expect(second.tainted).toBe(true);
   });
 
+  test("is none where the report says so, whatever the advert says of the tool", async () => {
+    const canvas = { ...CPU, name: "canvas", taints: true };
+    const bridge = await TestBridge.connect([agent("pi", { features: FEATURES, tools: [canvas, SIREN] })]);
+    bridge.onCall = () => ({ status: "success", tool: "canvas", result: "shown", tainted: false });
+    const shows = { calls: [{ arguments: { agent_id: "pi", action: "canvas" } }] };
+    await say("taint-none", script(shows, sound, results));
+    expect(bridge.calls().map(({ payload }) => JSON.parse(payload).tainted)).toEqual([undefined, undefined]);
+  });
+
   test("makes the gateway ask for an agent that cannot, before anything is sent", async () => {
     const bridge = await TestBridge.connect([agent("rust", { foreign: true, features: [], tools: [] })]);
     bridge.onCall = () => ({

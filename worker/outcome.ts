@@ -29,7 +29,9 @@ export function outcomeOf(
 ): Outcome {
   const { payload } = report;
   const calls = innerCalls(payload);
-  const tainted = payload.tainted === true || advert?.taints === true || (foreign && calls.some(bringsText));
+  // A tool whose results are mostly a stranger's says so where one is not.
+  const told = payload.tainted === undefined ? advert?.taints === true : payload.tainted === true;
+  const tainted = told || (foreign && calls.some(bringsText));
   const media = mediaOf(payload);
   const common = {
     elapsedMs,

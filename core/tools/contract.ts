@@ -107,6 +107,8 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   lock?(input: z.output<Input>): string;
   /** Its result is a stranger's text: a file, the web, a picture. */
   taints?: boolean;
+  /** Whether this very call's result is, where `taints` does not hold for all: a page that the model wrote itself. */
+  taintsIn?(input: z.output<Input>): boolean;
   /** May wait this long, in ms, for its agent to come online. */
   queueMs?: number;
   timeoutMs: number;

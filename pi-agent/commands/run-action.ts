@@ -109,8 +109,14 @@ async function attempt(
     device.runner,
   );
   // What a job brings comes with the job.
-  if (runnable?.taints && outcome.result.job === undefined) call.taint.brought = true;
+  if (runnable && taints(runnable, action.args) && outcome.result.job === undefined)
+    call.taint.brought = true;
   return { ...outcome, ran: runnable !== undefined, approval };
+}
+
+function taints(tool: Tool, args: Record<string, unknown>): boolean {
+  const parsed = parseArguments(tool, args);
+  return (parsed.ok ? tool.taintsIn?.(parsed.input) : undefined) ?? tool.taints === true;
 }
 
 /** Recorded like the calls of a prompt: a process that is killed leaves behind what a tool had others do. */
@@ -181,7 +187,7 @@ async function ask(
 
 /** The wanted time-out, or the tool's own; never beyond what is left of the call's budget. In ms. */
 export function timeoutOf(device: Device, name: string, budget: Budget, wanted?: number): number {
-  const own = device.registry.get(name)?.timeoutMs ?? device.settings.tools.timeoutMs;
-  const timeout = Math.min(wanted ?? own, budget.remainingMs());
+  const own = device.registry.get(name)?.timeoutMs;
+  const timeout = Math.min(wanted ?? own ?? Number.POSITIVE_INFINITY, budget.remainingMs());
   return Math.max(1, Math.floor(timeout));
 }

@@ -27,7 +27,9 @@ export const toolCommand: CommandKind = {
       device,
     );
     const packed = await pack(mediaOf(result), call.command.request_id, device.uploads, call.signal);
-    return replyOf(name, result, elapsedMs, call.taint.brought, packed);
+    // The gateway goes by the advert where the report says nothing.
+    const tainted = call.taint.brought || (device.registry.get(name)?.taintsIn ? false : undefined);
+    return replyOf(name, result, elapsedMs, tainted, packed);
   },
 };
 
@@ -49,14 +51,14 @@ export function innerCalls({ details }: ToolResult): CallRecord[] {
 
 /**
  * A tool's result in the seed's shape. A failed tool is still a `result`: the report itself did not fail.
- * @param tainted a stranger's text is in it
+ * @param tainted whether a stranger's text is in it; undefined: as the tool's advert says
  * @param packed its pictures and files
  */
 export function replyOf(
   tool: string,
   result: ToolResult,
   elapsedMs: number,
-  tainted: boolean,
+  tainted: boolean | undefined,
   { media, lost }: Packed,
 ): Reply {
   const exitCode = typeof result.details?.exit_code === "number" ? result.details.exit_code : undefined;
@@ -73,7 +75,7 @@ export function replyOf(
       elapsed_ms: elapsedMs,
       ...(calls.length > 0 && { calls }),
       ...(media.length > 0 && { media }),
-      ...(tainted && { tainted }),
+      ...(tainted !== undefined && { tainted }),
     });
   }
   return succeeded({
@@ -87,6 +89,6 @@ export function replyOf(
     ...(result.job !== undefined && { job: result.job }),
     ...(calls.length > 0 && { calls }),
     ...(media.length > 0 && { media }),
-    ...(tainted && { tainted }),
+    ...(tainted !== undefined && { tainted }),
   });
 }

@@ -6,6 +6,9 @@ import type { Unavailable } from "../toolbox.ts";
 import type { MachinePlaces, Places } from "../tools/all.ts";
 import type { McpServers } from "./servers.ts";
 
+/** For a server's tools, where no setting names a time-out. */
+const TIMEOUT_MS = 30_000;
+
 export type McpOffer = {
   /** These and what the servers offer now; one of the same name stands before a server's. */
   beside(own: readonly Tool[]): readonly Tool[];
@@ -78,7 +81,7 @@ async function start(
           : { ok: false, missing: 'sandbox = true, but sandboxing in [tools] is "none"' };
       },
       grants: tools.grants,
-      timeoutMs: tools.timeoutMs,
+      timeoutMs: tools.timeoutMs ?? TIMEOUT_MS,
     },
     changed,
   );

@@ -92,6 +92,36 @@ test.each([
   if (!isOffered) expect(set.skipped[0]?.reason).toMatch(/^needs shell.*; this agent holds /);
 });
 
+test("a list of enabled tools bounds those of skills, in every version", async () => {
+  const options = skillFolder({
+    "a/skill.toml": `${oneTool("a")}\n${oneTool("b")}`,
+    "a/bin/dt-a": PROGRAM,
+    "a/bin/dt-b": PROGRAM,
+  });
+  const set = await load({ ...options, enabled: ["b", "cpu"] });
+  expect(names(set)).toEqual(["b"]);
+  expect([...set.versions.keys()]).toEqual(["b@1.0.0"]);
+  expect(reasons(set)).toEqual(["a/a: enabled in [tools] of agent.toml does not name it"]);
+  expect(names(await load({ ...options, enabled: [] }))).toEqual([]);
+});
+
+test("[tools] timeout_ms is for tools that name no time of their own", async () => {
+  const options = skillFolder({
+    "a/skill.toml": `${oneTool("read")}\n${oneTool("own", "timeout_ms = 1234")}`,
+    "a/bin/dt-read": PROGRAM,
+    "a/bin/dt-own": PROGRAM,
+  });
+  const times = (set: SkillSet) => set.tools.map(({ tool }) => [tool.name, tool.timeoutMs]);
+  expect(times(await load(options))).toEqual([
+    ["own", 1_234],
+    ["read", 5_000],
+  ]);
+  expect(times(await load({ ...options, timeoutMs: 77_000 }))).toEqual([
+    ["own", 1_234],
+    ["read", 77_000],
+  ]);
+});
+
 test.each([
   ["", "exec", undefined, true],
   ["permissions = []", "read", undefined, false],

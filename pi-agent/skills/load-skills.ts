@@ -32,6 +32,10 @@ export type SkillsOptions = {
   engine: SandboxEngine;
   /** `[agent] capabilities`; undefined = no list: everything is offered. */
   held?: readonly Permission[] | undefined;
+  /** `[tools] enabled`; undefined = no list: everything is offered. */
+  enabled?: readonly string[] | undefined;
+  /** `[tools] timeout_ms`: for tools that name none; undefined = the seed's table. */
+  timeoutMs?: number | undefined;
   platform?: NodeJS.Platform;
 };
 
@@ -178,7 +182,7 @@ async function readText(
 }
 
 async function readTools(source: string, name: string, reading: Reading): Promise<Loaded[]> {
-  const file = readSkillFile(source, name);
+  const file = readSkillFile(source, name, reading.options.timeoutMs);
   reading.skipped.push(...file.skipped);
   const loaded = await Promise.all(file.tools.map((one) => loadTool(one, name, reading)));
   return loaded.flatMap((one) => one ?? []);
@@ -217,9 +221,10 @@ async function loadTool(
 
 /** The seed's rule: one of its permissions is enough, and without any it is for everybody. */
 function unfitFor(
-  { permissions = [], platforms }: ToolDefinition,
-  { held, platform = process.platform }: SkillsOptions,
+  { name, permissions = [], platforms }: ToolDefinition,
+  { held, enabled, platform = process.platform }: SkillsOptions,
 ): string | undefined {
+  if (enabled && !enabled.includes(name)) return "enabled in [tools] of agent.toml does not name it";
   if (platforms.length > 0 && !platforms.includes(platform)) {
     return `only for ${platforms.join(", ")}; this is ${platform}`;
   }

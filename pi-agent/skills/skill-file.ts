@@ -122,7 +122,7 @@ type Declared = {
 };
 
 /** @param folder name of the skill's folder: its name, where the file has no other */
-export function readSkillFile(source: string, folder: string): SkillFile {
+export function readSkillFile(source: string, folder: string, timeoutMs?: number): SkillFile {
   const whole = (reason: string): SkillFile => ({ tools: [], skipped: [{ skill: folder, reason }] });
   let file: Record<string, unknown>;
   try {
@@ -133,7 +133,7 @@ export function readSkillFile(source: string, folder: string): SkillFile {
   const { tools: declared = [] } = file;
   if (!Array.isArray(declared)) return whole("skill.toml: tools: right would be a list, [[tools]]");
   if (declared.length === 0) return whole("skill.toml: no [[tools]] in it");
-  const read = declared.map((one, index) => readTool(one, folder, index));
+  const read = declared.map((one, index) => readTool(one, folder, index, timeoutMs));
   return {
     tools: read.flatMap((one) => ("tool" in one ? [one.tool] : [])),
     skipped: read.flatMap((one) => ("skipped" in one ? [one.skipped] : [])),
@@ -144,6 +144,7 @@ function readTool(
   value: unknown,
   folder: string,
   index: number,
+  timeoutMs: number | undefined,
 ): { tool: ToolDefinition } | { skipped: Skipped } {
   const given = (value as { name?: unknown } | null)?.name;
   const tool = typeof given === "string" ? given.slice(0, 64) : `tools[${index}]`;
@@ -161,7 +162,7 @@ function readTool(
       description: it.description,
       parameters,
       sandboxing: it.sandboxing,
-      timeoutMs: it.timeout_ms ?? defaultTimeoutMs(it.name),
+      timeoutMs: it.timeout_ms ?? timeoutMs ?? defaultTimeoutMs(it.name),
       permissions,
       devices: it.devices ?? [],
       platforms: it.platforms ?? [],

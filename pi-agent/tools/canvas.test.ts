@@ -9,6 +9,7 @@ import { runTool } from "@edgecall/core/tools/runner.ts";
 import { beforeEach, expect, test } from "vitest";
 import { localFiles } from "../env/local-files.ts";
 import { callTool } from "../testing/call.ts";
+import { house } from "../testing/house.ts";
 import { canvas, HTML_MAX_BYTES } from "./canvas.ts";
 
 const JPEG = [0xff, 0xd8, 0xff, 0xe0];
@@ -108,4 +109,19 @@ test("a page is not kept where there is no gateway, and the model is told", asyn
   const { code, text } = await callTool(tool(), { html: "<p>x", title: "t" });
   expect(code).toBe("unavailable");
   expect(text).toContain("there is no gateway here to bring it to");
+});
+
+test("a picture is a stranger's, and the report says so; a page that the model wrote is not", async () => {
+  put("cat.jpg", new Uint8Array(JPEG));
+  const home = await house();
+  try {
+    await home.start({ tools: [tool()] });
+    const told = async (args: Record<string, unknown>) =>
+      (await home.result(await home.tool("canvas", { title: "t", ...args }))).tainted;
+    expect(await told({ path: "cat.jpg" })).toBe(true);
+    // Refused, so that no gateway has to take it: whose words they are does not hang on that.
+    expect(await told({ html: "<iframe>" })).toBe(false);
+  } finally {
+    await home.stop();
+  }
 });

@@ -39,8 +39,9 @@ export function canvas({ files }: Pick<Environment, "files">): Tool {
     effect: "read",
     permission: "file_read",
     idempotent: true,
-    // The picture goes to the model as well.
+    // The picture goes to the model as well; a page is the model's own words.
     taints: true,
+    taintsIn: ({ path }) => path !== undefined,
     timeoutMs: 30_000,
     maxTimeoutMs: 120_000,
     async execute({ html, path, title }, context): Promise<ToolResult> {
