@@ -31,15 +31,19 @@ export function readSettings(env: Environment): SettingsResult {
   const errors: string[] = [];
   /** An empty variable is one that was not set: `docker run -e X=` and unit files write that. */
   const get = (name: string): string | undefined => env[name] || undefined;
+  /** A secret may stand in a file, where `docker inspect` does not show it: NAME_FILE. */
+  const secret = (name: string): string | undefined =>
+    get(name) ?? readSecret(name, get(`${name}_FILE`), errors);
 
   const gatewayUrl = readGatewayUrl(get("GATEWAY_URL"), errors);
-  const bridgeToken = readToken(get("BRIDGE_TOKEN"), errors);
+  const bridgeToken = readToken(secret("BRIDGE_TOKEN"), errors);
   const mqttUrl = readMqttUrl(get("MQTT_URL") ?? "mqtt://127.0.0.1:1883", errors);
   const mqttCa = readCa(get("MQTT_CA") ?? systemCaFile(mqttUrl, env, existsSync), errors);
   const topicPrefix = readPrefix(get("TOPIC_PREFIX") ?? DEFAULT_TOPIC_PREFIX, errors);
   const healthPort = readPort(get("HEALTH_PORT") ?? "8788", errors);
   const bridgeId = readBridgeId(get("BRIDGE_ID"), errors);
-  if (get("MQTT_PASSWORD") !== undefined && get("MQTT_USERNAME") === undefined) {
+  const mqttPassword = secret("MQTT_PASSWORD");
+  if (mqttPassword !== undefined && get("MQTT_USERNAME") === undefined) {
     errors.push("MQTT_USERNAME: missing, though MQTT_PASSWORD is set");
   }
   if (errors.length > 0) return { ok: false, errors };
@@ -50,7 +54,7 @@ export function readSettings(env: Environment): SettingsResult {
       bridgeToken,
       mqttUrl,
       mqttUsername: get("MQTT_USERNAME"),
-      mqttPassword: get("MQTT_PASSWORD"),
+      mqttPassword,
       mqttCa,
       topicPrefix,
       healthPort,
@@ -77,6 +81,17 @@ function readGatewayUrl(value: string | undefined, errors: string[]): string {
     return "";
   }
   return `${scheme}//${url.host}${url.pathname.replace(/\/+$/, "")}/bridge`;
+}
+
+function readSecret(name: string, path: string | undefined, errors: string[]): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    // An editor ends the line.
+    return readFileSync(path, "utf8").trimEnd() || undefined;
+  } catch (error) {
+    errors.push(`${name}_FILE: cannot read it: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
 }
 
 function readToken(value: string | undefined, errors: string[]): string {

@@ -1,0 +1,122 @@
+/**
+ * `bridge broker-files DIR [AGENT…]`: what a Mosquitto needs to let the bridge and these agents in, and nobody else.
+ * Run again it keeps who is there, and adds.
+ */
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import {
+  BRIDGE_USER,
+  mosquittoAcl,
+  mosquittoConf,
+  newPassword,
+  passwordLine,
+  refusedAgentUser,
+} from "@edgecall/core/broker/mosquitto.ts";
+import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
+
+export const BROKER_FILES_USAGE = `usage: broker-files DIR [AGENT…] [--remove AGENT]…
+
+  DIR             gets mosquitto.conf, acl, passwords (hashes), bridge-password and the folder state
+  AGENT           an agent's id: gets a password, which is shown this once; named again it gets a new one
+  --remove AGENT  its password is taken back
+`;
+
+export type BrokerFiles = {
+  dir: string;
+  /** Ids; each gets a new password. */
+  agents: readonly string[];
+  remove?: readonly string[];
+  prefix?: string;
+  /** As in mosquitto.conf. */
+  listen?: { host: string; port: number };
+};
+
+/** Only their owner reads them: the broker and the bridge run as the same user. */
+const PRIVATE = 0o600;
+
+/**
+ * Writes the files; a broker that runs takes them at SIGHUP.
+ * @returns the new passwords by agent: nobody can read them from the files
+ * @throws with a text for a person when an id is none, or DIR cannot be written
+ */
+export async function writeBrokerFiles(files: BrokerFiles): Promise<Map<string, string>> {
+  const { dir, agents, remove = [], prefix = DEFAULT_TOPIC_PREFIX } = files;
+  const refused = agents.map(refusedAgentUser).filter((why) => why !== undefined);
+  if (refused.length > 0) throw new Error(refused.join("\n"));
+  mkdirSync(join(dir, "state"), { recursive: true, mode: 0o700 });
+  const conf = join(dir, "mosquitto.conf");
+  if (!existsSync(conf))
+    writeWhole(conf, mosquittoConf({ config: dir, state: join(dir, "state") }, files.listen));
+  writeWhole(join(dir, "acl"), mosquittoAcl(prefix));
+
+  const lines = readPasswords(join(dir, "passwords"));
+  for (const id of remove) lines.delete(id);
+  const given = new Map<string, string>();
+  for (const id of new Set(agents)) {
+    const password = newPassword();
+    given.set(id, password);
+    lines.set(id, await passwordLine(id, password));
+  }
+  await keepBridge(join(dir, "bridge-password"), lines);
+  writeWhole(join(dir, "passwords"), [...lines.values(), ""].join("\n"));
+  return given;
+}
+
+/** The bridge reads its own from the file (MQTT_PASSWORD_FILE). */
+async function keepBridge(file: string, lines: Map<string, string>): Promise<void> {
+  if (existsSync(file) && lines.has(BRIDGE_USER)) return;
+  const password = newPassword();
+  writeWhole(file, `${password}\n`);
+  lines.set(BRIDGE_USER, await passwordLine(BRIDGE_USER, password));
+}
+
+/** The lines by user; people may have added some of their own. */
+function readPasswords(file: string): Map<string, string> {
+  if (!existsSync(file)) return new Map();
+  const lines = readFileSync(file, "utf8").split("\n");
+  return new Map(lines.filter((line) => line.includes(":")).map((line) => [line.split(":")[0] ?? "", line]));
+}
+
+/** The broker never reads half a file. */
+function writeWhole(file: string, text: string): void {
+  const next = `${file}.new`;
+  writeFileSync(next, text, { mode: PRIVATE });
+  chmodSync(next, PRIVATE);
+  renameSync(next, file);
+}
+
+/** The command. @returns its exit code */
+export async function brokerFilesCommand(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+  out: { stdout(text: string): void; stderr(text: string): void },
+): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { remove: { type: "string", multiple: true }, help: { type: "boolean" } },
+    });
+    const [dir, ...agents] = positionals;
+    if (values.help || dir === undefined) {
+      (values.help ? out.stdout : out.stderr)(BROKER_FILES_USAGE);
+      return values.help ? 0 : 2;
+    }
+    const given = await writeBrokerFiles({
+      dir,
+      agents,
+      ...(values.remove && { remove: values.remove }),
+      ...(env.TOPIC_PREFIX && { prefix: env.TOPIC_PREFIX }),
+    });
+    out.stderr(`The broker's files are in ${dir}. A broker that runs reads them at SIGHUP.\n`);
+    for (const [id, password] of given)
+      out.stdout(
+        `\n# agent.toml of ${id}; this password is shown once\n[mqtt]\nusername = "${id}"\npassword = "${password}"\n`,
+      );
+    return 0;
+  } catch (error) {
+    out.stderr(`broker-files: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}

@@ -1,0 +1,24 @@
+/** `bridge health`: asks the bridge that runs on this machine how it is; for a container without a shell or curl. */
+
+/** Docker's own time-out is longer, so that ours has the last word. */
+const WITHIN_MS = 3_000;
+/** As in settings.ts. */
+const DEFAULT_PORT = "8788";
+
+/** @returns 0 when `/readyz` says that gateway and broker are there, else 1; its words go to `say` */
+export async function healthCommand(
+  env: Record<string, string | undefined>,
+  say: (text: string) => void,
+): Promise<number> {
+  const port = env.HEALTH_PORT || DEFAULT_PORT;
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
+      signal: AbortSignal.timeout(WITHIN_MS),
+    });
+    say(`${await response.text()}\n`);
+    return response.ok ? 0 : 1;
+  } catch (error) {
+    say(`no bridge answers on port ${port}: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
