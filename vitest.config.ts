@@ -3,7 +3,7 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { testVars } from "./test/tokens.ts";
 
-const IN_NODE = ["core", "bridge", "pi-agent", "local", "test/chaos", "test/bench", "test/hostile"].map(
+const IN_NODE = ["core", "bridge", "pi-agent", "local", "test/chaos", "test/bench", "test/hostile", "test/image"].map(
   (folder) => `${folder}/**/*.test.ts`,
 );
 

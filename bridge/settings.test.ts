@@ -65,3 +65,22 @@ test.each([
   expect(errors[0]).toMatch(new RegExp(`^${name}: `));
   expect(errors[0]).not.toContain("two words");
 });
+
+test("a secret may stand in a file, without its line's end; one that cannot be read is named", () => {
+  const file = join(mkdtempSync(join(tmpdir(), "bridge-")), "secret");
+  writeFileSync(file, "from-file\n");
+  const env = {
+    GATEWAY_URL: NEEDED.GATEWAY_URL,
+    BRIDGE_TOKEN_FILE: file,
+    MQTT_PASSWORD_FILE: file,
+    MQTT_USERNAME: "b",
+  };
+  expect(readSettings(env)).toMatchObject({
+    ok: true,
+    settings: { bridgeToken: "from-file", mqttPassword: "from-file" },
+  });
+  const missing = readSettings({ ...NEEDED, MQTT_PASSWORD_FILE: "/nowhere/secret" });
+  expect(missing.ok ? [] : missing.errors).toEqual([
+    expect.stringMatching(/^MQTT_PASSWORD_FILE: cannot read it/),
+  ]);
+});

@@ -1,5 +1,5 @@
 /** `npm run build`: the three programs and the console's script as one file each under dist/, with their sizes. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -25,4 +25,14 @@ for (const [name, bundle] of [
     console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;
   }
+}
+
+/** An app of Home Assistant is built from its own folder: all that it takes, to be copied to /addons as it is. */
+if (!process.exitCode) {
+  const app = new URL("home-assistant/edgecall_bridge/", DIST);
+  const bridge = new URL("../bridge/", import.meta.url);
+  await cp(new URL("home-assistant/", bridge), app, { recursive: true });
+  await cp(new URL("Dockerfile", bridge), new URL("Dockerfile", app));
+  await cp(new URL("bridge.mjs", DIST), new URL("dist/bridge.mjs", app));
+  console.log(fileURLToPath(app));
 }

@@ -1,0 +1,167 @@
+/** The bridge's image, built and run without an engine: buildah over a base made by debootstrap, run by bubblewrap. */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { bundleBridge } from "../../local/bundles.ts";
+
+const DOCKERFILE = fileURLToPath(new URL("../../bridge/Dockerfile", import.meta.url));
+const MIRROR = process.env.DEBIAN_MIRROR ?? "http://deb.debian.org/debian";
+const RELEASE = "bookworm";
+/** A minimal Debian takes half a minute to make: kept between runs, as one file. */
+const DEBIAN = join(tmpdir(), `edgecall-${RELEASE}-minbase.tar`);
+
+/** Building needs root; elsewhere sudo, if it asks nothing. */
+const AS_ROOT = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
+const ENV = { ...process.env, PATH: [process.env.PATH, "/usr/sbin", "/sbin"].join(delimiter) };
+const NEEDED = ["buildah", "debootstrap", "bwrap"];
+
+async function asRoot(...command: string[]): Promise<string> {
+  const [program = "", ...args] = [...AS_ROOT, ...command];
+  return (await promisify(execFile)(program, args, { env: ENV })).stdout;
+}
+
+/** What is missing for it, by name. */
+export async function missingForImage(): Promise<string[]> {
+  const found = await Promise.all(
+    NEEDED.map((program) => asRoot("sh", "-c", `command -v ${program}`).catch(() => undefined)),
+  );
+  return NEEDED.filter((_, index) => !found[index]);
+}
+
+/** As `buildah inspect` shows it: what Docker's engine goes by. */
+export type ImageConfig = {
+  User: string;
+  Env: string[];
+  Entrypoint: string[];
+  Healthcheck?: { Test: string[] };
+};
+
+export class BuiltImage {
+  /** Everything of buildah's, so that one `rm` leaves nothing. */
+  readonly #dir = mkdtempSync(join(tmpdir(), "edgecall-image-"));
+  #container = "";
+  #root = "";
+  #config: ImageConfig = { User: "", Env: [], Entrypoint: [] };
+
+  static async build(): Promise<BuiltImage> {
+    const image = new BuiltImage();
+    await image.#build();
+    return image;
+  }
+
+  get config(): ImageConfig {
+    return this.#config;
+  }
+
+  /** The image's files, mounted. */
+  get root(): string {
+    return this.#root;
+  }
+
+  async #build(): Promise<void> {
+    if (!existsSync(DEBIAN)) await this.#makeDebian();
+    const base = await this.#buildah("from", "scratch");
+    await this.#buildah("add", "--quiet", base, DEBIAN, "/");
+    // The Node that the project runs with, where Debian's own images have it.
+    await this.#buildah("copy", "--quiet", base, process.execPath, "/usr/local/bin/node");
+    await this.#buildah("commit", "--quiet", "--rm", base, "edgecall-base");
+    const context = join(this.#dir, "context");
+    mkdirSync(join(context, "dist"), { recursive: true });
+    writeFileSync(join(context, "dist/bridge.mjs"), await bundleBridge());
+    await this.#buildah(
+      ...["bud", "--quiet", "--format", "docker", "--isolation", "chroot"],
+      ...["--build-arg", "BASE=localhost/edgecall-base", "-f", DOCKERFILE, "-t", "edgecall-bridge", context],
+    );
+    this.#container = await this.#buildah("from", "localhost/edgecall-bridge");
+    this.#root = await this.#buildah("mount", this.#container);
+    const inspected = JSON.parse(await this.#buildah("inspect", this.#container)) as {
+      Docker: { config: ImageConfig };
+    };
+    this.#config = inspected.Docker.config;
+  }
+
+  /** Bytes of all files. */
+  async size(): Promise<number> {
+    return Number((await asRoot("du", "-sb", this.#root)).split("\t")[0]);
+  }
+
+  /** Runs a command in the image by buildah itself, as the image's user; the network is this machine's. */
+  async run(
+    command: readonly string[],
+    env: Record<string, string>,
+  ): Promise<{ code: number; stdout: string }> {
+    const given = Object.entries(env).map(([name, value]) => `--env=${name}=${value}`);
+    try {
+      const stdout = await this.#buildah(
+        "run",
+        "--isolation",
+        "chroot",
+        ...given,
+        this.#container,
+        "--",
+        ...command,
+      );
+      return { code: 0, stdout };
+    } catch (error) {
+      const { code, stdout } = error as { code: number; stdout: string };
+      return { code, stdout };
+    }
+  }
+
+  /** Runs it as compose.yaml does: as its user, without capabilities, nothing writable but /tmp and what is bound. */
+  start(
+    args: readonly string[],
+    env: Record<string, string>,
+    writable: Record<string, string> = {},
+  ): ChildProcess {
+    const [uid = "", gid = ""] = this.#config.User.split(":");
+    const files = readdirSync(this.#root).flatMap((name) => [
+      "--ro-bind",
+      join(this.#root, name),
+      `/${name}`,
+    ]);
+    const own = this.#config.Env.map((line) => line.split("="));
+    const [program = "", ...before] = [...AS_ROOT, "bwrap"];
+    return spawn(
+      program,
+      [
+        ...before,
+        ...["--unshare-user", "--uid", uid, "--gid", gid, "--cap-drop", "ALL"],
+        ...["--unshare-pid", "--die-with-parent", "--clearenv"],
+        ...files,
+        ...["--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"],
+        ...Object.entries(writable).flatMap(([from, to]) => ["--bind", from, to]),
+        ...["--remount-ro", "/"],
+        ...[...own, ...Object.entries(env)].flatMap(([name = "", value = ""]) => ["--setenv", name, value]),
+        ...this.#config.Entrypoint,
+        ...args,
+      ],
+      { stdio: ["ignore", "pipe", "pipe"], env: ENV },
+    );
+  }
+
+  async remove(): Promise<void> {
+    await this.#buildah("umount", this.#container);
+    await asRoot("rm", "-rf", this.#dir);
+  }
+
+  async #buildah(...args: string[]): Promise<string> {
+    const stores = ["--root", join(this.#dir, "storage"), "--runroot", join(this.#dir, "run")];
+    return (await asRoot("buildah", ...stores, "--storage-driver", "vfs", ...args)).trim();
+  }
+
+  async #makeDebian(): Promise<void> {
+    const root = join(this.#dir, "debian");
+    await asRoot("debootstrap", "--variant=minbase", RELEASE, root, MIRROR);
+    // Beside it first: another run never finds half of it.
+    const tar = `${DEBIAN}.${process.pid}`;
+    await asRoot("tar", "-C", root, "--exclude=./var/cache/apt/archives/*.deb", "-cf", tar, ".");
+    await asRoot("chmod", "644", tar);
+    await asRoot("rm", "-rf", root);
+    renameSync(tar, DEBIAN);
+    rmSync(tar, { force: true });
+  }
+}

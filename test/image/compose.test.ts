@@ -1,0 +1,126 @@
+/** compose.yaml and the app of Home Assistant: what can be held against them without an engine. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { describe, expect, test } from "vitest";
+
+const BRIDGE = fileURLToPath(new URL("../../bridge/", import.meta.url));
+const read = (name: string) => readFileSync(`${BRIDGE}${name}`, "utf8");
+
+/** Python's parser, which Home Assistant and docker-compose use too. */
+function yaml(name: string): unknown {
+  const script = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))";
+  return JSON.parse(execFileSync("python3", ["-c", script], { input: read(name), encoding: "utf8" }));
+}
+
+const hasYaml = spawnSync("python3", ["-c", "import yaml"]).status === 0;
+const hasCompose = spawnSync("docker-compose", ["version"]).status === 0;
+
+const Compose = z.object({
+  services: z.record(
+    z.string(),
+    z.looseObject({
+      image: z.string(),
+      build: z.optional(z.looseObject({ context: z.string(), dockerfile: z.string() })),
+      read_only: z.boolean(),
+      cap_drop: z.array(z.string()),
+      security_opt: z.array(z.string()),
+      user: z.optional(z.string()),
+      environment: z.optional(z.record(z.string(), z.string())),
+      volumes: z.array(z.string()),
+    }),
+  ),
+});
+
+describe.skipIf(!(hasCompose && hasYaml))("with docker-compose (apt-get install docker-compose)", () => {
+  /** Not the developer's own bridge/.env. */
+  const noEnv = join(mkdtempSync(join(tmpdir(), "compose-")), "env");
+  writeFileSync(noEnv, "");
+  const config = (env: Record<string, string>) =>
+    spawnSync("docker-compose", ["-f", `${BRIDGE}compose.yaml`, "--env-file", noEnv, "config"], {
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, ...env },
+    });
+
+  test("it takes the file, and names what a person has to set", () => {
+    const full = config({ GATEWAY_URL: "https://gate.example", BRIDGE_TOKEN: "t" });
+    expect(full.stderr).toBe("");
+    expect(full.status).toBe(0);
+    expect(full.stdout).toContain("GATEWAY_URL: https://gate.example");
+    const empty = config({ GATEWAY_URL: "https://gate.example" });
+    expect(empty.status).not.toBe(0);
+    expect(empty.stderr).toContain("BRIDGE_TOKEN");
+  });
+
+  test("each service is without rights, and what it names exists", () => {
+    const compose = checkJson(Compose, JSON.stringify(yaml("compose.yaml")));
+    if (!compose.ok) throw new Error(compose.error);
+    const { services } = compose.value;
+    expect(Object.keys(services)).toEqual(["broker-files", "mosquitto", "bridge"]);
+    for (const service of Object.values(services)) {
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+      });
+      for (const volume of service.volumes) expect(volume).toMatch(/^broker:\/broker(:ro)?$/);
+    }
+    const { build, image } = services["broker-files"] ?? {};
+    expect(existsSync(`${BRIDGE}${build?.context}/${build?.dockerfile}`)).toBe(true);
+    expect(image).toContain(`:-${VERSION}}`);
+    // Whoever reads the volume is who wrote it.
+    expect(read("Dockerfile")).toContain(`RUN_AS=${services.mosquitto?.user}\n`);
+    const example = read("compose.env.example");
+    for (const name of read("compose.yaml").matchAll(/\$\{(\w+):\?/g))
+      expect(example).toContain(`${name[1]}=`);
+  });
+});
+
+/** The fields of developers.home-assistant.io/docs/apps/configuration that we use, and their forms. */
+const Option = z
+  .string()
+  .check(z.regex(/^(str|bool|int|float|email|url|password|port|match\(.*\)|list\(.+\))(\(\d*,\d*\))?\??$/));
+const AppConfig = z.strictObject({
+  name: z.string(),
+  version: z.literal(VERSION),
+  slug: z.string().check(z.regex(/^[-_.A-Za-z0-9]+$/)),
+  description: z.string(),
+  arch: z.array(z.enum(["aarch64", "amd64"])),
+  startup: z.enum(["initialize", "system", "services", "application", "once"]),
+  boot: z.enum(["auto", "manual", "manual_only"]),
+  backup: z.enum(["hot", "cold"]),
+  tmpfs: z.boolean(),
+  services: z.array(z.string().check(z.regex(/^(mqtt|mysql):(provide|want|need)$/))),
+  ports: z.record(z.string().check(z.regex(/^\d+\/(tcp|udp)$/)), z.nullable(z.number())),
+  ports_description: z.record(z.string(), z.string()),
+  watchdog: z.string().check(z.regex(/^(?:https?|\[PROTO:\w+\]|tcp):\/\/\[HOST\]:(\[PORT:\d+\]|\d+).*$/)),
+  options: z.record(z.string(), z.null()),
+  schema: z.record(z.string(), Option),
+});
+
+test.skipIf(!hasYaml)(
+  "Home Assistant's fields, and the words of its page (apt-get install python3-yaml)",
+  () => {
+    const app = checkJson(AppConfig, JSON.stringify(yaml("home-assistant/config.yaml")));
+    if (!app.ok) throw new Error(app.error);
+    const { options, schema, ports, ports_description } = app.value;
+    // Null: a person has to give it, and so it is no optional one.
+    for (const name of Object.keys(options)) expect(schema[name]).not.toMatch(/\?$/);
+    expect(Object.keys(ports_description)).toEqual(Object.keys(ports));
+    const docs = read("home-assistant/DOCS.md");
+    const source = read("home-assistant.ts");
+    for (const name of Object.keys(schema)) {
+      expect(docs).toContain(`\`${name}\``);
+      expect(source).toContain(`${name}: z.optional(`);
+    }
+    expect(yaml("home-assistant/build.yaml")).toEqual({ args: { RUN_AS: "0:0" } });
+    expect(read("Dockerfile")).toContain("ARG RUN_AS=");
+    // 128 by 128, as the store shows it.
+    const icon = readFileSync(`${BRIDGE}home-assistant/icon.png`);
+    expect([icon.readUInt32BE(16), icon.readUInt32BE(20)]).toEqual([128, 128]);
+  },
+);
