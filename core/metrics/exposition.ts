@@ -1,0 +1,64 @@
+/** Prometheus' text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats): one page of figures. */
+import { cumulative, type Histogram } from "./histogram.ts";
+
+export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+export type Labels = Readonly<Record<string, string>>;
+export type Sample = { labels?: Labels; value: number };
+
+export type MetricFamily = {
+  /** By the conventions: `edgecall_`, what it is of, the unit, and `_total` for what only rises. */
+  name: string;
+  help: string;
+} & (
+  | { type: "counter" | "gauge"; samples: readonly Sample[] }
+  | { type: "histogram"; series: ReadonlyArray<{ labels?: Labels; histogram: Histogram }> }
+);
+
+/** A family without samples is left out. */
+export function exposition(families: readonly MetricFamily[]): string {
+  return families.map(page).join("");
+}
+
+function page(family: MetricFamily): string {
+  const lines =
+    family.type === "histogram"
+      ? family.series.flatMap((it) => buckets(family.name, it))
+      : samplesOf(family.name, family.samples);
+  if (lines.length === 0) return "";
+  const help = family.help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+  return `# HELP ${family.name} ${help}\n# TYPE ${family.name} ${family.type}\n${lines.join("")}`;
+}
+
+function samplesOf(name: string, samples: readonly Sample[]): string[] {
+  return samples.map(({ labels = {}, value }) => line(name, labels, value));
+}
+
+function buckets(
+  name: string,
+  { labels = {}, histogram }: { labels?: Labels; histogram: Histogram },
+): string[] {
+  const counts = cumulative(histogram);
+  const total = counts.at(-1)?.count ?? 0;
+  return [
+    ...counts.map(({ le, count }) => line(`${name}_bucket`, { ...labels, le: number(le) }, count)),
+    line(`${name}_sum`, labels, histogram.sum),
+    line(`${name}_count`, labels, total),
+  ];
+}
+
+function line(name: string, labels: Labels, value: number): string {
+  const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escaped(text)}"`);
+  return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${number(value)}\n`;
+}
+
+/** A label may hold any text, an agent's or a model's: no value of it can end its line or its quotes. */
+function escaped(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
+}
+
+function number(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return "+Inf";
+  if (value === Number.NEGATIVE_INFINITY) return "-Inf";
+  return String(value);
+}

@@ -1,0 +1,161 @@
+/** Counts of calls and turns since a start, or since a row was made: what every program tells of them. */
+import type { ErrorType } from "../tools/errors.ts";
+import type { Labels, MetricFamily } from "./exposition.ts";
+import {
+  ANSWER_SECONDS,
+  CALL_SECONDS,
+  type Histogram,
+  ITERATIONS,
+  newHistogram,
+  observe,
+} from "./histogram.ts";
+
+/** Calls of one tool. */
+export type CallCounts = {
+  success: number;
+  /** By kind; the errors are their sum. */
+  errors: Partial<Record<ErrorType, number>>;
+  seconds: Histogram;
+};
+
+/** Turns: a message, or a device's prompt, and everything until its answer. */
+export type TurnCounts = {
+  done: number;
+  failed: number;
+  cancelled: number;
+  /** Turns in which a call failed; `recovered` of them were done all the same. Their ratio is the recovery rate. */
+  stumbled: number;
+  recovered: number;
+  inputTokens: number;
+  outputTokens: number;
+  iterations: Histogram;
+  seconds: Histogram;
+};
+
+export type EndedTurn = {
+  status: "done" | "failed" | "cancelled";
+  /** Model calls. */
+  iterations: number;
+  failedCalls: number;
+  durationMs: number;
+  inputTokens: number;
+  outputTokens: number;
+};
+
+export function newCallCounts(): CallCounts {
+  return { success: 0, errors: {}, seconds: newHistogram(CALL_SECONDS) };
+}
+
+/** @param errorType absent = success */
+export function countCall(counts: CallCounts, elapsedMs: number, errorType?: ErrorType): void {
+  if (errorType === undefined) counts.success += 1;
+  else counts.errors[errorType] = (counts.errors[errorType] ?? 0) + 1;
+  observe(counts.seconds, elapsedMs / 1_000);
+}
+
+export function newTurnCounts(): TurnCounts {
+  return {
+    ...{ done: 0, failed: 0, cancelled: 0, stumbled: 0, recovered: 0, inputTokens: 0, outputTokens: 0 },
+    iterations: newHistogram(ITERATIONS),
+    seconds: newHistogram(ANSWER_SECONDS),
+  };
+}
+
+export function countTurn(counts: TurnCounts, turn: EndedTurn): void {
+  counts[turn.status] += 1;
+  if (turn.failedCalls > 0) counts.stumbled += 1;
+  if (turn.failedCalls > 0 && turn.status === "done") counts.recovered += 1;
+  counts.inputTokens += turn.inputTokens;
+  counts.outputTokens += turn.outputTokens;
+  observe(counts.iterations, turn.iterations);
+  // What was stopped says nothing of how long an answer takes.
+  if (turn.status !== "cancelled") observe(counts.seconds, turn.durationMs / 1_000);
+}
+
+/** @param program the middle of each name: `agent`, `gateway` */
+export function callFamilies(
+  program: string,
+  series: ReadonlyArray<{ labels: Labels; counts: CallCounts }>,
+): MetricFamily[] {
+  const errors = (counts: CallCounts) => Object.values(counts.errors).reduce((sum, n) => sum + n, 0);
+  return [
+    {
+      name: `edgecall_${program}_tool_calls_total`,
+      help: "Calls of tools by what they came to.",
+      type: "counter",
+      samples: series.flatMap(({ labels, counts }) => [
+        { labels: { ...labels, status: "success" }, value: counts.success },
+        { labels: { ...labels, status: "error" }, value: errors(counts) },
+      ]),
+    },
+    {
+      name: `edgecall_${program}_tool_errors_total`,
+      help: "Failed calls of tools by the kind of the failure.",
+      type: "counter",
+      samples: series.flatMap(({ labels, counts }) =>
+        Object.entries(counts.errors).map(([error_type, value]) => ({
+          labels: { ...labels, error_type },
+          value,
+        })),
+      ),
+    },
+    {
+      name: `edgecall_${program}_tool_duration_seconds`,
+      help: "How long calls of tools took.",
+      type: "histogram",
+      series: series.map(({ labels, counts }) => ({ labels, histogram: counts.seconds })),
+    },
+  ];
+}
+
+export function turnFamilies(
+  program: string,
+  series: ReadonlyArray<{ labels: Labels; counts: TurnCounts }>,
+): MetricFamily[] {
+  const counter = (name: string, help: string, of: (counts: TurnCounts) => number): MetricFamily => ({
+    name: `edgecall_${program}_${name}`,
+    help,
+    type: "counter",
+    samples: series.map(({ labels, counts }) => ({ labels, value: of(counts) })),
+  });
+  return [
+    {
+      name: `edgecall_${program}_turns_total`,
+      help: "Questions by how they ended.",
+      type: "counter",
+      samples: series.flatMap(({ labels, counts }) =>
+        (["done", "failed", "cancelled"] as const).map((status) => ({
+          labels: { ...labels, status },
+          value: counts[status],
+        })),
+      ),
+    },
+    counter("turns_with_failures_total", "Questions in which at least one call failed.", (it) => it.stumbled),
+    counter(
+      "turns_recovered_total",
+      "Questions in which a call failed and that were answered.",
+      (it) => it.recovered,
+    ),
+    {
+      name: `edgecall_${program}_model_tokens_total`,
+      help: "Tokens as the model's endpoint counted them.",
+      type: "counter",
+      samples: series.flatMap(({ labels, counts }) => [
+        { labels: { ...labels, direction: "input" }, value: counts.inputTokens },
+        { labels: { ...labels, direction: "output" }, value: counts.outputTokens },
+      ]),
+    },
+    {
+      name: `edgecall_${program}_turn_iterations`,
+      help: "Model calls of a question.",
+      type: "histogram",
+      series: series.map(({ labels, counts }) => ({ labels, histogram: counts.iterations })),
+    },
+    {
+      name: `edgecall_${program}_turn_duration_seconds`,
+      help: "Time from a question to its final answer.",
+      type: "histogram",
+      series: series.map(({ labels, counts }) => ({ labels, histogram: counts.seconds })),
+    },
+  ];
+}
