@@ -3,9 +3,16 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { testVars } from "./test/tokens.ts";
 
-const IN_NODE = ["core", "bridge", "pi-agent", "local", "test/chaos", "test/bench", "test/hostile", "test/image"].map(
-  (folder) => `${folder}/**/*.test.ts`,
-);
+const IN_NODE = [
+  "core",
+  "bridge",
+  "pi-agent",
+  "local",
+  "test/chaos",
+  "test/bench",
+  "test/hostile",
+  "test/image",
+].map((folder) => `${folder}/**/*.test.ts`);
 
 const IDLE = "test/e2e/idle.test.ts";
 

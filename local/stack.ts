@@ -93,11 +93,7 @@ async function allReady(children: Record<string, Child>): Promise<void> {
 }
 
 /** The agent for this machine. Its file is written anew each time, since the broker's port changes. */
-function writeAgentToml(
-  settings: StartSettings,
-  mqttUrl: string,
-  env: Environment,
-): string {
+function writeAgentToml(settings: StartSettings, mqttUrl: string, env: Environment): string {
   const file = join(settings.dir, "agent.toml");
   const text = toToml({
     agent_id: settings.agentId,

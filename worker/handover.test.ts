@@ -1,14 +1,29 @@
 /** Outcomes that their conversation cannot take: they come again, and not for ever. */
-import { runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { Agents } from "./agents.ts";
+import { Audit } from "./audit.ts";
+import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import { Handover } from "./handover.ts";
 import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
+import { migrate } from "./migrate.ts";
+import { Questions } from "./questions.ts";
 
 const HOUR_MS = 3_600_000;
 const CALLER = { principal: "anna", role: "owner", channel: "api" } as const;
 const ORDER = { command: "tool", payload: {}, silenceMs: 1_000, totalMs: 1_000, idempotent: true };
 const OUTCOME = { status: "success", text: "12 GB saved", elapsedMs: 1 } as const;
+
+/** Home's parts that a handover works with. */
+const partsOf = (ctx: DurableObjectState) => ({
+  ctx,
+  env,
+  agents: new Agents(ctx.storage),
+  ledger: new Ledger(ctx.storage),
+  audit: new Audit(ctx.storage),
+  questions: new Questions(ctx.storage),
+});
 
 /** A conversation with a call that has no answer yet: it refuses what comes late for it. */
 async function waitingConversation() {
@@ -16,6 +31,7 @@ async function waitingConversation() {
   const stub = env.CONVERSATION.getByName(name);
   const call = crypto.randomUUID();
   await runInDurableObject(stub, (_, { storage }) => {
+    migrate(storage, CONVERSATION_MIGRATIONS);
     storage.sql.exec(
       `INSERT INTO turn (id, origin, status, answer, created_at, finished_at, finished_seq)
        VALUES (?, ?, 'done', 'later', 1, 1, 3)`,
@@ -28,6 +44,8 @@ async function waitingConversation() {
       call,
     );
   });
+  // The object that found no tables leaves; the next one finds its rows.
+  await evictDurableObject(stub);
   const answer = () =>
     runInDurableObject(stub, (_, { storage }) => {
       storage.sql.exec("UPDATE call SET outcome = ?", JSON.stringify({ ...OUTCOME, job: "token" }));
@@ -43,9 +61,10 @@ test("a conversation that cannot take an outcome gets it again, each time later,
   const { name, call, answer, told } = await waitingConversation();
   const home = env.HOME.getByName(crypto.randomUUID());
   const { handover, ledger, due } = await runInDurableObject(home, async (_, ctx) => {
-    const ledger = new Ledger(ctx.storage);
+    const parts = partsOf(ctx);
+    const { ledger } = parts;
     let armed = 0;
-    const handover = new Handover({ ctx, env, ledger }, async () => {
+    const handover = new Handover(parts, async () => {
       armed += 1;
     });
     const began = Date.now();
@@ -87,8 +106,9 @@ test("a conversation that cannot take an outcome gets it again, each time later,
 test("after two days it is given up", async () => {
   const { name, call } = await waitingConversation();
   await runInDurableObject(env.HOME.getByName(crypto.randomUUID()), async (_, ctx) => {
-    const ledger = new Ledger(ctx.storage);
-    const handover = new Handover({ ctx, env, ledger }, async () => {});
+    const parts = partsOf(ctx);
+    const { ledger } = parts;
+    const handover = new Handover(parts, async () => {});
     const job = ledger.add(
       { id: "token", conversation: name, agent: "pi", caller: CALLER, order: ORDER, lateFor: call },
       1,
@@ -97,7 +117,7 @@ test("after two days it is given up", async () => {
     );
     await handover.settle(job, OUTCOME);
     // An object that was rebuilt knows of no tries, and begins at once.
-    const rebuilt = new Handover({ ctx, env, ledger }, async () => {});
+    const rebuilt = new Handover(parts, async () => {});
     expect(rebuilt.nextDue()).toBe(0);
     await rebuilt.again(Date.now() + KEEP_SETTLED_MS + 1);
     expect(ledger.undelivered()).toEqual([]);
