@@ -175,4 +175,36 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       INSERT INTO tidied VALUES (1, 0);
     `,
   },
+  {
+    version: 6,
+    sql: `
+      -- Connections to chat apps that were made in the console; those of the setting CHANNELS win over them.
+      CREATE TABLE connection (
+        channel    TEXT NOT NULL,
+        connection TEXT NOT NULL,
+        settings   TEXT NOT NULL,         -- JSON, without the secrets
+        secrets    TEXT NOT NULL,         -- JSON; encrypted where CONNECTIONS_KEY is set (kept-connections.ts)
+        made_by    TEXT NOT NULL,
+        made_at    INTEGER NOT NULL,      -- epoch ms
+        PRIMARY KEY (channel, connection)
+      ) STRICT, WITHOUT ROWID;
+
+      -- The API's conversations, so that a person finds an earlier one again. What was said is in their own objects.
+      CREATE TABLE conversation (
+        name       TEXT PRIMARY KEY,      -- home/channel/id
+        principal  TEXT NOT NULL,         -- who began it
+        title      TEXT NOT NULL,         -- the first words
+        last_at    INTEGER NOT NULL       -- epoch ms, of its newest turn, to the minute
+      ) STRICT, WITHOUT ROWID;
+
+      -- What a day took of each model; written only where PRICES is set.
+      CREATE TABLE model_usage (
+        day           TEXT NOT NULL,      -- UTC
+        model         TEXT NOT NULL,
+        input_tokens  INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        PRIMARY KEY (day, model)
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

@@ -12,6 +12,7 @@ import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import { Agents, type AgentView } from "./agents.ts";
 import { Asking } from "./asking.ts";
@@ -19,6 +20,7 @@ import { Audit, type AuditQuery, GATEWAY_AGENT } from "./audit.ts";
 import { BridgeDesk } from "./bridge-desk.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
 import { tellNews, watcherTags } from "./call-watchers.ts";
+import { type KeptConnection, KeptConnections } from "./channels/kept-connections.ts";
 import {
   type AdmittedSender,
   type PairingRequest,
@@ -26,7 +28,7 @@ import {
   type SenderKey,
   type Stranger,
 } from "./channels/pairing.ts";
-import type { Role } from "./channels/settings.ts";
+import type { Connection, Role } from "./channels/settings.ts";
 import { Dispatcher, type NewOrder, type Unreached } from "./dispatcher.ts";
 import { type CallTarget, type EdgeCallArgs, type Order, orderOf } from "./edge-call.ts";
 import type { Env } from "./env.ts";
@@ -92,6 +94,7 @@ export class Home extends DurableObject<Env> {
   readonly #desk: BridgeDesk;
   readonly #spending: Spending;
   readonly #pairings: Pairings;
+  readonly #connections: KeptConnections;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -109,6 +112,7 @@ export class Home extends DurableObject<Env> {
     this.#asking = new Asking(this.#home, this.#dispatcher);
     this.#spending = new Spending(ctx.storage);
     this.#pairings = new Pairings(ctx.storage);
+    this.#connections = new KeptConnections(ctx.storage, () => ctx.id.name ?? "", env.CONNECTIONS_KEY);
     this.#dispatcher.planWith(() => this.#planNow());
     this.#desk = new BridgeDesk(this.#home, this.#dispatcher, this.#asking);
   }
@@ -278,6 +282,24 @@ export class Home extends DurableObject<Env> {
 
   async removeSender(sender: SenderKey): Promise<boolean> {
     return this.#pairings.remove(sender);
+  }
+
+  /** A connection that was made in the console, with its secrets; undefined: there is none of this name. */
+  async connection(channel: string, name: string): Promise<Parsed<Connection> | undefined> {
+    return await this.#connections.find(channel, name);
+  }
+
+  async connections(): Promise<KeptConnection[]> {
+    return this.#connections.list();
+  }
+
+  /** @returns false: there are too many */
+  async keepConnection(connection: Connection, by: string): Promise<boolean> {
+    return await this.#connections.keep(connection, by, Date.now());
+  }
+
+  async dropConnection(channel: string, name: string): Promise<boolean> {
+    return this.#connections.remove(channel, name);
   }
 
   /** Lines of the record, the newest first. */

@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { showAudit } from "./audit-route.ts";
 import { AuthSettingsError } from "./auth.ts";
+import { connections } from "./channels/connection-routes.ts";
 import { approvePairing, dismissPairing, removeSender, showPairings } from "./channels/pairing-routes.ts";
 import { channels } from "./channels/routes.ts";
 import { runCommand, showCommand } from "./commands.ts";
@@ -231,6 +232,7 @@ app.get("/v1/pairings", showPairings);
 app.post("/v1/pairings/:code", approvePairing);
 app.delete("/v1/pairings/:code", dismissPairing);
 app.delete("/v1/senders/:channel/:connection/:sender", removeSender);
+app.route("/", connections);
 
 app.all("/mcp", serveMcp);
 

@@ -51,6 +51,10 @@ export type HomeStub = Pick<
   | "approvePairing"
   | "dismissPairing"
   | "removeSender"
+  | "connection"
+  | "connections"
+  | "keepConnection"
+  | "dropConnection"
   | "fetch"
 >;
 

@@ -11,10 +11,11 @@ import type { NewTurn, Origin, StoredCall, Turn } from "../transcript-rows.ts";
 import { channelOf } from "./all.ts";
 import type { Address, PictureRef } from "./channel.ts";
 import { agentsWords, type Command, HELP, statusWords } from "./commands.ts";
+import { connectionOf } from "./connections.ts";
 import { Outbox } from "./outbox.ts";
 import { PlatformError } from "./platform.ts";
 import { answersOf, type ShownQuestion } from "./question-words.ts";
-import { CHANNEL_NAMES, findConnection } from "./settings.ts";
+import { CHANNEL_NAMES } from "./settings.ts";
 
 /** Deliveries that are remembered: platforms repeat for days, a chat has fewer messages in that time. */
 const DELIVERIES_KEPT = 1_000;
@@ -285,12 +286,12 @@ export class ChatDesk {
   }
 
   async #fetch(address: Address, picture: PictureRef) {
-    const name = this.#host.name().split("/")[1] ?? "";
+    const [home = "", name = ""] = this.#host.name().split("/");
     const channel = channelOf(name);
-    const connection = findConnection(this.#host.env, name, address.connection);
-    if (!channel || !connection) return undefined;
     for (let tries = 1; ; tries += 1) {
       try {
+        const connection = await connectionOf(this.#host.env, home, name, address.connection);
+        if (!channel || !connection) return undefined;
         const { data } = await channel.picture({ connection, address }, picture);
         // By its bytes: what a platform calls it is what a person called it.
         const media_type = typeOf(data);

@@ -8,9 +8,9 @@ import { logError } from "../log.ts";
 import type { KeptMedia } from "../media.ts";
 import { channelOf } from "./all.ts";
 import type { Address, Attachment, Channel, Line } from "./channel.ts";
+import { connectionOf } from "./connections.ts";
 import { PlatformError } from "./platform.ts";
 import { choicesOf, closedWords, questionWords, type ShownQuestion } from "./question-words.ts";
-import { findConnection } from "./settings.ts";
 import { splitMarkdown } from "./split.ts";
 
 /** Pauses double from the first one: 14 tries are about half an hour. */
@@ -123,7 +123,7 @@ export class Outbox {
   }
 
   async #showTyping(address: Address): Promise<void> {
-    const way = this.#way(address);
+    const way = await this.#way(address);
     await way?.channel.typing?.(way.line);
   }
 
@@ -179,8 +179,8 @@ export class Outbox {
   async #send(row: ReplyRow): Promise<void> {
     try {
       // SAFETY: this class wrote it, or Transcript.finish from the address that the route made.
-      const way = this.#way(JSON.parse(row.address) as Address);
-      if (!way) throw new PlatformError({ kind: "never" }, "its connection is not in CHANNELS any more");
+      const way = await this.#way(JSON.parse(row.address) as Address);
+      if (!way) throw new PlatformError({ kind: "never" }, "its connection is not there any more");
       if (row.kind === "question") return await this.#sendQuestion(row, way);
       if (row.kind === "closed") await this.#sendClosed(row, way);
       else await this.#sendAnswer(row, way);
@@ -299,7 +299,7 @@ export class Outbox {
     this.#statusAt = Date.now();
     const before = this.#statusMessage(turn);
     try {
-      const way = this.#way(address);
+      const way = await this.#way(address);
       const message = await way?.channel.status?.(way.line, this.#host.progressOf(turn), before);
       if (message !== undefined && message !== before)
         this.#sql.exec("INSERT OR REPLACE INTO status_message (turn, message) VALUES (?, ?)", turn, message);
@@ -317,10 +317,10 @@ export class Outbox {
       .toArray()[0]?.message;
   }
 
-  #way(address: Address): Way | undefined {
-    const name = this.#host.name().split("/")[1] ?? "";
+  async #way(address: Address): Promise<Way | undefined> {
+    const [home = "", name = ""] = this.#host.name().split("/");
     const channel = channelOf(name);
-    const connection = findConnection(this.#host.env, name, address.connection);
+    const connection = channel && (await connectionOf(this.#host.env, home, name, address.connection));
     return channel && connection && { channel, line: { connection, address } };
   }
 

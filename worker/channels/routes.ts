@@ -10,9 +10,10 @@ import { type Admitted, admit } from "./admission.ts";
 import { channelOf } from "./all.ts";
 import type { Ack, Channel, Incoming } from "./channel.ts";
 import { readCommand } from "./commands.ts";
+import { connectionAt } from "./connections.ts";
 import type { Delivery } from "./desk.ts";
 import { answersOf, questionWords } from "./question-words.ts";
-import { CONNECTION_ID, type Connection, findConnection, ROLES, type Role } from "./settings.ts";
+import { type Connection, ROLES, type Role } from "./settings.ts";
 
 /** Platforms send less; pictures come as references. */
 const BODY_MAX_BYTES = 512 * 1024;
@@ -22,7 +23,7 @@ export const channels = new Hono<App>();
 
 channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
   await countAddress(c);
-  const { channel, connection } = connectionOf(c);
+  const { channel, connection } = await addressed(c);
   const body = await readBytes(c, BODY_MAX_BYTES);
   const request = { method: c.req.method, url: new URL(c.req.url), headers: c.req.raw.headers, body };
   // Only WhatsApp asks with GET, and says so in its query.
@@ -69,11 +70,11 @@ function finish(c: Context<App>, acks: readonly Ack[]): Response {
 }
 
 /** The same words for all that is not there: a name tells nothing. */
-function connectionOf(c: Context<App>): { channel: Channel; connection: Connection } {
+async function addressed(c: Context<App>): Promise<{ channel: Channel; connection: Connection }> {
   const name = c.req.param("connection") ?? "";
   const channelName = c.req.param("channel") ?? "";
   const channel = channelOf(channelName);
-  const connection = CONNECTION_ID.test(name) ? findConnection(c.env, channelName, name) : undefined;
+  const connection = channel && (await connectionAt(c.env, channelName, name, c.req.raw.headers));
   if (!channel || !connection) throw new HttpError(404, "not_found", "no such connection");
   return { channel, connection };
 }

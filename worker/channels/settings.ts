@@ -6,6 +6,8 @@ import { SettingsError } from "../settings.ts";
 export type ChannelVariables = {
   /** Secret: a JSON list of connections. */
   CHANNELS?: string;
+  /** Secret: what the tokens of connections that were made in the console are encrypted with. */
+  CONNECTIONS_KEY?: string;
 };
 
 export const CHANNEL_NAMES = ["telegram", "slack", "discord", "whatsapp", "generic"] as const;
@@ -102,8 +104,9 @@ export type Connection =
   | WhatsAppConnection
   | GenericConnection;
 
+const OneConnection = z.discriminatedUnion("channel", [Telegram, Slack, Discord, WhatsApp, Generic]);
 const Connections = z
-  .array(z.discriminatedUnion("channel", [Telegram, Slack, Discord, WhatsApp, Generic]))
+  .array(OneConnection)
   .check(z.maxLength(100), z.refine(areUnique, "connection: two of a channel have the same name"));
 
 /** Words for a slip in `CHANNELS`. They name the field, and never repeat a value: it may be a secret. */
@@ -117,6 +120,11 @@ export function readConnections(env: ChannelVariables): Connection[] {
   return read.value;
 }
 
+/** One connection, with the defaults of what it does not say. */
+export function readConnection(value: unknown): Parsed<Connection> {
+  return check(OneConnection, value);
+}
+
 function readJson(text: string): Parsed<Connection[]> {
   let value: unknown;
   try {
@@ -128,7 +136,7 @@ function readJson(text: string): Parsed<Connection[]> {
   return check(Connections, value);
 }
 
-/** @throws ChannelSettingsError */
+/** One of `CHANNELS`; connections.ts knows those of the console too. @throws ChannelSettingsError */
 export function findConnection(env: ChannelVariables, channel: string, name: string): Connection | undefined {
   return readConnections(env).find((one) => one.channel === channel && one.connection === name);
 }
