@@ -155,12 +155,20 @@ export class BridgeDesk {
     if (call.outcome) return;
     if (event.value.type === "question") return await this.#asking.fromAgent(call, event.value);
     this.#heard(call);
+    if (event.value.type === "accepted") return this.#onAccepted(call);
     if (event.value.type !== "progress" || event.value.text === undefined) return;
     // Seen by whoever watches now, kept by nobody: what counts comes with the result.
     const { tool, text: said } = event.value;
     if (call.conversation === null) return tellWatchers(this.#ctx, id, { news: "progress", text: said });
     const told = conversationOf(this.#env, call.conversation).progress(call.lateFor ?? id, tool, said);
     this.#ctx.waitUntil(told.catch((error: unknown) => logError("progress.lost", error, { call: id })));
+  }
+
+  /** A sign of life, and for whoever watches a time to be shown. */
+  #onAccepted(call: LedgerCall): void {
+    if (call.conversation === null || !call.flags.watch) return;
+    const told = conversationOf(this.#env, call.conversation).accepted(call.lateFor ?? call.id, Date.now());
+    this.#ctx.waitUntil(told.catch((error: unknown) => logError("accepted.lost", error, { call: call.id })));
   }
 
   /** Lines of a device's record, which belong to no call that is open. */

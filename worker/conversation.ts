@@ -84,6 +84,7 @@ export class Conversation extends DurableObject<Env> {
       settled: (n) => this.#tellSettled(n),
     });
     this.#model = new ModelStep({
+      name: () => this.#name(),
       transcript: this.#transcript,
       media: this.#media,
       home: () => this.#home(),
@@ -233,6 +234,13 @@ export class Conversation extends DurableObject<Env> {
         event: "progress",
         data: { call: callId, ...(tool !== undefined && { tool }), text },
       });
+  }
+
+  /** The device has a call and works on it. For whoever watches; never a row. */
+  async accepted(callId: string, at: number): Promise<void> {
+    const call = this.#transcript.call(callId);
+    const turn = call && this.#transcript.turnAt(call.turn);
+    if (turn && !call.outcome) this.#waiters.tell(turn.id, { event: "accepted", data: { call: callId, at } });
   }
 
   /** A turn as it stands, or undefined. */

@@ -35,6 +35,7 @@ export interface Env
   BUDGET_CONVERSATION_MODEL_CALLS?: string;
   BUDGET_DAY_TOKENS?: string;
   BUDGET_DAY_MODEL_CALLS?: string;
+  PRICES?: string;
   MAX_TOKENS?: string;
   TEMPERATURE?: string;
   MODEL_FIRST_BYTE_MS?: string;

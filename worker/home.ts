@@ -29,6 +29,7 @@ import {
   type Stranger,
 } from "./channels/pairing.ts";
 import type { Connection, Role } from "./channels/settings.ts";
+import { ConversationList, type ListedConversation, type Listing, type Place } from "./conversation-list.ts";
 import { Dispatcher, type NewOrder, type Unreached } from "./dispatcher.ts";
 import { type CallTarget, type EdgeCallArgs, type Order, orderOf } from "./edge-call.ts";
 import type { Env } from "./env.ts";
@@ -40,7 +41,7 @@ import { migrate } from "./migrate.ts";
 import { type Answered, type Question, Questions } from "./questions.ts";
 import type { Roster } from "./roster.ts";
 import { readSettings, type Settings } from "./settings.ts";
-import { Spending } from "./spending.ts";
+import { type DayUsage, type ModelUsage, Spending } from "./spending.ts";
 import type { Limits } from "./transcript-rows.ts";
 import { closeQuietly } from "./waiters.ts";
 
@@ -95,6 +96,7 @@ export class Home extends DurableObject<Env> {
   readonly #spending: Spending;
   readonly #pairings: Pairings;
   readonly #connections: KeptConnections;
+  readonly #conversations: ConversationList;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -112,6 +114,7 @@ export class Home extends DurableObject<Env> {
     this.#asking = new Asking(this.#home, this.#dispatcher);
     this.#spending = new Spending(ctx.storage);
     this.#pairings = new Pairings(ctx.storage);
+    this.#conversations = new ConversationList(ctx.storage);
     this.#connections = new KeptConnections(ctx.storage, () => ctx.id.name ?? "", env.CONNECTIONS_KEY);
     this.#dispatcher.planWith(() => this.#planNow());
     this.#desk = new BridgeDesk(this.#home, this.#dispatcher, this.#asking);
@@ -119,11 +122,13 @@ export class Home extends DurableObject<Env> {
 
   /**
    * What a model call needs to know: who is there, which models are well, what the day took so far.
-   * @param reserve tokens to count for the day beforehand; absent = the day has no budget
+   * @param reserve tokens to count for the day beforehand; absent = days are not counted
+   * @param began a turn of a conversation that is to be found again
    */
-  async plan(reserve: number | undefined): Promise<Plan> {
+  async plan(reserve: number | undefined, began?: Listing): Promise<Plan> {
     const plan = this.#planNow();
     if (reserve !== undefined) this.#spending.add(reserve, 1, Date.now());
+    if (began) this.#conversations.note(began, Date.now());
     return plan;
   }
 
@@ -140,9 +145,27 @@ export class Home extends DurableObject<Env> {
     };
   }
 
-  /** A call took so much more (or less) than was reserved for it. */
-  async spent(difference: number): Promise<void> {
+  /** A call took so much more (or less) than was reserved for it. @param priced absent: no model has a price */
+  async spent(difference: number, priced?: ModelUsage): Promise<void> {
     this.#spending.add(difference, 0, Date.now());
+    if (priced) this.#spending.addUsage(priced, Date.now());
+  }
+
+  /** What the last days took, the oldest first. */
+  async usage(days: number): Promise<DayUsage[]> {
+    return this.#spending.days(days, Date.now());
+  }
+
+  async conversationsOf(
+    principal: string,
+    after: Place | undefined,
+    limit: number,
+  ): Promise<ListedConversation[]> {
+    return this.#conversations.of(principal, after, limit);
+  }
+
+  async forgetConversation(name: string): Promise<void> {
+    this.#conversations.forget(name);
   }
 
   async budgetTold(keys: BudgetKey[]): Promise<void> {

@@ -10,6 +10,7 @@ import { approvePairing, dismissPairing, removeSender, showPairings } from "./ch
 import { channels } from "./channels/routes.ts";
 import { runCommand, showCommand } from "./commands.ts";
 import { consolePage } from "./console/routes.ts";
+import { listConversations } from "./conversation-list-route.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
 import { cors } from "./limits/cors.ts";
 import { shownBridgeToken, shownToken } from "./limits/rates.ts";
@@ -104,6 +105,8 @@ const QuestionAnswer = z.strictObject({
   answer: z.string().check(z.trim(), z.minLength(1), z.maxLength(4_000)),
 });
 
+app.get("/v1/conversations", listConversations);
+
 app.post("/v1/conversations/:id/messages", async (c) => {
   const { name, origin } = conversation(c, "ask");
   const message = await readBody(c, Message);
@@ -169,6 +172,7 @@ app.get("/v1/conversations/:id", async (c) => {
 app.delete("/v1/conversations/:id", async (c) => {
   const { name } = conversation(c, "ask");
   await conversationOf(c.env, name).forget();
+  await home(c).forgetConversation(name);
   return c.body(null, 204);
 });
 

@@ -15,6 +15,7 @@ import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import type { ToolDefinition, ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { standsApart } from "./brought.ts";
+import type { Listing } from "./conversation-list.ts";
 import { edgeCallDefinition, offlineNote } from "./edge-call.ts";
 import type { Plan } from "./home.ts";
 import { logError } from "./log.ts";
@@ -31,6 +32,8 @@ const PLAN_FRESH_MS = 500;
 
 /** What the step needs of its conversation. */
 export type TurnHost = {
+  /** `home/channel/id` */
+  name(): string;
   transcript: Transcript;
   media: MediaStore;
   /** A new stub for each use. */
@@ -65,11 +68,11 @@ export class ModelStep {
   }
 
   /** What Home knows: as it told a moment ago, or asked for. A budget for the day has to be reserved there. */
-  async #planFor(reserve: number | undefined): Promise<Plan> {
+  async #planFor(reserve: number | undefined, began: Listing | undefined): Promise<Plan> {
     const told = this.#plan;
     this.#plan = undefined;
-    if (told && reserve === undefined && Date.now() <= told.until) return told.plan;
-    return await this.#host.home().plan(reserve);
+    if (told && reserve === undefined && !began && Date.now() <= told.until) return told.plan;
+    return await this.#host.home().plan(reserve, began);
   }
 
   cancel(turn: Turn): void {
@@ -114,8 +117,8 @@ export class ModelStep {
     let model: NamedModel | undefined;
     let said = 0;
     try {
-      const counts = hasLimit(settings.budgets.day);
-      const plan = await this.#planFor(counts ? estimate : undefined);
+      const counts = countsDays(settings);
+      const plan = await this.#planFor(counts ? estimate : undefined, this.#beganIn(turn, history));
       const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now());
       if (!picked.ok) return this.#host.fail(turn, picked.error, "unknown_model");
       model = picked.model;
@@ -138,7 +141,7 @@ export class ModelStep {
           said += text.length;
         },
       });
-      if (counts) this.#correct(reply.usage, estimate);
+      if (counts) this.#correct(model, reply.usage, estimate, settings);
       if (model.name in plan.health) this.#host.later(this.#host.home().modelAnswered(model.name));
       // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
       const entry = assistantEntry(reply, history, loopEnabled && next.tools);
@@ -170,10 +173,22 @@ export class ModelStep {
   }
 
   /** Usage is the endpoint's figure; one that gives none is counted by our estimate. */
-  #correct(usage: Usage | undefined, estimate: number): void {
+  #correct(model: NamedModel, usage: Usage | undefined, reserved: number, { prices }: Settings): void {
     if (!usage) return;
-    const difference = usage.input_tokens + usage.output_tokens - estimate;
-    this.#host.later(this.#host.home().spent(difference));
+    const difference = usage.input_tokens + usage.output_tokens - reserved;
+    const isPriced = Object.keys(prices).length > 0;
+    this.#host.later(
+      this.#host.home().spent(difference, isPriced ? { model: model.name, usage } : undefined),
+    );
+  }
+
+  /** Told to Home with the first call of a turn, where a person looks for a conversation by its first words. */
+  #beganIn(turn: Turn, history: readonly StoredEntry[]): Listing | undefined {
+    const name = this.#host.name();
+    const own = history.filter((entry) => entry.turn === turn.n);
+    if (name.split("/")[1] !== "api" || own.some(({ role }) => role === "assistant")) return undefined;
+    const text = history.find(({ role }) => role === "user")?.text ?? "";
+    return { name, principal: turn.origin.principal, text };
   }
 
   #mayGoOn(turn: Turn, plan: Plan, settings: Settings): boolean {
@@ -212,6 +227,7 @@ export class ModelStep {
       const messages: ChatMessage[] = [{ role: "user", content: summaryPrompt(fitted.toSummarise) }];
       const reply = await callModel(model, { messages, tools: [], signal });
       transcript.summarise({ text: reply.text, turns: fitted.cut.turns }, turn.n, reply.usage);
+      if (countsDays(settings)) this.#correct(model, reply.usage, 0, settings);
       return fitHistory(history, { ...options, summary: { text: reply.text, turns: fitted.cut.turns } })
         .entries;
     } catch (error) {
@@ -267,6 +283,11 @@ function lastSaid(turn: Turn, history: readonly StoredEntry[]): number | null {
 
 function isLimited(budgets: Settings["budgets"]): boolean {
   return hasLimit(budgets.turn) || hasLimit(budgets.conversation) || hasLimit(budgets.day);
+}
+
+/** A day is a row that is written with each call: only for who asks for it. */
+export function countsDays({ budgets, prices }: Pick<Settings, "budgets" | "prices">): boolean {
+  return hasLimit(budgets.day) || Object.keys(prices).length > 0;
 }
 
 function hasLimit(limits: Settings["budgets"]["day"]): boolean {

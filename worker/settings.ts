@@ -4,14 +4,18 @@ import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import { readModelList } from "@edgecall/core/loop/model-list.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "./env.ts";
 import type { MediaLimits } from "./media.ts";
+import { type Prices, readPrices } from "./prices.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./tools/settings.ts";
 
 export type Settings = {
   /** In the order in which they stand in for one another; empty when none is configured. */
   models: NamedModel[];
   budgets: BudgetLimits;
+  /** USD per million tokens, by model; empty when none is told. */
+  prices: Prices;
   /** Of what a model is shown of a conversation. */
   history: { maxTokens: number; keepFirst: number };
   systemPrompt: string;
@@ -60,6 +64,7 @@ export function readSettings(env: Env): Settings {
   return {
     models: readModels(env),
     budgets: readBudgets(env),
+    prices: orThrow(readPrices(env.PRICES)),
     history: {
       maxTokens: integer("HISTORY_MAX_TOKENS", env.HISTORY_MAX_TOKENS, 24_000, 500, 10_000_000),
       keepFirst: integer("HISTORY_KEEP_FIRST", env.HISTORY_KEEP_FIRST, 2, 0, 100),
@@ -96,16 +101,15 @@ export function readSettings(env: Env): Settings {
       keepBytes: integer("MEDIA_KEEP_MB", env.MEDIA_KEEP_MB, 64, 1, 4_096) * 1024 * 1024,
     },
     keepAgentsMs: integer("AGENTS_KEEP_DAYS", env.AGENTS_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
-    tools: readTools(env),
+    tools: orThrow(readGatewayTools(env)),
     publicUrl: readPublicUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),
   };
 }
 
-function readTools(env: Env): GatewayToolSettings {
-  const tools = readGatewayTools(env);
-  if (!tools.ok) throw new SettingsError(tools.error);
-  return tools.value;
+function orThrow<T>(read: Parsed<T>): T {
+  if (!read.ok) throw new SettingsError(read.error);
+  return read.value;
 }
 
 function readPublicUrl(env: Env): string | undefined {

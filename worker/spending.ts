@@ -1,9 +1,16 @@
-/** What a home spent on models today, and which models are well: one row a day, one a failing model. */
+/** What a home spends on models, and which models are well: one row a day, one a day and priced model, one a failing model. */
 import { type BudgetKey, budgetDay, type Spent } from "@edgecall/core/loop/budget.ts";
+import type { Usage } from "@edgecall/core/loop/history.ts";
 import { type ModelHealth, noteFailure } from "@edgecall/core/loop/models.ts";
 
 /** Days that are kept: a month and one. */
 const KEEP_DAYS = 32;
+const DAY_MS = 86_400_000;
+
+/** What one model took: of a call, or of a day. */
+export type ModelUsage = { model: string; usage: Usage };
+/** @property day of UTC, 2026-11-22 @property models those that had a price, or were used beside one that had */
+export type DayUsage = { day: string; tokens: number; modelCalls: number; models: ModelUsage[] };
 
 export class Spending {
   readonly #sql: SqlStorage;
@@ -37,7 +44,42 @@ export class Spending {
       tokens,
       modelCalls,
     );
-    this.#sql.exec("DELETE FROM usage WHERE day < ?", budgetDay(now - KEEP_DAYS * 86_400_000));
+    this.#sql.exec("DELETE FROM usage WHERE day < ?", budgetDay(now - KEEP_DAYS * DAY_MS));
+  }
+
+  addUsage({ model, usage }: ModelUsage, now: number): void {
+    this.#sql.exec(
+      `INSERT INTO model_usage (day, model, input_tokens, output_tokens) VALUES (?, ?, ?, ?)
+       ON CONFLICT (day, model) DO UPDATE SET
+         input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`,
+      budgetDay(now),
+      model,
+      usage.input_tokens,
+      usage.output_tokens,
+    );
+    this.#sql.exec("DELETE FROM model_usage WHERE day < ?", budgetDay(now - KEEP_DAYS * DAY_MS));
+  }
+
+  /** So many days up to today, the oldest first, those without a row too. */
+  days(count: number, now: number): DayUsage[] {
+    const days = Array.from({ length: count }, (_, at) => budgetDay(now - (count - 1 - at) * DAY_MS));
+    const since = days[0] ?? "";
+    const totals = this.#sql
+      .exec<{ day: string; tokens: number; model_calls: number }>(
+        "SELECT day, tokens, model_calls FROM usage WHERE day >= ?",
+        since,
+      )
+      .toArray();
+    const models = this.#sql
+      .exec<{ day: string; model: string } & Usage>("SELECT * FROM model_usage WHERE day >= ?", since)
+      .toArray();
+    return days.map((day) => {
+      const { tokens = 0, model_calls: modelCalls = 0 } = totals.find((one) => one.day === day) ?? {};
+      const own = models
+        .filter((one) => one.day === day)
+        .map(({ model, input_tokens, output_tokens }) => ({ model, usage: { input_tokens, output_tokens } }));
+      return { day, tokens, modelCalls, models: own };
+    });
   }
 
   tell(keys: readonly BudgetKey[], now: number): void {

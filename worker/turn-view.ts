@@ -43,6 +43,8 @@ export type TurnEvent =
   | { event: "reset"; data: Record<string, never> }
   | { id: number; event: "message"; data: { text: string; calls: CallRecord[] } }
   | { id: number; event: "call"; data: CallRecord }
+  /** A device has the call and works on it. One that is done at once says so by its result alone. `at`: epoch ms. */
+  | { event: "accepted"; data: { call: string; at: number } }
   /** Output of a device as it comes; what counts comes with the call's result. */
   | { event: "progress"; data: { call: string; tool?: string; text: string } }
   | { id: number; event: "question"; data: TurnQuestion }

@@ -5,7 +5,9 @@ import { type Context, Hono } from "hono";
 import { type ApiToken, apiToken } from "../auth.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { countAddress, countGuess, shownToken } from "../limits/rates.ts";
+import { countsDays } from "../model-step.ts";
 import { homeOf } from "../objects.ts";
+import { costOf } from "../prices.ts";
 import { readSettings } from "../settings.ts";
 import { accessEntry, usesAccess } from "./access.ts";
 import { PAGE_PATHS, servePage } from "./page-files.ts";
@@ -60,14 +62,27 @@ consolePage.get("/v1/console/agents/:agent/actions", async (c) => {
   return c.json({ actions: target.adverts });
 });
 
-/** What today's model calls took, and what they may. The day is counted only where it has a budget. */
+/** What the last days' model calls took, and what they may. Days are counted only where there is a budget or a price. */
 consolePage.get("/v1/console/usage", async (c) => {
   const { home } = requireScope(c, "ask");
-  const { budgets, models } = readSettings(c.env);
-  const counted = budgets.day?.tokens !== undefined || budgets.day?.modelCalls !== undefined;
-  const { day, health } = await homeOf(c.env, home).plan(undefined);
+  const settings = readSettings(c.env);
+  const { budgets, models, prices } = settings;
+  const [{ health }, days] = await Promise.all([
+    homeOf(c.env, home).plan(undefined),
+    homeOf(c.env, home).usage(SHOWN_DAYS),
+  ]);
   return c.json({
-    day: { counted, tokens: day.tokens, model_calls: day.modelCalls },
+    counted: countsDays(settings),
+    priced: Object.keys(prices).length > 0,
+    days: days.map(({ day, tokens, modelCalls, models }) => ({
+      day,
+      tokens,
+      model_calls: modelCalls,
+      models: models.map(({ model, usage }) => {
+        const usd = costOf(prices, model, usage);
+        return { name: model, ...usage, ...(usd !== undefined && { usd }) };
+      }),
+    })),
     budgets: Object.fromEntries(
       Object.entries(budgets).map(([scope, { tokens, modelCalls }]) => [
         scope,
@@ -80,6 +95,9 @@ consolePage.get("/v1/console/usage", async (c) => {
     models: models.map(({ name }) => ({ name, failures: health[name]?.failures ?? 0 })),
   });
 });
+
+/** Two weeks, of the month that is kept. */
+const SHOWN_DAYS = 14;
 
 type Entry = { token: ApiToken; seconds?: number };
 
