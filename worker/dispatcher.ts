@@ -269,6 +269,7 @@ export class Dispatcher {
     for (const id of ids) {
       const call = this.#ledger.get(id);
       if (!call || call.outcome) continue;
+      if (!call.flags.watch) this.#ledger.watched(id);
       const payload = this.#writer.notice(call.agent, "watch", { request_id: id }, call.caller, now);
       if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
     }

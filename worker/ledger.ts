@@ -153,6 +153,10 @@ export class Ledger {
     );
   }
 
+  watched(id: string): void {
+    this.#sql.exec("UPDATE call SET flags = json_set(flags, '$.watch', json('true')) WHERE id = ?", id);
+  }
+
   /** The broker has it, or may have: from here on only its deadline counts. */
   taken(id: string): void {
     this.#sql.exec("UPDATE call SET state = 'taken' WHERE id = ? AND state = 'sent'", id);
