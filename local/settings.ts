@@ -127,6 +127,7 @@ const WORKER_VARIABLES = [
   "CHANNELS",
   "RATE_LIMITS",
   "CORS_ORIGINS",
+  "CONNECTIONS_KEY",
   "PUBLIC_URL",
   "GATEWAY_TOOLS",
   "BRAVE_API_KEY",
@@ -139,6 +140,7 @@ const WORKER_VARIABLES = [
   "BUDGET_CONVERSATION_MODEL_CALLS",
   "BUDGET_DAY_TOKENS",
   "BUDGET_DAY_MODEL_CALLS",
+  "PRICES",
 ] as const;
 
 export function workerVars(env: Environment): Record<string, string> {

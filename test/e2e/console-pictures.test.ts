@@ -45,7 +45,14 @@ const model = await startPlayedModel();
 afterAll(() => model.close());
 
 const stack = useStack(
-  { vars: { BUDGET_DAY_TOKENS: "20000", LLM_BASE_URL: model.url, LLM_MODEL: "played" } },
+  {
+    vars: {
+      BUDGET_DAY_TOKENS: "20000",
+      PRICES: `{"played":{"in":0.25,"out":2}}`,
+      LLM_BASE_URL: model.url,
+      LLM_MODEL: "played",
+    },
+  },
   async (stack) => {
     const capabilities =
       "garden house: temperature, CPU, memory and disk of a Pi Zero; camera pictures in its workspace";

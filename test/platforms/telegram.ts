@@ -18,6 +18,10 @@ export class FakeTelegram {
   /** By chat, in their order. */
   readonly chats = new Map<string, Shown[]>();
   typing = 0;
+  /** Where it delivers to, and what it sends along. It takes plain http too, since tests have no other. */
+  webhook: { url: string; secret_token: string; allowed_updates: string[] } | undefined;
+  /** What went wrong with the newest delivery. */
+  lastError: string | undefined;
   #next = 100;
 
   private constructor(server: PlatformServer) {
@@ -60,6 +64,8 @@ export class FakeTelegram {
       return { status: 200, bytes: PNG, headers: { "content-type": "application/octet-stream" } };
     const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(call.path) ?? [];
     if (token !== BOT_TOKEN) return refuse(401, "Unauthorized");
+    const about = this.#about(method, call.body);
+    if (about) return about;
     const isForm = String(call.headers["content-type"]).startsWith("multipart/");
     if (method === "sendPhoto" || method === "sendDocument") {
       const form = await formOf(call);
@@ -86,6 +92,30 @@ export class FakeTelegram {
     }
     if (method === "sendMessage" || method === "editMessageText") return this.#say(method, body);
     return refuse(404, "Not Found: method not found");
+  }
+
+  /** What a bot asks and sets about itself. */
+  #about(method: string | undefined, bytes: Buffer): Answer | undefined {
+    if (method === "getMe")
+      return ok({ id: 123456, is_bot: true, first_name: "Home", username: "home_test_bot" });
+    if (method === "deleteWebhook") {
+      this.webhook = undefined;
+      return ok(true);
+    }
+    if (method === "getWebhookInfo") {
+      const { url = "", allowed_updates } = this.webhook ?? {};
+      const failed = this.lastError && { last_error_date: 1_795_000_000, last_error_message: this.lastError };
+      return ok({ url, pending_update_count: 3, ...(allowed_updates && { allowed_updates }), ...failed });
+    }
+    if (method !== "setWebhook") return undefined;
+    const { url, secret_token, allowed_updates } = jsonOf(bytes);
+    if (typeof url !== "string" || !/^https?:/.test(url))
+      return refuse(400, "Bad Request: bad webhook: invalid URL");
+    if (typeof secret_token !== "string" || !/^[A-Za-z0-9_-]{1,256}$/.test(secret_token))
+      return refuse(400, "Bad Request: secret token contains unallowed characters");
+    if (!Array.isArray(allowed_updates)) return refuse(400, "Bad Request: can't parse allowed_updates");
+    this.webhook = { url, secret_token, allowed_updates: allowed_updates.map(String) };
+    return ok(true);
   }
 
   #say(method: string, body: Record<string, unknown>): Answer {

@@ -46,6 +46,7 @@ connections.get("/v1/connections", async (c) => {
   const isSet = (one: KeptConnection) =>
     set.some(({ channel, connection }) => channel === one.channel && connection === one.connection);
   return c.json({
+    origin: originOf(c),
     connections: [
       ...set.map((one) => shown(c, one, undefined)),
       ...kept.filter((one) => !isSet(one)).map((one) => shown(c, { ...one, home }, one)),
@@ -189,6 +190,10 @@ function accountOf({ name, link }: Account) {
 }
 
 function addressOf(c: Context<App>, place: Place, isKept: boolean): string {
-  const origin = readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
-  return origin + webhookPath(place, isKept);
+  return originOf(c) + webhookPath(place, isKept);
+}
+
+/** As platforms reach it. */
+function originOf(c: Context<App>): string {
+  return readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
 }

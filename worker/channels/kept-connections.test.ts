@@ -160,7 +160,10 @@ describe("/v1/connections", () => {
 
   test("is for administrators, each of their own home", async () => {
     expect((await shownTo(TOKENS.guest)).status).toBe(403);
-    expect(JSON.parse((await shownTo(TOKENS.otherHome)).text)).toEqual({ connections: [] });
+    expect(JSON.parse((await shownTo(TOKENS.otherHome)).text)).toEqual({
+      origin: "https://gateway",
+      connections: [],
+    });
     const other = { token: TOKENS.otherHome };
     expect((await ask("/v1/connections/telegram/family", other)).status).toBe(404);
     expect((await ask("/v1/connections/telegram/family", { ...other, method: "DELETE" })).status).toBe(404);

@@ -3,9 +3,12 @@
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
+  /** Seconds until it may work: the gateway was asked too often. */
+  readonly retryAfter: number | undefined;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, retryAfter?: number) {
     super(message);
+    this.retryAfter = retryAfter;
     this.status = status;
     this.code = code;
   }
@@ -32,7 +35,7 @@ export async function send(path: string, request: Request = {}): Promise<Respons
   });
   if (response.ok) return response;
   const text = await response.text();
-  throw apiError(response.status, text);
+  throw apiError(response, text);
 }
 
 export async function json<T>(path: string, request: Request = {}): Promise<T> {
@@ -40,14 +43,16 @@ export async function json<T>(path: string, request: Request = {}): Promise<T> {
   return (await response.json()) as T;
 }
 
-function apiError(status: number, text: string): ApiError {
+function apiError({ status, headers }: Response, text: string): ApiError {
+  const seconds = Number(headers.get("retry-after") ?? "");
+  const retryAfter = Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined;
   try {
     const { error } = JSON.parse(text) as { error?: { code?: string; message?: string } };
-    if (error?.message) return new ApiError(status, error.code ?? "", error.message);
+    if (error?.message) return new ApiError(status, error.code ?? "", error.message, retryAfter);
   } catch {
     // A proxy's page; its words are of no use here.
   }
-  return new ApiError(status, "", `The gateway answered with ${status}.`);
+  return new ApiError(status, "", `The gateway answered with ${status}.`, retryAfter);
 }
 
 export function wordsOf(error: unknown): string {

@@ -1,69 +1,99 @@
 /** Chat: what was said, the calls it took, and the line to ask in. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { send } from "./api.ts";
+import { announcement } from "./announce.ts";
+import { send, wordsOf } from "./api.ts";
 import { CallCard } from "./call-card.tsx";
-import { forgotten, remember, remembered } from "./conversations.ts";
+import { ConversationList } from "./conversation-list.tsx";
 import { Markdown } from "./markdown-view.tsx";
 import { pictureOf } from "./pictures.ts";
+import { newConversationId, openConversation } from "./place.ts";
 import { QuestionCard } from "./question-card.tsx";
 import type { Session } from "./shapes.ts";
-import { ago, duration } from "./times.ts";
+import { duration } from "./times.ts";
 import { isOver, type TurnView } from "./turns.ts";
 import { type Conversation, useConversation } from "./use-conversation.ts";
+import { type Conversations, useConversations } from "./use-conversations.ts";
 
-export function Chat({ session }: { session: Session }) {
-  const [list, setList] = useState(remembered);
-  const [id, setId] = useState(() => list[0]?.id ?? newId());
+/** @property item the conversation in the address; absent: the newest one */
+export function Chat({ session, item }: { session: Session; item: string | undefined }) {
+  const conversations = useConversations();
+  const { list } = conversations;
+  useEffect(() => {
+    if (item === undefined && list) location.replace(`#/chat/${list[0]?.id ?? newConversationId()}`);
+  }, [item, list]);
+  if (item === undefined) return null;
+  return <Talk session={session} id={item} conversations={conversations} />;
+}
+
+type TalkProps = { session: Session; id: string; conversations: Conversations };
+
+function Talk({ session, id, conversations }: TalkProps) {
   const conversation = useConversation(id);
+  const [listOpen, setListOpen] = useState(false);
+  const [problem, setProblem] = useState<string>();
   const mayApprove = session.scopes?.includes("approve") ?? false;
-  const current = list.find((one) => one.id === id);
+  const current = conversations.list?.find((one) => one.id === id);
+  const open = (next: string) => {
+    setListOpen(false);
+    openConversation(next);
+  };
 
   async function forget() {
-    if (!confirm("Forget this conversation, here and at the gateway?")) return;
-    await send(`/v1/conversations/${id}`, { method: "DELETE" });
-    setList(forgotten(id));
-    setId(newId());
+    if (!confirm("Forget this conversation? What was said in it is deleted at the gateway.")) return;
+    try {
+      await send(`/v1/conversations/${id}`, { method: "DELETE" });
+    } catch (error) {
+      return setProblem(wordsOf(error));
+    }
+    setProblem(undefined);
+    conversations.drop(id);
+    openConversation(newConversationId());
   }
 
   return (
     <div class="chat">
-      <aside aria-label="Conversations">
-        <button type="button" onClick={() => setId(newId())}>
+      <aside id="conversations" aria-label="Conversations" class={listOpen ? "open" : undefined}>
+        <button type="button" onClick={() => open(newConversationId())}>
           New conversation
         </button>
-        <ul>
-          {list.map((one) => (
-            <li>
-              <button
-                type="button"
-                class="plain"
-                aria-current={one.id === id ? "true" : undefined}
-                onClick={() => setId(one.id)}
-              >
-                <span>{one.title}</span>
-                <small>{ago(one.at, Date.now())}</small>
-              </button>
-            </li>
-          ))}
-        </ul>
+        <ConversationList conversations={conversations} current={id} onOpen={open} />
       </aside>
       <section class="talk" aria-labelledby="chat-title">
         <header class="talk-head">
-          <h1 id="chat-title">{current?.title ?? "New conversation"}</h1>
-          {current && (
+          <button
+            type="button"
+            class="small only-phone"
+            aria-expanded={listOpen}
+            aria-controls="conversations"
+            onClick={() => setListOpen(!listOpen)}
+          >
+            Earlier
+          </button>
+          <h1 id="chat-title">
+            {current?.title ?? (conversation.turns.length > 0 ? "Conversation" : "New conversation")}
+          </h1>
+          {conversation.turns.length > 0 && (
             <button type="button" class="small" onClick={() => void forget()}>
               Forget
             </button>
           )}
-          <button type="button" class="small only-phone" onClick={() => setId(newId())}>
+          <button type="button" class="small only-phone" onClick={() => open(newConversationId())}>
             New
           </button>
         </header>
+        {problem && (
+          <p role="alert" class="problem">
+            {problem}
+          </p>
+        )}
         <Turns conversation={conversation} mayApprove={mayApprove} />
+        <p class="unseen" role="status">
+          {announcement(conversation.turns.at(-1))}
+        </p>
         <Composer
           conversation={conversation}
           onAsk={(text, images) => {
-            setList(remember(id, text, Date.now()));
+            conversations.note(id, text.slice(0, 80));
             conversation.ask(text, images);
           }}
         />
@@ -100,6 +130,8 @@ function Turns({ conversation, mayApprove }: { conversation: Conversation; mayAp
     <div
       class="turns"
       role="log"
+      // Text grows letter by letter: what matters of it is told by the status below, once.
+      aria-live="off"
       aria-label="Conversation"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
       tabIndex={0}
@@ -114,7 +146,9 @@ function Turns({ conversation, mayApprove }: { conversation: Conversation; mayAp
       <div class="column">
         {turns.length === 0 && !problem && (
           <p class="empty">
-            Ask about your devices, or tell them what to do. Each call is shown here as it runs.
+            Ask about your devices, or tell them what to do. Each call is shown here as it runs; what changes
+            something waits until you approve it. Which devices there are stands under{" "}
+            <a href="#/fleet">Fleet</a>.
           </p>
         )}
         {turns.map((turn, at) => (
@@ -187,6 +221,7 @@ function Composer({ conversation, onAsk }: ComposerProps) {
   const [text, setText] = useState("");
   const [images, setImages] = useState<string[]>([]);
   const [problem, setProblem] = useState<string>();
+  const line = useRef<HTMLTextAreaElement>(null);
   const submit = () => {
     if (text.trim() === "" || conversation.busy) return;
     onAsk(text.trim(), images);
@@ -244,6 +279,7 @@ function Composer({ conversation, onAsk }: ComposerProps) {
           />
         </label>
         <textarea
+          ref={line}
           aria-label="Message"
           placeholder="Ask your devices…"
           rows={1}
@@ -257,19 +293,24 @@ function Composer({ conversation, onAsk }: ComposerProps) {
           }}
         />
         {conversation.busy ? (
-          <button type="button" class="bad" onClick={conversation.stop}>
+          <button
+            key="stop"
+            type="button"
+            class="bad"
+            onClick={() => {
+              conversation.stop();
+              // The button goes with the turn; the keyboard stays in the line.
+              line.current?.focus();
+            }}
+          >
             Stop
           </button>
         ) : (
-          <button type="submit" class="main" disabled={text.trim() === ""}>
+          <button key="ask" type="submit" class="main" disabled={text.trim() === ""}>
             Ask
           </button>
         )}
       </div>
     </form>
   );
-}
-
-function newId(): string {
-  return `console-${crypto.randomUUID()}`;
 }

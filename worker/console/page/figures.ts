@@ -1,9 +1,11 @@
-/** Figures of calls from the devices' record. Pure. */
-import type { AuditLine } from "./shapes.ts";
+/** Figures of calls from the devices' record, and of what models took. Pure. */
+import type { AuditLine, DayUsage } from "./shapes.ts";
 import { percentile } from "./times.ts";
 
 export type AgentFigures = { agent: string; calls: number; errors: number; p50: number; p95: number };
 export type Hour = { start: number; success: number; error: number };
+
+export type ErrorFigures = { kind: string; count: number; agents: string[] };
 
 const HOUR_MS = 3_600_000;
 
@@ -16,6 +18,34 @@ export function byAgent(lines: readonly AuditLine[]): AgentFigures[] {
       return { agent, calls: own.length, errors, p50: percentile(times, 0.5), p95: percentile(times, 0.95) };
     })
     .sort((a, b) => b.calls - a.calls);
+}
+
+/** What went wrong and where, the most frequent first. */
+export function errorsByKind(lines: readonly AuditLine[]): ErrorFigures[] {
+  const failed = lines.filter(({ result }) => result === "error");
+  const groups = Map.groupBy(failed, ({ error_type }) => error_type ?? "failed");
+  return [...groups]
+    .map(([kind, own]) => ({
+      kind,
+      count: own.length,
+      agents: [...new Set(own.map(({ agent_id }) => agent_id))].sort(),
+    }))
+    .sort((a, b) => b.count - a.count);
+}
+
+/** In USD, of the models that have a price. */
+export function costOfDay({ models }: DayUsage): number {
+  return models.reduce((sum, { usd = 0 }) => sum + usd, 0);
+}
+
+export function unpricedModels(days: readonly DayUsage[]): string[] {
+  const names = days.flatMap(({ models }) => models.filter(({ usd }) => usd === undefined));
+  return [...new Set(names.map(({ name }) => name))].sort();
+}
+
+/** @param usd a cent of a cent is shown, and nothing below it */
+export function money(usd: number): string {
+  return `$${usd.toFixed(usd > 0 && usd < 1 ? 4 : 2)}`;
 }
 
 /** The hours up to now, the oldest first, those without calls too. */

@@ -1,13 +1,13 @@
 /** The console: who is signed in, and the five screens. The address's hash names the screen. */
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
 import { Audit } from "./audit.tsx";
 import { Chat } from "./chat.tsx";
-import { forgetAll } from "./conversations.ts";
 import { Fleet } from "./fleet.tsx";
 import { Problem } from "./load.tsx";
 import { Metrics } from "./metrics.tsx";
+import { type Place, usePlace } from "./place.ts";
 import { Setup } from "./setup.tsx";
 import type { Session } from "./shapes.ts";
 import { SignIn } from "./sign-in.tsx";
@@ -18,7 +18,7 @@ type ScreenName = keyof typeof SCREENS;
 function App() {
   const [session, setSession] = useState<Session>();
   const [problem, setProblem] = useState<string>();
-  const screen = useScreen();
+  const place = usePlace();
   useEffect(() => {
     json<Session>("/v1/console/session").then(setSession, (error: unknown) => setProblem(wordsOf(error)));
   }, []);
@@ -29,11 +29,17 @@ function App() {
       </main>
     );
   if (!session.signed_in) return <SignIn access={session.access} onSession={setSession} />;
-  return <Signed session={session} screen={screen} />;
+  return <Signed session={session} place={place} />;
 }
 
-function Signed({ session, screen }: { session: Session; screen: ScreenName }) {
+function Signed({ session, place }: { session: Session; place: Place }) {
+  const screen = place.screen in SCREENS ? (place.screen as ScreenName) : "chat";
   const Shown = SCREENS[screen];
+  // Whoever looks at another screen comes back to the same conversation.
+  const talk = useRef<string | undefined>(undefined);
+  if (screen === "chat") talk.current = place.item;
+  const addressOf = (name: ScreenName) =>
+    name === "chat" && talk.current !== undefined ? `#/chat/${talk.current}` : `#/${name}`;
   const names = Object.keys(SCREENS) as ScreenName[];
   useEffect(() => {
     document.title = `${titleOf(screen)} · edgecall`;
@@ -41,7 +47,7 @@ function Signed({ session, screen }: { session: Session; screen: ScreenName }) {
   return (
     <div class="app">
       <header class="top">
-        <a class="skip" href={`#/${screen}`} onClick={toMain}>
+        <a class="skip" href={addressOf(screen)} onClick={toMain}>
           Skip to the content
         </a>
         <span class="brand">
@@ -49,7 +55,7 @@ function Signed({ session, screen }: { session: Session; screen: ScreenName }) {
         </span>
         <nav aria-label="Screens">
           {names.map((name) => (
-            <a href={`#/${name}`} aria-current={name === screen ? "page" : undefined}>
+            <a href={addressOf(name)} aria-current={name === screen ? "page" : undefined}>
               <Icon name={name} />
               {titleOf(name)}
             </a>
@@ -63,7 +69,7 @@ function Signed({ session, screen }: { session: Session; screen: ScreenName }) {
         </span>
       </header>
       <main id="main" tabIndex={-1}>
-        <Shown session={session} />
+        <Shown session={session} item={place.item} />
       </main>
     </div>
   );
@@ -85,17 +91,6 @@ function Icon({ name }: { name: ScreenName }) {
   );
 }
 
-function useScreen(): ScreenName {
-  const read = () => location.hash.slice(2);
-  const [name, setName] = useState(read);
-  useEffect(() => {
-    const change = () => setName(read());
-    addEventListener("hashchange", change);
-    return () => removeEventListener("hashchange", change);
-  }, []);
-  return name in SCREENS ? (name as ScreenName) : "chat";
-}
-
 function toMain(event: Event): void {
   event.preventDefault();
   document.getElementById("main")?.focus();
@@ -103,8 +98,8 @@ function toMain(event: Event): void {
 
 async function signOut(): Promise<void> {
   await send("/v1/console/session", { method: "DELETE" }).catch(() => undefined);
-  // Whoever sits here next is not told what was asked.
-  forgetAll();
+  // Whoever sits here next is not told which conversation it was.
+  location.replace("#/");
   location.reload();
 }
 

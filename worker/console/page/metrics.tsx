@@ -1,8 +1,10 @@
-/** Metrics: calls over the last day, how long each agent takes, and what models took of the budgets. */
+/** Metrics: calls over the last day, how long each agent takes, what fails, and what models took of the budgets. */
 import { useMemo } from "preact/hooks";
-import { byAgent, byHour, type Hour } from "./figures.ts";
+import { BarChart } from "./bar-chart.tsx";
+import { byAgent, byHour, type ErrorFigures, errorsByKind, type Hour } from "./figures.ts";
 import { Problem, Screen, useLoaded } from "./load.tsx";
 import type { Agent, AuditLine, Session, Usage } from "./shapes.ts";
+import { Spending } from "./spending.tsx";
 import { duration } from "./times.ts";
 
 const HOURS = 24;
@@ -46,57 +48,10 @@ function Tile({ name, value, bad = false }: { name: string; value: string; bad?:
   );
 }
 
-function Spending({ usage }: { usage: Usage }) {
-  const { day, budgets, models } = usage;
-  const limits = budgets.day ?? {};
-  return (
-    <section class="panel" aria-labelledby="spending">
-      <h2 id="spending">Models today</h2>
-      {day.counted ? (
-        <>
-          <Meter name="Tokens" used={day.tokens} limit={limits.tokens} />
-          <Meter name="Model calls" used={day.model_calls} limit={limits.model_calls} />
-        </>
-      ) : (
-        <p class="quiet">
-          A day is counted only where it has a budget: set BUDGET_DAY_TOKENS or BUDGET_DAY_MODEL_CALLS.
-        </p>
-      )}
-      <p class="quiet">
-        {models.length === 0
-          ? "No model is configured."
-          : models
-              .map(({ name, failures }) =>
-                failures > 0 ? `${name}: failed ${failures} times` : `${name}: well`,
-              )
-              .join(" · ")}
-      </p>
-    </section>
-  );
-}
-
-function Meter({ name, used, limit }: { name: string; used: number; limit: number | undefined }) {
-  const words =
-    limit === undefined
-      ? `${used.toLocaleString()}, not limited`
-      : `${used.toLocaleString()} of ${limit.toLocaleString()}`;
-  return (
-    <div class="meter">
-      <span>{name}</span>
-      {limit !== undefined && (
-        <meter aria-label={name} value={used} max={limit || 1} high={limit * 0.8} optimum={0} />
-      )}
-      <span class="quiet">{words}</span>
-    </div>
-  );
-}
-
 function Recorded() {
   const since = useMemo(() => new Date(Date.now() - HOURS * 3_600_000).toISOString().slice(0, 19), []);
   const { value, problem } = useLoaded<{ entries: AuditLine[] }>(`/v1/audit?since=${since}Z&limit=${LINES}`);
   const lines = value?.entries ?? [];
-  const figures = byAgent(lines);
-  const slowest = Math.max(1, ...figures.map(({ p95 }) => p95));
   return (
     <>
       <Problem text={problem} />
@@ -107,77 +62,108 @@ function Recorded() {
       </section>
       <section class="panel" aria-labelledby="times">
         <h2 id="times">Time per agent</h2>
-        {figures.length === 0 ? (
+        {lines.length === 0 ? (
           <p class="quiet">
             No calls are recorded in this time; a device brings its record within five minutes.
           </p>
         ) : (
-          <table class="figures">
-            <thead>
-              <tr>
-                <th>Agent</th>
-                <th>Calls</th>
-                <th>Errors</th>
-                <th>p50</th>
-                <th>p95</th>
-                <td class="bar-cell" />
-              </tr>
-            </thead>
-            <tbody>
-              {figures.map(({ agent, calls, errors, p50, p95 }) => (
-                <tr>
-                  <th scope="row">{agent}</th>
-                  <td>{calls}</td>
-                  <td>{errors}</td>
-                  <td>{duration(p50)}</td>
-                  <td>{duration(p95)}</td>
-                  <td class="bar-cell">
-                    <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-                      <rect class="p95" width={(p95 / slowest) * 100} height="8" />
-                      <rect class="p50" width={(p50 / slowest) * 100} height="8" />
-                    </svg>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Times lines={lines} />
         )}
       </section>
+      <Errors errors={errorsByKind(lines)} />
     </>
   );
 }
 
-const BAR = { width: 24, gap: 6, height: 120 };
-
-function HourChart({ hours }: { hours: Hour[] }) {
-  const most = Math.max(1, ...hours.map(({ success, error }) => success + error));
-  const total = hours.reduce((all, { success, error }) => all + success + error, 0);
-  const errors = hours.reduce((all, { error }) => all + error, 0);
-  const step = BAR.width + BAR.gap;
-  const tall = (count: number) => (count / most) * BAR.height;
+function Times({ lines }: { lines: readonly AuditLine[] }) {
+  const figures = byAgent(lines);
+  const slowest = Math.max(1, ...figures.map(({ p95 }) => p95));
   return (
     <>
-      <svg
-        class="chart"
-        viewBox={`0 0 ${hours.length * step} ${BAR.height + 24}`}
-        role="img"
-        aria-label={`${total} calls, ${errors} failed; at most ${most} in one hour`}
-      >
-        {hours.map(({ start, success, error }, at) => (
-          <g transform={`translate(${at * step} 0)`}>
-            <rect class="track" y={0} width={BAR.width} height={BAR.height} rx={3} />
-            <rect class="ok" y={BAR.height - tall(success)} width={BAR.width} height={tall(success)} />
-            <rect class="err" y={BAR.height - tall(success + error)} width={BAR.width} height={tall(error)} />
-            {at % 6 === 5 && (
-              <text x={BAR.width / 2} y={BAR.height + 18} text-anchor="middle">
-                {new Date(start).getHours()}:00
-              </text>
-            )}
-          </g>
-        ))}
-      </svg>
+      <table class="figures">
+        <thead>
+          <tr>
+            <th>Agent</th>
+            <th class="number">Calls</th>
+            <th class="number">Errors</th>
+            <th class="number">p50</th>
+            <th class="number">p95</th>
+            <td class="bar-cell" />
+          </tr>
+        </thead>
+        <tbody>
+          {figures.map(({ agent, calls, errors, p50, p95 }) => (
+            <tr>
+              <th scope="row">{agent}</th>
+              <td class="number">{calls}</td>
+              <td class={errors > 0 ? "number error-text" : "number"}>{errors}</td>
+              <td class="number">{duration(p50)}</td>
+              <td class="number">{duration(p95)}</td>
+              <td class="bar-cell">
+                <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+                  <rect class="p95" width={(p95 / slowest) * 100} height="8" />
+                  <rect class="p50" width={(p50 / slowest) * 100} height="8" />
+                </svg>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="legend">Half of an agent's calls took p50 or less, 95 of 100 took p95 or less.</p>
+    </>
+  );
+}
+
+function Errors({ errors }: { errors: readonly ErrorFigures[] }) {
+  if (errors.length === 0) return null;
+  return (
+    <section class="panel" aria-labelledby="errors">
+      <h2 id="errors">What failed</h2>
+      <table class="figures">
+        <thead>
+          <tr>
+            <th>Error</th>
+            <th class="number">Times</th>
+            <th>On</th>
+          </tr>
+        </thead>
+        <tbody>
+          {errors.map(({ kind, count, agents }) => (
+            <tr>
+              <th scope="row">{kind.replaceAll("_", " ")}</th>
+              <td class="number">{count}</td>
+              <td>{agents.join(", ")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
       <p class="legend">
-        <span class="key ok-key" /> succeeded <span class="key err-key" /> failed
+        Each of them stands in <a href="#/audit">Audit</a>.
+      </p>
+    </section>
+  );
+}
+
+function HourChart({ hours }: { hours: Hour[] }) {
+  const total = hours.reduce((all, { success, error }) => all + success + error, 0);
+  const errors = hours.reduce((all, { error }) => all + error, 0);
+  const most = Math.max(...hours.map(({ success, error }) => success + error));
+  return (
+    <>
+      <BarChart
+        bars={hours.map(({ start, success, error }) => ({
+          key: String(start),
+          parts: [
+            { class: "ok", value: success },
+            { class: "err", value: error },
+          ],
+        }))}
+        label={`${total} calls, ${errors} failed; at most ${most} in one hour`}
+        ends={["a day ago", "12 h ago", "now"]}
+      />
+      <p class="legend">
+        <span class="key ok-key" /> {total - errors} succeeded <span class="key err-key" /> {errors} failed;
+        at most {most} in an hour
       </p>
     </>
   );

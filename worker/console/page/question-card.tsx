@@ -1,5 +1,5 @@
 /** What a person is asked in the middle of a call: an approval, a choice, or words. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 import { Pre } from "./markdown-view.tsx";
 import type { Question } from "./shapes.ts";
@@ -11,6 +11,12 @@ export function QuestionCard({ question, mayApprove, onAnswered }: Props) {
   const [problem, setProblem] = useState<string>();
   const [sent, setSent] = useState(false);
   const { id, agent, approval, options, answer } = question;
+  const words = useRef<HTMLParagraphElement>(null);
+  const answered = answer !== undefined;
+  // The buttons go: whoever pressed one by keyboard stays at this place of the page.
+  useEffect(() => {
+    if (answered && sent) words.current?.focus();
+  }, [answered, sent]);
 
   async function reply(words: string) {
     setSent(true);
@@ -24,9 +30,9 @@ export function QuestionCard({ question, mayApprove, onAnswered }: Props) {
     }
   }
 
-  if (answer !== undefined)
+  if (answered)
     return (
-      <p class="answered">
+      <p class="answered" ref={words} tabIndex={-1}>
         {question.text} <strong>{answer}</strong>
         {question.answered_by && ` (${question.answered_by})`}
       </p>

@@ -1,5 +1,7 @@
 /** Setup: how other programs reach this home, and how it stands with the bridge and the chat apps. */
 import { useState } from "preact/hooks";
+import { ChatApps } from "./chat-apps.tsx";
+import { CopyButton } from "./copy-button.tsx";
 import { Problem, Screen, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { PeopleList } from "./people.tsx";
@@ -20,12 +22,13 @@ export function Setup({ session }: { session: Session }) {
     >
       <Problem text={problem} />
       {value && <Gateway status={value} session={session} />}
-      {session.scopes?.includes("admin") && <PeopleList />}
-      {value?.channels !== undefined && (
-        <section class="panel" aria-labelledby="chat-apps">
-          <h2 id="chat-apps">Chat apps</h2>
-          <Pre text={JSON.stringify(value.channels, null, 2)} label="state of the chat apps" />
-        </section>
+      {session.scopes?.includes("admin") ? (
+        <>
+          <PeopleList />
+          <ChatApps home={session.home ?? ""} />
+        </>
+      ) : (
+        <p class="quiet">Chat apps, and people who wait to be let in, take a token with the scope 'admin'.</p>
       )}
       <Snippets />
     </Screen>
@@ -62,7 +65,6 @@ function Gateway({ status, session }: { status: Status; session: Session }) {
 
 function Snippets() {
   const [chosen, setChosen] = useState(SNIPPETS[0]?.name ?? "");
-  const [copied, setCopied] = useState("");
   const snippet = SNIPPETS.find(({ name }) => name === chosen);
   const text = snippet?.text(location.origin) ?? "";
   return (
@@ -71,31 +73,13 @@ function Snippets() {
       <div class="row">
         <label>
           Client
-          <select
-            value={chosen}
-            onChange={(event) => {
-              setChosen(event.currentTarget.value);
-              setCopied("");
-            }}
-          >
+          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
             {SNIPPETS.map(({ name }) => (
               <option value={name}>{name}</option>
             ))}
           </select>
         </label>
-        <button
-          type="button"
-          class="small"
-          onClick={() =>
-            navigator.clipboard.writeText(text).then(
-              () => setCopied("Copied."),
-              () => setCopied("The browser does not allow it here; mark the text instead."),
-            )
-          }
-        >
-          Copy
-        </button>
-        <output class="quiet">{copied}</output>
+        <CopyButton text={text} />
       </div>
       <p class="quiet">{snippet?.about}</p>
       <Pre text={text} label={`settings for ${chosen}`} />

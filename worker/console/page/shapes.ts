@@ -118,12 +118,50 @@ export type Status = {
   bridge: { online: boolean; id: string | null; version: string | null; last_seen: number | null };
   agents: { known: number; online: number };
   calls: Array<{ id: string; agent: string; command: string; state: string; since: number }>;
-  /** Chat apps, where the gateway tells of them. */
-  channels?: unknown;
+};
+
+export type ConnectionView = {
+  channel: string;
+  connection: string;
+  kept_in: "console" | "CHANNELS";
+  webhook: string;
+  /** Whether the platform can be asked from here. */
+  checks: boolean;
+  made_by?: string;
+  made_at?: number;
+};
+
+/** `origin`: this gateway's address, as platforms are told it. */
+export type Connections = { origin: string; connections: ConnectionView[] };
+
+export type ConnectionState = ConnectionView & {
+  account: string;
+  link?: string;
+  deliveries: {
+    webhook?: string | null;
+    here?: boolean;
+    waiting?: number;
+    last_error?: string;
+    last_error_at?: number;
+  };
+};
+
+/** `todo`: what is left for the person. */
+export type Made = ConnectionView & { account: string; link?: string; todo: string[] };
+
+export type DayUsage = {
+  day: string;
+  tokens: number;
+  model_calls: number;
+  models: Array<{ name: string; input_tokens: number; output_tokens: number; usd?: number }>;
 };
 
 export type Usage = {
-  day: { counted: boolean; tokens: number; model_calls: number };
+  /** Whether days are counted at all. */
+  counted: boolean;
+  priced: boolean;
+  /** The oldest first; the last one is today. */
+  days: DayUsage[];
   budgets: Record<string, { tokens?: number; model_calls?: number }>;
   models: Array<{ name: string; failures: number }>;
 };

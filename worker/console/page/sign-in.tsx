@@ -1,35 +1,50 @@
 /** Signing in with a token, or with what Cloudflare Access knows already. */
 import { useEffect, useState } from "preact/hooks";
-import { json, wordsOf } from "./api.ts";
+import { ApiError, json, wordsOf } from "./api.ts";
 import { Problem } from "./load.tsx";
 import type { Session } from "./shapes.ts";
+
+/** Where the gateway asks for a pause and does not say how long. */
+const PAUSE_S = 10;
 
 export function SignIn({ access, onSession }: { access: boolean; onSession: (session: Session) => void }) {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string>();
+  /** Seconds until another try. */
+  const [pause, setPause] = useState(0);
 
   async function enter(body: { token?: string }) {
     try {
       onSession(await json<Session>("/v1/console/session", { method: "POST", body }));
     } catch (error) {
-      setProblem(wordsOf(error));
+      const tooMany = error instanceof ApiError && error.status === 429;
+      setProblem(tooMany ? "There were too many tries from here." : wordsOf(error));
+      if (tooMany) setPause(error.retryAfter ?? PAUSE_S);
     }
   }
   useEffect(() => {
     if (access) void enter({});
   }, [access]);
+  useEffect(() => {
+    if (pause === 0) return;
+    const timer = setTimeout(() => setPause(pause - 1), 1_000);
+    return () => clearTimeout(timer);
+  }, [pause]);
 
   return (
     <main class="sign-in">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void enter({ token: token.trim() });
+          if (pause === 0) void enter({ token: token.trim() });
         }}
       >
         <img src="/icon.svg" alt="" width="44" height="44" />
         <h1>edgecall</h1>
-        <p class="quiet">Ask your devices from anywhere. Sign in with an API token; npm start prints one.</p>
+        <p class="quiet">
+          Ask your devices from anywhere. Sign in with an API token; <code>npm start</code> and{" "}
+          <code>npm run tokens</code> print one.
+        </p>
         <label for="token">Token</label>
         <input
           id="token"
@@ -41,8 +56,8 @@ export function SignIn({ access, onSession }: { access: boolean; onSession: (ses
           onInput={(event) => setToken(event.currentTarget.value)}
         />
         <Problem text={problem} />
-        <button type="submit" class="main">
-          Sign in
+        <button type="submit" class="main" disabled={pause > 0}>
+          {pause > 0 ? `Try again in ${pause} s` : "Sign in"}
         </button>
       </form>
     </main>

@@ -52,6 +52,44 @@ console.log(reply.output_text);`,
       `claude mcp add --transport http home ${origin}/mcp --header "Authorization: Bearer $EDGECALL_TOKEN"`,
   },
   {
+    name: "Claude Desktop (MCP)",
+    about: `claude_desktop_config.json, with Node on that machine: its own connectors know OAuth only, so mcp-remote brings the token. ${NO_APPROVE}`,
+    text: (origin) =>
+      JSON.stringify(
+        {
+          mcpServers: {
+            home: {
+              command: "npx",
+              args: [
+                "-y",
+                "mcp-remote",
+                `${origin}/mcp`,
+                "--header",
+                `Authorization:${placeholder("EDGECALL_AUTH")}`,
+              ],
+              env: { EDGECALL_AUTH: "Bearer YOUR-TOKEN" },
+            },
+          },
+        },
+        null,
+        2,
+      ),
+  },
+  {
+    name: "Open WebUI",
+    about: `Admin Settings, Connections, OpenAI API; or as environment. The headers tell one chat from another. ${NO_APPROVE}`,
+    text: (origin) => `OPENAI_API_BASE_URL=${origin}/v1
+OPENAI_API_KEY=YOUR-TOKEN
+ENABLE_FORWARD_USER_INFO_HEADERS=true`,
+  },
+  {
+    name: "Home Assistant",
+    about: `Its own OpenAI integration takes no base URL; from HACS, Local OpenAI LLM or Extended OpenAI Conversation do. ${NO_APPROVE}`,
+    text: (origin) => `Server URL: ${origin}/v1
+API key:    YOUR-TOKEN
+Model:      one of the list that it offers then`,
+  },
+  {
     name: "Cursor (MCP)",
     about: `~/.cursor/mcp.json. ${NO_APPROVE}`,
     text: (origin) =>

@@ -31,6 +31,7 @@ export type TurnEvent =
   | { event: "reset"; data: object }
   | { event: "message"; data: { text: string; calls: Call[] } }
   | { event: "call"; data: Call }
+  | { event: "accepted"; data: { call: string } }
   | { event: "progress"; data: { call: string; text: string } }
   | { event: "question"; data: Question }
   | { event: "done"; data: TurnResult };
@@ -79,38 +80,25 @@ export function applied(turn: TurnView, event: TurnEvent, now: number): TurnView
       return { ...turn, saying: "", said, calls: [...turn.calls, ...calls] };
     }
     case "call":
-      return {
-        ...turn,
-        calls: turn.calls.map((call) => (call.id === event.data.id ? settled(call, event.data, now) : call)),
-      };
+      return eachCall(turn, event.data.id, (call) => settled(call, event.data, now));
+    case "accepted":
+      return eachCall(turn, event.data.call, (call) => staged(call, "accepted", now));
     case "progress":
-      return {
-        ...turn,
-        calls: turn.calls.map((call) =>
-          call.id === event.data.call
-            ? {
-                ...staged(call, "accepted", now),
-                output: (call.output + event.data.text).slice(-OUTPUT_KEPT),
-              }
-            : call,
-        ),
-      };
-    case "question":
-      return { ...turn, questions: [...turn.questions.filter(({ id }) => id !== event.data.id), event.data] };
+      return eachCall(turn, event.data.call, (call) => ({
+        ...staged(call, "accepted", now),
+        output: (call.output + event.data.text).slice(-OUTPUT_KEPT),
+      }));
+    case "question": {
+      const questions = [...turn.questions.filter(({ id }) => id !== event.data.id), event.data];
+      return eachCall({ ...turn, questions }, event.data.call, (call) => staged(call, "waits", now));
+    }
     case "done":
       return ended(turn, event.data, now);
   }
 }
 
-/** What `/v1/status` says of the calls that are out. */
-export function withStates(turn: TurnView, states: ReadonlyMap<string, string>, now: number): TurnView {
-  const calls = turn.calls.map((call) => {
-    const state = states.get(call.id);
-    if (call.status !== "pending" || state === undefined) return call;
-    if (state === "taken") return staged(call, "accepted", now);
-    return state === "asking" ? staged(call, "waits", now) : call;
-  });
-  return { ...turn, calls };
+function eachCall(turn: TurnView, id: string, by: (call: CallView) => CallView): TurnView {
+  return { ...turn, calls: turn.calls.map((call) => (call.id === id ? by(call) : call)) };
 }
 
 function viewOf(call: Call, now: number): CallView {

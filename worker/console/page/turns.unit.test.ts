@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TurnResult } from "./shapes.ts";
-import { applied, newTurn, type TurnEvent, type TurnView, withStates } from "./turns.ts";
+import { applied, newTurn, type TurnEvent, type TurnView } from "./turns.ts";
 
 const pending = { id: "c1", name: "edge_call", agent: "pi", status: "pending" as const };
 
@@ -22,7 +22,8 @@ test("text that comes twice, or is taken back, is shown once", () => {
 test("a call goes from sent over accepted to its result, each once", () => {
   let turn = after({ event: "message", data: { text: "I look.", calls: [pending] } });
   turn = applied(turn, { event: "message", data: { text: "", calls: [pending] } }, 5);
-  turn = withStates(turn, new Map([["c1", "taken"]]), 10);
+  turn = applied(turn, { event: "accepted", data: { call: "c1" } }, 10);
+  turn = applied(turn, { event: "accepted", data: { call: "c1" } }, 11);
   turn = applied(turn, { event: "progress", data: { call: "c1", text: "a" } }, 20);
   turn = applied(turn, { event: "progress", data: { call: "c1", text: "b" } }, 30);
   turn = applied(turn, { event: "call", data: { ...pending, status: "success", result: "ok" } }, 40);

@@ -1,11 +1,9 @@
 /** One conversation, live: asks, listens until the end whatever happens to the connection, and stops. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, json, send, serverEvents, wordsOf } from "./api.ts";
-import type { PastTurn, Status } from "./shapes.ts";
-import { applied, isOver, newTurn, pastTurn, type TurnEvent, type TurnView, withStates } from "./turns.ts";
+import type { PastTurn } from "./shapes.ts";
+import { applied, isOver, newTurn, pastTurn, type TurnEvent, type TurnView } from "./turns.ts";
 
-/** While a call is out its state is looked at so often; a call that is faster needs no look. */
-const LOOK_EVERY_MS = 1_000;
 const AGAIN_AFTER_MS = 1_500;
 
 export type Conversation = {
@@ -89,18 +87,6 @@ export function useConversation(id: string): Conversation {
     })();
     return () => control.abort();
   }, [base, follow]);
-
-  const pending = last?.calls.some((call) => call.status === "pending") ?? false;
-  useEffect(() => {
-    if (!pending) return;
-    const timer = setInterval(async () => {
-      if (document.hidden) return;
-      const status = await json<Status>("/v1/status").catch(() => undefined);
-      const states = new Map(status?.calls.map((call) => [call.id, call.state]));
-      if (states.size > 0) change((turn) => withStates(turn, states, Date.now()));
-    }, LOOK_EVERY_MS);
-    return () => clearInterval(timer);
-  }, [pending, change]);
 
   async function ask(text: string, images: string[]) {
     const { signal } = left.current;

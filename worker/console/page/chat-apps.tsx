@@ -1,0 +1,162 @@
+/** Chat apps: which are connected, how each stands with its platform, and connecting one. */
+import { useState } from "preact/hooks";
+import { json, send, wordsOf } from "./api.ts";
+import { ConnectForm } from "./connect-form.tsx";
+import { Problem, useLoaded } from "./load.tsx";
+import type { ConnectionState, Connections, ConnectionView } from "./shapes.ts";
+import { ago } from "./times.ts";
+
+export function ChatApps({ home }: { home: string }) {
+  const { value, problem, reload } = useLoaded<Connections>("/v1/connections");
+  const list = value?.connections ?? [];
+  return (
+    <section class="panel" aria-labelledby="chat-apps">
+      <h2 id="chat-apps">Chat apps</h2>
+      <Problem text={problem} />
+      {value && list.length === 0 && (
+        <p class="quiet">
+          None is connected yet. Below, connect one: nobody may write to it before you let them in.
+        </p>
+      )}
+      {list.map((one) => (
+        <Connected key={`${one.channel}/${one.connection}`} one={one} onGone={reload} />
+      ))}
+      {value && <ConnectForm home={home} origin={value.origin} onDone={reload} />}
+    </section>
+  );
+}
+
+const PLATFORMS: Record<string, string> = {
+  telegram: "Telegram",
+  slack: "Slack",
+  discord: "Discord",
+  whatsapp: "WhatsApp",
+  generic: "Webhook",
+};
+
+function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void }) {
+  const [state, setState] = useState<ConnectionState>();
+  const [said, setSaid] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const path = `/v1/connections/${one.channel}/${one.connection}`;
+  const name = `${PLATFORMS[one.channel] ?? one.channel} ${one.connection}`;
+
+  async function doing(what: () => Promise<unknown>) {
+    setBusy(true);
+    setProblem(undefined);
+    setSaid(undefined);
+    try {
+      await what();
+    } catch (error) {
+      setProblem(wordsOf(error));
+    }
+    setBusy(false);
+  }
+  const look = () => doing(async () => setState(await json<ConnectionState>(path)));
+  const deliverHere = () =>
+    doing(async () => {
+      const { todo } = await json<{ todo: string[] }>(`${path}/webhook`, { method: "POST" });
+      setState(await json<ConnectionState>(path));
+      setSaid(todo.join(" ") || "It delivers here now.");
+    });
+  const disconnect = () => {
+    if (!confirm(`Disconnect ${name}? Its bot no longer answers; people who were let in stay listed.`))
+      return;
+    void doing(async () => {
+      await send(path, { method: "DELETE" });
+      onGone();
+    });
+  };
+
+  return (
+    <article class="connected" aria-label={name}>
+      <header class="row">
+        <strong>{PLATFORMS[one.channel] ?? one.channel}</strong>
+        <span>{one.connection}</span>
+        <small>
+          {one.kept_in === "CHANNELS"
+            ? "from the setting CHANNELS"
+            : `connected${one.made_by ? ` by ${one.made_by}` : ""}${one.made_at ? `, ${ago(one.made_at, Date.now())}` : ""}`}
+        </small>
+      </header>
+      <code class="address">{one.webhook}</code>
+      {state && <State state={state} />}
+      <Problem text={problem} />
+      {said && <p role="status">{said}</p>}
+      <div class="row">
+        {one.checks && (
+          <>
+            <button type="button" class="small" disabled={busy} aria-label={`Check ${name}`} onClick={look}>
+              Check
+            </button>
+            <button
+              type="button"
+              class="small"
+              disabled={busy}
+              aria-label={`Have ${name} deliver here`}
+              onClick={deliverHere}
+            >
+              Deliver here
+            </button>
+          </>
+        )}
+        {one.kept_in === "console" && (
+          <button
+            type="button"
+            class="small bad"
+            disabled={busy}
+            aria-label={`Disconnect ${name}`}
+            onClick={disconnect}
+          >
+            Disconnect
+          </button>
+        )}
+      </div>
+    </article>
+  );
+}
+
+function State({ state }: { state: ConnectionState }) {
+  const { account, link, deliveries } = state;
+  const { webhook, here, waiting, last_error, last_error_at } = deliveries;
+  const where = webhook === null ? "nowhere yet" : here ? "here" : `elsewhere: ${webhook}`;
+  return (
+    <dl class="facts wide-facts" aria-live="polite">
+      <div>
+        <dt>Bot</dt>
+        <dd>
+          {link ? (
+            <a href={link} target="_blank" rel="noopener noreferrer">
+              {account}
+            </a>
+          ) : (
+            account
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Delivers</dt>
+        <dd class={webhook === undefined || here ? undefined : "problem"}>
+          {webhook === undefined ? "the platform does not tell; its token is good" : where}
+          {waiting !== undefined && waiting > 0 && `, ${waiting} waiting`}
+        </dd>
+      </div>
+      {last_error !== undefined && (
+        <div>
+          <dt>Last error</dt>
+          <dd class="problem">
+            {last_error}
+            {last_error_at !== undefined && ` (${ago(last_error_at, Date.now())})`}
+          </dd>
+        </div>
+      )}
+      {webhook !== undefined && here && last_error === undefined && (
+        <div>
+          <dt>Last error</dt>
+          <dd>none</dd>
+        </div>
+      )}
+    </dl>
+  );
+}

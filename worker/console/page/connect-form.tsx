@@ -1,0 +1,204 @@
+/** Connecting a chat app: what to do at the platform, and what to paste here. */
+import { useState } from "preact/hooks";
+import { json, wordsOf } from "./api.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { Problem } from "./load.tsx";
+import { Pre } from "./markdown-view.tsx";
+import type { Made } from "./shapes.ts";
+import { slackLink, slackManifest } from "./slack-manifest.ts";
+
+const APPS = ["telegram", "slack", "discord"] as const;
+type App = (typeof APPS)[number];
+const NAMES: Record<App, string> = { telegram: "Telegram", slack: "Slack", discord: "Discord" };
+
+type Props = { home: string; origin: string; onDone: () => void };
+
+export function ConnectForm({ home, origin, onDone }: Props) {
+  const [app, setApp] = useState<App>("telegram");
+  const [name, setName] = useState("family");
+  const [token, setToken] = useState("");
+  const [secret, setSecret] = useState("");
+  const [api, setApi] = useState("");
+  const [problem, setProblem] = useState<string>();
+  const [made, setMade] = useState<Made>();
+  const [busy, setBusy] = useState(false);
+  const webhook = `${origin}/webhooks/${app}/${home}~${name}`;
+
+  async function connect() {
+    setBusy(true);
+    setProblem(undefined);
+    setMade(undefined);
+    try {
+      const body = {
+        channel: app,
+        connection: name,
+        token,
+        ...(app === "slack" && { secret }),
+        ...(api.trim() !== "" && { base_url: api }),
+      };
+      setMade(await json<Made>("/v1/connections", { method: "POST", body }));
+      setToken("");
+      setSecret("");
+      onDone();
+    } catch (error) {
+      setProblem(wordsOf(error));
+    }
+    setBusy(false);
+  }
+
+  return (
+    <form
+      class="connect"
+      aria-labelledby="connect"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void connect();
+      }}
+    >
+      <h3 id="connect">Connect a chat app</h3>
+      {!origin.startsWith("https:") && (
+        <p class="notice">
+          Chat apps deliver to public https addresses only, and this gateway is at {origin}. Deploy it, or set
+          PUBLIC_URL to the address of a tunnel.
+        </p>
+      )}
+      <div class="fields">
+        <label>
+          App
+          <select value={app} onChange={(event) => setApp(event.currentTarget.value as App)}>
+            {APPS.map((one) => (
+              <option value={one}>{NAMES[one]}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Name here
+          <input
+            required
+            pattern="[a-z0-9][a-z0-9\-]{0,31}"
+            title="a-z, 0-9 and -, at most 32"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+      </div>
+      <Steps app={app} webhook={webhook} />
+      <div class="fields">
+        <label>
+          Bot token
+          <input
+            type="password"
+            required
+            autocomplete="off"
+            value={token}
+            onInput={(event) => setToken(event.currentTarget.value)}
+          />
+        </label>
+        {app === "slack" && (
+          <label>
+            Signing secret
+            <input
+              type="password"
+              required
+              autocomplete="off"
+              value={secret}
+              onInput={(event) => setSecret(event.currentTarget.value)}
+            />
+          </label>
+        )}
+      </div>
+      <details>
+        <summary>Another address of its API</summary>
+        <label>
+          API address
+          <input
+            type="url"
+            placeholder="the platform's own"
+            value={api}
+            onInput={(event) => setApi(event.currentTarget.value)}
+          />
+        </label>
+      </details>
+      <Problem text={problem} />
+      {made && <Done made={made} />}
+      <div class="row">
+        <button type="submit" class="main" disabled={busy}>
+          {busy ? "Asking the platform…" : `Connect ${NAMES[app]}`}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function Steps({ app, webhook }: { app: App; webhook: string }) {
+  switch (app) {
+    case "telegram":
+      return (
+        <ol class="steps">
+          <li>
+            Write <code>/newbot</code> to <Out to="https://t.me/BotFather">@BotFather</Out>, and choose a
+            name.
+          </li>
+          <li>Paste the token that it answers with. The webhook and its secret are set from here.</li>
+        </ol>
+      );
+    case "slack":
+      return (
+        <>
+          <ol class="steps">
+            <li>
+              <Out to={slackLink(webhook)}>Create the app at Slack with our manifest</Out>, or paste the
+              manifest there by hand.
+            </li>
+            <li>Under Install App, install it to your workspace.</li>
+            <li>
+              Paste the Bot User OAuth Token (<code>xoxb-…</code>, under OAuth &amp; Permissions) and the
+              Signing Secret (under Basic Information).
+            </li>
+          </ol>
+          <details>
+            <summary>The manifest</summary>
+            <Pre text={JSON.stringify(slackManifest(webhook), null, 2)} label="Slack manifest" />
+            <CopyButton text={JSON.stringify(slackManifest(webhook), null, 2)} />
+          </details>
+        </>
+      );
+    case "discord":
+      return (
+        <ol class="steps">
+          <li>
+            At <Out to="https://discord.com/developers/applications">Discord's developer page</Out> make a New
+            Application.
+          </li>
+          <li>
+            Under Bot press Reset Token, and paste it here. The slash commands and the interactions' address
+            are set from here: <code class="address">{webhook}</code>
+          </li>
+        </ol>
+      );
+  }
+}
+
+function Done({ made }: { made: Made }) {
+  return (
+    <div role="status" class="done">
+      <p>
+        Connected as <strong>{made.link ? <Out to={made.link}>{made.account}</Out> : made.account}</strong>.
+      </p>
+      {made.todo.map((one) => (
+        <p>{one}</p>
+      ))}
+      <p class="quiet">
+        Write to it: you get a code, and stand below under People. Let yourself in as owner.
+      </p>
+    </div>
+  );
+}
+
+function Out({ to, children }: { to: string; children: string }) {
+  return (
+    <a href={to} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}

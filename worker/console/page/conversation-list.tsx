@@ -1,0 +1,40 @@
+/** Earlier conversations: beside the talk on a desktop, behind a button on a phone. */
+
+import { ago } from "./times.ts";
+import type { Conversations } from "./use-conversations.ts";
+
+type Props = { conversations: Conversations; current: string; onOpen: (id: string) => void };
+
+export function ConversationList({ conversations, current, onOpen }: Props) {
+  const { list, problem, more } = conversations;
+  return (
+    <>
+      {problem && (
+        <p role="alert" class="problem">
+          {problem}
+        </p>
+      )}
+      {list?.length === 0 && <p class="quiet">Conversations that you begin are listed here.</p>}
+      <ul>
+        {list?.map((one) => (
+          <li key={one.id}>
+            <button
+              type="button"
+              class="plain"
+              aria-current={one.id === current ? "true" : undefined}
+              onClick={() => onOpen(one.id)}
+            >
+              <span>{one.title}</span>
+              <small>{ago(one.last_at, Date.now())}</small>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {more && (
+        <button type="button" class="small" onClick={more}>
+          Show earlier ones
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** Copies a text, and says whether it did. */
+export function CopyButton({ text }: { text: string }) {
+  const [said, setSaid] = useState("");
+  useEffect(() => setSaid(""), [text]);
+  return (
+    <span class="row">
+      <button
+        type="button"
+        class="small"
+        onClick={() =>
+          navigator.clipboard.writeText(text).then(
+            () => setSaid("Copied."),
+            () => setSaid("The browser does not allow it here; mark the text instead."),
+          )
+        }
+      >
+        Copy
+      </button>
+      <output class="quiet">{said}</output>
+    </span>
+  );
+}

@@ -1,0 +1,117 @@
+/** What models took: today against the budget, and the two weeks before it, in tokens and, where prices are set, money. */
+import { BarChart } from "./bar-chart.tsx";
+import { costOfDay, money, unpricedModels } from "./figures.ts";
+import type { Usage } from "./shapes.ts";
+
+const ENDS = ["13 days ago", "a week ago", "today"] as const;
+
+export function Spending({ usage }: { usage: Usage }) {
+  const { counted, priced, days, budgets, models } = usage;
+  const today = days.at(-1);
+  const limits = budgets.day ?? {};
+  const unpriced = priced ? unpricedModels(days) : [];
+  return (
+    <section class="panel" aria-labelledby="spending">
+      <h2 id="spending">Models</h2>
+      {counted && today ? (
+        <>
+          <Meter name="Tokens today" used={today.tokens} limit={limits.tokens} />
+          <Meter name="Calls today" used={today.model_calls} limit={limits.model_calls} />
+          {priced && (
+            <div class="meter">
+              <span>Money today</span>
+              <span class="quiet">{money(costOfDay(today))}</span>
+            </div>
+          )}
+          <h3>Tokens a day</h3>
+          <Days
+            days={days}
+            of={({ tokens }) => tokens}
+            say={(value) => `${value.toLocaleString()} tokens`}
+            limit={limits.tokens}
+          />
+          {priced ? (
+            <>
+              <h3>Money a day</h3>
+              <Days days={days} of={costOfDay} say={money} />
+              {unpriced.length > 0 && (
+                <p class="notice">Without a price in PRICES, and not in these sums: {unpriced.join(", ")}.</p>
+              )}
+            </>
+          ) : (
+            <p class="quiet">
+              For money, set PRICES to what your models cost: <code>{PRICES_EXAMPLE}</code>, in USD per
+              million tokens.
+            </p>
+          )}
+        </>
+      ) : (
+        <p class="quiet">
+          Nothing is counted yet. Set BUDGET_DAY_TOKENS or BUDGET_DAY_MODEL_CALLS for a limit, or PRICES for
+          money: <code>{PRICES_EXAMPLE}</code>, in USD per million tokens.
+        </p>
+      )}
+      <p class="quiet">
+        {models.length === 0
+          ? "No model is configured: set LLM_BASE_URL and LLM_MODEL."
+          : models
+              .map(({ name, failures }) =>
+                failures > 0 ? `${name}: failed ${failures} times` : `${name}: well`,
+              )
+              .join(" · ")}
+      </p>
+    </section>
+  );
+}
+
+const PRICES_EXAMPLE = `{"gpt-5-mini":{"in":0.25,"out":2}}`;
+
+type Day = Usage["days"][number];
+type DaysProps = {
+  days: readonly Day[];
+  of: (day: Day) => number;
+  say: (value: number) => string;
+  limit?: number | undefined;
+};
+
+function Days({ days, of, say, limit }: DaysProps) {
+  const sum = days.reduce((all, day) => all + of(day), 0);
+  const most = Math.max(...days.map(of));
+  const budget = limit === undefined ? "" : `, the budget ${say(limit)} a day`;
+  const words = `${say(sum)} in ${days.length} days, at most ${say(most)} in one${budget}`;
+  return (
+    <>
+      <BarChart
+        bars={days.map((day) => ({ key: day.day, parts: [{ class: "ok", value: of(day) }] }))}
+        label={words}
+        ends={ENDS}
+        limit={limit}
+      />
+      <p class="legend">
+        {words}
+        {limit !== undefined && (
+          <>
+            {" "}
+            (<span class="key limit-key" /> dashed)
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function Meter({ name, used, limit }: { name: string; used: number; limit: number | undefined }) {
+  const words =
+    limit === undefined
+      ? `${used.toLocaleString()}, not limited`
+      : `${used.toLocaleString()} of ${limit.toLocaleString()}`;
+  return (
+    <div class="meter">
+      <span>{name}</span>
+      {limit !== undefined && (
+        <meter aria-label={name} value={used} max={limit || 1} high={limit * 0.8} optimum={0} />
+      )}
+      <span class="quiet">{words}</span>
+    </div>
+  );
+}
