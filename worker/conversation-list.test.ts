@@ -69,7 +69,9 @@ test("a home lists its newest thousand; a turn after another writes no row", asy
       list.note({ name: "many/api/1005", principal: "x", text: "t" }, 2_000);
       const written = Number(storage.sql.exec("SELECT total_changes() AS n").one().n) - Number(before);
       const row = storage.sql
-        .exec("SELECT COUNT(*) AS count, MIN(last_at) AS oldest FROM conversation")
+        .exec<{ count: number; oldest: number }>(
+          "SELECT COUNT(*) AS count, MIN(last_at) AS oldest FROM conversation",
+        )
         .one();
       return { ...row, written };
     },

@@ -225,22 +225,15 @@ export class Conversation extends DurableObject<Env> {
   }
 
   /** Output of a device as it comes, for whoever watches. Never a row. */
-  async progress(callId: string, tool: string | undefined, text: string): Promise<void> {
+  async progress(call: string, tool: string | undefined, text: string): Promise<void> {
     if (this.#blank) return;
-    const call = this.#transcript.call(callId);
-    const turn = call && this.#transcript.turnAt(call.turn);
-    if (turn)
-      this.#waiters.tell(turn.id, {
-        event: "progress",
-        data: { call: callId, ...(tool !== undefined && { tool }), text },
-      });
+    this.#tell.ofCall({ event: "progress", data: { call, ...(tool !== undefined && { tool }), text } });
   }
 
-  /** The device has a call and works on it. For whoever watches; never a row. */
-  async accepted(callId: string, at: number): Promise<void> {
-    const call = this.#transcript.call(callId);
-    const turn = call && this.#transcript.turnAt(call.turn);
-    if (turn && !call.outcome) this.#waiters.tell(turn.id, { event: "accepted", data: { call: callId, at } });
+  /** A device has a call and works on it. For whoever watches; never a row. */
+  async accepted(call: string, at: number): Promise<void> {
+    if (this.#blank) return;
+    this.#tell.ofCall({ event: "accepted", data: { call, at } });
   }
 
   /** A turn as it stands, or undefined. */

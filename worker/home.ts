@@ -11,7 +11,6 @@ import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
-import { VERSION } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import { Agents, type AgentView } from "./agents.ts";
@@ -36,6 +35,7 @@ import type { Env } from "./env.ts";
 import { tellOutcome } from "./handover.ts";
 import type { HomeContext } from "./home-context.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
+import { type HomeStatus, statusOf } from "./home-status.ts";
 import { Ledger, type SettledOutcome } from "./ledger.ts";
 import { migrate } from "./migrate.ts";
 import { type Answered, type Question, Questions } from "./questions.ts";
@@ -67,26 +67,6 @@ export type SubmitReply =
   { accepted: true; deadline: number } | { accepted: false; outcome: SettledOutcome };
 
 export type CommandRequest = { id: string; agent: string; order: Order; caller: Caller };
-
-export type HomeStatus = {
-  version: string;
-  bridge: {
-    online: boolean;
-    id: string | null;
-    version: string | null;
-    connected_at: number | null;
-    last_seen: number | null;
-  };
-  agents: { known: number; online: number };
-  calls: Array<{
-    id: string;
-    agent: string;
-    command: string;
-    state: string;
-    since: number;
-    deadline: number;
-  }>;
-};
 
 export class Home extends DurableObject<Env> {
   readonly #home: HomeContext;
@@ -336,32 +316,7 @@ export class Home extends DurableObject<Env> {
   }
 
   async status(): Promise<HomeStatus> {
-    const heard = this.#home.bridge.heardAt(Date.now());
-    const agents = this.#home.agents.roster(heard, this.#dispatcher.served);
-    const row = this.ctx.storage.sql
-      .exec<{ id: string; version: string; connected_at: number; gone_at: number | null }>(
-        "SELECT id, version, connected_at, gone_at FROM bridge",
-      )
-      .toArray()[0];
-    return {
-      version: VERSION,
-      bridge: {
-        online: heard !== null,
-        id: row?.id ?? null,
-        version: row?.version ?? null,
-        connected_at: row?.connected_at ?? null,
-        last_seen: heard ?? row?.gone_at ?? null,
-      },
-      agents: { known: agents.length, online: agents.filter((agent) => agent.online).length },
-      calls: this.#home.ledger.open().map((call) => ({
-        id: call.id,
-        agent: call.agent,
-        command: call.command,
-        state: call.state,
-        since: call.createdAt,
-        deadline: call.endsAt,
-      })),
-    };
+    return statusOf(this.#home, this.#dispatcher.served);
   }
 
   /** `/bridge`: the bridge's socket. `/wait?call=`: a command's waiting room. Only the Worker gets here. */

@@ -55,6 +55,13 @@ export class TurnTeller {
     for (const event of this.eventsAfter(turn, after)) this.#waiters.tell(turn.id, event);
   }
 
+  /** Sends what happens in a call, and stands in no row. */
+  ofCall(event: TurnEvent & { event: "accepted" | "progress" }): void {
+    const call = this.#transcript.call(event.data.call);
+    const turn = call && this.#transcript.turnAt(call.turn);
+    if (turn) this.#waiters.tell(turn.id, event);
+  }
+
   /** The turn has ended: nothing follows. */
   ended(turn: Turn): void {
     const ended = this.#transcript.turn(turn.id);

@@ -20,11 +20,16 @@ export const DISCORD_PUBLIC_KEY = publicKey
   .subarray(-32)
   .toString("hex");
 
+export type DiscordCommand = { name: string; description: string; options: Array<{ name: string }> };
+
 export class FakeDiscord {
   readonly server: PlatformServer;
   /** By the interaction's token; the answer to it is `@original`. */
   readonly interactions = new Map<string, Shown[]>();
   readonly channels = new Map<string, Shown[]>();
+  /** Where interactions go, and what can be typed. */
+  endpoint: string | undefined;
+  commands: DiscordCommand[] = [];
   #next = 9_000;
 
   private constructor(server: PlatformServer) {
@@ -61,6 +66,7 @@ export class FakeDiscord {
     const url = new URL(call.path, "http://discord");
     if (url.pathname === "/one.png")
       return { status: 200, bytes: PNG, headers: { "content-type": "image/png" } };
+    if (url.pathname.startsWith("/applications/")) return await this.#application(call, url.pathname);
     const isForm = String(call.headers["content-type"]).startsWith("multipart/");
     const form = isForm ? await formOf(call) : undefined;
     const body = form ? JSON.parse(String(form.get("payload_json"))) : jsonOf(call.body);
@@ -79,6 +85,40 @@ export class FakeDiscord {
     const shown = this.channels.get(channel) ?? [];
     this.channels.set(channel, shown);
     return this.#say(call.method, shown, id, body, file);
+  }
+
+  /** The bot's own application: read, its commands, and an address that has to answer a ping before it is taken. */
+  async #application(call: Omit<Call, "status">, path: string): Promise<Answer> {
+    if (call.headers.authorization !== `Bot ${DISCORD_TOKEN}`)
+      return { status: 401, body: { code: 0, message: "401: Unauthorized" } };
+    const shown = () => ({
+      id: "4242",
+      name: "Home",
+      verify_key: DISCORD_PUBLIC_KEY,
+      interactions_endpoint_url: this.endpoint ?? null,
+    });
+    if (path === "/applications/4242/commands" && call.method === "PUT") {
+      this.commands = JSON.parse(call.body.toString()) as DiscordCommand[];
+      const isOdd = ({ name, description }: DiscordCommand) =>
+        !/^[-_\p{Ll}\p{N}]{1,32}$/u.test(name) || description.length < 1 || description.length > 100;
+      if (this.commands.some(isOdd))
+        return { status: 400, body: { code: 50_035, message: "Invalid Form Body" } };
+      return { status: 200, body: this.commands };
+    }
+    if (path !== "/applications/@me") return { status: 404, body: { code: 0, message: "404: Not Found" } };
+    if (call.method === "PATCH") {
+      const { interactions_endpoint_url: address } = jsonOf(call.body);
+      if (address !== "" && !(await answersPing(String(address))))
+        return {
+          status: 400,
+          body: {
+            code: 50_035,
+            message: "interactions_endpoint_url: The specified URL could not be verified",
+          },
+        };
+      this.endpoint = address === "" ? undefined : String(address);
+    }
+    return { status: 200, body: shown() };
   }
 
   #say(
@@ -116,6 +156,15 @@ export class FakeDiscord {
     shown.push(added);
     return { status: 200, body: { id: added.id } };
   }
+}
+
+/** A good signature is answered with a pong, and a bad one refused, as Discord tries it. */
+async function answersPing(address: string): Promise<boolean> {
+  const body = JSON.stringify({ type: 1 });
+  const post = (headers: Record<string, string>) => fetch(address, { method: "POST", body, headers });
+  const good = await post(discordHeaders(body));
+  const bad = await post({ ...discordHeaders(body), "x-signature-ed25519": "0".repeat(128) });
+  return good.status === 200 && (await good.text()).includes('"type":1') && bad.status === 401;
 }
 
 export function discordHeaders(body: string, at = Math.floor(Date.now() / 1_000)) {

@@ -69,6 +69,8 @@ export class FakeSlack {
         : { status: 302, headers: { location: "/login" } };
     const method = url.pathname.replace("/api/", "");
     if (call.headers.authorization !== `Bearer ${SLACK_TOKEN}`) return error("invalid_auth");
+    if (method === "auth.test")
+      return ok({ url: "https://home-test.slack.com/", team: "Home", user: "edgecall", bot_id: "B1" });
     if (method === "files.getUploadURLExternal") {
       const [name, length] = [url.searchParams.get("filename"), Number(url.searchParams.get("length"))];
       if (!name || !(length > 0)) return error("invalid_arguments");

@@ -1,6 +1,6 @@
 /** The commands that every chat understands, and what they say. */
 import type { AgentView } from "../agents.ts";
-import type { HomeStatus } from "../home.ts";
+import type { HomeStatus } from "../home-status.ts";
 import { ago, oneLine } from "../roster.ts";
 import type { Limits, Turn } from "../transcript-rows.ts";
 

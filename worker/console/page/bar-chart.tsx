@@ -29,7 +29,6 @@ export function BarChart({ bars, label, ends, limit }: Props) {
           let below = 0;
           return (
             <g key={key} transform={`translate(${at * STEP + GAP / 2} 0)`}>
-              <rect class="track" width={STEP - GAP} height={HEIGHT} />
               {parts.map((part) => {
                 const height = tall(part.value);
                 below += height;

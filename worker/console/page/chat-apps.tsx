@@ -79,40 +79,40 @@ function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void })
             ? "from the setting CHANNELS"
             : `connected${one.made_by ? ` by ${one.made_by}` : ""}${one.made_at ? `, ${ago(one.made_at, Date.now())}` : ""}`}
         </small>
+        <div class="row">
+          {one.checks && (
+            <>
+              <button type="button" class="small" disabled={busy} aria-label={`Check ${name}`} onClick={look}>
+                Check
+              </button>
+              <button
+                type="button"
+                class="small"
+                disabled={busy}
+                aria-label={`Have ${name} deliver here`}
+                onClick={deliverHere}
+              >
+                Deliver here
+              </button>
+            </>
+          )}
+          {one.kept_in === "console" && (
+            <button
+              type="button"
+              class="small bad"
+              disabled={busy}
+              aria-label={`Disconnect ${name}`}
+              onClick={disconnect}
+            >
+              Disconnect
+            </button>
+          )}
+        </div>
       </header>
       <code class="address">{one.webhook}</code>
       {state && <State state={state} />}
       <Problem text={problem} />
       {said && <p role="status">{said}</p>}
-      <div class="row">
-        {one.checks && (
-          <>
-            <button type="button" class="small" disabled={busy} aria-label={`Check ${name}`} onClick={look}>
-              Check
-            </button>
-            <button
-              type="button"
-              class="small"
-              disabled={busy}
-              aria-label={`Have ${name} deliver here`}
-              onClick={deliverHere}
-            >
-              Deliver here
-            </button>
-          </>
-        )}
-        {one.kept_in === "console" && (
-          <button
-            type="button"
-            class="small bad"
-            disabled={busy}
-            aria-label={`Disconnect ${name}`}
-            onClick={disconnect}
-          >
-            Disconnect
-          </button>
-        )}
-      </div>
     </article>
   );
 }

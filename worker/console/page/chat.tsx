@@ -47,7 +47,7 @@ function Talk({ session, id, conversations }: TalkProps) {
     }
     setProblem(undefined);
     conversations.drop(id);
-    openConversation(newConversationId());
+    open(newConversationId());
   }
 
   return (
@@ -57,6 +57,11 @@ function Talk({ session, id, conversations }: TalkProps) {
           New conversation
         </button>
         <ConversationList conversations={conversations} current={id} onOpen={open} />
+        {conversation.turns.length > 0 && (
+          <button type="button" class="small only-phone" onClick={() => void forget()}>
+            Forget this conversation
+          </button>
+        )}
       </aside>
       <section class="talk" aria-labelledby="chat-title">
         <header class="talk-head">
@@ -73,7 +78,7 @@ function Talk({ session, id, conversations }: TalkProps) {
             {current?.title ?? (conversation.turns.length > 0 ? "Conversation" : "New conversation")}
           </h1>
           {conversation.turns.length > 0 && (
-            <button type="button" class="small" onClick={() => void forget()}>
+            <button type="button" class="small only-desktop" onClick={() => void forget()}>
               Forget
             </button>
           )}

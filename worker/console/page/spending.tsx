@@ -77,7 +77,7 @@ type DaysProps = {
 function Days({ days, of, say, limit }: DaysProps) {
   const sum = days.reduce((all, day) => all + of(day), 0);
   const most = Math.max(...days.map(of));
-  const budget = limit === undefined ? "" : `, the budget ${say(limit)} a day`;
+  const budget = limit === undefined ? "" : `; the budget is ${say(limit)} a day`;
   const words = `${say(sum)} in ${days.length} days, at most ${say(most)} in one${budget}`;
   return (
     <>
@@ -88,13 +88,8 @@ function Days({ days, of, say, limit }: DaysProps) {
         limit={limit}
       />
       <p class="legend">
+        {limit !== undefined && <span class="key limit-key" />}
         {words}
-        {limit !== undefined && (
-          <>
-            {" "}
-            (<span class="key limit-key" /> dashed)
-          </>
-        )}
       </p>
     </>
   );
