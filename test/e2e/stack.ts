@@ -84,6 +84,11 @@ export class Stack {
     return there(this.#bridge);
   }
 
+  /** Where the Worker's rows are. */
+  get gatewayDir(): string {
+    return join(this.#dir, "gateway");
+  }
+
   agent(id: string): Program {
     return there(this.#agents.get(id)).program;
   }
@@ -111,7 +116,7 @@ export class Stack {
 
   /** The same Worker as before: its port and, unless it is to forget them, its rows. */
   async startWorker({ forget = false } = {}): Promise<void> {
-    const dir = join(this.#dir, "gateway");
+    const dir = this.gatewayDir;
     if (forget) rmSync(dir, { recursive: true, force: true });
     const env = {
       ...testVars,

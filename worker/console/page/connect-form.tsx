@@ -24,6 +24,13 @@ export function ConnectForm({ home, origin, onDone }: Props) {
   const [busy, setBusy] = useState(false);
   const webhook = `${origin}/webhooks/${app}/${home}~${name}`;
 
+  function choose(next: App) {
+    setApp(next);
+    setApi("");
+    setMade(undefined);
+    setProblem(undefined);
+  }
+
   async function connect() {
     setBusy(true);
     setProblem(undefined);
@@ -65,7 +72,7 @@ export function ConnectForm({ home, origin, onDone }: Props) {
       <div class="fields">
         <label>
           App
-          <select value={app} onChange={(event) => setApp(event.currentTarget.value as App)}>
+          <select value={app} onChange={(event) => choose(event.currentTarget.value as App)}>
             {APPS.map((one) => (
               <option value={one}>{NAMES[one]}</option>
             ))}

@@ -1,0 +1,183 @@
+/** The console without a mouse, without eyes, on a phone, and before anybody is signed in. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { script } from "../scripted-model.ts";
+import { TOKENS } from "../tokens.ts";
+import { noChromium, signIn, startChromium } from "./chromium.ts";
+import { useStack } from "./stack.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const RUN_AXE = `axe.run().then(({ violations }) =>
+  violations.map(({ id, nodes }) => ({ id, html: nodes[0]?.html, why: nodes[0]?.failureSummary })))`;
+/** What has the keyboard, as it is named. */
+const FOCUSED = `(() => {
+  const { activeElement: at } = document;
+  return at.getAttribute("aria-label") ?? at.textContent.trim();
+})()`;
+
+const stack = useStack({}, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "pi", env });
+  await stack.gateway.online("pi");
+});
+
+const call = (action: string, params: object = {}) => ({
+  calls: [{ arguments: { agent_id: "pi", action, params } }],
+});
+
+describe.skipIf(noChromium !== undefined)("the console", () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await startChromium();
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    page.on("dialog", (dialog) => void dialog.accept());
+  });
+  afterAll(() => browser?.close());
+
+  const press = (key: string) => page.keyboard.press(key);
+  const focused = () => page.evaluate(FOCUSED) as Promise<string>;
+
+  /** Tabs until something of that name has the keyboard. */
+  async function tabTo(name: string | RegExp): Promise<void> {
+    const seen: string[] = [];
+    for (let tabs = 0; tabs < 40; tabs += 1) {
+      await press("Tab");
+      const at = await focused();
+      if (typeof name === "string" ? at === name : name.test(at)) return;
+      seen.push(at.slice(0, 40));
+    }
+    throw new Error(`Tab does not lead to ${name}, but to: ${seen.join(" | ")}`);
+  }
+
+  async function say(text: string): Promise<void> {
+    await page.keyboard.insertText(text);
+    await press("Enter");
+  }
+
+  const clean = async (what: string) => {
+    await page.evaluate(AXE);
+    expect(await page.evaluate(RUN_AXE), what).toEqual([]);
+  };
+
+  test("axe finds nothing at the sign-in, in either theme, with a problem shown too", async () => {
+    await page.goto(stack.gateway.url);
+    await page.getByLabel("Token").waitFor();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await clean(`sign-in, ${colorScheme}`);
+    }
+    await page.getByLabel("Token").fill("not-a-token-of-this-home");
+    await press("Enter");
+    await page.getByRole("alert").getByText("no such token").waitFor();
+    await clean("sign-in, refused");
+  });
+
+  test("too many tries: said with the time to wait, and the button comes back by itself", async () => {
+    await page.route("**/v1/console/session", (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({
+            status: 429,
+            headers: { "retry-after": "2", "content-type": "application/json" },
+            body: `{"error":{"code":"rate_limited","message":"too many"}}`,
+          })
+        : route.continue(),
+    );
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").getByText("There were too many tries from here.").waitFor();
+    const waiting = page.getByRole("button", { name: /^Try again in [12] s$/ });
+    expect(await waiting.isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    await page.unroute("**/v1/console/session");
+  });
+
+  test("by keyboard alone: sign in, ask, approve, stop; a screen reader hears each step", async () => {
+    await page.goto(stack.gateway.url);
+    const heard: string[] = [];
+    await page.exposeFunction("heard", (text: string) => heard.push(text));
+    await page.getByLabel("Token").focus();
+    await page.keyboard.type(TOKENS.owner);
+    await press("Enter");
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.locator("[role=status]").waitFor({ state: "attached" });
+    await page.evaluate(`new MutationObserver(() => {
+      const text = document.querySelector("main [role=status]")?.textContent;
+      if (text) window.heard(text);
+    }).observe(document.querySelector("main"), { childList: true, characterData: true, subtree: true })`);
+
+    await tabTo("Message");
+    await say(script(call("append", { text: "x" }), { text: "It is written." }));
+    const turn = page.locator(".turn").last();
+    await turn.getByRole("button", { name: "Approve" }).waitFor();
+    await page.keyboard.press("Shift+Tab");
+    for (let tabs = 0; (await focused()) !== "Approve"; tabs += 1) {
+      if (tabs > 20) throw new Error("Shift+Tab does not lead from the line to Approve");
+      await press("Shift+Tab");
+    }
+    await press("Enter");
+    await turn.locator(".answer", { hasText: "It is written." }).waitFor();
+    // The button went; the keyboard is where it was, not at the page's top.
+    expect(await page.evaluate("document.activeElement.closest('.turn') !== null")).toBe(true);
+
+    await tabTo("Message");
+    await say(script(call("slow", { ms: 600_000 }), { text: "never" }));
+    await page.locator(".turn").last().getByText("accepted").waitFor();
+    await tabTo("Stop");
+    await press("Enter");
+    await page.locator(".turn").last().locator(".answer.cancelled").waitFor();
+    expect(await focused()).toBe("Message");
+
+    const told = heard.filter((text, at) => text !== heard[at - 1]);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        "pi asks for your approval before it runs append.",
+        "Answer: It is written.",
+        "slow on pi is running.",
+        expect.stringMatching(/^Answer: .*cancelled/i),
+      ]),
+    );
+    // Not letter by letter.
+    expect(told.length).toBeLessThan(16);
+  });
+
+  test("an earlier conversation is found again, on another machine too, until it is forgotten", async () => {
+    const first = await page.locator(".turn .answer").first().textContent();
+    const machine = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const phone = await machine.newPage();
+    phone.setDefaultTimeout(15_000);
+    phone.on("dialog", (dialog) => void dialog.accept());
+    await signIn(phone, stack.gateway.url, TOKENS.owner);
+    expect(await phone.locator(".turn .answer").first().textContent()).toBe(first);
+
+    await phone.getByRole("button", { name: "New", exact: true }).click();
+    await phone.getByText("Ask about your devices, or tell").waitFor();
+    await phone.getByLabel("Message").fill(script({ text: "From the phone." }));
+    await phone.getByRole("button", { name: "Ask" }).click();
+    await phone.locator(".answer", { hasText: "From the phone." }).waitFor();
+    await phone.getByRole("button", { name: "Earlier" }).click();
+    const list = phone.getByRole("complementary", { name: "Conversations" });
+    await phone.evaluate(AXE);
+    expect(await phone.evaluate(RUN_AXE)).toEqual([]);
+    await list.getByRole("listitem").last().getByRole("button").click();
+    await phone.locator(".answer", { hasText: "It is written." }).waitFor();
+    await list.waitFor({ state: "hidden" });
+
+    // The address alone opens it, and going back leads to where one was.
+    await phone.reload();
+    await phone.locator(".answer", { hasText: "It is written." }).waitFor();
+    await phone.goBack();
+    await phone.locator(".answer", { hasText: "From the phone." }).waitFor();
+    await phone.getByRole("button", { name: "Earlier" }).click();
+    await list.getByRole("button", { name: "Forget this conversation" }).click();
+    await phone.getByText("Ask about your devices, or tell").waitFor();
+    await page.reload();
+    await page.locator(".answer", { hasText: "It is written." }).waitFor();
+    expect(await page.getByRole("complementary").getByRole("listitem").count()).toBe(1);
+    await machine.close();
+  });
+});
