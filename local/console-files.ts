@@ -11,6 +11,8 @@ const TYPES: Record<string, string> = {
 };
 
 export const CONSOLE_SCRIPT = "console.js";
+/** Of gzip: a second on a slow phone line. */
+export const SCRIPT_MAX_BYTES = 30 * 1024;
 
 /** By path, as Cloudflare serves them. A script that an earlier build left there is not used. */
 export async function consoleFiles(directory: string): Promise<Map<string, { type: string; body: string }>> {

@@ -3,15 +3,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SCRIPT_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
 import { noChromium, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const SCRIPT_MAX_BYTES = 30 * 1024;
 
 /** A page, a picture and links that would do something if any of it were ever more than text. */
 const HOSTILE =
@@ -67,6 +67,15 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
   afterAll(() => browser?.close());
 
   const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+
+  /** A device brings its record in its own time. */
+  async function lookUntil(shown: Locator) {
+    for (let tries = 0; tries < 40 && !(await shown.isVisible()); tries += 1) {
+      await page.getByRole("button", { name: "Look again" }).click();
+      await shown.waitFor({ timeout: 500 }).catch(() => undefined);
+    }
+    await shown.waitFor();
+  }
 
   async function ask(text: string) {
     await page.getByLabel("Message").fill(text);
@@ -159,19 +168,13 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
     await stack.agent("pi").stop();
     await stack.restartAgent("pi");
     await screen("Audit");
-    const row = page.getByRole("row").filter({ hasText: "evil.html" });
-    for (let tries = 0; tries < 40 && (await row.count()) === 0; tries += 1) {
-      await page.getByRole("button", { name: "Look again" }).click();
-      await row
-        .first()
-        .waitFor({ timeout: 500 })
-        .catch(() => undefined);
-    }
-    expect(await row.first().textContent()).toContain("anna");
+    const row = page.getByRole("row").filter({ hasText: "evil.html" }).first();
+    await lookUntil(row);
+    expect(await row.textContent()).toContain("anna");
     await page.getByLabel("Tool").fill("append");
     await page.getByLabel("Tool").press("Enter");
     await page.getByLabel("Result").selectOption("error");
-    await page.getByText("The newest 1 calls that fit").waitFor();
+    await lookUntil(page.getByText("The newest 1 calls that fit"));
     const saving = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export JSON lines" }).click();
     const saved = readFileSync(await (await saving).path(), "utf8")

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { byAgent, byHour } from "./figures.ts";
+import { byAgent, byHour, costOfDay, errorsByKind, money, unpricedModels } from "./figures.ts";
 import { fieldsOf, valuesOf } from "./form-values.ts";
 import type { AuditLine } from "./shapes.ts";
 
@@ -59,6 +59,36 @@ test("p50 and p95 are of the agent's own calls", () => {
     { agent: "pi", calls: 20, errors: 0, p50: 10, p95: 19 },
     { agent: "eye", calls: 1, errors: 1, p50: 7, p95: 7 },
   ]);
+});
+
+test("errors are counted by their kind, with the devices where they were", () => {
+  const failed = (agent: string, error_type?: string) => ({
+    ...line(agent, "2026-11-22T10:00:00Z", 1, "error"),
+    ...(error_type && { error_type }),
+  });
+  const lines = [
+    failed("pi", "timeout"),
+    failed("eye", "timeout"),
+    failed("pi"),
+    line("pi", "2026-11-22T10:00:00Z", 1),
+  ];
+  expect(errorsByKind(lines)).toEqual([
+    { kind: "timeout", count: 2, agents: ["eye", "pi"] },
+    { kind: "failed", count: 1, agents: ["pi"] },
+  ]);
+});
+
+test("a day's money is of the models that have a price; the others are named", () => {
+  const tokens = { input_tokens: 1, output_tokens: 1 };
+  const models = [
+    { name: "mini", ...tokens, usd: 0.25 },
+    { name: "large", ...tokens, usd: 1.5 },
+    { name: "local", ...tokens },
+  ];
+  const day = { day: "2026-11-22", tokens: 6, model_calls: 3, models };
+  expect(costOfDay(day)).toBe(1.75);
+  expect(unpricedModels([day, day])).toEqual(["local"]);
+  expect([0, 0.000_04, 0.5, 1.234].map(money)).toEqual(["$0.00", "$0.0000", "$0.5000", "$1.23"]);
 });
 
 test("each call stands in its hour; older ones in none", () => {

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { announcement } from "./announce.ts";
+import { applied, newTurn, type TurnEvent } from "./turns.ts";
+
+const pending = { id: "c1", name: "edge_call", agent: "pi", action: "cpu", status: "pending" as const };
+const question = { id: "q", call: "c1", agent: "pi", text: "Which room?", options: [], expires_at: 1 };
+const approval = { tool: "siren", parameters: {}, reason: "" };
+
+/** What is said after each event. */
+function said(...events: TurnEvent[]): string[] {
+  let turn = newTurn("hi");
+  return events.map((event, at) => {
+    turn = applied(turn, event, at);
+    return announcement(turn);
+  });
+}
+
+test("each step is one sentence, and letters that come are none", () => {
+  expect(announcement(undefined)).toBe("");
+  expect(announcement(newTurn("hi"))).toBe("Sent.");
+  expect(
+    said(
+      { event: "turn", data: { turn: "t" } },
+      { event: "delta", data: { text: "I", at: 0 } },
+      { event: "message", data: { text: "I look.", calls: [pending] } },
+      { event: "accepted", data: { call: "c1" } },
+      { event: "question", data: { ...question, approval } },
+      { event: "question", data: { ...question, approval, answer: "approve" } },
+      { event: "question", data: { ...question, id: "q2" } },
+      { event: "question", data: { ...question, id: "q2", answer: "kitchen" } },
+      { event: "call", data: { ...pending, status: "error" } },
+      {
+        event: "done",
+        data: {
+          turn: "t",
+          status: "done",
+          answer: "7 %",
+          model: "m",
+          calls: [{ ...pending, status: "error" }],
+          usage: { input_tokens: 1, output_tokens: 1 },
+        },
+      },
+    ),
+  ).toEqual([
+    "",
+    "",
+    "cpu on pi is running.",
+    "cpu on pi is running.",
+    "pi asks for your approval before it runs siren.",
+    "cpu on pi is running.",
+    "pi asks: Which room?",
+    "cpu on pi is running.",
+    "cpu on pi: failed.",
+    "Answer: 7 %",
+  ]);
+});
