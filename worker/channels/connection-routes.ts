@@ -164,7 +164,11 @@ async function answered<T>(
     throw new HttpError(422, "platform_refused", answer.error);
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    throw new HttpError(502, "platform_failed", `${error.message}; try again in a moment`);
+    throw new HttpError(
+      502,
+      "platform_failed",
+      `the platform could not be asked (${error.message}); try again in a moment`,
+    );
   }
 }
 

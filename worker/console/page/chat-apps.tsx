@@ -109,11 +109,25 @@ function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void })
           )}
         </div>
       </header>
-      <code class="address">{one.webhook}</code>
+      <Address text={one.webhook} />
       {state && <State state={state} />}
       <Problem text={problem} />
       {said && <p role="status">{said}</p>}
     </article>
+  );
+}
+
+/** On a narrow screen it is broken at its slashes. */
+export function Address({ text }: { text: string }) {
+  return (
+    <code class="address">
+      {text.split(/(?=\/)/).map((part) => (
+        <>
+          <wbr />
+          {part}
+        </>
+      ))}
+    </code>
   );
 }
 

@@ -45,6 +45,7 @@ export function unpricedModels(days: readonly DayUsage[]): string[] {
 
 /** @param usd a cent of a cent is shown, and nothing below it */
 export function money(usd: number): string {
+  if (usd > 0 && usd < 0.0001) return "under $0.0001";
   return `$${usd.toFixed(usd > 0 && usd < 1 ? 4 : 2)}`;
 }
 

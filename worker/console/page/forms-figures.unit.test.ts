@@ -88,7 +88,7 @@ test("a day's money is of the models that have a price; the others are named", (
   const day = { day: "2026-11-22", tokens: 6, model_calls: 3, models };
   expect(costOfDay(day)).toBe(1.75);
   expect(unpricedModels([day, day])).toEqual(["local"]);
-  expect([0, 0.000_04, 0.5, 1.234].map(money)).toEqual(["$0.00", "$0.0000", "$0.5000", "$1.23"]);
+  expect([0, 0.000_04, 0.5, 1.234].map(money)).toEqual(["$0.00", "under $0.0001", "$0.5000", "$1.23"]);
 });
 
 test("each call stands in its hour; older ones in none", () => {

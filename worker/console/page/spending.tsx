@@ -23,22 +23,20 @@ export function Spending({ usage }: { usage: Usage }) {
               <span class="quiet">{money(costOfDay(today))}</span>
             </div>
           )}
-          <h3>Tokens a day</h3>
-          <Days
-            days={days}
-            of={({ tokens }) => tokens}
-            say={(value) => `${value.toLocaleString()} tokens`}
-            limit={limits.tokens}
-          />
-          {priced ? (
-            <>
-              <h3>Money a day</h3>
-              <Days days={days} of={costOfDay} say={money} />
-              {unpriced.length > 0 && (
-                <p class="notice">Without a price in PRICES, and not in these sums: {unpriced.join(", ")}.</p>
-              )}
-            </>
-          ) : (
+          <div class="days">
+            <Days
+              title="Tokens a day"
+              days={days}
+              of={({ tokens }) => tokens}
+              say={(value) => value.toLocaleString()}
+              limit={limits.tokens}
+            />
+            {priced && <Days title="Money a day" days={days} of={costOfDay} say={money} />}
+          </div>
+          {unpriced.length > 0 && (
+            <p class="notice">Without a price in PRICES, and not in these sums: {unpriced.join(", ")}.</p>
+          )}
+          {!priced && (
             <p class="quiet">
               For money, set PRICES to what your models cost: <code>{PRICES_EXAMPLE}</code>, in USD per
               million tokens.
@@ -68,30 +66,31 @@ const PRICES_EXAMPLE = `{"gpt-5-mini":{"in":0.25,"out":2}}`;
 
 type Day = Usage["days"][number];
 type DaysProps = {
+  title: string;
   days: readonly Day[];
   of: (day: Day) => number;
   say: (value: number) => string;
   limit?: number | undefined;
 };
 
-function Days({ days, of, say, limit }: DaysProps) {
+function Days({ title, days, of, say, limit }: DaysProps) {
   const sum = days.reduce((all, day) => all + of(day), 0);
   const most = Math.max(...days.map(of));
-  const budget = limit === undefined ? "" : `; the budget is ${say(limit)} a day`;
-  const words = `${say(sum)} in ${days.length} days, at most ${say(most)} in one${budget}`;
+  const words = [
+    `${say(sum)} in ${days.length} days, at most ${say(most)} in one.`,
+    limit === undefined ? "" : `Dashed: the budget, ${say(limit)} a day.`,
+  ].join(" ");
   return (
-    <>
+    <section aria-label={title}>
+      <h3>{title}</h3>
       <BarChart
         bars={days.map((day) => ({ key: day.day, parts: [{ class: "ok", value: of(day) }] }))}
-        label={words}
+        label={`${title}: ${words}`}
         ends={ENDS}
         limit={limit}
       />
-      <p class="legend">
-        {limit !== undefined && <span class="key limit-key" />}
-        {words}
-      </p>
-    </>
+      <p class="legend">{words}</p>
+    </section>
   );
 }
 
