@@ -1,5 +1,6 @@
 /** The system's Chromium for tests of the console: as a person has it, but without a window. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const PATH = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -11,6 +12,16 @@ export const noChromium = existsSync(PATH) ? undefined : `Chromium: not at ${PAT
 export function startChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: PATH, args: ["--no-sandbox", "--disable-gpu"] });
 }
+
+/** What axe-core finds wrong with the page as it is. Run by the browser's own console, past the page's policy. */
+export async function axeFinds(page: Page): Promise<unknown[]> {
+  await page.evaluate(AXE);
+  return await page.evaluate(RUN_AXE);
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const RUN_AXE = `axe.run().then(({ violations }) =>
+  violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html, why: nodes[0]?.failureSummary })))`;
 
 export async function signIn(page: Page, url: string, token: string): Promise<void> {
   await page.goto(url);

@@ -9,7 +9,7 @@ import { BOT_TOKEN, FakeTelegram } from "../platforms/telegram.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { noChromium, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const telegram = await FakeTelegram.start();
@@ -166,6 +166,13 @@ describe.skipIf(noChromium !== undefined)("chat apps in Setup", () => {
     await page.getByLabel("Signing secret").fill(SLACK_SECRET);
     await connect("Slack");
     await page.getByRole("status").getByText("press Retry there").waitFor();
+    for (const name of ["Telegram family", "Discord club", "Slack work"])
+      await page.getByRole("button", { name: `Check ${name}` }).click();
+    await page.getByText("the platform does not tell").waitFor();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeFinds(page), colorScheme).toEqual([]);
+    }
     const body = JSON.stringify({ type: "url_verification", challenge: "are you there" });
     const tried = await fetch(webhook, { method: "POST", body, headers: slackHeaders(body) });
     expect(await tried.json()).toEqual({ challenge: "are you there" });

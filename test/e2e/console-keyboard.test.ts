@@ -1,16 +1,11 @@
 /** The console without a mouse, without eyes, on a phone, and before anybody is signed in. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { noChromium, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const RUN_AXE = `axe.run().then(({ violations }) =>
-  violations.map(({ id, nodes }) => ({ id, html: nodes[0]?.html, why: nodes[0]?.failureSummary })))`;
 /** What has the keyboard, as it is named. */
 const FOCUSED = `(() => {
   const { activeElement: at } = document;
@@ -61,8 +56,7 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
   }
 
   const clean = async (what: string) => {
-    await page.evaluate(AXE);
-    expect(await page.evaluate(RUN_AXE), what).toEqual([]);
+    expect(await axeFinds(page), what).toEqual([]);
   };
 
   test("axe finds nothing at the sign-in, in either theme, with a problem shown too", async () => {
@@ -161,8 +155,7 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
     await phone.locator(".answer", { hasText: "From the phone." }).waitFor();
     await phone.getByRole("button", { name: "Earlier" }).click();
     const list = phone.getByRole("complementary", { name: "Conversations" });
-    await phone.evaluate(AXE);
-    expect(await phone.evaluate(RUN_AXE)).toEqual([]);
+    expect(await axeFinds(phone)).toEqual([]);
     await list.getByRole("listitem").last().getByRole("button").click();
     await phone.locator(".answer", { hasText: "It is written." }).waitFor();
     await list.waitFor({ state: "hidden" });

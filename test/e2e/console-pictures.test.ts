@@ -142,6 +142,11 @@ describe.skipIf(noChromium !== undefined)("the console's looks", () => {
     await look("audit");
     await screen("Metrics");
     await page.getByRole("rowheader", { name: "attic" }).waitFor();
+    // 5 calls of 812 tokens in at $0.25 a million, and 64 out at $2.
+    await page.getByText("$0.0017", { exact: true }).waitFor();
+    await page
+      .getByRole("img", { name: /^Tokens a day: 4,380 in 14 days.*Dashed: the budget, 20,000/ })
+      .waitFor();
     await look("metrics");
     await screen("Setup");
     await page.getByText("version 0").waitFor();

@@ -1,6 +1,5 @@
 /** The console as a person uses it: real Chromium, the whole stack behind it. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
@@ -8,10 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCRIPT_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
-import { noChromium, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** A page, a picture and links that would do something if any of it were ever more than text. */
 const HOSTILE =
@@ -33,9 +30,6 @@ const TRIES = `(async () => {
   const away = await fetch("https://evil.example/", { mode: "no-cors" }).then(() => "went out", () => "refused");
   return { script, ran: "ran" in window, markup, away };
 })()`;
-
-const RUN_AXE = `axe.run().then(({ violations }) =>
-  violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html, why: nodes[0]?.failureSummary })))`;
 
 const stack = useStack({}, async (stack) => {
   const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
@@ -282,9 +276,7 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
       for (const name of ["Chat", "Fleet", "Audit", "Metrics", "Setup"]) {
         await screen(name);
         await page.getByRole("heading", { level: 1 }).waitFor();
-        await page.evaluate(AXE);
-        const found = await page.evaluate(RUN_AXE);
-        expect(found, `${name}, ${colorScheme}`).toEqual([]);
+        expect(await axeFinds(page), `${name}, ${colorScheme}`).toEqual([]);
       }
     }
   });

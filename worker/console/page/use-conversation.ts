@@ -77,7 +77,9 @@ export function useConversation(id: string): Conversation {
     void (async () => {
       try {
         const past = (await json<{ turns: PastTurn[] }>(base, { signal: control.signal })).turns;
-        setTurns(past.map(pastTurn));
+        // Somebody quick has asked something by now.
+        const known = new Set(past.map(({ turn }) => turn));
+        setTurns((asked) => [...past.map(pastTurn), ...asked.filter(({ id }) => !known.has(id))]);
         const running = past.findLast(({ status }) => status === "running");
         if (running) await follow(running.turn, undefined, control.signal);
       } catch (error) {
