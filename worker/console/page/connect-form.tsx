@@ -188,7 +188,7 @@ function Steps({ app, webhook }: { app: App; webhook: string }) {
 
 function Done({ made }: { made: Made }) {
   return (
-    <div role="status" class="done">
+    <div role="status" class="made">
       <p>
         Connected as <strong>{made.link ? <Out to={made.link}>{made.account}</Out> : made.account}</strong>.
       </p>

@@ -54,7 +54,7 @@ function AgentCard({ agent, session }: { agent: Agent; session: Session }) {
       </header>
       <p class="advert">{agent.capabilities}</p>
       <dl class="facts">
-        <Fact name="Last seen" value={ago(agent.last_seen, Date.now())} />
+        <Fact name="Last seen" value={agent.online ? "now" : ago(agent.last_seen, Date.now())} />
         <Fact name="Last used" value={ago(agent.last_active, Date.now())} />
         <Fact name="Version" value={agent.version ?? (agent.foreign ? "a foreign agent" : "unknown")} />
         <Fact name="Calls" value={countsOf(agent)} />
