@@ -107,7 +107,11 @@ describe.concurrent("the Worker runs, and says what it lacks:", () => {
   const worker = async (name: string, env: Record<string, string>) => {
     const port = await freePort();
     const worker = run("local/worker.ts", [], { PORT: String(port), EDGECALL_DIR: join(dir, name), ...env });
-    await until(() => worker.err().includes("the Worker listens"), { within: 20_000, what: worker.err() });
+    await until(() => worker.err().includes("the Worker listens"), {
+      // Three start at once, each with its own bundling.
+      within: 50_000,
+      what: "the Worker listens",
+    });
     return { err: worker.err, gateway: new GatewayClient(`http://127.0.0.1:${port}`) };
   };
 
