@@ -16,7 +16,6 @@ import { cors } from "./limits/cors.ts";
 import { shownBridgeToken, shownToken } from "./limits/rates.ts";
 import { safeHeaders } from "./limits/safe-headers.ts";
 import { logError } from "./log.ts";
-import { serveMcp } from "./mcp/route.ts";
 import { mediaId, separateImages } from "./media.ts";
 import { getLinkedMedia } from "./media-links.ts";
 import { getMedia, putMedia } from "./media-routes.ts";
@@ -238,7 +237,8 @@ app.delete("/v1/pairings/:code", dismissPairing);
 app.delete("/v1/senders/:channel/:connection/:sender", removeSender);
 app.route("/", connections);
 
-app.all("/mcp", serveMcp);
+// Built when somebody calls it: the SDK's schemas are half of what this Worker would take to start.
+app.all("/mcp", async (c) => await (await import("./mcp/route.ts")).serveMcp(c));
 
 app.get("/v1/status", async (c) =>
   c.json({ home: requireScope(c, "ask").home, ...(await home(c).status()) }),

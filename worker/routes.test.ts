@@ -176,9 +176,9 @@ describe("commands", () => {
   });
 
   test("to an agent that is not there are answered at once", async () => {
-    await TestBridge.connect([agent("pi", { online: false, last_seen: null })]);
+    await TestBridge.connect([agent("shelf", { online: false, last_seen: null })]);
     expect((await post("/v1/agents/nobody/commands", { command: "ping" })).status).toBe(404);
-    const offline = await post("/v1/agents/pi/commands", { command: "ping" });
+    const offline = await post("/v1/agents/shelf/commands", { command: "ping" });
     expect(offline.status).toBe(409);
     expect((await json(offline)).error).toMatchObject({
       code: "offline",

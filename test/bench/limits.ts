@@ -25,7 +25,7 @@ export type Judged = {
   ok: boolean;
 };
 
-const WORKER_GZIP_KIB = 200;
+export const WORKER_GZIP_KIB = 250;
 const AGENT_RSS_RATIO = 1.8;
 
 export function judge({ measured, sizes, memory }: Results): Judged[] {
