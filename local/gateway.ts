@@ -197,6 +197,7 @@ function readWranglerToml(file: string): WranglerConfig {
     "dev",
     "keep_vars",
     "minify",
+    "keep_names",
     "upload_source_maps",
     "account_id",
     "routes",
