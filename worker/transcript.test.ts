@@ -2,6 +2,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
+import { migrate } from "./migrate.ts";
 import { Transcript } from "./transcript.ts";
 import type { NewTurn } from "./transcript-rows.ts";
 
@@ -71,6 +73,8 @@ async function costsAfter(turns: number): Promise<{ first: number; next: number 
   return await runInDurableObject(
     env.CONVERSATION.getByName(`a/api/${crypto.randomUUID()}`),
     (_, { storage }) => {
+      // An object makes its tables with its first row.
+      migrate(storage, CONVERSATION_MIGRATIONS);
       const before = new Transcript(storage);
       for (let n = 0; n < turns; n += 1) wholeTurn(before);
       // An object that was rebuilt.
