@@ -7,9 +7,10 @@ import { BRIDGE_USER } from "@edgecall/core/broker/mosquitto.ts";
 import { TOPIC_KINDS } from "@edgecall/core/protocol/names.ts";
 import { connectAsync, type MqttClient } from "mqtt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listens } from "../test/mosquitto.ts";
 import { until } from "../test/wait.ts";
 import { brokerFilesCommand, writeBrokerFiles } from "./broker-files.ts";
-import { answers, findMosquitto, freePort } from "./testkit/brokers.ts";
+import { findMosquitto, freePort } from "./testkit/brokers.ts";
 
 const folder = () => mkdtempSync(join(tmpdir(), "broker-files-"));
 const read = (dir: string, name: string) => readFileSync(join(dir, name), "utf8");
@@ -94,7 +95,7 @@ describe.skipIf(program === undefined)("with Mosquitto (apt-get install mosquitt
     // Started by root it would become `mosquitto`, who may not read there.
     appendFileSync(join(dir, "mosquitto.conf"), "user root\n");
     broker = spawn(program ?? "", ["-c", join(dir, "mosquitto.conf")], { stdio: "ignore" });
-    await until(() => answers(port), { what: "Mosquitto" });
+    await until(() => listens(port), { what: "Mosquitto" });
   });
 
   afterAll(async () => {

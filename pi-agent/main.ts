@@ -56,7 +56,7 @@ async function testingTools(env: NodeJS.ProcessEnv): Promise<Tool[]> {
   const file = env.EDGECALL_TEST_FILE;
   if (!file)
     fail(["EDGECALL_TEST_FILE: missing beside EDGECALL_TEST_TOOLS=1; right would be: a file's path"]);
-  return (await import("./tools/testing.ts")).testing({ file });
+  return (await import("./testing/test-tools.ts")).testing({ file });
 }
 
 async function start({ settings, notes }: ReadSettings): Promise<Agent> {

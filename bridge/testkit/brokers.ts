@@ -1,10 +1,11 @@
 /** Real brokers on free ports of the loopback, for tests. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Aedes } from "aedes";
+import { ALSO_IN, keptIn, listens, mosquittoConfig } from "../../test/mosquitto.ts";
 import { until } from "../../test/wait.ts";
 
 export type PlayedBroker = { url: string; stop(): Promise<void> };
@@ -23,9 +24,9 @@ export async function startAedes(): Promise<PlayedBroker> {
   };
 }
 
-/** Where Mosquitto is; Debian puts it where a user's PATH may not look. */
+/** Where Mosquitto is. */
 export function findMosquitto(): string | undefined {
-  for (const path of ["mosquitto", "/usr/sbin/mosquitto"]) {
+  for (const path of ["mosquitto", `${ALSO_IN}/mosquitto`]) {
     try {
       execFileSync(path, ["-h"], { stdio: "ignore" });
       return path;
@@ -54,17 +55,8 @@ export class PlayedMosquitto {
     this.#tls = tls !== undefined;
     const dir = mkdtempSync(join(tmpdir(), "mosquitto-"));
     this.#config = join(dir, "mosquitto.conf");
-    const lines = [
-      `listener ${port} 127.0.0.1`,
-      ...(tls ? [`certfile ${tls.cert}`, `keyfile ${tls.key}`] : []),
-      "allow_anonymous true",
-      "set_tcp_nodelay true",
-      "persistence true",
-      `persistence_location ${dir}/`,
-      // Started by root it would become `mosquitto`, who may not write there.
-      "user root",
-    ];
-    writeFileSync(this.#config, `${lines.join("\n")}\n`);
+    const encrypted = tls ? [`certfile ${tls.cert}`, `keyfile ${tls.key}`] : [];
+    writeFileSync(this.#config, mosquittoConfig(port, [...encrypted, ...keptIn(dir)]));
   }
 
   static async start(program: string, tls?: BrokerCertificate): Promise<PlayedMosquitto> {
@@ -79,7 +71,7 @@ export class PlayedMosquitto {
 
   async begin(): Promise<void> {
     this.#process = spawn(this.#program, ["-c", this.#config], { stdio: "ignore" });
-    await until(() => answers(this.port), { what: `Mosquitto on port ${this.port}` });
+    await until(() => listens(this.port), { what: `Mosquitto on port ${this.port}` });
   }
 
   async stop(): Promise<void> {
@@ -97,15 +89,4 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-export function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.on("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on("error", () => resolve(false));
-  });
 }

@@ -1,7 +1,7 @@
 /**
  * Where a tool's files and processes are. A tool asks its environment and nothing else, so that all it does
  * happens on one machine: this one, a sandbox on it, or another over ssh. A "remote" tool that quietly works
- * here would be the worst fault that a tool can have; contract.test.ts holds all environments to one behaviour.
+ * here would be the worst fault that a tool can have; contract-*.test.ts hold all environments to one behaviour.
  */
 import type { Writable } from "node:stream";
 import type { ErrorCode } from "@edgecall/core/tools/errors.ts";

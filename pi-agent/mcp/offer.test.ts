@@ -8,7 +8,7 @@ import { readSettings, SettingsError } from "../settings.ts";
 import { memoryLog, Peer, readyAgent, startBroker } from "../testing/home.ts";
 import { openToolbox } from "../toolbox.ts";
 
-const PROGRAM = fileURLToPath(new URL("../testkit/mcp-server.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../testing/mcp-server.ts", import.meta.url));
 const closing: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();

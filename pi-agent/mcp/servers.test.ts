@@ -16,7 +16,7 @@ import { McpServers } from "./servers.ts";
 import { type McpServerSettings, readMcpServers } from "./settings.ts";
 import { mcpToolName } from "./tool.ts";
 
-const PROGRAM = fileURLToPath(new URL("../testkit/mcp-server.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../testing/mcp-server.ts", import.meta.url));
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TOKEN = "secret-token-of-the-test";
 const CALLER = { principal: "anna", role: "owner", channel: "test" };

@@ -1,5 +1,5 @@
-/** For containedAsNobody: folder, command, time-out in ms; prints what came of it as JSON. */
+/** For containedAsNobody: a folder, and what to try there as JSON; prints what came of it as JSON. */
 import { contained } from "./contained.ts";
 
-const [folder = "", command = "", timeoutMs = "1000"] = process.argv.slice(2);
-process.stdout.write(JSON.stringify(await contained(folder, command, Number(timeoutMs))));
+const [folder = "", tried = "{}"] = process.argv.slice(2);
+process.stdout.write(JSON.stringify(await contained(folder, JSON.parse(tried))));

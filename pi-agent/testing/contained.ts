@@ -12,7 +12,10 @@ import { bash } from "../tools/bash.ts";
 /** `mostProcesses`: at once, that carry the folder's call. */
 export type Contained = { text: string; code: string | undefined; mostProcesses: number };
 
-export async function contained(folder: string, command: string, timeoutMs: number): Promise<Contained> {
+/** `keys`: what is typed into it, in a terminal. */
+export type Tried = { command: string; keys?: string[]; timeoutMs: number };
+
+export async function contained(folder: string, { command, keys, timeoutMs }: Tried): Promise<Contained> {
   const own = ownNamespace();
   let mostProcesses = 0;
   const watch = setInterval(() => {
@@ -25,7 +28,7 @@ export async function contained(folder: string, command: string, timeoutMs: numb
       {
         callId: "contained",
         name: "bash",
-        args: { command, timeout_ms: timeoutMs },
+        args: { command, timeout_ms: timeoutMs, ...(keys && { keys }) },
         caller: { principal: "test", role: "admin", channel: "test" },
       },
       { graceMs: 5_000 },
@@ -37,15 +40,11 @@ export async function contained(folder: string, command: string, timeoutMs: numb
 }
 
 /** As `nobody`, in a program of its own: an id cannot be taken back. Needs root. */
-export async function containedAsNobody(
-  folder: string,
-  command: string,
-  timeoutMs: number,
-): Promise<Contained> {
+export async function containedAsNobody(folder: string, tried: Tried): Promise<Contained> {
   const nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"];
   const program = join(import.meta.dirname, "contained-main.ts");
   const args = [...nobody, process.execPath, "--disable-warning=ExperimentalWarning", program];
-  const { stdout } = await promisify(execFile)("setpriv", [...args, folder, command, String(timeoutMs)], {
+  const { stdout } = await promisify(execFile)("setpriv", [...args, folder, JSON.stringify(tried)], {
     env: { ...process.env, HOME: "/nonexistent" },
   });
   return JSON.parse(stdout);

@@ -7,9 +7,9 @@ import { until } from "../../test/wait.ts";
 import type { Agent } from "../agent.ts";
 import type { Rule } from "../policy.ts";
 import type { Settings } from "../settings.ts";
-import { testing } from "../tools/testing.ts";
 import { type LogLine, memoryLog, Peer, readyAgent, startBroker, testSettings } from "./home.ts";
 import { type ModelAnswer, type ModelRequest, startModel } from "./model.ts";
+import { testing } from "./test-tools.ts";
 
 type Fields = Record<string, unknown>;
 type Script = (request: ModelRequest, count: number) => ModelAnswer | Promise<ModelAnswer>;

@@ -95,7 +95,7 @@ describe.each(Object.keys(PLACES))("in %s", (kind) => {
     if (typeof maxMs === "number") expect(ran.ms).toBeLessThan(maxMs);
     if (typeof textMatches === "string") expect(ran.text).toMatch(new RegExp(textMatches));
     for (const [path, within] of Object.entries((pidFileDeadWithinMs ?? {}) as Record<string, number>)) {
-      // In the sandbox the number is one of its own, and its processes end with it (contract.test.ts).
+      // In the sandbox the number is one of its own, and its processes end with it (contract-programs.test.ts).
       if (kind !== "local") continue;
       const pid = readFileSync(join(folder, path), "utf8").trim();
       await until(() => isDead(pid), { within, what: `${pid} is dead` });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { Board } from "../testing/boards/common.ts";
+import { PC } from "../testing/boards/pc.ts";
+import { PI_4 } from "../testing/boards/pi-4.ts";
+import { PI_5 } from "../testing/boards/pi-5.ts";
+import { PI_ZERO_2W } from "../testing/boards/zero-2w.ts";
 import { callTool } from "../testing/call.ts";
+import { programs, saying } from "../testing/programs/folder.ts";
 import { tree } from "../testing/tree.ts";
-import type { Board } from "../testkit/boards/common.ts";
-import { PC } from "../testkit/boards/pc.ts";
-import { PI_4 } from "../testkit/boards/pi-4.ts";
-import { PI_5 } from "../testkit/boards/pi-5.ts";
-import { PI_ZERO_2W } from "../testkit/boards/zero-2w.ts";
-import { programs, saying } from "../testkit/programs/folder.ts";
 import { cpu } from "./cpu.ts";
 import { disk } from "./disk.ts";
 import { listProcesses } from "./list-processes.ts";

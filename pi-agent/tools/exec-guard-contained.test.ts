@@ -47,10 +47,10 @@ describe.each(Object.entries(RUNNERS))("as %s", (who, run) => {
       const given = one.given as { files?: Record<string, string>; thenWrite?: string };
       for (const [path, text] of Object.entries(given.files ?? {}))
         writeFileSync(join(folder, path.replace("/ws/", "")), text);
-      // There are no sessions to write to: what would be written is the command.
-      const command = given.thenWrite ? `sh <<'TEXT'\n${given.thenWrite}TEXT` : String(one.input.command);
+      const command = String(one.input.command);
+      const keys = given.thenWrite?.split("\n").flatMap((line) => (line === "" ? [] : [line, "<enter>"]));
       const shadow = IS_ROOT ? readFileSync("/etc/shadow", "utf8").slice(0, 20) : "root:";
-      const ran = await run(folder, command, 4_000);
+      const ran = await run(folder, { command, timeoutMs: 4_000, ...(keys && { keys }) });
       expect(ran.text).not.toContain(shadow);
       expect(existsSync("/etc/passwd")).toBe(true);
       expect(ran.mostProcesses, id).toBeLessThanOrEqual(300);
@@ -60,7 +60,7 @@ describe.each(Object.entries(RUNNERS))("as %s", (who, run) => {
   );
 
   test("a process storm that goes on meets its limit, and ends with the call", async () => {
-    const ran = await run(folder, ":(){ :|:& };: ; sleep 60", 1_500);
+    const ran = await run(folder, { command: ":(){ :|:& };: ; sleep 60", timeoutMs: 1_500 });
     expect(ran.code).toBe("timeout");
     expect(ran.mostProcesses).toBeGreaterThan(100);
     expect(ran.mostProcesses).toBeLessThanOrEqual(300);
@@ -114,7 +114,7 @@ describe.each(Object.entries(RUNNERS))("as %s", (who, run) => {
     "is kept from %s",
     async (_what, command, never) => {
       process.env.EDGECALL_TEST_SECRET = "secret";
-      const ran = await run(folder, command, 20_000);
+      const ran = await run(folder, { command, timeoutMs: 20_000 });
       delete process.env.EDGECALL_TEST_SECRET;
       expect(ran.text.replaceAll(command, "")).not.toMatch(never);
     },

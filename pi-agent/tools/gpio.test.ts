@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import type { ExecOps } from "../env/environment.ts";
+import { PI_4_CHIPS } from "../testing/boards/pi-4.ts";
+import { PI_5_CHIPS } from "../testing/boards/pi-5.ts";
+import { ZERO_2W_CHIPS } from "../testing/boards/zero-2w.ts";
 import { callTool } from "../testing/call.ts";
-import { PI_4_CHIPS } from "../testkit/boards/pi-4.ts";
-import { PI_5_CHIPS } from "../testkit/boards/pi-5.ts";
-import { ZERO_2W_CHIPS } from "../testkit/boards/zero-2w.ts";
-import { failing, programs } from "../testkit/programs/folder.ts";
-import { type FakeGpio, fakeGpio } from "../testkit/programs/gpiod.ts";
+import { failing, programs } from "../testing/programs/folder.ts";
+import { type FakeGpio, fakeGpio } from "../testing/programs/gpiod.ts";
 import { gpioMissing } from "./gpio-access.ts";
 import { HeldLines } from "./gpio-held-lines.ts";
 import {

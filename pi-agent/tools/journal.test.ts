@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { callTool } from "../testing/call.ts";
+import { failing, programs, saying } from "../testing/programs/folder.ts";
 import { tree } from "../testing/tree.ts";
-import { failing, programs, saying } from "../testkit/programs/folder.ts";
 import { journal, journalLines, journalMissing } from "./journal.ts";
 
 const entry = (MESSAGE: unknown, more: Record<string, unknown> = {}) =>

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { localExec } from "../env/local-exec.ts";
 import { callTool } from "../testing/call.ts";
-import { failing, programs, saying } from "../testkit/programs/folder.ts";
+import { failing, programs, saying } from "../testing/programs/folder.ts";
 import { isHost, ping, pingFigures, pingMissing } from "./ping.ts";
 
 const THERE = `PING nas.local (192.168.1.4) 56(84) bytes of data.

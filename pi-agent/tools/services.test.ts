@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { PC } from "../testing/boards/pc.ts";
+import { PI_4 } from "../testing/boards/pi-4.ts";
 import { callTool } from "../testing/call.ts";
+import { failing, programs, saying } from "../testing/programs/folder.ts";
 import { tree } from "../testing/tree.ts";
-import { PC } from "../testkit/boards/pc.ts";
-import { PI_4 } from "../testkit/boards/pi-4.ts";
-import { failing, programs, saying } from "../testkit/programs/folder.ts";
 import { listedUnits, services, servicesMissing } from "./services.ts";
 
 const LIST = `bluetooth.service loaded active running Bluetooth service

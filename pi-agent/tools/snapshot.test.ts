@@ -3,13 +3,13 @@ import { Unstorable } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 import { describe, expect, test } from "vitest";
+import { PI_4 } from "../testing/boards/pi-4.ts";
+import { PI_5 } from "../testing/boards/pi-5.ts";
+import { PI_ZERO_2W } from "../testing/boards/zero-2w.ts";
 import { callTool } from "../testing/call.ts";
+import { busyCsi, fakeCsi, fakeFfmpeg, fakeFswebcam } from "../testing/programs/cameras.ts";
+import { failing, programs, type Scripts } from "../testing/programs/folder.ts";
 import { tree } from "../testing/tree.ts";
-import { PI_4 } from "../testkit/boards/pi-4.ts";
-import { PI_5 } from "../testkit/boards/pi-5.ts";
-import { PI_ZERO_2W } from "../testkit/boards/zero-2w.ts";
-import { busyCsi, fakeCsi, fakeFfmpeg, fakeFswebcam } from "../testkit/programs/cameras.ts";
-import { failing, programs, type Scripts } from "../testkit/programs/folder.ts";
 import { listCameras, pictureArgv } from "./cameras.ts";
 import { snapshot, snapshotMissing } from "./snapshot.ts";
 

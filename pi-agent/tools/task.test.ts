@@ -7,10 +7,10 @@ import { until } from "../../test/wait.ts";
 import { callTool } from "../testing/call.ts";
 import { type House, house, rules } from "../testing/house.ts";
 import type { ModelAnswer, ModelRequest } from "../testing/model.ts";
+import { testing } from "../testing/test-tools.ts";
 import { probe } from "../testing/tools.ts";
 import { question } from "./question.ts";
 import { offered, task, taskMissing } from "./task.ts";
-import { testing } from "./testing.ts";
 
 const LIMITS = { maxModelCalls: 5, maxFailedBatches: 3, maxParallel: 5 };
 const houses: House[] = [];

@@ -6,7 +6,7 @@ import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
 
-const SERVER = fileURLToPath(new URL("../../pi-agent/testkit/mcp-server.ts", import.meta.url));
+const SERVER = fileURLToPath(new URL("../../pi-agent/testing/mcp-server.ts", import.meta.url));
 const EYE = ["append", "picture", "slow", "temperature"];
 
 const stack = useStack({ vars: { MCP_TRUSTED_TOKENS: "anna" } }, async (stack) => {

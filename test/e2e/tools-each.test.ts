@@ -1,15 +1,15 @@
 /**
  * Every tool that an agent can offer, called once as an action of an edge_call and once by the device's own loop.
- * The board and the programs that need hardware are those of pi-agent/testkit; everything else is real.
+ * The board and the programs that need hardware are those of pi-agent/testing; everything else is real.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { PC } from "../../pi-agent/testkit/boards/pc.ts";
-import { PI_4, PI_4_CHIPS } from "../../pi-agent/testkit/boards/pi-4.ts";
-import { fakeCsi } from "../../pi-agent/testkit/programs/cameras.ts";
-import { saying } from "../../pi-agent/testkit/programs/folder.ts";
-import { fakeGpio } from "../../pi-agent/testkit/programs/gpiod.ts";
+import { PC } from "../../pi-agent/testing/boards/pc.ts";
+import { PI_4, PI_4_CHIPS } from "../../pi-agent/testing/boards/pi-4.ts";
+import { fakeCsi } from "../../pi-agent/testing/programs/cameras.ts";
+import { saying } from "../../pi-agent/testing/programs/folder.ts";
+import { fakeGpio } from "../../pi-agent/testing/programs/gpiod.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import { noGit } from "./peers.ts";

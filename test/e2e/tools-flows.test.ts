@@ -1,7 +1,7 @@
 /** The three example flows of the tool-loop design: by the device's own loop, and as actions of an edge_call. */
 import { expect, test } from "vitest";
-import { ZERO_2W_CHIPS } from "../../pi-agent/testkit/boards/zero-2w.ts";
-import { fakeGpio } from "../../pi-agent/testkit/programs/gpiod.ts";
+import { ZERO_2W_CHIPS } from "../../pi-agent/testing/boards/zero-2w.ts";
+import { fakeGpio } from "../../pi-agent/testing/programs/gpiod.ts";
 import { script } from "../scripted-model.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import { Observer, payloadOf } from "./observer.ts";

@@ -1,0 +1,95 @@
+/** All environments of a tool, for the suites that hold them to one behaviour. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, vi } from "vitest";
+import { type Environment, ExecError, FileError, type RunOptions } from "../env/environment.ts";
+import { local } from "../env/local.ts";
+import { sandbox } from "../env/sandbox.ts";
+import { ssh } from "../env/ssh.ts";
+import { type Sshd, startSshd } from "./sshd.ts";
+
+/** Names that a shell, a program's options or a line-wise list would take for something else. */
+export const ODD_NAMES: readonly string[] = [
+  "a b",
+  "new\nline",
+  "ends\n",
+  "it's",
+  'say "x"',
+  "-rf",
+  "--",
+  "$(id)",
+  "`id`",
+  "a\\b",
+  "*",
+  "é",
+];
+
+/** New for each test. `told.txt` in `folder` may be read, and `secret.txt` in `outside` may not. */
+export type Place = { folder: string; ws: string; outside: string; env: Environment };
+
+/** Runs a suite in each environment. @param place the test's own, once it has begun */
+export function inEveryEnvironment(suite: (kind: string, place: () => Place) => void): void {
+  // A process each, and ssh has several: a machine under load takes its time.
+  vi.setConfig({ testTimeout: 60_000 });
+  let sshd: Sshd;
+  beforeAll(async () => {
+    sshd = await startSshd();
+  });
+  afterAll(async () => await sshd.close());
+  const made: Record<string, (cwd: string, readable: string[]) => Environment> = {
+    local: (cwd, readable) => local({ cwd, readable }),
+    sandbox: (workspace, readable) => sandbox({ workspace, readable }),
+    ssh: (cwd, readable) => ssh({ name: "far", host: "127.0.0.1", ...sshd, cwd, readable }),
+  };
+  describe.each(Object.entries(made))("%s", (kind, make) => {
+    let place: Place;
+    beforeEach(() => {
+      place = layOut(make);
+    });
+    afterEach(async () => {
+      await place.env.close();
+      rmSync(place.folder, { recursive: true, force: true });
+    });
+    suite(kind, () => place);
+  });
+}
+
+function layOut(make: (cwd: string, readable: string[]) => Environment): Place {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "edgecall-contract-")));
+  const ws = join(folder, "ws");
+  const outside = join(folder, "outside");
+  mkdirSync(ws);
+  mkdirSync(outside);
+  writeFileSync(join(outside, "secret.txt"), "secret");
+  writeFileSync(join(folder, "told.txt"), "told");
+  return { folder, ws, outside, env: make(ws, [join(folder, "told.txt")]) };
+}
+
+/** What a failure of an environment was; anything else in words. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => "no failure",
+    (error: unknown) => (error instanceof FileError || error instanceof ExecError ? error.code : `${error}`),
+  );
+}
+
+/** Runs a program and keeps what it said. */
+export async function runIn(
+  env: Environment,
+  argv: [string, ...string[]],
+  options: Partial<RunOptions> = {},
+) {
+  let stdout = "";
+  let stderr = "";
+  const ran = await env.exec.run(argv, {
+    signal: new AbortController().signal,
+    ...options,
+    onOutput: (chunk, stream) => {
+      if (stream === "stdout") stdout += Buffer.from(chunk).toString();
+      else stderr += Buffer.from(chunk).toString();
+      options.onOutput?.(chunk, stream);
+    },
+  });
+  return { ...ran, stdout, stderr };
+}
