@@ -98,6 +98,14 @@ test("docs/tools.md has every tool as it is", async () => {
   expect(documented().sort()).toEqual(tools.map(inWords).sort());
 });
 
+test("each is in the list of who has what", async () => {
+  const start = DOCUMENT.indexOf("Which of ours they have at all");
+  const list = DOCUMENT.slice(start, DOCUMENT.indexOf("The reverse", start));
+  const first = list.split("\n").flatMap((row) => (row.startsWith("| `") ? (row.split("|")[1] ?? "") : []));
+  const named = first.flatMap((cell) => cell.match(/[a-z0-9_]+/g) ?? []);
+  expect(named.sort()).toEqual((await everyTool()).map(({ name }) => name).sort());
+});
+
 test("what an agent offers or misses is among them", async () => {
   const toolbox = await openToolbox(settings, later);
   await toolbox.close();
