@@ -13,7 +13,8 @@ import { type Log, messageOf } from "./log.ts";
 import { writeWhole } from "./whole-file.ts";
 
 const KEEP_DAYS = 7;
-const RECENT = 200;
+/** Lines in memory. */
+export const AUDIT_RECENT = 200;
 /** Lines wait so long for more of them: a write of an SD card each would wear it out. */
 const WRITE_AFTER_MS = 1_000;
 /** The gateway is woken for a batch at most this often, and for none while nothing is called. */
@@ -66,14 +67,14 @@ export class AuditLog {
     const timestamp = new Date(this.#now()).toISOString();
     const kept = auditLine({ timestamp, ...line } as AuditLine, secrets);
     this.#recent.push(kept);
-    if (this.#recent.length > RECENT) this.#recent.shift();
+    if (this.#recent.length > AUDIT_RECENT) this.#recent.shift();
     this.#unwritten.push(`${JSON.stringify(kept)}\n`);
     this.#writeTimer ??= setTimeout(() => void this.#write(), WRITE_AFTER_MS);
   }
 
   /** The newest first. */
   recent(filter: { tool?: string | undefined; limit?: number | undefined } = {}): AuditLine[] {
-    const { tool, limit = RECENT } = filter;
+    const { tool, limit = AUDIT_RECENT } = filter;
     return this.#recent
       .filter((line) => tool === undefined || line.tool === tool)
       .reverse()

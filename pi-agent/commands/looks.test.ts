@@ -172,3 +172,22 @@ test("a skill that the genome disables is neither offered nor run, in any versio
   expect((await toolNamed("fetch_words"))?.evoclaw).toMatchObject({ version: "2.0.0" });
   await until(() => advert()?.includes("fetch_words"), { what: "it is advertised again" });
 });
+
+test("get_metrics with recent: the last calls, newest first, for the owner alone", async () => {
+  const owner = { principal: "anna", role: "owner", channel: "api" };
+  await served.tool("counted", {}, { caller: owner });
+  await served.tool("counted", { wrong: 2 }, { caller: owner });
+  const { payload } = await served.ask("get_metrics", { recent: 2 }, { caller: owner });
+  expect(payload.recent_calls).toEqual([
+    expect.objectContaining({ tool: "counted", parameters: { wrong: 2 }, result: "error", caller: owner }),
+    expect.objectContaining({ tool: "counted", parameters: {}, result: "success", caller: owner }),
+  ]);
+  const guest = { ...owner, principal: "gus", role: "guest" };
+  const refused = await served.ask("get_metrics", { recent: 2 }, { caller: guest });
+  expect(refused.payload).toMatchObject({ error: expect.stringContaining("not allowed for 'gus'") });
+  expect((await served.ask("get_metrics", {}, { caller: guest })).payload).toHaveProperty("tools");
+  for (const recent of [0, 201, 1.5, "all"])
+    expect((await served.ask("get_metrics", { recent })).payload.error).toMatch(
+      /payload\.recent: right would be/,
+    );
+});

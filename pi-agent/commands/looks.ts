@@ -1,8 +1,11 @@
 /** Commands that only look at the agent itself: `ping`, `tools_list`, `get_metrics`. */
+import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { AUDIT_RECENT } from "../audit.ts";
 import { judge } from "../performance.ts";
 import { succeeded } from "../reports.ts";
-import type { CommandKind, Device } from "./command.ts";
+import { onlyForOwners } from "./authority.ts";
+import type { CommandCall, CommandKind, Device } from "./command.ts";
 
 export const ping: CommandKind = { kind: "look", run: () => succeeded({ pong: true }) };
 
@@ -33,9 +36,33 @@ function unavailableOf({ unavailable, offer }: Device): Array<{ name: string; wh
   return [...unavailable(), ...ofSkills];
 }
 
+/** Of the recent calls, in characters of JSON: a report has to pass a small broker. */
+const RECENT_CHARS = 64 * 1024;
+
+/** What was called here lately, newest first. */
+function recentOf({ command }: CommandCall, { audit }: Device): AuditLine[] | undefined {
+  const { recent } = command.payload;
+  if (typeof recent !== "number") return undefined;
+  let chars = 0;
+  return audit.recent({ limit: recent }).filter((line) => {
+    chars += JSON.stringify(line).length;
+    return chars <= RECENT_CHARS;
+  });
+}
+
 export const getMetrics: CommandKind = {
   kind: "look",
-  run(_call, { metrics, toolMetrics, trades, profile }) {
+  problem(command) {
+    const { recent } = command.payload;
+    if (recent === undefined) return undefined;
+    if (!Number.isInteger(recent) || Number(recent) < 1 || Number(recent) > AUDIT_RECENT)
+      return `payload.recent: right would be how many calls, a whole number from 1 to ${AUDIT_RECENT}`;
+    // It tells what others asked for.
+    return onlyForOwners(command);
+  },
+  run(call, device) {
+    const { metrics, toolMetrics, trades, profile } = device;
+    const recent = recentOf(call, device);
     const tools = toolMetrics.read();
     const { performance, fitness, basis } = judge(tools, trades.list());
     return succeeded({
@@ -45,6 +72,7 @@ export const getMetrics: CommandKind = {
       basis,
       tools,
       profile_version: profile.version,
+      ...(recent && { recent_calls: recent }),
     });
   },
 };
