@@ -8,6 +8,7 @@ const IN_NODE = [
   "bridge",
   "pi-agent",
   "local",
+  "cli",
   "test/chaos",
   "test/bench",
   "test/hostile",

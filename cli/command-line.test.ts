@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { type Command, type Io, UsageError } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { runCommandLine } from "./run-command-line.ts";
+
+/** Runs the words with commands of the test's own and tells what was written and called. */
+async function run(words: string[], commands: readonly Command[] = TWO) {
+  const said = { out: "", err: "" };
+  const io: Io = {
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    terminal: false,
+  };
+  return { code: await runCommandLine(commands, words, {}, io), ...said };
+}
+
+const SHOW: Command = {
+  name: "show",
+  about: "shows what it was given",
+  takes: "WORD…",
+  options: { json: { about: "for programs" }, "at-most": { value: "N", short: "n", about: "so many" } },
+  load: async () => async (call) => {
+    call.io.out(JSON.stringify([call.positionals, call.flag("json"), call.text("at-most") ?? null]));
+    return call.positionals.includes("bad") ? 1 : 0;
+  },
+};
+const SHOW_ALL: Command = {
+  name: "show all",
+  about: "shows everything",
+  options: {},
+  load: async () => async () => {
+    throw new UsageError("not today");
+  },
+};
+const TWO = [SHOW, SHOW_ALL];
+
+test("a command gets its words, options and switches, and its exit code is the program's", async () => {
+  expect(await run(["show", "one", "-n", "3", "--json", "two"])).toEqual({
+    code: 0,
+    out: '[["one","two"],true,"3"]',
+    err: "",
+  });
+  expect(await run(["show", "bad"])).toMatchObject({ code: 1, out: '[["bad"],false,null]' });
+});
+
+test("the longer name wins, and wrong use says what and where the help is", async () => {
+  const { code, err } = await run(["show", "all"]);
+  expect(code).toBe(2);
+  expect(err).toBe("edgecall show all: not today\nedgecall show all --help tells more\n");
+});
+
+test.each([
+  [["show", "--nope"], "Unknown option '--nope'"],
+  [["show", "-n"], "argument missing"],
+  [["show", "all", "extra"], 'takes nothing but options, and got "extra"'],
+  [["shw"], 'there is no command "shw"'],
+])("%j is refused in words", async (words, said) => {
+  const { code, out, err } = await run(words);
+  expect(code).toBe(2);
+  expect(out).toBe("");
+  expect(err).toContain(said);
+});
+
+test("help is asked for on stdout, and given on stderr to whoever did not ask", async () => {
+  expect(await run(["--help"])).toMatchObject({ code: 0, err: "" });
+  expect((await run([])).code).toBe(2);
+  const { out } = await run(["show", "--help"]);
+  expect(out).toContain("-n, --at-most N");
+  expect(out).toContain("usage: edgecall show WORD… [options]");
+});
+
+test("every command can be asked for its help, and its code can be loaded", async () => {
+  for (const command of COMMANDS) {
+    const { code, out } = await run([...command.name.split(" "), "--help"], COMMANDS);
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining(command.about) });
+    expect(await command.load()).toBeTypeOf("function");
+  }
+});

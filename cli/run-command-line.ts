@@ -1,0 +1,84 @@
+/** The words after `edgecall` → the command, its options and its exit code. */
+import { parseArgs } from "node:util";
+import { type Command, type CommandCall, EXIT, type Io, UsageError } from "./command.ts";
+import { commandHelp, overview } from "./help.ts";
+
+export async function runCommandLine(
+  commands: readonly Command[],
+  words: readonly string[],
+  env: CommandCall["env"],
+  io: Io,
+): Promise<number> {
+  const command = findCommand(commands, words);
+  if (!command) return withoutCommand(commands, words, io);
+  const wanted = words.slice(command.name.split(" ").length);
+  try {
+    const call = readCall(command, wanted, env, io);
+    if (call.flag("help")) {
+      io.out(commandHelp(command));
+      return EXIT.ok;
+    }
+    return await (await command.load())(call);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const usage = error instanceof UsageError;
+    io.err(`edgecall ${command.name}: ${text}\n`);
+    if (usage) io.err(`edgecall ${command.name} --help tells more\n`);
+    return usage ? EXIT.usage : EXIT.failed;
+  }
+}
+
+/** The command with the most words that stand first: "agent install" before a command "agent". */
+function findCommand(commands: readonly Command[], words: readonly string[]): Command | undefined {
+  return commands
+    .filter(({ name }) => name.split(" ").every((word, index) => words[index] === word))
+    .sort((a, b) => b.name.length - a.name.length)[0];
+}
+
+function withoutCommand(commands: readonly Command[], words: readonly string[], io: Io): number {
+  const [first] = words;
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `));
+  const asked = words.some((word) => word === "--help" || word === "-h") || first === "help";
+  const shown = overview(group.length > 0 ? group : commands);
+  if (asked) {
+    io.out(shown);
+    return EXIT.ok;
+  }
+  if (first !== undefined) io.err(`edgecall: there is no command "${words.join(" ")}"\n\n`);
+  io.err(shown);
+  return EXIT.usage;
+}
+
+/** @throws UsageError */
+function readCall(command: Command, words: string[], env: CommandCall["env"], io: Io): CommandCall {
+  const { values, positionals } = parsed(command, words);
+  if (command.takes === undefined && positionals.length > 0) {
+    throw new UsageError(`takes nothing but options, and got "${positionals.join(" ")}"`);
+  }
+  return {
+    positionals,
+    text: (option) => {
+      const value = values[option];
+      return typeof value === "string" ? value : undefined;
+    },
+    flag: (option) => values[option] === true,
+    env,
+    io,
+  };
+}
+
+function parsed(command: Command, words: string[]) {
+  const options = Object.entries(command.options).map(([name, { value, short }]) => [
+    name,
+    { type: value === undefined ? "boolean" : "string", ...(short && { short }) } as const,
+  ]);
+  try {
+    return parseArgs({
+      args: words,
+      options: { ...Object.fromEntries(options), help: { type: "boolean", short: "h" } },
+      allowPositionals: true,
+    }) as { values: Record<string, string | boolean | undefined>; positionals: string[] };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}

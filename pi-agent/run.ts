@@ -1,0 +1,53 @@
+/** The agent as a process: settings from a file, signals, and an exit code. */
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { type Agent, startAgent } from "./agent.ts";
+import { jsonLog } from "./log.ts";
+import { loadSettings, type ReadSettings, SettingsError } from "./settings.ts";
+
+/** A stop that takes longer than this is ended: the last will then says the goodbye. */
+const STOP_WITHIN_MS = 5_000;
+
+export type Run = {
+  /** The settings' file. */
+  config: string;
+  /** In place of the file's agent_id. */
+  id: string | undefined;
+  env: NodeJS.ProcessEnv;
+};
+
+/**
+ * Runs the agent until it is stopped, by a signal or a command, and then ends the process.
+ * @throws SettingsError when it cannot start
+ */
+export async function runAgent({ config, id, env }: Run): Promise<never> {
+  const agent = await start(loadSettings(config, env, id === undefined ? {} : { agentId: id }), env);
+  const stop = () => {
+    setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref();
+    void agent.stop();
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  // Started by the local stack: without it there is nobody left to stop this process.
+  if (process.channel) process.on("disconnect", stop);
+  await agent.stopped;
+  process.exit(0);
+}
+
+async function start({ settings, notes }: ReadSettings, env: NodeJS.ProcessEnv): Promise<Agent> {
+  const log = jsonLog(settings.agentId);
+  for (const note of notes) log("info", "settings.note", { note });
+  const tools = await testingTools(env);
+  return await startAgent(settings, { log, tools, onReady: () => process.send?.({ ready: true }) });
+}
+
+/** Tools that only tests have: they leave a mark, work on, or ask, when told to. */
+async function testingTools(env: NodeJS.ProcessEnv): Promise<Tool[]> {
+  if (env.EDGECALL_TEST_TOOLS !== "1") return [];
+  const file = env.EDGECALL_TEST_FILE;
+  if (!file) {
+    throw new SettingsError([
+      "EDGECALL_TEST_FILE: missing beside EDGECALL_TEST_TOOLS=1; right would be: a file's path",
+    ]);
+  }
+  return (await import("./testing/test-tools.ts")).testing({ file });
+}
