@@ -1,5 +1,6 @@
 /** The words after `edgecall` → the command, its options and its exit code. */
 import { parseArgs } from "node:util";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { type Command, type CommandCall, EXIT, type Io, UsageError } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";
 
@@ -9,6 +10,10 @@ export async function runCommandLine(
   env: CommandCall["env"],
   io: Io,
 ): Promise<number> {
+  if (words[0] === "--version") {
+    io.out(`edgecall ${VERSION}\n`);
+    return EXIT.ok;
+  }
   const command = findCommand(commands, words);
   if (!command) return withoutCommand(commands, words, io);
   const wanted = words.slice(command.name.split(" ").length);

@@ -3,7 +3,7 @@ import { cp, mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { bundleAgent, bundleBridge, bundleConsole, bundleWorker } from "./bundles.ts";
+import { bundleAgent, bundleBridge, bundleCommand, bundleConsole, bundleWorker } from "./bundles.ts";
 
 const DIST = new URL("../dist/", import.meta.url);
 const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(12);
@@ -14,6 +14,7 @@ for (const [name, bundle] of [
   ["console.js", bundleConsole],
   ["bridge.mjs", bundleBridge],
   ["pi-agent.cjs", bundleAgent],
+  ["edgecall.cjs", bundleCommand],
 ] as const) {
   try {
     const code = await bundle();

@@ -69,11 +69,20 @@ export function bundleBridge(): Promise<string> {
   });
 }
 
-/** The agent as one CommonJS file for Node 20 and later: what a Pi loads, and what can become a SEA binary. */
+/** The agent as one CommonJS file for Node 20 and later: what the bench measures, and who needs no more runs. */
 export function bundleAgent(): Promise<string> {
+  return bundleForDevice("pi-agent/main.ts");
+}
+
+/** `edgecall`, with the agent in it: what is installed on a device, and what becomes a single executable. */
+export function bundleCommand(): Promise<string> {
+  return bundleForDevice("cli/main.ts");
+}
+
+function bundleForDevice(entry: string): Promise<string> {
   return bundle({
     ...COMMON,
-    entryPoints: ["pi-agent/main.ts"],
+    entryPoints: [entry],
     format: "cjs",
     target: "node20",
     platform: "node",

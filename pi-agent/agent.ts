@@ -28,7 +28,7 @@ import { reportText } from "./reports.ts";
 import type { Settings } from "./settings.ts";
 import { Slots } from "./slots.ts";
 import { ToolMetrics } from "./tool-metrics.ts";
-import { type Later, openToolbox } from "./toolbox.ts";
+import { type Later, openToolbox, type Unavailable } from "./toolbox.ts";
 import { Trades } from "./trades.ts";
 import { tuned } from "./tuning.ts";
 import { Uploads } from "./uploads.ts";
@@ -52,6 +52,8 @@ export type AgentOptions = {
 export type Agent = {
   readonly bootId: string;
   readonly settings: Settings;
+  /** The names of its tools as of now, and those that this device cannot offer. */
+  offered(): { tools: string[]; unavailable: Unavailable[] };
   /** Says goodbye and ends, within 5 s; again does nothing more. */
   stop(): Promise<void>;
   /** Resolves when the agent has ended, also by a `shutdown` command. */
@@ -242,7 +244,8 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     heartbeat().catch(() => {});
   }, HEARTBEAT_EVERY_MS);
   connection.start();
-  return { bootId, settings, stop, stopped };
+  const offered = () => ({ tools: offer.registry.list(), unavailable: [...toolbox.unavailable] });
+  return { bootId, settings, offered, stop, stopped };
 }
 
 /** What no tool may give away, least of all the agent's own keys. */

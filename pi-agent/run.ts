@@ -2,6 +2,7 @@
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { type Agent, startAgent } from "./agent.ts";
 import { jsonLog } from "./log.ts";
+import { openService, type Service } from "./service/service.ts";
 import { loadSettings, type ReadSettings, SettingsError } from "./settings.ts";
 
 /** A stop that takes longer than this is ended: the last will then says the goodbye. */
@@ -13,16 +14,21 @@ export type Run = {
   /** In place of the file's agent_id. */
   id: string | undefined;
   env: NodeJS.ProcessEnv;
+  /** An update that is on trial: see service.ts. */
+  onTrial?: boolean;
 };
 
 /**
  * Runs the agent until it is stopped, by a signal or a command, and then ends the process.
  * @throws SettingsError when it cannot start
  */
-export async function runAgent({ config, id, env }: Run): Promise<never> {
-  const agent = await start(loadSettings(config, env, id === undefined ? {} : { agentId: id }), env);
+export async function runAgent({ config, id, env, onTrial = false }: Run): Promise<never> {
+  const { settings, notes } = loadSettings(config, env, id === undefined ? {} : { agentId: id });
+  const service = openService({ settings, log: jsonLog(settings.agentId), env, onTrial });
+  const agent = await start({ settings, notes }, service, env);
   const stop = () => {
     setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref();
+    service.stopping();
     void agent.stop();
   };
   process.on("SIGTERM", stop);
@@ -33,11 +39,21 @@ export async function runAgent({ config, id, env }: Run): Promise<never> {
   process.exit(0);
 }
 
-async function start({ settings, notes }: ReadSettings, env: NodeJS.ProcessEnv): Promise<Agent> {
-  const log = jsonLog(settings.agentId);
+async function start(
+  { settings, notes }: ReadSettings,
+  service: Service,
+  env: NodeJS.ProcessEnv,
+): Promise<Agent> {
+  const { log } = service;
   for (const note of notes) log("info", "settings.note", { note });
   const tools = await testingTools(env);
-  return await startAgent(settings, { log, tools, onReady: () => process.send?.({ ready: true }) });
+  const onReady = () => {
+    process.send?.({ ready: true });
+    service.online();
+  };
+  const agent = await startAgent(settings, { log, tools, onReady });
+  service.started(agent);
+  return agent;
 }
 
 /** Tools that only tests have: they leave a mark, work on, or ask, when told to. */

@@ -152,7 +152,8 @@ function assemble(
 ): Settings {
   const url = brokerUrl(mqtt);
   const agentType = top.agent_type ?? "monitor";
-  const stateDir = resolve(folder, top.state_dir ?? `${top.agent_id}.state`);
+  // As a service it has one folder that it can write to, and systemd says where that is.
+  const stateDir = resolve(folder, top.state_dir ?? env.STATE_DIRECTORY ?? `${top.agent_id}.state`);
   return {
     agentId: top.agent_id,
     agentType,
@@ -214,7 +215,9 @@ function toolSettings(
     maxReadLines: tools.max_read_lines ?? 2_000,
     bashTimeoutMs: tools.bash_timeout_ms ?? 30_000,
     sandbox: tools.sandboxing ?? "bubblewrap",
-    skillsPath: path(tools.skills_path ?? "~/.evoclaw/skills"),
+    skillsPath: path(
+      tools.skills_path ?? (env.STATE_DIRECTORY ? `${env.STATE_DIRECTORY}/skills` : "~/.evoclaw/skills"),
+    ),
     binPath: paths.bin === undefined ? undefined : path(paths.bin),
     gpio: { pins: gpio.pins, chips: gpio.chips ?? [] },
     web: webSettings(sections["tools.web"], env),

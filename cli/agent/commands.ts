@@ -1,7 +1,56 @@
 /** `edgecall agent …`: the agent of this device, as a program and as a service. */
 import type { Command } from "../command.ts";
 
+const JSON_OPTION = { about: "for programs" };
+
 export const AGENT_COMMANDS: readonly Command[] = [
+  {
+    name: "agent install",
+    about: "make this device's agent a service, and start it; settings that are there stay",
+    options: {
+      settings: { value: "FILE", about: "take these settings" },
+      id: { value: "ID", about: "its name, for new settings; the host's unless given" },
+      broker: { value: "URL", about: "for new settings; mqtt://127.0.0.1:1883 unless given" },
+      username: { value: "NAME", about: "the broker's user, for new settings" },
+      "password-file": { value: "FILE", about: "… and the file with its password" },
+      "no-start": { about: "neither start it nor have it started at boot" },
+    },
+    load: async () => (await import("./install.ts")).install,
+  },
+  {
+    name: "agent uninstall",
+    about: "take the service away; asks about settings and state",
+    options: {
+      purge: { about: "those too, unasked" },
+      keep: { about: "not those, unasked" },
+    },
+    load: async () => (await import("./uninstall.ts")).uninstall,
+  },
+  {
+    name: "agent update",
+    about: "another version, which goes back by itself unless it comes online",
+    takes: "FILE|URL",
+    options: {
+      sha256: { value: "HEX", about: "what the program must have; needed with a URL" },
+      "no-trial": { about: "keep it whether or not it comes online" },
+    },
+    load: async () => (await import("./update.ts")).update,
+  },
+  {
+    name: "agent status",
+    about: "service, connection, version, last errors; exit code 0 when it is online",
+    options: { json: JSON_OPTION },
+    load: async () => (await import("./status.ts")).status,
+  },
+  {
+    name: "agent doctor",
+    about: "settings, service, broker, sandbox, tools, model: what is wrong, and what to do",
+    options: {
+      config: { value: "FILE", about: "look at these settings rather than at the service's" },
+      json: JSON_OPTION,
+    },
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
   {
     name: "agent run",
     about: "run the agent in the foreground",

@@ -1,0 +1,161 @@
+/** What the doctor looks at, each link by itself. */
+import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
+import type { Settings } from "@edgecall/pi-agent/settings.ts";
+import { openToolbox } from "@edgecall/pi-agent/toolbox.ts";
+import type { Places } from "./places.ts";
+import { agentSays, serviceState } from "./service-state.ts";
+
+/** `left`: nothing to look at, or left out on purpose. */
+export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
+
+/** Models on small machines answer slowly, but their list comes at once. */
+const MODEL_WITHIN_MS = 10_000;
+
+export async function findService(places: Places): Promise<Finding> {
+  const link = "service";
+  const { active, sub, restarts, result } = await serviceState();
+  if (active !== "active") {
+    const todo =
+      active === "inactive"
+        ? "sudo systemctl enable --now edgecall-agent"
+        : "journalctl -u edgecall-agent -n 50";
+    return { link, is: "wrong", says: `${active} (${sub}), last end: ${result}, ${restarts} restarts`, todo };
+  }
+  const says = agentSays(places);
+  if (says.is === "unreadable")
+    return { link, is: "wrong", says: says.why, todo: "sudo edgecall agent doctor" };
+  if (says.is === "not running" || !says.status.online) {
+    return { link, is: "wrong", says: "running, but offline", todo: "see broker, below" };
+  }
+  return { link, is: "fine", says: `${says.status.version}, online since ${says.status.since}` };
+}
+
+export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> {
+  const link = "broker";
+  const url = mqtt.url.replace(/\/\/[^@/]*@/, "//");
+  const check = await checkBroker(mqtt, agentId);
+  switch (check.is) {
+    case "reached": {
+      const seen =
+        check.presence === "none"
+          ? "has not heard of this agent yet"
+          : `knows this agent as ${check.presence}`;
+      return { link, is: "fine", says: `${url} answers, and ${seen}` };
+    }
+    case "forbidden":
+      return {
+        link,
+        is: "wrong",
+        says: `${url} refuses this agent its own topics`,
+        todo: "let the user read and write TOPIC_PREFIX/agents/AGENT_ID/# in the broker's ACL",
+      };
+    case "failed":
+      return {
+        link,
+        is: "wrong",
+        says: `${url}: ${check.message} ${check.code}`.trim(),
+        todo: brokerTodo(check.code),
+      };
+  }
+}
+
+/** MQTT 3.1.1's return codes of a refused connection: 4 bad user name or password, 5 not authorized. */
+function brokerTodo(code: string): string {
+  switch (code) {
+    case "ECONNREFUSED":
+      return "nothing listens there: is Mosquitto running (systemctl status mosquitto), and is mqtt.url right?";
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return "no such name: is the host in mqtt.url right, and is the network up?";
+    case "ETIMEDOUT":
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+      return "the host does not answer: is it on, in this network, and is its port open?";
+    case "4":
+    case "5":
+      return "mqtt.username or mqtt.password is wrong";
+    default:
+      return "check [mqtt] in the settings: the address, mqtts:// for TLS, and ca";
+  }
+}
+
+/**
+ * Sandbox and tools. A running service is asked, since it alone knows how things are in there; else they are tried
+ * here and now.
+ */
+export async function findTools(settings: Settings, places: Places, isService: boolean): Promise<Finding[]> {
+  const says = isService ? agentSays(places) : undefined;
+  const { tools, unavailable } =
+    says?.is === "read" ? says.status : await triedHere(settings).catch((error: unknown) => notTried(error));
+  const shell = unavailable.find(({ name }) => name === "bash");
+  const sandbox: Finding =
+    settings.tools.sandbox === "none"
+      ? { link: "sandbox", is: "left", says: "switched off by tools.sandboxing" }
+      : tools.includes("bash")
+        ? { link: "sandbox", is: "fine", says: "bash runs in it" }
+        : shell === undefined
+          ? { link: "sandbox", is: "left", says: "bash is not enabled" }
+          : {
+              link: "sandbox",
+              is: "wrong",
+              says: shell.why,
+              todo: "apt install bubblewrap; without it: no shell, no git",
+            };
+  return [
+    sandbox,
+    { link: "tools", is: tools.length > 0 ? "fine" : "wrong", says: `${tools.length}: ${tools.join(", ")}` },
+    ...unavailable.map(({ name, why }): Finding => ({ link: "", is: "left", says: `no ${name}: ${why}` })),
+  ];
+}
+
+type Offered = { tools: readonly string[]; unavailable: ReadonlyArray<{ name: string; why: string }> };
+
+async function triedHere(settings: Settings): Promise<Offered> {
+  const later = {
+    llm: () => settings.llm,
+    limits: () => settings.limits,
+    tools: () => [],
+    guides: () => [],
+  };
+  const toolbox = await openToolbox(settings, later);
+  const offered = { tools: toolbox.tools.map(({ name }) => name), unavailable: toolbox.unavailable };
+  await toolbox.close();
+  return offered;
+}
+
+function notTried(error: unknown): Offered {
+  return {
+    tools: [],
+    unavailable: [{ name: "bash", why: error instanceof Error ? error.message : String(error) }],
+  };
+}
+
+export async function findModel(llm: ModelSettings | undefined): Promise<Finding> {
+  const link = "model";
+  if (!llm) return { link, is: "left", says: "none: its actions are called by name (see [llm])" };
+  const url = `${llm.baseUrl.replace(/\/$/, "")}/models`;
+  try {
+    const response = await fetch(url, {
+      headers: llm.apiKey === undefined ? {} : { authorization: `Bearer ${llm.apiKey}` },
+      signal: AbortSignal.timeout(MODEL_WITHIN_MS),
+    });
+    const text = await response.text();
+    if (response.status === 401 || response.status === 403) {
+      return {
+        link,
+        is: "wrong",
+        says: `${url}: ${response.status}`,
+        todo: "llm.api_key (or LLM_API_KEY) is wrong",
+      };
+    }
+    // Not every endpoint has a list.
+    if (!response.ok) return { link, is: "fine", says: `${llm.baseUrl} answers; it lists no models` };
+    if (text.includes(`"${llm.model}"`)) return { link, is: "fine", says: `${llm.model} at ${llm.baseUrl}` };
+    return { link, is: "wrong", says: `${llm.baseUrl} has no "${llm.model}"`, todo: "correct llm.model" };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return { link, is: "wrong", says: `${url}: ${why}`, todo: "is llm.base_url right, and does it run?" };
+  }
+}

@@ -1,0 +1,44 @@
+/** The settings of a device that has none yet. */
+import { hostname } from "node:os";
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { readSettings, SettingsError } from "@edgecall/pi-agent/settings.ts";
+import { UsageError } from "../command.ts";
+import { SETTINGS_FILE, STATE_DIR } from "./places.ts";
+
+export type Wanted = {
+  id: string | undefined;
+  broker: string | undefined;
+  username: string | undefined;
+  password: string | undefined;
+};
+
+/** @throws UsageError where the values are wrong */
+export function newSettings({ id, broker, username, password }: Wanted): string {
+  const mqtt = Object.entries({ url: broker ?? "mqtt://127.0.0.1:1883", username, password }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  const text = `# This device's agent; agent.example.toml has every key. After a change: sudo systemctl restart edgecall-agent
+agent_id = ${JSON.stringify(id ?? nameOfHost())}
+
+[mqtt]
+${mqtt.map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join("")}`;
+  checkSettings(text);
+  return text;
+}
+
+/** @throws UsageError with every problem */
+export function checkSettings(text: string): void {
+  try {
+    readSettings(text, { file: SETTINGS_FILE, env: { STATE_DIRECTORY: STATE_DIR } });
+  } catch (error) {
+    if (error instanceof SettingsError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function nameOfHost(): string {
+  const name = hostname()
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .slice(0, 64);
+  return AGENT_ID.test(name) ? name : "agent";
+}

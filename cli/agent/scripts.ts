@@ -1,0 +1,51 @@
+/** Two small programs beside the versions, which no update replaces: they must work when a new version does not. */
+
+/**
+ * Opens systemd's notification socket, which Node cannot, and becomes the agent, with the same process id.
+ * Perl, since a Debian system is not one without it.
+ */
+export const LAUNCH = `#!/usr/bin/perl
+# Becomes the program in its arguments; systemd's notification socket is its descriptor EDGECALL_NOTIFY_FD.
+use strict;
+use Fcntl;
+use Socket;
+if (my $address = delete $ENV{NOTIFY_SOCKET}) {
+  $address =~ s/^@/\\0/;
+  socket(my $socket, AF_UNIX, SOCK_DGRAM, 0) or die "socket: $!";
+  connect($socket, sockaddr_un($address)) or die "connect: $!";
+  fcntl($socket, F_SETFD, 0) or die "fcntl: $!";
+  $ENV{EDGECALL_NOTIFY_FD} = fileno($socket);
+  exec @ARGV;
+}
+exec @ARGV;
+die "$ARGV[0]: $!";
+`;
+
+/**
+ * `on-trial` is there from an update until the new version was online: "new" before its first start, anything else
+ * (a file that the power tore, too) means that a start has failed, and the version before it comes back.
+ */
+export const TRIAL = `#!/bin/sh
+# "begin" before each start of the service, "passed" once it is ready; see on-trial, made by "edgecall agent update".
+set -eu
+cd "$(dirname "$0")"
+[ -e on-trial ] || exit 0
+case "$1" in
+  begin)
+    if [ "$(cat on-trial)" = new ]; then
+      echo started > on-trial.next
+      mv -T on-trial.next on-trial
+    elif [ -e previous/edgecall ]; then
+      readlink current > rolled-back
+      ln -sfn "$(readlink previous)" current.next
+      mv -T current.next current
+      rm -f on-trial
+      echo "the new version did not come online: back to $(readlink current)" >&2
+    fi
+    ;;
+  passed)
+    rm -f on-trial rolled-back
+    ;;
+esac
+sync .
+`;

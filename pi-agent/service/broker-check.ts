@@ -1,0 +1,73 @@
+/** Tries the broker as the agent would, beside an agent that may be running: under another client id. */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Presence } from "@edgecall/core/protocol/mqtt.ts";
+import { topicOf } from "@edgecall/core/protocol/names.ts";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { connect, type MqttClient } from "mqtt";
+import type { MqttSettings } from "../settings.ts";
+
+export type BrokerCheck =
+  | { is: "reached"; presence: "online" | "offline" | "none" }
+  /** It may not subscribe to its own topics. */
+  | { is: "forbidden" }
+  /** `code` is the system's (ECONNREFUSED, …) or the broker's, as a number. */
+  | { is: "failed"; code: string; message: string };
+
+/** A broker that is there answers in a hundredth of this. */
+const ANSWER_WITHIN_MS = 5_000;
+/** What is retained comes right after the subscription. */
+const RETAINED_WITHIN_MS = 500;
+
+export async function checkBroker(mqtt: MqttSettings, agentId: string): Promise<BrokerCheck> {
+  let client: MqttClient;
+  try {
+    client = connect(mqtt.url, {
+      protocolVersion: 4,
+      clean: true,
+      clientId: `edgecall-check-${randomUUID().slice(0, 8)}`,
+      connectTimeout: ANSWER_WITHIN_MS,
+      reconnectPeriod: 0,
+      ...(mqtt.username !== undefined && { username: mqtt.username }),
+      ...(mqtt.password !== undefined && { password: mqtt.password }),
+      ...(mqtt.ca !== undefined && { ca: readFileSync(mqtt.ca) }),
+    });
+  } catch (error) {
+    return failure(error);
+  }
+  try {
+    return await withClient(client, topicOf(mqtt.topicPrefix, agentId, "presence"));
+  } finally {
+    client.end(true);
+  }
+}
+
+function withClient(client: MqttClient, topic: string): Promise<BrokerCheck> {
+  return new Promise((resolve) => {
+    const late = setTimeout(
+      () => resolve({ is: "failed", code: "ETIMEDOUT", message: "no answer" }),
+      ANSWER_WITHIN_MS,
+    );
+    const end = (result: BrokerCheck) => {
+      clearTimeout(late);
+      resolve(result);
+    };
+    client.on("error", (error) => end(failure(error)));
+    client.on("close", () => end({ is: "failed", code: "closed", message: "it hung up" }));
+    client.on("message", (_topic, payload) => {
+      const presence = checkJson(Presence, payload.toString("utf8"));
+      end({ is: "reached", presence: presence.ok ? presence.value.state : "none" });
+    });
+    client.on("connect", () => {
+      client.subscribe(topic, { qos: 1 }, (error, granted) => {
+        if (error || granted?.some(({ qos }) => qos > 2)) end({ is: "forbidden" });
+        else setTimeout(() => end({ is: "reached", presence: "none" }), RETAINED_WITHIN_MS);
+      });
+    });
+  });
+}
+
+function failure(error: unknown): BrokerCheck {
+  const { code, message } = error as { code?: string | number; message?: string };
+  return { is: "failed", code: String(code ?? ""), message: message || String(error) };
+}

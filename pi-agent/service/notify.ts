@@ -1,0 +1,42 @@
+/**
+ * Speaks with systemd: ready, alive, stopping, and one line of what it does.
+ *
+ * NOTIFY_SOCKET is a datagram socket, which Node cannot open. The service's launcher opens it and hands it down as a
+ * descriptor: a datagram is then one write, without a program for each sign of life, and systemd can be told to
+ * listen to this process alone.
+ */
+import { writeSync } from "node:fs";
+import { type Log, messageOf } from "../log.ts";
+
+export type Notify = {
+  ready(): void;
+  /** One line for `systemctl status`. */
+  status(text: string): void;
+  stopping(): void;
+};
+
+/** Of the watchdog's time: two signs of life may be late before systemd takes the process for hung. */
+const BEATS_IN_TIME = 3;
+
+/**
+ * Signs of life go on from here while the process's event loop turns.
+ * @param env `EDGECALL_NOTIFY_FD` (the launcher's), `WATCHDOG_USEC` (systemd's); without the first nothing is said
+ */
+export function openNotify(env: Readonly<Record<string, string | undefined>>, log: Log): Notify {
+  const fd = Number(env.EDGECALL_NOTIFY_FD);
+  if (!Number.isInteger(fd) || fd <= 2) return { ready() {}, status() {}, stopping() {} };
+  const say = (text: string) => {
+    try {
+      writeSync(fd, text);
+    } catch (error) {
+      log("warn", "service.notify_failed", { error: messageOf(error) });
+    }
+  };
+  const watchdogMs = Number(env.WATCHDOG_USEC) / 1_000;
+  if (watchdogMs > 0) setInterval(() => say("WATCHDOG=1"), watchdogMs / BEATS_IN_TIME).unref();
+  return {
+    ready: () => say("READY=1"),
+    status: (text) => say(`STATUS=${text.replace(/\s+/g, " ")}`),
+    stopping: () => say("STOPPING=1"),
+  };
+}

@@ -1,0 +1,84 @@
+/** The agent as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import type { Agent } from "../agent.ts";
+import { type Log, messageOf } from "../log.ts";
+import type { Settings } from "../settings.ts";
+import { openNotify } from "./notify.ts";
+import { type AgentStatus, ERRORS_KEPT, writeStatus } from "./status-file.ts";
+
+export type Service = {
+  /** The agent's log, which tells of its connection too. */
+  readonly log: Log;
+  /** The agent runs, and connects by itself. */
+  started(agent: Agent): void;
+  /** Everything was advertised. */
+  online(): void;
+  stopping(): void;
+};
+
+export type ServiceOptions = {
+  settings: Settings;
+  log: Log;
+  /** systemd's: RUNTIME_DIRECTORY, WATCHDOG_USEC; the launcher's: EDGECALL_NOTIFY_FD. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** A version on trial is ready when it was online once: systemd takes it for failed if that does not come. */
+  onTrial: boolean;
+};
+
+export function openService({ settings, log, env, onTrial }: ServiceOptions): Service {
+  const notify = openNotify(env, log);
+  const now = () => new Date().toISOString();
+  const folder = env.RUNTIME_DIRECTORY;
+  const status: AgentStatus = {
+    agent_id: settings.agentId,
+    version: VERSION,
+    pid: process.pid,
+    started_at: now(),
+    online: false,
+    since: now(),
+    broker: settings.mqtt.url.replace(/\/\/[^@/]*@/, "//"),
+    model: settings.llm?.model ?? null,
+    tools: [],
+    unavailable: [],
+    last_errors: [],
+  };
+  let running: Agent | undefined;
+
+  const write = () => {
+    if (folder === undefined) return;
+    try {
+      if (running) Object.assign(status, running.offered());
+      writeStatus(folder, status);
+    } catch (error) {
+      log("warn", "service.status_unwritten", { error: messageOf(error) });
+    }
+  };
+  const connected = (online: boolean, why: string) => {
+    if (online !== status.online) Object.assign(status, { online, since: now() });
+    notify.status(online ? `online at ${status.broker}` : `offline: ${why}`);
+  };
+
+  return {
+    log(level, event, fields = {}) {
+      log(level, event, fields);
+      if (event === "mqtt.connected") connected(true, "");
+      else if (event === "mqtt.offline") connected(false, String(fields.reason ?? "the connection was lost"));
+      else if (level === "info") return;
+      if (level !== "info") {
+        const error = String(fields.error ?? fields.reason ?? fields.hint ?? "");
+        status.last_errors = [...status.last_errors, { ts: now(), event, error }].slice(-ERRORS_KEPT);
+      }
+      write();
+    },
+    started(agent) {
+      running = agent;
+      if (!onTrial) notify.ready();
+      write();
+    },
+    online() {
+      if (onTrial) notify.ready();
+      write();
+    },
+    stopping: () => notify.stopping(),
+  };
+}
