@@ -81,32 +81,47 @@ function brokerTodo(code: string): string {
 }
 
 /**
- * Sandbox and tools. A running service is asked, since it alone knows how things are in there; else they are tried
- * here and now.
+ * Sandbox and tools. The service is asked, since it alone knows how things are in there, and what root tried here
+ * would leave files that the service's user cannot change; by hand, they are tried here and now.
  */
 export async function findTools(settings: Settings, places: Places, isService: boolean): Promise<Finding[]> {
   const says = isService ? agentSays(places) : undefined;
-  const { tools, unavailable } =
-    says?.is === "read" ? says.status : await triedHere(settings).catch((error: unknown) => notTried(error));
-  const shell = unavailable.find(({ name }) => name === "bash");
-  const sandbox: Finding =
-    settings.tools.sandbox === "none"
-      ? { link: "sandbox", is: "left", says: "switched off by tools.sandboxing" }
-      : tools.includes("bash")
-        ? { link: "sandbox", is: "fine", says: "bash runs in it" }
-        : shell === undefined
-          ? { link: "sandbox", is: "left", says: "bash is not enabled" }
-          : {
-              link: "sandbox",
-              is: "wrong",
-              says: shell.why,
-              todo: "apt install bubblewrap; without it: no shell, no git",
-            };
+  if (says !== undefined && says.is !== "read") {
+    return [{ link: "tools", is: "left", says: "only the running service can tell" }];
+  }
+  const { tools, unavailable } = says?.status ?? (await triedHere(settings).catch(notTried));
   return [
-    sandbox,
+    sandboxFinding(settings, tools, unavailable),
     { link: "tools", is: tools.length > 0 ? "fine" : "wrong", says: `${tools.length}: ${tools.join(", ")}` },
-    ...unavailable.map(({ name, why }): Finding => ({ link: "", is: "left", says: `no ${name}: ${why}` })),
+    ...byReason(unavailable).map(([why, names]): Finding => {
+      return { link: "", is: "left", says: `not ${names.join(", ")}: ${why}` };
+    }),
   ];
+}
+
+/** What is missing is often missing for many. */
+function byReason(unavailable: Offered["unavailable"]): Array<[why: string, names: string[]]> {
+  const names = new Map<string, string[]>();
+  for (const { name, why } of unavailable) names.set(why, [...(names.get(why) ?? []), name]);
+  return [...names];
+}
+
+function sandboxFinding(
+  { tools: { sandbox } }: Settings,
+  tools: readonly string[],
+  unavailable: Offered["unavailable"],
+): Finding {
+  const link = "sandbox";
+  const why = unavailable.find(({ name }) => name === "bash")?.why;
+  if (sandbox === "none") return { link, is: "left", says: "switched off by tools.sandboxing" };
+  if (tools.includes("bash")) return { link, is: "fine", says: "bash runs in it" };
+  if (why === undefined) return { link, is: "left", says: "bash is not enabled" };
+  return {
+    link,
+    is: "wrong",
+    says: "it does not start; see bash, below",
+    todo: "apt install bubblewrap; without it: no shell, no git",
+  };
 }
 
 type Offered = { tools: readonly string[]; unavailable: ReadonlyArray<{ name: string; why: string }> };

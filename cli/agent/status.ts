@@ -52,7 +52,9 @@ function lines({ service, versions, agent }: Status): string[] {
   return [
     `service   ${active} (${sub})${enabled ? "" : ", not started at boot"}, ${restarts} restarts${memory}${trouble}`,
     `version   ${versions.current ?? "not installed"}${versions.on_trial ? ", on trial" : ""}`,
-    ...(versions.previous === null ? [] : [`before    ${versions.previous}`]),
+    ...(versions.previous === null || versions.previous === versions.current
+      ? []
+      : [`before    ${versions.previous}`]),
     ...(versions.rolled_back === null
       ? []
       : [`went back from ${versions.rolled_back}: it did not come online`]),

@@ -40,6 +40,8 @@ ${delays.join("\n")}
 TimeoutStartSec=90
 TimeoutStopSec=15
 WatchdogSec=60
+# A hung process is ended by a signal that would write all its memory to the card.
+LimitCORE=0
 Environment=NODE_OPTIONS=--max-semi-space-size=1
 StateDirectory=${STATE_DIR.split("/").at(-1)}
 StateDirectoryMode=0700

@@ -45,7 +45,7 @@ export async function update({ positionals, text, flag, io }: CommandCall): Prom
   }
   io.err(`${name} is on trial\n`);
   await run("systemctl", ["restart", "--no-block", SERVICE]);
-  return (await decided(releases)) === name ? passed(releases, name, io) : failed(name, before, io);
+  return (await decided(releases)) === name ? passed(releases, name, io) : failed(releases, name, io);
 }
 
 async function isRunning(): Promise<boolean> {
@@ -75,8 +75,10 @@ async function passed(releases: Releases, name: string, io: CommandCall["io"]): 
   return EXIT.ok;
 }
 
-function failed(name: string, before: string | undefined, io: CommandCall["io"]): number {
-  io.err(`${name} did not come online; back to ${before}. Why: journalctl -u edgecall-agent\n`);
+async function failed(releases: Releases, name: string, io: CommandCall["io"]): Promise<number> {
+  await releases.prune();
+  const now = await releases.current();
+  io.err(`${name} did not come online; back to ${now}. Why: journalctl -u edgecall-agent\n`);
   return EXIT.failed;
 }
 

@@ -1,0 +1,87 @@
+/** The links that can be looked at without a service: settings, broker, tools, model. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Broker, startBroker } from "../../pi-agent/testing/home.ts";
+import { COMMANDS } from "../commands.ts";
+import { runCommandLine } from "../run-command-line.ts";
+
+let broker: Broker;
+beforeAll(async () => {
+  broker = await startBroker();
+});
+afterAll(() => broker.stop());
+
+const model = createServer((request, response) => {
+  response.statusCode = request.headers.authorization === "Bearer right" ? 200 : 401;
+  response.end(JSON.stringify({ data: [{ id: "small" }] }));
+}).listen(0, "127.0.0.1");
+afterAll(() => model.close());
+
+type Finding = { link: string; is: string; says: string; todo?: string };
+
+async function doctor(settings: string): Promise<{ code: number; of(link: string): Finding | undefined }> {
+  const file = join(mkdtempSync(join(tmpdir(), "edgecall-doctor-")), "agent.toml");
+  writeFileSync(file, settings);
+  let out = "";
+  const io = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: () => {},
+    terminal: false,
+  };
+  const words = ["agent", "doctor", "--json", "--config", file];
+  const code = await runCommandLine(COMMANDS, words, {}, io);
+  const findings = JSON.parse(out) as Finding[];
+  return { code, of: (link) => findings.find((finding) => finding.link === link) };
+}
+
+const settings = (llm = "") => `agent_id = "eye"
+[mqtt]
+url = "mqtt://127.0.0.1:${broker.port}"
+${llm}`;
+const llm = (key: string, name: string) =>
+  `[llm]\nbase_url = "http://127.0.0.1:${(model.address() as AddressInfo).port}/v1"\napi_key = "${key}"\nmodel = "${name}"\n`;
+
+test("a whole chain is fine", async () => {
+  const found = await doctor(settings(llm("right", "small")));
+  expect(found.of("settings")).toMatchObject({ is: "fine" });
+  expect(found.of("broker")).toMatchObject({ is: "fine", says: expect.stringContaining("answers") });
+  expect(found.of("tools")).toMatchObject({ is: "fine", says: expect.stringContaining("memory") });
+  expect(found.of("model")).toMatchObject({ is: "fine", says: expect.stringContaining("small") });
+});
+
+test("each broken link is named, with what to do", async () => {
+  expect((await doctor('agent_id = "a b"')).of("settings")).toMatchObject({
+    is: "wrong",
+    says: expect.stringContaining("agent_id"),
+  });
+  const nobody = await doctor('agent_id = "eye"\n[mqtt]\nurl = "mqtt://127.0.0.1:1"');
+  expect(nobody.code).toBe(1);
+  expect(nobody.of("broker")).toMatchObject({ is: "wrong", todo: expect.stringContaining("Mosquitto") });
+  expect((await doctor(settings(llm("wrong", "small")))).of("model")).toMatchObject({
+    is: "wrong",
+    todo: expect.stringContaining("api_key"),
+  });
+  expect((await doctor(settings(llm("right", "large")))).of("model")).toMatchObject({
+    is: "wrong",
+    says: expect.stringContaining('no "large"'),
+  });
+});
+
+test("a refused password is told from a broker that is not there", async () => {
+  broker.aedes.authenticate = (_client, _name, _password, done) =>
+    done(Object.assign(new Error("no"), { returnCode: 4 as const }), false);
+  try {
+    expect((await doctor(settings())).of("broker")).toMatchObject({
+      is: "wrong",
+      todo: "mqtt.username or mqtt.password is wrong",
+    });
+  } finally {
+    broker.aedes.authenticate = (_client, _name, _password, done) => done(null, true);
+  }
+});

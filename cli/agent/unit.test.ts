@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SERVICE } from "./places.ts";
+import { unitText } from "./unit.ts";
+
+const said = spawnSync("systemd-analyze", ["--version"], { encoding: "utf8" });
+const systemd = Number(/^systemd (\d+)/.exec(said.stdout ?? "")?.[1] ?? 0);
+
+/** The unit with programs that are there, as systemd-analyze wants them. */
+function unitFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-unit-"));
+  mkdirSync(join(folder, "current"));
+  for (const name of ["trial", "launch", "current/edgecall"]) {
+    writeFileSync(join(folder, name), "#!/bin/sh\n");
+    chmodSync(join(folder, name), 0o755);
+  }
+  const file = join(folder, SERVICE);
+  writeFileSync(file, unitText({ systemd, programs: folder }));
+  return file;
+}
+
+describe.skipIf(systemd === 0)("the unit, by systemd-analyze", () => {
+  test("verify finds nothing wrong with it", () => {
+    const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", unitFile()], {
+      encoding: "utf8",
+    });
+    // Of other units of this machine it may have something to say.
+    const ours = `${stdout}${stderr}`.split("\n").filter((line) => line.includes("edgecall"));
+    expect({ status, ours }).toEqual({ status: 0, ours: [] });
+  });
+
+  test("security gives it at most 2.7", () => {
+    const { stdout } = spawnSync(
+      "systemd-analyze",
+      ["security", "--no-pager", "--offline=true", unitFile()],
+      {
+        encoding: "utf8",
+      },
+    );
+    const level = Number(/exposure level for \S+: (\d+\.\d)/.exec(stdout)?.[1] ?? "99");
+    expect(level, stdout).toBeLessThanOrEqual(2.7);
+  });
+});
+
+test("waits between starts grow where systemd knows how", () => {
+  expect(unitText({ systemd: 257 })).toContain("RestartMaxDelaySec=");
+  expect(unitText({ systemd: 252 })).not.toContain("RestartMaxDelaySec=");
+});

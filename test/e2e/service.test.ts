@@ -1,0 +1,144 @@
+/** The agent as a service on a machine with a systemd of its own: install, sandbox, watchdog, update, uninstall. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleCommand } from "../../local/bundles.ts";
+import { machineMissing, runInMachine } from "../install/machine.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const SETTINGS = `agent_id = "eye"
+[policy]
+shell = "allow"
+`;
+const missing = machineMissing();
+
+describe.skipIf(missing !== undefined)("as a service", () => {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-service-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  let steps: Map<string, { out: string; code: number }>;
+  let all = "";
+
+  beforeAll(async () => {
+    const bundle = await bundleCommand();
+    const [shebang] = bundle.split("\n");
+    const program = (name: string, text: string) => {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return { bind: path };
+    };
+    /** Says its version, as a program that runs here does, and then does this. */
+    const says = (rest: string) =>
+      `${shebang}\nif (process.argv[2] === "--version") console.log("edgecall 9.9.9"); else ${rest}\n`;
+    const ran = await runInMachine({
+      script: readFileSync(join(ROOT, "test/install/service.sh"), "utf8"),
+      within: 110_000,
+      files: {
+        "/opt/node/bin/node": { bind: process.execPath },
+        "/repo": { bind: ROOT },
+        "/test/edgecall.cjs": program("edgecall.cjs", bundle),
+        "/test/newer.cjs": program("newer.cjs", `${bundle}\n// Other bytes.\n`),
+        "/test/ends.cjs": program("ends.cjs", says("process.exit(3)")),
+        "/test/hangs.cjs": program("hangs.cjs", says("setInterval(() => {}, 1000)")),
+        "/test/agent.toml": { text: SETTINGS },
+        "/test/wrong.toml": { text: 'agent_id = "no spaces"\n' },
+        "/test/mosquitto.conf": { text: "listener 1883 127.0.0.1\nallow_anonymous true\n" },
+      },
+    });
+    all = `${ran.out}\n${ran.log}`;
+    steps = new Map(
+      ran.out
+        .split(/^== /m)
+        .slice(1)
+        .map((part) => {
+          const [name = "", ...lines] = part.trimEnd().split("\n");
+          const code = Number(/^= (\d+)$/.exec(lines.at(-1) ?? "")?.[1] ?? 99);
+          return [name, { out: lines.slice(0, -1).join("\n"), code }];
+        }),
+    );
+  }, 120_000);
+
+  const step = (name: string) => steps.get(name) ?? { out: `not reached:\n${all}`, code: -1 };
+  /** Steps that have to end with 0; what they said is shown if not. */
+  const fine = (...names: string[]) => {
+    for (const name of names) expect({ name, ...step(name) }).toMatchObject({ name, code: 0 });
+  };
+
+  test("install brings it online, with settings that the agent reads and cannot change; wrong ones change nothing", () => {
+    fine("install", "modes");
+    expect(step("install").out).toContain("the agent is online");
+    expect(step("modes").out.split("\n")).toEqual([
+      "/etc/edgecall root:edgecall 750",
+      "/etc/edgecall/agent.toml root:edgecall 640",
+      "/var/lib/edgecall edgecall:edgecall 700",
+      "/opt/edgecall/current/edgecall root:root 755",
+      "/run/edgecall/status.json edgecall:edgecall 600",
+    ]);
+    expect(step("refused-settings")).toMatchObject({
+      code: 2,
+      out: expect.stringContaining("agent_id: Invalid string"),
+    });
+  });
+
+  test("status and doctor tell how it is, and what to do when the broker is away", () => {
+    fine("status", "doctor");
+    const { service, versions, agent } = JSON.parse(step("status").out);
+    expect(service).toMatchObject({ active: "active", enabled: true, restarts: 0 });
+    expect(versions).toMatchObject({ previous: null, on_trial: false, rolled_back: null });
+    expect(agent).toMatchObject({ agent_id: "eye", online: true, broker: "mqtt://127.0.0.1:1883" });
+    expect(step("doctor").out).toMatch(/^ok +sandbox +bash runs in it$/m);
+    const { code, out } = step("no-broker");
+    expect(code).toBe(1);
+    expect(out).toMatch(/^WRONG broker .*ECONNREFUSED.*\n +→ nothing listens there: is Mosquitto running/m);
+    expect(step("no-update")).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("is not online now"),
+    });
+    fine("broker-back");
+  });
+
+  test("bash runs in the sandbox within the unit, and the unit's bounds hold", () => {
+    fine("sandboxed", "unsandboxed", "notify-fd");
+    const { status, result } = JSON.parse(step("sandboxed").out);
+    expect(status).toBe("success");
+    expect(result).toMatch(/^\d+\n\/var\/lib\/edgecall\/workspace\nwritten/);
+    expect(result).not.toMatch(/^0\n/);
+    expect(Number.parseInt(step("notify-fd").out, 8) & 0o2000000).not.toBe(0);
+    expect(step("tunables").out.split("\n")).toEqual([
+      expect.stringMatching(/\/proc\/sys\/kernel\/core_pattern: Read-only/),
+      expect.stringMatching(/edgecall-proc\/sys\/kernel\/core_pattern: Permission denied/),
+      expect.stringMatching(/max_user_namespaces: Permission denied/),
+      expect.stringMatching(/\/opt\/edgecall\/launch: Read-only/),
+      expect.stringMatching(/kmsg: (Permission denied|Operation not permitted)/),
+    ]);
+  });
+
+  test("one that hangs is ended by the watchdog and comes back", () => {
+    fine("watchdog", "watched", "online-again");
+    expect(step("journal").out).toContain("Watchdog timeout");
+  });
+
+  test("an update that comes online stays; one that does not goes back by itself", () => {
+    fine("update", "same-again", "after-ends", "after-hangs");
+    const good = /^(\S+) is online/m.exec(step("update").out)?.[1];
+    expect(good).toMatch(/^0\.1\.0-[0-9a-f]{12}$/);
+    for (const name of ["ends-at-once", "hangs"]) {
+      expect({ name, ...step(name) }).toMatchObject({
+        code: 1,
+        out: expect.stringContaining(`back to ${good}`),
+      });
+    }
+    expect(step("not-the-sum").out).toContain("nothing was changed");
+    expect(step("no-program").out).toContain("does not run here");
+    expect(step("status-after").out).toMatch(/^went back from 9\.9\.9-\S+: it did not come online$/m);
+    expect(step("versions").out).toBe(good);
+  });
+
+  test("a power cut during a trial, with a torn mark, ends with the version before", () => {
+    fine("power-cut", "power-cut-online", "power-cut-version");
+  });
+
+  test("uninstall leaves nothing, or what it is told to keep", () => {
+    fine("reinstall", "keep", "kept", "again", "purge", "nothing-left", "no-user");
+  });
+});

@@ -1,0 +1,152 @@
+/**
+ * A machine with a systemd of its own, to install things in: systemd-nspawn over this machine's /usr, read-only,
+ * with an /etc and a /var of its own and no network but loopback. It boots in a second and leaves nothing.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+
+export type Ran = { code: number; out: string; log: string };
+
+/** Of this machine's /etc: what programs cannot do without, and nobody's settings. */
+const ETC = ["ld.so.cache", "nsswitch.conf", "login.defs", "os-release", "debian_version", "protocols"];
+const USERS = `root:x:0:0:root:/root:/bin/sh
+nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
+mosquitto:x:101:101::/nonexistent:/usr/sbin/nologin
+systemd-network:x:998:998::/:/usr/sbin/nologin
+`;
+const GROUPS = `root:x:0:
+nogroup:x:65534:
+mosquitto:x:101:
+systemd-network:x:998:
+systemd-journal:x:999:
+tty:x:5:
+video:x:44:
+`;
+
+/** What is missing for such a machine, for a test that says so; undefined: nothing. */
+export function machineMissing(): string | undefined {
+  if (process.getuid?.() !== 0) return "root";
+  for (const [program, from] of [
+    ["systemd-nspawn", "systemd-container"],
+    ["mosquitto", "mosquitto"],
+    ["bwrap", "bubblewrap"],
+  ]) {
+    const { status } = spawnSync("sh", ["-c", `PATH="$PATH:/usr/sbin"; command -v ${program}`]);
+    if (status !== 0) return `${program} (apt install ${from})`;
+  }
+  return undefined;
+}
+
+/**
+ * Boots it, runs a shell script in it as root, and ends it.
+ * @param files by their paths in the machine: text, or the path of a file or folder here, which is bound read-only
+ */
+export async function runInMachine(options: {
+  script: string;
+  files: Readonly<Record<string, { text: string } | { bind: string }>>;
+  within: number;
+}): Promise<Ran> {
+  const root = mkdtempSync(join(tmpdir(), "edgecall-machine-"));
+  try {
+    // It is the machine's `/`, which every user may enter.
+    chmodSync(root, 0o755);
+    const binds = furnish(root, options);
+    const log = await boot(root, binds, options.within);
+    const read = (name: string) =>
+      existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8") : "";
+    return { code: Number(read("/result/code") || "1"), out: read("/result/out"), log };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+    rmSync(`/run/systemd/nspawn/propagate/${basename(root)}`, { recursive: true, force: true });
+  }
+}
+
+function furnish(root: string, { script, files }: Parameters<typeof runInMachine>[0]): string[] {
+  for (const folder of [
+    "usr",
+    "proc",
+    "sys",
+    "dev",
+    "run",
+    "tmp",
+    "root",
+    "result",
+    "var/lib",
+    "var/log",
+    "home",
+  ])
+    mkdirSync(join(root, folder), { recursive: true });
+  for (const name of ["bin", "sbin", "lib", "lib32", "lib64", "libx32"]) {
+    const stat = lstatSync(`/${name}`, { throwIfNoEntry: false });
+    if (stat?.isSymbolicLink()) symlinkSync(readlinkSync(`/${name}`), join(root, name));
+  }
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  mkdirSync(join(root, "etc"));
+  for (const name of ETC)
+    if (existsSync(`/etc/${name}`)) copyFileSync(`/etc/${name}`, join(root, "etc", name));
+  write("/etc/passwd", USERS);
+  write("/etc/group", GROUPS);
+  write("/etc/shadow", "root:*:20000:0:99999:7:::\n");
+  // A machine without an id takes this for its first boot, and enables every service that there is.
+  write("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+  write("/script", script);
+  write(
+    "/etc/systemd/system/default.target",
+    "[Unit]\nRequires=basic.target\nWants=script.service\nAfter=basic.target\n",
+  );
+  write(
+    "/etc/systemd/system/script.service",
+    `[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'sh /script > /result/out 2>&1; echo $$? > /result/code; systemctl --no-block --force poweroff'
+`,
+  );
+  return Object.entries(files).flatMap(([path, file]) => {
+    if ("bind" in file) return [`--bind-ro=${file.bind}:${path}`];
+    write(path, file.text);
+    return [];
+  });
+}
+
+function boot(root: string, binds: readonly string[], within: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(
+      "systemd-nspawn",
+      [
+        ...["--quiet", "--boot", "--register=no", "--keep-unit", "--console=pipe", "--private-network"],
+        ...[`--directory=${root}`, "--bind-ro=/usr", "--tmpfs=/usr/local", ...binds],
+      ],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        // A whole /proc, as a real machine has it: bubblewrap gets one of its own only where there is one.
+        env: { ...process.env, SYSTEMD_NSPAWN_API_VFS_WRITABLE: "yes" },
+        timeout: within,
+        killSignal: "SIGKILL",
+      },
+    );
+    let log = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => {
+        log += chunk;
+      });
+    child.on("error", reject);
+    child.on("close", () => resolve(log));
+  });
+}

@@ -1,0 +1,100 @@
+# Run as root in a machine of its own (machine.ts): from nothing to a service, and back to nothing.
+# Each step prints "== name", what it did, and its exit code; service.test.ts reads that.
+export PATH=/opt/node/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
+export NO_COLOR=1
+
+step() {
+  name="$1"
+  shift
+  echo "== $name"
+  "$@"
+  echo "= $?"
+}
+listing() { find /etc /opt /var/lib /run/edgecall* /usr/local -not -path '/opt/node*' -not -path '/etc/*-' 2>/dev/null | sort; }
+call() { timeout 25 node /repo/test/install/call.ts "$@"; }
+main_pid() { systemctl show edgecall-agent -p MainPID --value; }
+online() {
+  for i in $(seq 1 200); do
+    edgecall agent status > /dev/null && return 0
+    sleep 0.1
+  done
+  edgecall agent status
+  return 1
+}
+another_pid() {
+  for i in $(seq 1 300); do
+    now="$(main_pid)"
+    [ "$now" != "$1" ] && [ "$now" != 0 ] && return 0
+    sleep 0.1
+  done
+  return 1
+}
+broker() { systemd-run --quiet --unit=broker --property=Type=exec /usr/sbin/mosquitto -c /test/mosquitto.conf; }
+
+mkdir -p /usr/local/bin
+listing > /tmp/before
+cp /etc/passwd /etc/group /tmp/
+broker
+# Short, so that the trial of a version that hangs, and the watchdog, do not take their usual minutes.
+mkdir -p /etc/systemd/system/edgecall-agent.service.d
+printf '[Service]\nTimeoutStartSec=6\nRestartSec=1\nWatchdogSec=6\n' > /etc/systemd/system/edgecall-agent.service.d/test.conf
+
+step refused-settings node /test/edgecall.cjs agent install --settings /test/wrong.toml
+step install node /test/edgecall.cjs agent install --settings /test/agent.toml
+if ! online; then
+  journalctl --no-pager -o cat -n 60
+  exit 1
+fi
+step status edgecall agent status --json
+step doctor edgecall agent doctor
+step modes stat -c '%n %U:%G %a' /etc/edgecall /etc/edgecall/agent.toml /var/lib/edgecall /opt/edgecall/current/edgecall /run/edgecall/status.json
+step sandboxed call bash '{"command":"id -u; pwd; echo written > here; cat here"}'
+step unsandboxed call system_info
+# The socket of systemd's is for the agent alone: no program that it starts gets it (02000000 is O_CLOEXEC).
+step notify-fd sh -c 'pid=$(systemctl show edgecall-agent -p MainPID --value); fd=$(tr "\0" "\n" < /proc/$pid/environ | sed -n s/EDGECALL_NOTIFY_FD=//p); sed -n s/flags:.//p /proc/$pid/fdinfo/$fd'
+step tunables sh -c 'nsenter -t "$(systemctl show edgecall-agent -p MainPID --value)" -m setpriv --reuid edgecall --regid edgecall --clear-groups sh -c "echo x > /proc/sys/kernel/core_pattern; echo x > /run/edgecall-proc/sys/kernel/core_pattern; echo 1 > /proc/sys/user/max_user_namespaces; echo x > /opt/edgecall/launch; cat /proc/kmsg" 2>&1'
+
+before="$(main_pid)"
+step watchdog sh -c "kill -STOP $before"
+step watched another_pid "$before"
+step online-again online
+
+step update edgecall agent update /test/newer.cjs
+step same-again edgecall agent update /test/newer.cjs
+step not-the-sum edgecall agent update /test/edgecall.cjs --sha256 0000000000000000000000000000000000000000000000000000000000000000
+step no-program edgecall agent update /test/agent.toml
+step ends-at-once edgecall agent update /test/ends.cjs
+step after-ends online
+step hangs edgecall agent update /test/hangs.cjs
+step after-hangs online
+step status-after edgecall agent status
+step versions ls /opt/edgecall/versions
+
+# A power cut between the new version's first start and its being online: the updater is gone, too.
+cp -a /opt/edgecall/versions/"$(basename "$(readlink /opt/edgecall/current)")" /opt/edgecall/versions/0.0.0-broken
+printf '#!/bin/sh\nexit 1\n' > /opt/edgecall/versions/0.0.0-broken/edgecall
+systemctl kill -s KILL edgecall-agent
+systemctl stop edgecall-agent
+good="$(readlink /opt/edgecall/current)"
+ln -sfn "$good" /opt/edgecall/previous
+ln -sfn versions/0.0.0-broken /opt/edgecall/current
+head -c 4 /dev/zero > /opt/edgecall/on-trial
+step power-cut systemctl start edgecall-agent
+step power-cut-online online
+step power-cut-version [ "$(readlink /opt/edgecall/current)" = "$good" ]
+
+systemctl stop broker
+step no-broker edgecall agent doctor
+step no-update edgecall agent update /test/edgecall.cjs
+broker
+step broker-back online
+
+step reinstall node /test/edgecall.cjs agent install
+step keep edgecall agent uninstall --keep
+step kept ls /etc/edgecall/agent.toml /var/lib/edgecall/ledger.jsonl
+step again node /test/edgecall.cjs agent install
+step purge edgecall agent uninstall --purge
+listing > /tmp/after
+step nothing-left diff /tmp/before /tmp/after
+step no-user sh -c 'diff /tmp/passwd /etc/passwd && diff /tmp/group /etc/group'
+step journal journalctl -u edgecall-agent --no-pager -o cat
