@@ -1,10 +1,16 @@
-/** `npm run build`: the three programs and the console's script as one file each under dist/, with their sizes. */
+/**
+ * `npm run build`: the programs and the console's script as one file each under dist/, with their sizes;
+ * with `-- --executables`, `edgecall` as single executables as well.
+ */
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { bundleAgent, bundleBridge, bundleCommand, bundleConsole, bundleWorker } from "./bundles.ts";
+import { buildExecutables } from "./executables.ts";
 
+const { values } = parseArgs({ options: { executables: { type: "boolean", default: false } } });
 const DIST = new URL("../dist/", import.meta.url);
 const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(12);
 
@@ -36,4 +42,9 @@ if (!process.exitCode) {
   await cp(new URL("Dockerfile", bridge), new URL("Dockerfile", app));
   await cp(new URL("bridge.mjs", DIST), new URL("dist/bridge.mjs", app));
   console.log(fileURLToPath(app));
+}
+
+if (values.executables) {
+  const built = await buildExecutables(await bundleCommand(), fileURLToPath(DIST));
+  for (const { name, bytes } of built) console.log(`${name.padEnd(20)}${kib(bytes)}`);
 }

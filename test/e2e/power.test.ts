@@ -1,0 +1,18 @@
+/** The power goes ten times; `npm run power` makes it two hundred, and more at will. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { powerCuts } from "../power/rounds.ts";
+
+const TIMES = 10;
+
+test("after each power cut the agent is back, has forgotten no call that it had started, and ran none twice", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "edgecall-power-"));
+  const found = await powerCuts({ dir, times: TIMES, seed: 6, say: () => {} });
+  expect(found).toMatchObject({ rounds: TIMES, twice: [], forgotten: [], changed: [] });
+  // It was at work, and files were hurt.
+  expect(found.executed).toBeGreaterThan(TIMES / 2);
+  expect(Object.values(found.cuts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+  rmSync(dir, { recursive: true, force: true });
+}, 180_000);
