@@ -113,3 +113,36 @@ test("days go after a week, and long parameters are cut", async () => {
   const [kept] = audit.recent();
   expect(String(kept?.parameters)).toMatch(/^\{"content":"x{2030,}… \[cut: 100014 characters\]$/);
 });
+
+test("after a power cut, the line after a torn one is whole", async () => {
+  const dir = await folder();
+  const file = join(dir, "audit-2026-11-22.jsonl");
+  for (const torn of ['{"timestamp":"20', "\0\0\0\0"]) {
+    await appendFile(file, torn);
+    const { audit, sent } = await opened(dir);
+    audit.record(line("after"));
+    audit.record(line("and-more"));
+    await audit.offer();
+    expect(tools(sent[0])).toEqual(["after", "and-more"]);
+    audit.acked(sent[0]?.request_id ?? "");
+    await audit.close();
+  }
+});
+
+test("what the power took of a day that the gateway had further counts as not sent", async () => {
+  const dir = await folder();
+  const first = await opened(dir);
+  for (const tool of ["a", "b", "c"]) first.audit.record(line(tool));
+  await first.audit.offer();
+  first.audit.acked(first.sent[0]?.request_id ?? "");
+  await until(async () => (await readdir(dir)).includes("sent.json"));
+  await first.audit.close();
+  // The mark was synced, the lines were not.
+  const file = join(dir, "audit-2026-11-22.jsonl");
+  const [a = ""] = (await readFile(file, "utf8")).split("\n");
+  await writeFile(file, `${a}\n`);
+  const { audit, sent } = await opened(dir);
+  for (const tool of ["d", "e", "f"]) audit.record(line(tool));
+  await audit.offer();
+  expect(tools(sent[0])).toEqual(["d", "e", "f"]);
+});

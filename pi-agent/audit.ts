@@ -4,7 +4,7 @@
  * and delays none; what is lost with the power is at most the last second.
  */
 import { createHash } from "node:crypto";
-import { appendFile, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { appendFile, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AUDIT_BATCH_LINES, type AuditBatch, AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
@@ -45,6 +45,8 @@ export class AuditLog {
   readonly #sendTimer: NodeJS.Timeout;
   #mark: Mark;
   #sent: { id: string; until: Mark } | undefined;
+  /** The day whose file ends with a whole line: this process wrote it, or looked. */
+  #wholeDay: string | undefined;
 
   private constructor(options: AuditOptions, mark: Mark) {
     this.#options = options;
@@ -55,7 +57,7 @@ export class AuditLog {
   }
 
   static async open(options: AuditOptions): Promise<AuditLog> {
-    const mark = await readMark(options.dir);
+    const mark = await withinFile(options.dir, await readMark(options.dir));
     const audit = new AuditLog(options, mark);
     await audit.#prune();
     return audit;
@@ -131,9 +133,14 @@ export class AuditLog {
     const { dir, log } = this.#options;
     try {
       await mkdir(dir, { recursive: true, mode: 0o700 });
-      const path = fileOf(dir, this.#today());
-      const isNew = !(await days(dir)).includes(this.#today());
-      await appendFile(path, text, { mode: 0o600 });
+      const day = this.#today();
+      const path = fileOf(dir, day);
+      const isNew = !(await days(dir)).includes(day);
+      // What the power tore, or a disk that became full, must not swallow the next line.
+      const lead = day === this.#wholeDay || (await endsWhole(path)) ? "" : "\n";
+      this.#wholeDay = undefined;
+      await appendFile(path, lead + text, { mode: 0o600 });
+      this.#wholeDay = day;
       if (isNew) await this.#prune();
     } catch (error) {
       // A full disk must not stop the tools; the lines stay in memory, and the log says so.
@@ -195,6 +202,25 @@ async function readFrom(path: string, offset: number, length: number): Promise<B
   } finally {
     await handle.close();
   }
+}
+
+/** Does it end with a whole line? One that is not there, or is empty, does. */
+async function endsWhole(path: string): Promise<boolean> {
+  const size = await sizeOf(path);
+  return size === 0 || (await readFrom(path, size - 1, 1))[0] === 10;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** The lines are not synced and the mark is: after a power cut it may stand beyond them, where new ones will be. */
+async function withinFile(dir: string, { day, offset }: Mark): Promise<Mark> {
+  return { day, offset: Math.min(offset, await sizeOf(fileOf(dir, day))) };
 }
 
 /** Of the files that are there, oldest first. */
