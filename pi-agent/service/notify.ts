@@ -33,10 +33,15 @@ export function openNotify(env: Readonly<Record<string, string | undefined>>, lo
     }
   };
   const watchdogMs = Number(env.WATCHDOG_USEC) / 1_000;
-  if (watchdogMs > 0) setInterval(() => say("WATCHDOG=1"), watchdogMs / BEATS_IN_TIME).unref();
+  const beats =
+    watchdogMs > 0 ? setInterval(() => say("WATCHDOG=1"), watchdogMs / BEATS_IN_TIME).unref() : undefined;
   return {
     ready: () => say("READY=1"),
     status: (text) => say(`STATUS=${text.replace(/\s+/g, " ")}`),
-    stopping: () => say("STOPPING=1"),
+    stopping() {
+      // From here on systemd counts the time of the stop instead.
+      clearInterval(beats);
+      say("STOPPING=1");
+    },
   };
 }

