@@ -6,11 +6,10 @@ import { NODE_ENVIRONMENT, NODE_FLAGS } from "./node-options.ts";
 const VARIABLES = Object.entries(NODE_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
 const text = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 
-test("the commands that start an agent have the flags and the variables", () => {
+test("the command that starts an agent has the flags and the variables", () => {
   const { scripts } = JSON.parse(text("package.json")) as { scripts: Record<string, string> };
   const start = [...VARIABLES, "node", ...NODE_FLAGS].join(" ");
   expect(scripts["pi-agent"]).toContain(`env ${start} `);
-  expect(text("README.md")).toContain(`${start} pi-agent.cjs`);
 });
 
 /** Takes and drops memory that lives for a while, and tells the size of its young generation. */

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { NODE_FLAGS } from "@edgecall/pi-agent/node-options.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Releases } from "./releases.ts";
 
@@ -37,6 +38,14 @@ test("a version is a folder that runs, by its version and its bytes", async () =
   // The same again changes nothing that runs.
   expect(await add("1.0.0")).toBe(name);
   expect(runCurrent()).toBe("edgecall 1.0.0\n");
+});
+
+test("a bundle is run with the agent's flags of Node", async () => {
+  const program =
+    'console.log("edgecall 1.0.0"); if (process.argv[2] === "flags") console.log(process.execArgv.join())';
+  await releases.use(await releases.add(Buffer.from(program), process.execPath), { onTrial: false });
+  const { stdout } = spawnSync(join(dir, "current/edgecall"), ["flags"], { encoding: "utf8" });
+  expect(stdout).toBe(`edgecall 1.0.0\n${NODE_FLAGS.join()}\n`);
 });
 
 test.each([

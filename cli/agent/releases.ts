@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, open, readdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { NODE_FLAGS } from "@edgecall/pi-agent/node-options.ts";
 import { run } from "./programs.ts";
 import { LAUNCH, TRIAL } from "./scripts.ts";
 
@@ -129,7 +130,7 @@ export class Releases {
 /** A bundle's program: Node by its full path, since a service's PATH may have none, or another one. */
 function starter(node: string): string {
   const quoted = `'${node.replaceAll("'", "'\\''")}'`;
-  return `#!/bin/sh\nexec ${quoted} "$(dirname "$(readlink -f "$0")")/edgecall.cjs" "$@"\n`;
+  return `#!/bin/sh\nexec ${[quoted, ...NODE_FLAGS].join(" ")} "$(dirname "$(readlink -f "$0")")/edgecall.cjs" "$@"\n`;
 }
 
 async function writeSynced(path: string, content: string | Buffer, mode: number): Promise<void> {

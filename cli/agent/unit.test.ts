@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { NODE_ENVIRONMENT } from "@edgecall/pi-agent/node-options.ts";
 import { describe, expect, test } from "vitest";
 import { SERVICE } from "./places.ts";
 import { unitText } from "./unit.ts";
@@ -48,4 +49,9 @@ describe.skipIf(systemd === 0)("the unit, by systemd-analyze", () => {
 test("waits between starts grow where systemd knows how", () => {
   expect(unitText({ systemd: 257 })).toContain("RestartMaxDelaySec=");
   expect(unitText({ systemd: 252 })).not.toContain("RestartMaxDelaySec=");
+});
+
+test("Node's memory is bounded as everywhere", () => {
+  const [[name, value] = []] = Object.entries(NODE_ENVIRONMENT);
+  expect(unitText({ systemd: 252 })).toMatch(new RegExp(`^Environment=.*\\b${name}=${value}\\b`, "m"));
 });

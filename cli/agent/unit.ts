@@ -2,6 +2,7 @@
  * The systemd unit. `systemd-analyze security` gives it 2.6; what keeps it from less is the sandbox, which needs
  * namespaces and mounts, and the device's pins and cameras. docs/operations.md tells it line by line.
  */
+import { NODE_ENVIRONMENT } from "@edgecall/pi-agent/node-options.ts";
 import { PROC_DIR, PROGRAM_DIR, RUNTIME_DIR, SETTINGS_FILE, STATE_DIR, USER } from "./places.ts";
 
 /** `RestartSteps` is known from here on; older ones wait the same time before each start. */
@@ -16,6 +17,9 @@ export function unitText({
   programs?: string;
 }): string {
   const delays = systemd >= GROWING_DELAYS_FROM ? ["RestartSteps=6", "RestartMaxDelaySec=2min"] : [];
+  const variables = Object.entries(NODE_ENVIRONMENT)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");
   return `# Made by "edgecall agent install"; changes of yours: systemctl edit edgecall-agent
 [Unit]
 Description=edgecall agent: the tools of this device
@@ -42,7 +46,8 @@ TimeoutStopSec=15
 WatchdogSec=60
 # A hung process is ended by a signal that would write all its memory to the card.
 LimitCORE=0
-Environment=NODE_OPTIONS=--max-semi-space-size=1
+# Node's memory. A single executable takes flags from here alone, and only some; a bundle's starter has the others.
+Environment=NODE_OPTIONS=--max-semi-space-size=1 ${variables}
 StateDirectory=${STATE_DIR.split("/").at(-1)}
 StateDirectoryMode=0700
 RuntimeDirectory=${RUNTIME_DIR.split("/").at(-1)}
