@@ -2,17 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import {
-  MEMBER,
-  OWNER,
-  onDiscord,
-  onGeneric,
-  onSlack,
-  onTelegram,
-  onWhatsApp,
-  type Person,
-  type Said,
-} from "../platforms/people.ts";
+import { everybody, MEMBER, OWNER, type Person, type Said } from "../platforms/people.ts";
 import { PNG, type Shown } from "../platforms/server.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
@@ -28,13 +18,7 @@ const stack = useStack({ vars }, async (stack) => {
 });
 const post = (path: string, init: RequestInit) => fetch(`${stack.gateway.url}${path}`, init);
 
-const PEOPLE = {
-  telegram: await onTelegram(post),
-  slack: await onSlack(post),
-  discord: await onDiscord(post),
-  whatsapp: await onWhatsApp(post),
-  generic: await onGeneric(post),
-};
+const PEOPLE = await everybody(post);
 vars.CHANNELS = JSON.stringify(Object.values(PEOPLE).map(({ settings }) => settings));
 afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.close())));
 

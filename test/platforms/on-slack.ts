@@ -1,0 +1,95 @@
+/** A person on Slack. */
+
+import { common, numbers, OWNER, type Person, type Post, type Saying, timed } from "./person.ts";
+import { FakeSlack, SLACK_SECRET, SLACK_TOKEN, slackHeaders } from "./slack.ts";
+
+export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }> {
+  const next = numbers();
+  const fake = await FakeSlack.start();
+  const send = async (
+    body: string,
+    type: string,
+    from: string,
+    channel: string,
+    at?: number,
+    secret?: string,
+  ) => {
+    const headers = { "content-type": type, ...slackHeaders(body, at, secret) };
+    const before = fake.whispers.length;
+    const said = await timed(
+      post,
+      "slack",
+      body,
+      headers,
+      () => undefined,
+      () => fake.channel(channel),
+    );
+    // Slack's own way to say something to one person is a call of the API, a moment later.
+    return Object.defineProperty(said, "words", {
+      get: () => fake.whispers.slice(before).find(({ user }) => user === from)?.text,
+    });
+  };
+  const event = (text: string, from: string, { delivery, picture, group, thread }: Saying) => ({
+    type: "event_callback",
+    team_id: "T1",
+    event_id: `Ev${delivery ?? next()}`,
+    event: {
+      type: group ? "app_mention" : "message",
+      channel_type: group ? "channel" : "im",
+      channel: `${group ? "C" : "D"}${from}`,
+      user: from,
+      text: group ? `<@U0BOT> ${text}` : text,
+      ts: `16${next()}.0001`,
+      ...(thread !== undefined && { thread_ts: `17${thread}.0001` }),
+      ...(picture && {
+        subtype: "file_share",
+        files: [{ mimetype: "image/png", url_private: `${fake.server.url}/files/one.png` }],
+      }),
+    },
+  });
+  return {
+    fake,
+    channel: "slack",
+    server: fake.server,
+    settings: {
+      ...common("slack"),
+      token: SLACK_TOKEN,
+      secret: SLACK_SECRET,
+      base_url: `${fake.server.url}/api`,
+      groups: "reads",
+    },
+    textMax: 12_000,
+    buttons: true,
+    say: (text, from, how = {}) =>
+      send(
+        JSON.stringify(event(text, from, how)),
+        "application/json",
+        from,
+        `${how.group ? "C" : "D"}${from}`,
+      ),
+    edit(text, from) {
+      const message = { type: "message", user: from, text, ts: "1" };
+      const changed = { type: "message", subtype: "message_changed", channel_type: "im", message };
+      const more = { channel: `D${from}`, ts: `16${next()}.0002`, previous_message: message };
+      const body = { ...event(text, from, {}), event: { ...changed, ...more } };
+      return send(JSON.stringify(body), "application/json", from, `D${from}`);
+    },
+    press(data, from) {
+      const payload = JSON.stringify({
+        type: "block_actions",
+        user: { id: from, username: `p${from}` },
+        team: { id: "T1" },
+        channel: { id: `D${OWNER}` },
+        container: { message_ts: "1" },
+        actions: [{ value: data, action_ts: `17${next()}.1` }],
+      });
+      const body = new URLSearchParams({ payload }).toString();
+      return send(body, "application/x-www-form-urlencoded", from, `D${OWNER}`);
+    },
+    forged: async () =>
+      (await send("{}", "application/json", OWNER, "D1", undefined, "another secret")).status,
+    old: async () =>
+      (await send("{}", "application/json", OWNER, "D1", Math.floor(Date.now() / 1_000) - 301)).status,
+    limit: (seconds) => fake.limit(seconds),
+  };
+}
