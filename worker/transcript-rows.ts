@@ -14,6 +14,8 @@ export type Origin = {
   model?: string;
   /** Nobody asked: a job's result set the turn off. */
   event?: "job";
+  /** Ids of the pictures and files that it brought. */
+  files?: string[];
   brought?: Brought;
   limits?: Limits;
 };

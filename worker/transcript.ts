@@ -2,6 +2,7 @@
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
 import { KeptRows } from "./kept-rows.ts";
+import { filesOf } from "./media.ts";
 import {
   type CallRow,
   type MessageRow,
@@ -227,7 +228,7 @@ export class Transcript {
       const asked = this.turnAt(call.turn);
       const turn =
         ownTurn && asked
-          ? this.#insertTurn({ ...asked.origin, event: "job" }).n
+          ? this.#insertTurn(jobOrigin(asked.origin, outcome)).n
           : (this.currentTurn()?.n ?? this.turns().at(-1)?.n ?? 0);
       this.#addMessage(turn, "note", note);
       return true;
@@ -355,4 +356,15 @@ export class Transcript {
 
 function imagesText(images: readonly string[]): string | null {
   return images.length > 0 ? JSON.stringify(images) : null;
+}
+
+/** Of a turn that a job's result sets off. `late`: its first answer was said long ago, this is another message. */
+function jobOrigin(asked: Origin, outcome: Outcome): Origin {
+  const { reply, ...origin } = asked;
+  return {
+    ...origin,
+    event: "job",
+    files: filesOf(outcome),
+    ...(reply && { reply: { ...reply, late: true } }),
+  };
 }

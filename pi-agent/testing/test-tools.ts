@@ -91,6 +91,12 @@ function askMe(): Tool {
 }
 
 /** Bytes that no compression shortens and no two places share, behind the head of a JPEG. */
+function jpegOf(bytes: number, n: number): Uint8Array {
+  const data = Uint8Array.from({ length: bytes }, (_, at) => (at * 31 + (at >> 8) + n) & 0xff);
+  data.set([0xff, 0xd8, 0xff, 0xe0]);
+  return data;
+}
+
 function picture(): Tool {
   return defineTool({
     name: "picture",
@@ -106,9 +112,7 @@ function picture(): Tool {
     async execute({ bytes, count = 1, media_type = "image/jpeg" }, { artifact }) {
       const content: Content[] = [{ type: "text", text: `${count} of ${bytes} bytes` }];
       for (let n = 0; n < count; n += 1) {
-        const data = Uint8Array.from({ length: bytes }, (_, at) => (at * 31 + (at >> 8) + n) & 0xff);
-        data.set([0xff, 0xd8, 0xff, 0xe0]);
-        content.push(await artifact(data, media_type));
+        content.push(await artifact(jpegOf(bytes, n), media_type));
       }
       return { content };
     },
@@ -122,19 +126,25 @@ function job(): Tool {
     input: z.strictObject({
       ms: ms(HOUR_MS),
       chunks: z.optional(z.int().check(z.minimum(1), z.maximum(1_000))),
+      bytes: z
+        .optional(z.int().check(z.minimum(4), z.maximum(1024 * 1024)))
+        .check(z.describe("Bring a picture of this size")),
     }),
     effect: "device",
     permission: "device",
     idempotent: false,
     ...limits,
-    async execute({ ms: total, chunks = 1 }, context) {
+    async execute({ ms: total, chunks = 1, bytes }, context) {
       return context.job(
         async (signal, update) => {
           for (let chunk = 1; chunk <= chunks; chunk += 1) {
             await pause(total / chunks, undefined, { signal });
             update(`chunk ${chunk}\n`);
           }
-          return textResult(`job of ${context.callId} done after ${total} ms`);
+          const done = textResult(`job of ${context.callId} done after ${total} ms`);
+          if (bytes === undefined) return done;
+          const picture = await context.artifact(jpegOf(bytes, 0), "image/jpeg");
+          return { ...done, content: [...done.content, picture] };
         },
         { maxMs: HOUR_MS },
       );

@@ -1,9 +1,10 @@
 /** Every chat platform through real programs: a person's message, a device's work, the answer in the chat. */
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { everybody, MEMBER, OWNER, type Person, type Said } from "../platforms/people.ts";
-import { PNG, type Shown } from "../platforms/server.ts";
+import { everybody, MEMBER, OWNER, type Person } from "../platforms/people.ts";
+import { saying, shows } from "../platforms/seeing.ts";
+import { PNG } from "../platforms/server.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
@@ -31,16 +32,6 @@ function newId(): string {
   lastId += 1;
   return String(lastId);
 }
-
-function shows(said: Said, what: (shown: Shown) => boolean, name: string): Promise<Shown> {
-  return until(() => said.shown().find(what), { within: 20_000, what: name });
-}
-const saying = (said: Said, text: string | RegExp): Promise<Shown> =>
-  shows(
-    said,
-    (shown) => (typeof text === "string" ? shown.text.includes(text) : text.test(shown.text)),
-    `'${text}' in the chat`,
-  );
 
 describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
   test("a forged signature and an old time are refused, and start nothing", async () => {
@@ -156,34 +147,42 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
   });
 });
 
-describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord, PEOPLE.whatsapp] as Person[])(
-  "$channel: what a chat shows",
-  (person) => {
-    test("a long answer comes in messages that the platform takes, each with its fence closed", async () => {
-      const lines = Array.from({ length: Math.ceil((person.textMax * 2.4) / 40) }, (_, at) =>
-        `line ${at} `.padEnd(38, "."),
-      );
-      const text = `The **log** <now>:\n\n\`\`\`sh\n${lines.join("\n")}\n\`\`\`\n\nThe end & more.`;
-      const said = await person.say(script({ text }), OWNER);
-      await saying(said, /The end (&|&amp;) more\./);
-      const parts = said.shown().filter((shown) => /\bline \d+ \./.test(shown.text));
-      expect(parts.length).toBeGreaterThan(2);
-      const all = parts.map((part) => part.text).join("\n");
-      for (const at of [0, Math.floor(lines.length / 2), lines.length - 1])
-        expect(all).toContain(`line ${at} .`);
-      for (const part of parts) {
-        if (person.channel === "telegram") expect(part.text).toMatch(/<pre>.*<\/pre>/s);
-        else expect(part.text.match(/^```/gm)?.length).toBe(2);
-      }
-    });
+/** `The **log** <now>` in the words of each. */
+const TITLE: Record<string, string> = {
+  telegram: "<b>log</b> &lt;now&gt;",
+  slack: "**log** <now>",
+  discord: "**log** <now>",
+  whatsapp: "*log* <now>",
+  generic: "**log** <now>",
+};
 
-    test("a person's picture reaches the model", async () => {
-      const said = await person.say(script({ text: "I see $pictures" }), OWNER, { picture: true });
-      const length = "data:image/png;base64,".length + Math.ceil(PNG.length / 3) * 4;
-      await saying(said, `I see data:image/png ${length}`);
-    });
-  },
-);
+describe.each(Object.values(PEOPLE) as Person[])("$channel: what a chat shows", (person) => {
+  test("a long answer comes in messages that the platform takes, each with its fence closed", async () => {
+    const lines = Array.from({ length: Math.ceil((person.textMax * 2.4) / 40) }, (_, at) =>
+      `line ${at} `.padEnd(38, "."),
+    );
+    // Out of a file: a question has its own limit.
+    writeFileSync(join(stack.workspaceOf("eye"), "log.txt"), lines.slice(0, lines.length / 2).join("\n"));
+    const text = "The **log** <now>:\n\n```sh\n$results\n$results\n```\n\nThe end & more.";
+    const said = await person.say(script(call("read", { path: "log.txt" }), { text }), OWNER);
+    await saying(said, /The end (&|&amp;) more\./);
+    await saying(said, TITLE[person.channel] ?? "");
+    const parts = said.shown().filter((shown) => /\bline \d+ \./.test(shown.text));
+    expect(parts.length).toBeGreaterThan(2);
+    const all = parts.map((part) => part.text).join("\n");
+    for (const at of [0, 1, Math.floor(lines.length / 2) - 1]) expect(all).toContain(`line ${at} .`);
+    for (const part of parts) {
+      if (person.channel === "telegram") expect(part.text).toMatch(/<pre>.*<\/pre>/s);
+      else expect(part.text.match(/^```/gm)?.length).toBe(2);
+    }
+  });
+
+  test("a person's picture reaches the model", async () => {
+    const said = await person.say(script({ text: "I see $pictures" }), OWNER, { picture: true });
+    const length = "data:image/png;base64,".length + Math.ceil(PNG.length / 3) * 4;
+    await saying(said, `I see data:image/png ${length}`);
+  });
+});
 
 describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord] as Person[])("$channel: groups", (person) => {
   test("an owner in a group reads only; a stranger there is told nothing", async () => {

@@ -142,6 +142,8 @@ export class FakeDiscord {
     const buttons = (components ?? [])
       .flatMap((row) => row.components)
       .map((one) => ({ label: one.label, data: one.custom_id }));
+    if (buttons.some(({ label }) => label.length < 1 || label.length > 80))
+      return { status: 400, body: { code: 50_035, message: "Invalid Form Body: label" } };
     if (components?.some((row) => row.components.length > 5) || buttons.some(({ data }) => data.length > 100))
       return { status: 400, body: { code: 50_035, message: "Invalid Form Body: components" } };
     if (method === "PATCH") {

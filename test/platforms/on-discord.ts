@@ -52,8 +52,8 @@ export async function onDiscord(post: Post): Promise<Person & { fake: FakeDiscor
         token,
       );
     },
-    press(data, from) {
-      const token = tokens.get(OWNER) ?? "";
+    press(data, from, chat = OWNER) {
+      const token = tokens.get(chat) ?? "";
       const user = { id: from, username: `p${from}` };
       return send(
         {
@@ -61,7 +61,7 @@ export async function onDiscord(post: Post): Promise<Person & { fake: FakeDiscor
           id: String(1_000 + next()),
           application_id: "42",
           token: `press-${next()}`,
-          channel_id: `5${OWNER}`,
+          channel_id: `5${chat}`,
           context: 1,
           user,
           data: { custom_id: data },

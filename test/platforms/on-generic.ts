@@ -38,10 +38,10 @@ export async function onGeneric(post: Post): Promise<Person & { fake: FakeCallba
       const images = picture ? [`data:image/png;base64,${PNG.toString("base64")}`] : undefined;
       return send(JSON.stringify({ text, sender: from, conversation, images }), conversation, delivery);
     },
-    press(data, from) {
+    press(data, from, chat = OWNER) {
       const [, question, choice] = data.split(":");
       const answer = { question, choice: Number(choice) };
-      return send(JSON.stringify({ answer, sender: from, conversation: OWNER }), OWNER);
+      return send(JSON.stringify({ answer, sender: from, conversation: chat }), chat);
     },
     forged: async () => (await send("{}", OWNER, "m", undefined, Buffer.from("another key"))).status,
     old: async () => (await send("{}", OWNER, "m", Math.floor(Date.now() / 1_000) - 301)).status,

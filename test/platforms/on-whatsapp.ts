@@ -1,6 +1,6 @@
 /** A person on WhatsApp. */
 
-import { common, numbers, OWNER, type Person, type Post, timed } from "./person.ts";
+import { common, numbers, OWNER, type Person, type Post, type Said, timed } from "./person.ts";
 import {
   FakeWhatsApp,
   PHONE,
@@ -10,25 +10,27 @@ import {
   whatsappHeaders,
 } from "./whatsapp.ts";
 
-export async function onWhatsApp(post: Post): Promise<Person & { fake: FakeWhatsApp }> {
+type Batched = {
+  fake: FakeWhatsApp;
+  deliver(changes: ReadonlyArray<Record<string, unknown>>): Promise<Said>;
+};
+
+export async function onWhatsApp(post: Post): Promise<Person & Batched> {
   const next = numbers();
   const fake = await FakeWhatsApp.start();
+  const deliver = (values: ReadonlyArray<Record<string, unknown>>, chat: string) => {
+    const body = JSON.stringify({ entry: values.map((value) => ({ changes: [{ value }] })) });
+    const shown = () => fake.chat(chat);
+    return timed(post, "whatsapp", body, whatsappHeaders(body), () => undefined, shown);
+  };
   const send = async (message: Record<string, unknown>, from: string, chat = from) => {
     const value = {
       metadata: { phone_number_id: PHONE },
       contacts: [{ wa_id: from, profile: { name: `P ${from}` } }],
       messages: [{ from, timestamp: "1", ...message }],
     };
-    const body = JSON.stringify({ entry: [{ changes: [{ value }] }] });
     const before = fake.chat(from).length;
-    const said = await timed(
-      post,
-      "whatsapp",
-      body,
-      whatsappHeaders(body),
-      () => undefined,
-      () => fake.chat(chat),
-    );
+    const said = await deliver([value], chat);
     return Object.defineProperty(said, "words", { get: () => fake.chat(from)[before]?.text });
   };
   return {
@@ -51,16 +53,17 @@ export async function onWhatsApp(post: Post): Promise<Person & { fake: FakeWhats
         : { type: "text", text: { body: text } };
       return send({ id: `wamid.${delivery ?? next()}`, ...said }, from);
     },
-    press: (data, from) =>
+    press: (data, from, chat = OWNER) =>
       send(
         { id: `wamid.p${next()}`, type: "interactive", interactive: { button_reply: { id: data } } },
         from,
-        OWNER,
+        chat,
       ),
     async forged() {
       const headers = whatsappHeaders("{}", "another secret");
       return (await post("/webhooks/whatsapp/family", { method: "POST", headers, body: "{}" })).status;
     },
     limit: () => fake.limit(),
+    deliver: (values) => deliver(values, OWNER),
   };
 }

@@ -28,7 +28,8 @@ export type Person = {
   textMax: number;
   buttons: boolean;
   say(text: string, from: string, how?: Saying): Promise<Said>;
-  press(data: string, from: string): Promise<Said>;
+  /** @param chat whose; the owner's own without */
+  press(data: string, from: string, chat?: string): Promise<Said>;
   /** The platform's request with a signature that is wrong, or one that is old. */
   forged(): Promise<number>;
   old?(): Promise<number>;

@@ -36,6 +36,8 @@ export class FakeWhatsApp {
   readonly server: PlatformServer;
   readonly chats = new Map<string, Shown[]>();
   readonly read: string[] = [];
+  /** Closed: more than 24 hours since the person wrote. */
+  isWindowOpen = true;
   readonly #media = new Map<string, File>();
   #next = 500;
 
@@ -97,6 +99,7 @@ export class FakeWhatsApp {
   }
 
   #say(body: Message): Answer {
+    if (!this.isWindowOpen) return refuse(400, 131_047, "Re-engagement message");
     const { to, type, text, interactive, image, document } = body;
     if (!to) return refuse(400, 100, "to is required");
     const shown: Shown = { id: `wamid.${this.#id()}`, text: "", buttons: [] };
@@ -108,6 +111,8 @@ export class FakeWhatsApp {
       const said = interactive?.body.text ?? "";
       if (said.length > INTERACTIVE_MAX || buttons.length === 0 || buttons.length > BUTTONS_MAX)
         return refuse(400, 131_009, "Parameter value is not valid");
+      if (new Set(buttons.map(({ reply }) => reply.title)).size < buttons.length)
+        return refuse(400, 131_009, "Duplicate button titles");
       if (buttons.some(({ reply }) => reply.title.length > TITLE_MAX))
         return refuse(400, 131_009, "title: max 20");
       shown.text = said;

@@ -67,6 +67,8 @@ export type Channel<C extends Connection = Connection> = {
   textMax: number;
   /** Of a question with buttons. */
   questionMax: number;
+  /** ms after a person's last message in which something is delivered to them. Absent: always. */
+  windowMs?: number;
   /** Several messages in one breath become one turn. */
   merges: boolean;
   /** The message that stands already and waits to be edited into the first answer. */

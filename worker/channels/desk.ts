@@ -4,7 +4,7 @@ import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
-import { type MediaStore, mediaId, newMedia } from "../media.ts";
+import { filesOf, type MediaStore, mediaId, newMedia } from "../media.ts";
 import type { HomeStub } from "../objects.ts";
 import type { Transcript } from "../transcript.ts";
 import type { NewTurn, Origin, StoredCall, Turn } from "../transcript-rows.ts";
@@ -24,6 +24,8 @@ const UNFINISHED_MAX = 20;
 /** Of one turn, as its model is shown. */
 const PICTURES_MAX = 8;
 const DOWNLOAD_TRIES = 2;
+/** Where a message stands already and waits to be the answer, it is one also when there is nothing to say. */
+const DONE = "Done.";
 
 export type Delivery = {
   id: string;
@@ -75,6 +77,7 @@ export class ChatDesk {
       broughtBy: (turn) => this.#broughtBy(turn),
       media: (id) => host.media.get(id),
       question: (id) => this.question(id)?.question,
+      askedAt: () => host.transcript.turns().findLast(({ origin }) => origin.event === undefined)?.createdAt,
     });
   }
 
@@ -93,6 +96,7 @@ export class ChatDesk {
     const known = this.#known(delivery.id);
     if (known) return known.turn === null ? {} : { turn: known.turn };
     const { act } = delivery;
+    if (act.do !== "tell") this.#outbox.heard();
     if (act.do === "say") return this.#said(delivery, act);
     const words = act.do === "tell" ? act.text : await this.#commandWords(act.command, delivery);
     // Two of the same may have come while Home was asked.
@@ -104,9 +108,9 @@ export class ChatDesk {
 
   /** Over the chat; without an address for it, to who waits. */
   #say({ origin }: Delivery, words: string | undefined): Accepted {
-    if (words === undefined) return {};
-    if (!origin.reply) return { words };
-    this.#outbox.say(origin.reply, words);
+    if (!origin.reply) return words === undefined ? {} : { words };
+    if (words === undefined && !channelOf(origin.channel)?.opening) return {};
+    this.#outbox.say(origin.reply, words ?? DONE);
     this.#outbox.go();
     return {};
   }
@@ -248,9 +252,8 @@ export class ChatDesk {
   }
 
   #broughtBy(turn: number): string[] {
-    return this.#callsOf(turn).flatMap(({ outcome }) =>
-      (outcome?.media ?? []).flatMap((media) => ("id" in media ? [media.id] : [])),
-    );
+    const late = this.#host.transcript.turnAt(turn)?.origin.files ?? [];
+    return [...late, ...this.#callsOf(turn).flatMap(({ outcome }) => (outcome ? filesOf(outcome) : []))];
   }
 
   // ── pictures that people sent ───────────────────────────────────────────────────────────────────────
@@ -317,9 +320,9 @@ function callLine({ name, args, outcome }: StoredCall): string {
   return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
 }
 
-function replyOf(turn: Turn): Address | undefined {
+function replyOf({ origin }: Turn): Address | undefined {
   // SAFETY: `receive` is the only one who sets it, from an Address.
-  return turn.origin.reply as Address | undefined;
+  return origin.reply as Address | undefined;
 }
 
 /** A raster picture's media type by its first bytes. */

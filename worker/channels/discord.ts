@@ -131,34 +131,50 @@ function mayReply({ address }: DiscordLine): boolean {
   return Number(address.at) + TOKEN_LIFE_MS > Date.now();
 }
 
-/** @param path below the interaction's own webhook while that holds, else below the channel */
+/** "thinking …" stands until then; a job's result comes after the answer that took its place. */
+function isOpen(line: DiscordLine): boolean {
+  return mayReply(line) && line.address.late !== true;
+}
+
+/** Below the interaction's own webhook while that holds; else, or when Discord says that it is over, by the bot. */
 async function call(
   line: DiscordLine,
   method: "POST" | "PATCH",
   message: string | undefined,
-  body: Record<string, unknown> | FormData,
+  body: Body,
 ): Promise<Record<string, unknown>> {
   const { connection, address } = line;
-  const byToken = mayReply(line);
-  const base = byToken
-    ? `${connection.base_url}/webhooks/${address.application}/${address.token}`
-    : `${connection.base_url}/channels/${address.channel}/messages`;
-  const path = byToken
-    ? message === undefined
-      ? "?wait=true"
-      : `/messages/${message}`
-    : message
-      ? `/${message}`
-      : "";
-  const headers: Record<string, string> = byToken ? {} : { authorization: `Bot ${connection.token}` };
   const what = `discord ${method}`;
-  const reply =
-    body instanceof FormData
-      ? await send(what, base + path, { method, headers, body })
-      : await postJson(what, base + path, body, headers, method);
-  return resultOf(what, reply);
+  if (mayReply(line)) {
+    const base = `${connection.base_url}/webhooks/${address.application}/${address.token}`;
+    const path = message === undefined ? "?wait=true" : `/messages/${message}`;
+    const reply = await request(what, base + path, method, body);
+    if (!TOKEN_OVER.includes(Number(reply.body.code))) return resultOf(what, reply);
+  }
+  const base = `${connection.base_url}/channels/${address.channel}/messages`;
+  const bot = { authorization: `Bot ${connection.token}` };
+  // Only the token knows the answer by this name.
+  if (message === undefined || message === ORIGINAL)
+    return resultOf(what, await request(what, base, "POST", body, bot));
+  return resultOf(what, await request(what, `${base}/${message}`, method, body, bot));
 }
 
+type Body = Record<string, unknown> | FormData;
+
+function request(
+  what: string,
+  url: string,
+  method: string,
+  body: Body,
+  headers: Record<string, string> = {},
+) {
+  return body instanceof FormData
+    ? send(what, url, { method, headers, body })
+    : postJson(what, url, body, headers, method);
+}
+
+/** `Unknown Webhook`, `Invalid Webhook Token`. */
+const TOKEN_OVER = [10_015, 50_027];
 /** `Unknown Message`: it was deleted, or belongs to another's token. */
 const UNKNOWN_MESSAGE = 10_008;
 
@@ -206,7 +222,7 @@ export const discord: Channel<DiscordConnection> = {
   questionMax: 2_000,
   // Each interaction waits for an answer of its own.
   merges: false,
-  opening: (line) => (mayReply(line) ? ORIGINAL : undefined),
+  opening: (line) => (isOpen(line) ? ORIGINAL : undefined),
   read,
   text: (line, markdown, sending) => sayText(line, markdown, sending),
   question: (line, markdown, buttons, { nonce }) => sayText(line, markdown, { nonce, buttons }),
@@ -222,7 +238,7 @@ export const discord: Channel<DiscordConnection> = {
   },
   async status(line, text, edit) {
     // Once the token is over there is no message of ours to change.
-    if (!mayReply(line)) return undefined;
+    if (!isOpen(line)) return undefined;
     await sayText(line, text, { edit: edit ?? ORIGINAL });
     return ORIGINAL;
   },

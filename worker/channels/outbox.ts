@@ -17,8 +17,12 @@ import { splitMarkdown } from "./split.ts";
 const TRIES_MAX = 14;
 const FIRST_PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 300_000;
+/** What waits until the person writes again is given up after this. */
+const HOLD_MS = 30 * 86_400_000;
 /** Platforms allow about an edit a second in a chat; what comes in between is left out. */
 const STATUS_EVERY_MS = 1_500;
+/** Below a question, in the same message, stands what became of it. */
+const DECISION_ROOM = 400;
 /** A person always gets an answer. */
 const NO_WORDS = "(The answer is empty.)";
 /** Telegram shows it for 5 s. */
@@ -53,6 +57,8 @@ export type OutboxHost = {
   broughtBy(turn: number): string[];
   media(id: string): KeptMedia | undefined;
   question(id: string): ShownQuestion | undefined;
+  /** When somebody last asked something here, epoch ms. */
+  askedAt(): number | undefined;
 };
 
 type Way = { channel: Channel; line: Line };
@@ -65,6 +71,9 @@ export class Outbox {
   /** The newest line of what devices do; shown when nothing else is to be sent. */
   #status: { turn: number; address: Address } | undefined;
   #statusAt = 0;
+  #heardAt = 0;
+  /** The platform wants to be left alone until then, by whatever it learned that. */
+  #quietUntil = 0;
   #typedAt = 0;
 
   constructor(host: OutboxHost) {
@@ -116,10 +125,15 @@ export class Outbox {
 
   typing(address: Address): void {
     const now = Date.now();
-    if (now - this.#typedAt < TYPING_EVERY_MS) return;
+    if (now - this.#typedAt < TYPING_EVERY_MS || now < this.#quietUntil) return;
     this.#typedAt = now;
     // Nothing hangs on it, not even on CHANNELS being right.
-    this.#host.later(this.#showTyping(address).catch(() => {}));
+    this.#host.later(this.#showTyping(address).catch((error: unknown) => this.#refused(error)));
+  }
+
+  #refused(error: unknown): void {
+    if (!(error instanceof PlatformError) || error.refusal.kind !== "again") return;
+    this.#quietUntil = Math.max(this.#quietUntil, Date.now() + error.refusal.afterMs);
   }
 
   async #showTyping(address: Address): Promise<void> {
@@ -136,6 +150,13 @@ export class Outbox {
     this.#sql.exec("UPDATE reply SET turn = NULL");
     this.#sql.exec("DELETE FROM status_message");
     this.#status = undefined;
+  }
+
+  /** A person wrote: what waited for that may go. */
+  heard(): void {
+    this.#heardAt = Date.now();
+    const held = this.#heardAt + HOLD_MS / 2;
+    this.#sql.exec("UPDATE reply SET not_before = 0, attempts = 0 WHERE not_before > ?", held);
   }
 
   /** Sets the sender going. Never awaited. */
@@ -163,7 +184,8 @@ export class Outbox {
 
   async #sendAll(): Promise<void> {
     for (let row = this.#next(); row; row = this.#next()) {
-      if (row.not_before > Date.now()) return await this.#host.wakeBy(row.not_before);
+      const notBefore = Math.max(row.not_before, this.#quietUntil);
+      if (notBefore > Date.now()) return await this.#host.wakeBy(notBefore);
       await this.#host.lease();
       await this.#send(row);
     }
@@ -181,6 +203,8 @@ export class Outbox {
       // SAFETY: this class wrote it, or Transcript.finish from the address that the route made.
       const way = await this.#way(JSON.parse(row.address) as Address);
       if (!way) throw new PlatformError({ kind: "never" }, "its connection is not there any more");
+      if (row.kind !== "words" && this.#isUnheard(way.channel))
+        throw new PlatformError({ kind: "unheard" }, "the person has written nothing for too long");
       if (row.kind === "question") return await this.#sendQuestion(row, way);
       if (row.kind === "closed") await this.#sendClosed(row, way);
       else await this.#sendAnswer(row, way);
@@ -190,14 +214,27 @@ export class Outbox {
     }
   }
 
+  #isUnheard({ windowMs }: Channel): boolean {
+    const heardAt = Math.max(this.#heardAt, this.#host.askedAt() ?? Number.POSITIVE_INFINITY);
+    return windowMs !== undefined && heardAt + windowMs < Date.now();
+  }
+
   #failed(row: ReplyRow, error: unknown): void {
+    this.#refused(error);
     const refusal = error instanceof PlatformError ? error.refusal : { kind: "again" as const, afterMs: 0 };
     const attempts = row.attempts + 1;
-    const dead = refusal.kind !== "again" || attempts >= TRIES_MAX;
+    const held = refusal.kind === "unheard" && attempts < TRIES_MAX;
+    const dead = !held && (refusal.kind !== "again" || attempts >= TRIES_MAX);
     const event = dead ? "reply.dead" : "reply.postponed";
     logError(event, error, { conversation: this.#host.name(), kind: row.kind, attempts });
     if (dead) {
       this.#delete(row.id);
+      return;
+    }
+    if (held) {
+      // Its last try, unless the person writes.
+      const values = [TRIES_MAX - 1, Date.now() + HOLD_MS, row.id];
+      this.#sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", ...values);
       return;
     }
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** row.attempts, PAUSE_MAX_MS);
@@ -250,7 +287,8 @@ export class Outbox {
     const words = questionWords(question);
     const buttons = choicesOf(question);
     // Whoever decides must see all of it: what does not fit above the buttons goes before them.
-    const before = words.length > channel.questionMax ? splitMarkdown(words, channel.textMax) : [];
+    const fits = words.length <= channel.questionMax - DECISION_ROOM;
+    const before = fits ? [] : splitMarkdown(words, channel.textMax);
     for (let at = row.parts; at < before.length; at += 1) {
       await channel.text(line, before[at] ?? "", { nonce: `${row.nonce}.${at}` });
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
@@ -285,7 +323,7 @@ export class Outbox {
   async #showStatus(): Promise<void> {
     const status = this.#status;
     this.#status = undefined;
-    if (status && Date.now() - this.#statusAt >= STATUS_EVERY_MS)
+    if (status && Date.now() - this.#statusAt >= STATUS_EVERY_MS && Date.now() >= this.#quietUntil)
       await this.#setStatus(status.turn, status.address);
   }
 
@@ -305,9 +343,7 @@ export class Outbox {
         this.#sql.exec("INSERT OR REPLACE INTO status_message (turn, message) VALUES (?, ?)", turn, message);
     } catch (error) {
       logError("status.failed", error, { conversation: this.#host.name() });
-      const after =
-        error instanceof PlatformError && error.refusal.kind === "again" ? error.refusal.afterMs : 0;
-      this.#statusAt = Date.now() + after;
+      this.#refused(error);
     }
   }
 

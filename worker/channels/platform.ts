@@ -12,6 +12,8 @@ export type Refusal =
   | { kind: "again"; afterMs: number }
   /** The message that was to be edited is not there, or cannot be edited any more. */
   | { kind: "not_editable" }
+  /** Not before the person has written again. */
+  | { kind: "unheard" }
   /** It will never work. */
   | { kind: "never" };
 

@@ -7,6 +7,8 @@ export type ShownQuestion = TurnQuestion;
 
 /** More than a keyboard shows. */
 const CHOICES_MAX = 20;
+/** Whoever wrote a longer answer has it above. */
+const SHOWN_MAX = 200;
 const APPROVAL = ["approve", "deny"] as const;
 
 /** What a button answers, by its place. */
@@ -51,6 +53,7 @@ export function closedWords(question: ShownQuestion | undefined): string {
   if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
   if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";
   const who = by === undefined ? "" : ` by ${by}`;
-  if (!approval) return `✔ Answered${who}: ${answer}`;
+  if (!approval)
+    return `✔ Answered${who}: ${answer.length > SHOWN_MAX ? `${answer.slice(0, SHOWN_MAX)} …` : answer}`;
   return answer === "approve" ? `✔ Approved${who}.` : `✖ Denied${who}.`;
 }

@@ -17,6 +17,8 @@ import { type Connection, ROLES, type Role } from "./settings.ts";
 
 /** Platforms send less; pictures come as references. */
 const BODY_MAX_BYTES = 512 * 1024;
+/** Here they come in the body. */
+const GENERIC_BODY_MAX_BYTES = 3 * 1024 * 1024;
 const TEXT_MAX_CHARS = 32_000;
 
 export const channels = new Hono<App>();
@@ -24,7 +26,8 @@ export const channels = new Hono<App>();
 channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
   await countAddress(c);
   const { channel, connection } = await addressed(c);
-  const body = await readBytes(c, BODY_MAX_BYTES);
+  const isGeneric = connection.channel === "generic";
+  const body = await readBytes(c, isGeneric ? GENERIC_BODY_MAX_BYTES : BODY_MAX_BYTES);
   const request = { method: c.req.method, url: new URL(c.req.url), headers: c.req.raw.headers, body };
   // Only WhatsApp asks with GET, and says so in its query.
   if (c.req.method === "GET" && connection.channel !== "whatsapp")
@@ -38,7 +41,7 @@ channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
       received.message,
     );
   if (received.as === "handled") return received.response;
-  if (connection.channel === "generic" && connection.callback_url === undefined)
+  if (isGeneric && connection.callback_url === undefined)
     return await answerHere(c, connection, received.events, received.ack);
   const acks: Ack[] = [];
   for (const event of received.events) {

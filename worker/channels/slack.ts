@@ -17,6 +17,7 @@ import { render, slackMrkdwn } from "./dialect.ts";
 import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
 import type { SlackConnection } from "./settings.ts";
 import { fromHex, isHmac, isRecent } from "./signature.ts";
+import { splitMarkdown } from "./split.ts";
 
 const id = z.string().check(z.regex(/^[A-Za-z0-9._-]{1,64}$/));
 const Event = z.looseObject({
@@ -166,9 +167,13 @@ async function whisper(line: Line<SlackConnection>, words: string): Promise<void
   await call(line, "chat.postEphemeral", { ...place(line.address), user: line.address.user, text: words });
 }
 
+/** Of `markdown_text`. */
+const TEXT_MAX = 12_000;
+
 /** A whole answer that calls nobody: neither a channel nor a person. */
 function harmless(markdown: string): string {
-  return markdown.replace(/<(?=[!@#])/g, "<\u200b");
+  const safe = markdown.replace(/<(?=[!@#])/g, "<\u200b");
+  return safe.length <= TEXT_MAX ? safe : markdown.replace(/<(?=[!@#])/g, "‹");
 }
 
 async function call(
@@ -216,16 +221,25 @@ async function sayText(
   return typeof ts === "string" ? ts : edit;
 }
 
-function section(markdown: string): Record<string, unknown> {
-  return { type: "section", text: { type: "mrkdwn", text: render(markdown, slackMrkdwn) } };
+/** Of one section, after the escapes. */
+const SECTION_MAX = 3_000;
+/** No text of this length is longer than a section then: the longest escape makes five of one. */
+const ALWAYS_FITS = SECTION_MAX / 5;
+
+function sections(markdown: string): unknown[] {
+  const fits = render(markdown, slackMrkdwn).length <= SECTION_MAX;
+  return (fits ? [markdown] : splitMarkdown(markdown, ALWAYS_FITS)).map((part) => ({
+    type: "section",
+    text: { type: "mrkdwn", text: render(part, slackMrkdwn) },
+  }));
 }
 
 /** What Slack lets a button say. */
 const LABEL_MAX = 75;
 
 export const slack: Channel<SlackConnection> = {
-  textMax: 12_000,
-  // 3,000 of a section, after the escapes.
+  textMax: TEXT_MAX,
+  // All blocks of a message fail at about 13,000, after the escapes.
   questionMax: 2_000,
   merges: true,
   read,
@@ -239,10 +253,10 @@ export const slack: Channel<SlackConnection> = {
     }));
     const text = render(markdown, slackMrkdwn);
     const actions = elements.length > 0 ? [{ type: "actions", elements }] : [];
-    return sayText(line, { text, blocks: [section(markdown), ...actions] }, undefined);
+    return sayText(line, { text, blocks: [...sections(markdown), ...actions] }, undefined);
   },
   async close(line, message, markdown) {
-    await sayText(line, { text: render(markdown, slackMrkdwn), blocks: [section(markdown)] }, message);
+    await sayText(line, { text: render(markdown, slackMrkdwn), blocks: sections(markdown) }, message);
   },
   async attachment(line, { name, mediaType, data }) {
     const query = new URLSearchParams({ filename: name, length: String(data.length) });

@@ -6,6 +6,7 @@
 
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { logInfo } from "../log.ts";
 import {
   type Act,
   type Channel,
@@ -17,7 +18,7 @@ import {
   readButton,
 } from "./channel.ts";
 import { render, whatsappText } from "./dialect.ts";
-import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
+import { download, isOn, PlatformError, postJson, type Refusal, type Reply, send } from "./platform.ts";
 import type { WhatsAppConnection } from "./settings.ts";
 import { fromHex, isHmac, isSame } from "./signature.ts";
 
@@ -30,6 +31,11 @@ const Message = z.looseObject({
   interactive: z.optional(z.looseObject({ button_reply: z.optional(z.looseObject({ id: z.string() })) })),
 });
 type Message = z.infer<typeof Message>;
+/** What became of a message of ours: sent, delivered, read, failed. */
+const Status = z.looseObject({
+  status: z.optional(z.string()),
+  errors: z.optional(z.array(z.looseObject({ code: z.optional(z.number()) }))),
+});
 const Body = z.looseObject({
   entry: z
     .array(
@@ -48,6 +54,7 @@ const Body = z.looseObject({
                 ),
               ),
               messages: z.optional(z.array(Message).check(z.maxLength(100))),
+              statuses: z.optional(z.array(Status).check(z.maxLength(1_000))),
             }),
           }),
         ),
@@ -72,6 +79,7 @@ async function read(request: RawRequest, connection: WhatsAppConnection): Promis
         : [],
     ),
   );
+  logFailed(read.value, connection);
   const response = () => new Response(null, { status: 200 });
   if (events.length === 0) return { as: "handled", response: response() };
   return {
@@ -84,6 +92,13 @@ async function read(request: RawRequest, connection: WhatsAppConnection): Promis
       }),
     }),
   };
+}
+
+/** It took the message and then did not deliver it: which one of ours that was, nothing here knows any more. */
+function logFailed({ entry }: z.infer<typeof Body>, { connection }: WhatsAppConnection): void {
+  for (const { value } of entry.flatMap(({ changes }) => changes))
+    for (const { status, errors = [] } of value.statuses ?? [])
+      if (status === "failed") logInfo("whatsapp.undelivered", { connection, code: errors[0]?.code });
 }
 
 /** How Meta asks whether this address is ours. */
@@ -154,6 +169,8 @@ function authorization({ token }: WhatsAppConnection): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
+/** More than 24 hours since the person wrote. */
+const RE_ENGAGEMENT = 131_047;
 /** Limits of a minute, an hour, a pair of numbers; the application's own. They come as 400. */
 const PASSING = [4, 80_007, 130_429, 131_048, 131_056];
 /** WhatsApp says nothing of when. */
@@ -163,8 +180,9 @@ function resultOf({ status, body }: Reply): Record<string, unknown> {
   if (status >= 200 && status < 300) return body;
   const { code, message = "" } = (body.error ?? {}) as { code?: unknown; message?: unknown };
   const again = typeof code === "number" && PASSING.includes(code);
+  const refusal: Refusal = again ? { kind: "again", afterMs: LIMIT_PAUSE_MS } : { kind: "never" };
   throw new PlatformError(
-    again ? { kind: "again", afterMs: LIMIT_PAUSE_MS } : { kind: "never" },
+    code === RE_ENGAGEMENT ? { kind: "unheard" } : refusal,
     `whatsapp: ${status} ${String(code)} ${String(message).slice(0, 200)}`,
   );
 }
@@ -176,6 +194,8 @@ const IMAGE_TYPES = ["image/png", "image/jpeg"];
 const IMAGE_MAX_BYTES = 5 * 1024 * 1024;
 
 export const whatsapp: Channel<WhatsAppConnection> = {
+  // Meta's window for what is no template.
+  windowMs: 24 * 3_600_000,
   textMax: 4_000,
   questionMax: 1_000,
   merges: true,
@@ -185,9 +205,13 @@ export const whatsapp: Channel<WhatsAppConnection> = {
     const body = render(markdown, whatsappText);
     // More than it can show: /answer takes the number.
     if (buttons.length === 0 || buttons.length > BUTTONS_MAX) return post(line, text(body));
-    const replies = buttons.map(({ label, data }) => ({
+    const replies = buttons.map(({ label, data }, at) => ({
       type: "reply",
-      reply: { id: data, title: label.slice(0, TITLE_MAX) },
+      // Two that begin alike would have the same title, which is refused; the whole stands above, by its number.
+      reply: {
+        id: data,
+        title: label.length > TITLE_MAX ? `${at + 1}. ${label}`.slice(0, TITLE_MAX) : label,
+      },
     }));
     return post(line, {
       type: "interactive",

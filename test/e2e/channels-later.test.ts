@@ -1,0 +1,211 @@
+/** What comes late: a job's result, an answer after the platform's own time for it, several messages at once. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { everybody, MEMBER, OWNER, type Person, type Said } from "../platforms/people.ts";
+import { saying, shows } from "../platforms/seeing.ts";
+import type { Shown } from "../platforms/server.ts";
+import { type Step, script } from "../scripted-model.ts";
+import { until } from "../wait.ts";
+import { useStack } from "./stack.ts";
+
+const HOUR_MS = 3_600_000;
+
+const vars: Record<string, string> = {};
+const stack = useStack({ vars }, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "eye", env, top: { policy: { device: "allow" } } });
+  await stack.gateway.online("eye");
+});
+const PEOPLE = await everybody((path, init) => fetch(`${stack.gateway.url}${path}`, init));
+const OTHERS = ["1201", "1202", "1203", "1204"];
+const role_of = Object.fromEntries([OWNER, MEMBER, ...OTHERS].map((id) => [id, "owner"]));
+vars.CHANNELS = JSON.stringify(Object.values(PEOPLE).map(({ settings }) => ({ ...settings, role_of })));
+afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.close())));
+const { discord, whatsapp } = PEOPLE;
+
+/** A chat, whoever spoke there last. */
+const chat = (shown: () => Shown[]): Said => ({ status: 200, ms: 0, words: undefined, shown });
+/** What the bot itself wrote where this person asks. */
+const byBot = (from: string) => chat(() => discord.fake.channels.get(`5${from}`) ?? []);
+
+const call = (action: string, params: object): Step => ({
+  calls: [{ arguments: { agent_id: "eye", action, params } }],
+});
+
+/** While the gateway is down: the same statement for each conversation. */
+function changeRows(sql: string): void {
+  const files = readdirSync(stack.gatewayDir, { recursive: true, encoding: "utf8" });
+  for (const file of files.filter((name) => name.endsWith(".sqlite"))) {
+    const rows = new DatabaseSync(join(stack.gatewayDir, file));
+    if (rows.prepare("SELECT 1 FROM sqlite_master WHERE name = 'turn'").get()) rows.exec(sql);
+    rows.close();
+  }
+}
+
+describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
+  test("a job's result and its picture come later, as a message of its own below the first answer", async () => {
+    const { channel } = person;
+    const steps = [
+      call("job", { ms: 300, bytes: 5_000 }),
+      { text: `begun for ${channel}` },
+      { text: `later for ${channel}: $notes` },
+    ];
+    const said = await person.say(script(...steps), OWNER);
+    await saying(said, `begun for ${channel}`);
+    await saying(said, new RegExp(`later for ${channel}: .*done after 300 ms`, "s"));
+    const { id } = await shows(said, ({ file }) => file?.bytes === 5_000, "the job's picture");
+    const at = (text: string) => said.shown().findIndex((one) => one.text.includes(text));
+    expect(at(`begun for ${channel}`)).toBeGreaterThanOrEqual(0);
+    expect(at(`later for ${channel}`)).toBeGreaterThan(at(`begun for ${channel}`));
+    expect(said.shown().findIndex((one) => one.id === id)).toBeGreaterThan(at(`later for ${channel}`));
+  });
+});
+
+describe("discord", () => {
+  test("its token is refused before its time: the bot says it", async () => {
+    const [from = ""] = OTHERS;
+    const said = await discord.say(
+      script({ hold: "refused", step: { text: "by the bot, since the token is refused" } }),
+      from,
+      { delivery: "8801" },
+    );
+    expect(said.status).toBe(200);
+    discord.fake.interactions.delete("tok-8801");
+    stack.model.release("refused");
+    await saying(byBot(from), "by the bot, since the token is refused");
+  });
+});
+
+describe("whatsapp", () => {
+  test("several people's messages and news in one request: each is taken once, one person's are one turn", async () => {
+    const [one = "", two = ""] = OTHERS;
+    const value = (messages: unknown[], more = {}) => ({
+      metadata: { phone_number_id: whatsapp.settings.phone_number_id },
+      contacts: [one, two].map((wa_id) => ({ wa_id, profile: { name: wa_id } })),
+      messages,
+      ...more,
+    });
+    const of = (id: string) => chat(() => whatsapp.fake.chat(id));
+    const text = (id: string, from: string, body: string) => ({ id, from, type: "text", text: { body } });
+    const batch = [
+      value([
+        text("wamid.b1", one, "First, "),
+        text("wamid.b2", two, script({ text: "two is answered" })),
+        text("wamid.b3", one, script({ text: "one is answered" })),
+        { id: "wamid.b4", from: one, type: "reaction", reaction: { emoji: "👍" } },
+      ]),
+      {
+        metadata: { phone_number_id: "999" },
+        messages: [text("wamid.b5", one, script({ text: "not ours" }))],
+      },
+      value([], { statuses: [{ id: "wamid.x", status: "failed", errors: [{ code: 131_026 }] }] }),
+    ];
+    expect((await whatsapp.deliver(batch)).status).toBe(200);
+    await Promise.all([saying(of(one), "one is answered"), saying(of(two), "two is answered")]);
+    expect((await whatsapp.deliver(batch)).status).toBe(200);
+    await saying(await whatsapp.say(script({ text: "and then" }), one), "and then");
+    expect(
+      of(one)
+        .shown()
+        .filter(({ text }) => text === "one is answered"),
+    ).toHaveLength(1);
+    expect(of(two).shown()).toHaveLength(1);
+    expect(JSON.stringify(stack.model.requests)).not.toContain("not ours");
+  });
+
+  test("a limit with Retry-After is obeyed", async () => {
+    whatsapp.server.limit(
+      1,
+      () => ({ status: 429, headers: { "retry-after": "1" } }),
+      (path) => path.endsWith("/messages"),
+    );
+    const step = { hold: "limited", step: { text: "after a second" } };
+    const said = await whatsapp.say(script(step), OTHERS[2] ?? "");
+    // "Typing" learns of it, and what is said after it keeps to it.
+    await until(() => whatsapp.server.calls.some(({ status }) => status === 429), { what: "a refusal" });
+    stack.model.release("limited");
+    await saying(said, "after a second");
+    expect(whatsapp.server.tooEarly).toEqual([]);
+  });
+});
+
+describe("time passes while a turn runs", () => {
+  const [, dan = "", , wanda = ""] = OTHERS;
+  let fromWanda: Said;
+
+  // The time is moved in the rows; the gateway is down meanwhile, as it may be.
+  beforeAll(async () => {
+    const long = Array.from({ length: 120 }, (_, at) => `line ${at} of the long answer`).join("\n");
+    const lost: Step = { hang: "before" };
+    const steps: Step[] = [
+      lost,
+      call("picture", { bytes: 3_000 }),
+      call("ask_me", { text: "Go on?", options: ["yes", "no"] }),
+      { text: `${long}\nThe end: $results` },
+    ];
+    await discord.say(script(...steps), dan, { delivery: "8802" });
+    fromWanda = await whatsapp.say(script(lost, { text: "an answer a day later" }), wanda);
+    const isAsked = (text: string) =>
+      stack.model.requests.some(({ messages }) => JSON.stringify(messages).includes(text));
+    await until(() => isAsked("Go on?") && isAsked("a day later"), { what: "the model is asked" });
+    await stack.worker.kill();
+    changeRows(
+      `UPDATE turn SET created_at = created_at - ${25 * HOUR_MS},
+       origin = json_set(origin, '$.reply.at', json_extract(origin, '$.reply.at') - 901000)`,
+    );
+    discord.fake.interactions.delete("tok-8802");
+    await stack.startWorker();
+    await stack.gateway.online("eye");
+  });
+
+  test("discord, 15 minutes: parts, picture, question and its end come from the bot", async () => {
+    const said = byBot(dan);
+    const asked = await shows(said, ({ buttons }) => buttons.length === 2, "the question");
+    await discord.press(asked.buttons[0]?.data ?? "", dan, dan);
+    await saying(said, /The end: .*the answer was: yes/s);
+    await shows(said, ({ file }) => file?.bytes === 3_000, "the picture");
+    const shown = said.shown();
+    expect(shown.filter(({ text }) => text.includes("of the long answer")).length).toBeGreaterThan(1);
+    expect(shown.find(({ id }) => id === asked.id)?.buttons).toEqual([]);
+    expect(discord.server.calls.filter(({ path }) => path.includes("tok-8802"))).toEqual([]);
+    const posted = discord.server.calls
+      .filter(({ path, method }) => path === `/channels/5${dan}/messages` && method === "POST")
+      .map(({ body }) => /"nonce":"([^"]+)"/.exec(body.toString("utf8"))?.[1]);
+    // Each by its own name, so that a repeat is dropped.
+    expect(new Set(posted).size).toBe(posted.length);
+    expect(posted).not.toContain(undefined);
+  });
+
+  test("whatsapp, 24 hours: nothing is sent until the person writes, and then that comes first", async () => {
+    const messages = () =>
+      whatsapp.server.calls.filter(
+        ({ path, body }) => path.endsWith("/messages") && body.includes(`"to":"${wanda}"`),
+      );
+    await until(() => stack.worker.lines.some((line) => line.includes("reply.postponed")), {
+      within: 20_000,
+      what: "the answer is held",
+    });
+    expect(messages()).toEqual([]);
+    await whatsapp.say("/help", wanda);
+    await saying(fromWanda, "in your own words");
+    expect(fromWanda.shown()[0]?.text).toBe("an answer a day later");
+
+    // By the platform's own clock, too.
+    whatsapp.fake.isWindowOpen = false;
+    await whatsapp.say(script({ text: "what the platform refused" }), wanda);
+    await until(() => messages().some(({ status }) => status === 400), { what: "a refusal" });
+    const refused = messages().length;
+    whatsapp.fake.isWindowOpen = true;
+    const next = await whatsapp.say(script({ text: "what came after it" }), wanda);
+    await saying(next, "what came after it");
+    expect(
+      fromWanda
+        .shown()
+        .map(({ text }) => text)
+        .slice(-2),
+    ).toEqual(["what the platform refused", "what came after it"]);
+    expect(messages()).toHaveLength(refused + 2);
+  });
+});

@@ -1,0 +1,210 @@
+/** Who may what in a chat, what devices ask there, and which words belong to which conversation. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { everybody, GUEST, MEMBER, OWNER, type Person } from "../platforms/people.ts";
+import { saying, shows } from "../platforms/seeing.ts";
+import type { Shown } from "../platforms/server.ts";
+import { type Step, script } from "../scripted-model.ts";
+import { until } from "../wait.ts";
+import { useStack } from "./stack.ts";
+
+const vars: Record<string, string> = {};
+const stack = useStack({ vars }, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  const top = { policy: { file_write: "ask" } };
+  await Promise.all(["eye", "shed"].map((id) => stack.startAgent({ id, env, top })));
+  await Promise.all(["eye", "shed"].map((id) => stack.gateway.online(id)));
+});
+const PEOPLE = await everybody((path, init) => fetch(`${stack.gateway.url}${path}`, init));
+/** More owners: each test has a chat of its own. */
+const OWNERS = { asked: "1101", long: "1102", any: "1103", burst: "1104", sees: "1105", edits: "1106" };
+vars.CHANNELS = JSON.stringify(
+  Object.values(PEOPLE).map(({ settings }) => ({
+    ...settings,
+    role_of: {
+      [OWNER]: "owner",
+      [MEMBER]: "member",
+      [GUEST]: "guest",
+      ...Object.fromEntries(Object.values(OWNERS).map((id) => [id, "owner"])),
+    },
+    agents: { guest: ["eye"] },
+  })),
+);
+afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.close())));
+
+const ALL = Object.values(PEOPLE) as Person[];
+const call = (action: string, params: object, agent_id = "eye"): Step => ({
+  calls: [{ arguments: { agent_id, action, params } }],
+});
+const RESULTS = { text: "$results" };
+const askedWith = (text: string) =>
+  stack.model.requests.filter(({ messages }) => JSON.stringify(messages).includes(text));
+
+describe.each(ALL)("$channel", (person) => {
+  const { channel } = person;
+
+  test("roles: a guest sees and reaches only the agents of guests, and reads; a member reaches all, and does not approve", async () => {
+    const seen = await saying(await person.say("/agents", GUEST), /eye \(online\)/);
+    expect(seen.text).not.toContain("shed");
+    const reached = await person.say(script(call("cpu", {}, "shed"), { text: "guest: $results" }), GUEST);
+    await saying(reached, /guest: .*shed/s);
+    const read = await person.say(script(call("cpu", {}), { text: "guest read: $results" }), GUEST);
+    expect((await saying(read, "guest read: ")).text).not.toContain("Error");
+    expect(
+      askedWith("guest read: ")[0]
+        ?.tools.map((tool) => tool.function.description)
+        .join(),
+    ).not.toContain("shed");
+
+    await saying(await person.say("/agents", MEMBER), /shed \(online\)/);
+    const file = `member-${channel}.txt`;
+    const write = call("write", { path: file, content: "x" }, "shed");
+    const said = await person.say(script(write, RESULTS), MEMBER);
+    const { buttons } = await shows(said, (one) => one.buttons.length === 2, "the buttons");
+    const refused = await person.press(buttons[0]?.data ?? "", MEMBER, MEMBER);
+    await until(() => refused.words !== undefined, { what: "words for the member" });
+    expect(refused.words).toMatch(/Only somebody who is allowed/);
+    expect(existsSync(join(stack.workspaceOf("shed"), file))).toBe(false);
+    const stopped = await person.say("/stop", MEMBER);
+    await saying(said, "No longer needed");
+    await saying(said, "Cancelled.");
+    if (channel === "discord") await saying(stopped, "Done.");
+  });
+
+  test("a device's question: by its button, by nobody else; by /answer with words, or with a number", async () => {
+    const asks = (text: string, options?: string[]) =>
+      script(call("ask_me", { text, ...(options && { options }) }), RESULTS);
+    const chosen = await person.say(asks("Which bed?", ["roses & co", "tulips"]), OWNERS.asked);
+    const { buttons } = await shows(chosen, (one) => one.buttons.length === 2, "two options");
+    const other = await person.press(buttons[1]?.data ?? "", MEMBER, OWNERS.asked);
+    await until(() => other.words !== undefined, { what: "words for who was not asked" });
+    expect(other.words).toMatch(/not yours|not open/);
+    await person.press(buttons[0]?.data ?? "", OWNERS.asked, OWNERS.asked);
+    await saying(chosen, /the answer was: roses (&|&amp;) co/);
+    await saying(chosen, /✔ Answered by .*: roses/);
+
+    const free = await person.say(asks("How long?"), OWNERS.asked);
+    await saying(free, "How long?");
+    const answered = await person.say("/answer ten minutes", OWNERS.asked);
+    await saying(free, "the answer was: ten minutes");
+    // An interaction waits for words of its own; elsewhere the next message is the answer.
+    if (channel === "discord") await saying(answered, "Done.");
+
+    const options = ["a very long option, the first", "a very long option, the second", "c", "d"];
+    const many = await person.say(asks("Which of four?", options), OWNERS.asked);
+    const four = await saying(many, "Which of four?");
+    expect(four.buttons.length).toBe(channel === "whatsapp" ? 0 : 4);
+    await person.say("/answer 2", OWNERS.asked);
+    await saying(many, "the answer was: a very long option, the second");
+
+    const alike = await person.say(asks("Which of two?", options.slice(0, 2)), OWNERS.asked);
+    const two = await saying(alike, "Which of two?");
+    expect(new Set(two.buttons.map(({ label }) => label)).size).toBe(2);
+    await person.press(two.buttons[1]?.data ?? "", OWNERS.asked, OWNERS.asked);
+    await until(() => alike.shown().filter(({ text }) => text.includes("option, the second")).length > 1);
+  });
+
+  test("a long approval is shown whole, then its buttons; and they go when it is decided", async () => {
+    // Escapes make it longer still; about 13,000 characters, more than any platform takes at once.
+    const lines = Array.from({ length: 400 }, (_, at) => `<${at}> && rm '${at}'; # \`x\` line`);
+    const write = call("write", { path: `long-${channel}.txt`, content: lines.join("\n") });
+    const said = await person.say(script(write, { text: `long ${channel}: $results` }), OWNERS.long);
+    const before = said.shown().length;
+    const asked = await shows(said, (one) => one.buttons.length === 2, "the buttons");
+    expect(asked.text).toContain("eye");
+    const whole = said
+      .shown()
+      .map(({ text }) => text)
+      .join("\n")
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&amp;", "&");
+    expect(lines.filter((_, at) => !whole.includes(`<${at}>`))).toEqual([]);
+    expect(said.shown().length).toBeGreaterThan(before);
+    await person.press(asked.buttons[1]?.data ?? "", OWNERS.long, OWNERS.long);
+    await saying(said, "✖ Denied");
+    await saying(said, `long ${channel}: `);
+    if (channel !== "whatsapp" && channel !== "generic")
+      expect(said.shown().find(({ id }) => id === asked.id)?.buttons).toEqual([]);
+  });
+
+  test("an approval of any length loses its buttons when it is decided", async () => {
+    const pressed = new Set<string>();
+    for (const [at, content] of ["&".repeat(1_500), "x".repeat(1_600), "y".repeat(1_690)].entries()) {
+      const write = call("write", { path: `${at}-${channel}.txt`, content });
+      const said = await person.say(script(write, { text: `near ${at} ${channel}` }), OWNERS.any);
+      // Some platforms leave the buttons of earlier ones.
+      const isNew = ({ id, buttons }: Shown) => buttons.length === 2 && !pressed.has(id);
+      const asked = await shows(said, isNew, `the buttons of ${at}`);
+      pressed.add(asked.id);
+      await person.press(asked.buttons[0]?.data ?? "", OWNERS.any, OWNERS.any);
+      await saying(said, `near ${at} ${channel}`);
+      if (channel === "whatsapp" || channel === "generic") continue;
+      await until(() => said.shown().find(({ id }) => id === asked.id)?.buttons.length === 0, {
+        what: `the buttons of ${at} are gone`,
+      });
+      expect(said.shown().find(({ id }) => id === asked.id)?.text).toContain("✔ Approved");
+    }
+  });
+
+  test("messages in one breath are one turn, where people write so", async () => {
+    const hold = `burst-${channel}`;
+    const first = await person.say(`[hold ${hold}] The first of two.`, OWNERS.burst);
+    const second = await person.say(script({ text: `both ${channel}` }), OWNERS.burst);
+    if (channel === "discord" || channel === "generic") {
+      // Each of these waits for an answer of its own.
+      stack.model.release(hold);
+      await saying(first, "(no script)");
+      await saying(second, `both ${channel}`);
+      return;
+    }
+    await saying(second, `both ${channel}`);
+    stack.model.release(hold);
+    const asked = askedWith(`both ${channel}`).at(-1);
+    const said = asked?.messages.findLast(({ role }) => role === "user")?.content;
+    expect(JSON.stringify(said)).toMatch(new RegExp(`The first of two\\..*both ${channel}`));
+    const after = await person.say("/status", OWNERS.burst);
+    await saying(after, "Nothing is running in this conversation");
+  });
+
+  test("a picture that a person sends is seen by the model", async () => {
+    const said = await person.say(script({ text: `${channel} sees $pictures` }), OWNERS.sees, {
+      picture: true,
+    });
+    await saying(said, new RegExp(`${channel} sees .*data:image/png \\d+`, "s"));
+  });
+});
+
+describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord, PEOPLE.generic] as Person[])(
+  "$channel: threads",
+  (person) => {
+    test("each is a conversation of its own, and is answered in its place", async () => {
+      const { channel } = person;
+      const secret = `secret of ${channel}`;
+      const how = (thread: string) => ({ thread, group: channel === "telegram" });
+      const one = await person.say(script({ text: `in one: ${secret}` }), OWNER, how("71"));
+      const { thread } = await saying(one, `in one: ${secret}`);
+      const two = await person.say(script({ text: `in two ${channel}` }), OWNER, how("72"));
+      const other = await saying(two, `in two ${channel}`);
+      if (channel === "telegram") expect([thread, other.thread]).toEqual(["71", "72"]);
+      if (channel === "slack") expect([thread, other.thread]).toEqual(["1771.0001", "1772.0001"]);
+      expect(JSON.stringify(askedWith(`in two ${channel}`)[0]?.messages)).not.toContain(secret);
+      const again = await person.say(script({ text: `again ${channel}` }), OWNER, how("71"));
+      await saying(again, `again ${channel}`);
+      expect(JSON.stringify(askedWith(`again ${channel}`)[0]?.messages)).toContain(secret);
+    });
+  },
+);
+
+describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: edits", (person) => {
+  test("a message that is changed later is acknowledged and starts nothing", async () => {
+    const edited = await person.edit?.(script({ text: `edited ${person.channel}` }), OWNERS.edits);
+    expect(edited?.status).toBe(200);
+    const next = await person.say(script({ text: `unedited ${person.channel}` }), OWNERS.edits);
+    await saying(next, `unedited ${person.channel}`);
+    expect(
+      askedWith(`edited ${person.channel}`).some((one) => !JSON.stringify(one).includes("unedited")),
+    ).toBe(false);
+  });
+});
