@@ -2,6 +2,7 @@
 import type { BatchFigures } from "./batches.ts";
 import type { Costs } from "./cost/measure.ts";
 import type { CpuFigures } from "./cpu.ts";
+import type { Fronts } from "./fronts/measure.ts";
 import type { MemoryFigures } from "./memory.ts";
 import { startWords } from "./node-starts.ts";
 import type { Measured } from "./rounds.ts";
@@ -12,6 +13,7 @@ export type Results = {
   cpu: CpuFigures;
   batches: BatchFigures;
   costs: Costs;
+  fronts: Fronts;
   sizes: Sizes;
   memory: MemoryFigures[];
 };

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [--disk] [--json FILE]`: what a call costs, beside what the machine takes for the same
+ * `npm run bench [-- --quick] [--disk] [--fronts] [--json FILE]`: what a call costs, beside what the machine takes for the same
  * hops when nothing is done on the way. The figures are never a reason to fail: 0, unless something did not run.
  */
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,8 @@ import { measureCosts } from "./cost/measure.ts";
 import { COST_NOTES, costTable } from "./cost/table.ts";
 import { measureCpu } from "./cpu.ts";
 import { startMqttFloor, startPathFloor } from "./floors.ts";
+import { type Fronts, measureFronts } from "./fronts/measure.ts";
+import { FRONT_NOTES, frontTable } from "./fronts/table.ts";
 import { judge, type Results } from "./limits.ts";
 import { measureMemory } from "./memory.ts";
 import { startMosquitto } from "./mosquitto.ts";
@@ -34,6 +36,7 @@ const FULL = {
   cpuMs: 5_000,
   batchPairs: 8,
   cost: { slowMs: 45_000, idleMs: 30_000 },
+  fronts: { acksMs: 30_000, firstTokens: 60 },
 };
 const QUICK = {
   rounds: 2,
@@ -43,6 +46,7 @@ const QUICK = {
   cpuMs: 1_000,
   batchPairs: 2,
   cost: { slowMs: 2_000, idleMs: 2_000 },
+  fronts: { acksMs: 3_000, firstTokens: 10 },
 };
 /**
  * Where the rows are by default. workerd syncs each transaction to the disk on its only thread, and a virtual
@@ -58,6 +62,8 @@ const { values: options } = parseArgs({
     quick: { type: "boolean", default: false },
     /** Rows on this machine's disk instead of in its memory. */
     disk: { type: "boolean", default: false },
+    /** Nothing but the front doors: chat apps and streams. */
+    fronts: { type: "boolean", default: false },
     json: { type: "string" },
   },
 });
@@ -112,11 +118,17 @@ async function bench(): Promise<Results> {
   const costs = await measureCosts(dir, processes, plan.cost);
   say(`memory: the agents are left alone for ${plan.idleMs / 1_000} s`);
   const memory = await measureMemory(dir, mqttUrl, plan.idleMs, processes, NODE_STARTS);
-  return { measured, cpu, batches, costs, memory, sizes: await workerSizes() };
+  return { measured, cpu, batches, costs, fronts: await benchFronts(), memory, sizes: await workerSizes() };
+}
+
+async function benchFronts(): Promise<Fronts> {
+  say("front doors: webhooks' acknowledgements, streams' first tokens");
+  return await measureFronts(dir, plan.fronts);
 }
 
 try {
-  const results = await bench();
+  const results = options.fronts ? undefined : await bench();
+  const fronts = results?.fronts ?? (await benchFronts());
   const about = {
     node: process.version,
     cpus: cpus().length,
@@ -126,10 +138,15 @@ try {
   const rows = inMemory
     ? `rows in memory (${MEMORY_DISK}; --disk: on the disk)`
     : `rows on the disk (${tmpdir()})`;
-  const notes = [`One machine, no delay anywhere; ${rows}.`, ...NOTES, ...COST_NOTES];
-  console.log(`\n${table(results)}\n\n${costTable(results.costs)}\n\n${notes.join("\n")}`);
+  const notes = [
+    `One machine, no delay anywhere; ${rows}.`,
+    ...(results ? [...NOTES, ...COST_NOTES] : []),
+    ...FRONT_NOTES,
+  ];
+  const tables = results ? [table(results), costTable(results.costs)] : [];
+  console.log(`\n${[...tables, frontTable(fronts), notes.join("\n")].join("\n\n")}`);
   if (options.json !== undefined) {
-    const json = { ...about, notes, limits: judge(results), ...results };
+    const json = { ...about, notes, ...(results && { limits: judge(results), ...results }), fronts };
     writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);
   }
 } catch (error) {
