@@ -1,12 +1,13 @@
-/** `npm run tokens`: a new pair of tokens for a gateway on Cloudflare, and the secrets by which it knows them. */
+/** `npm run tokens`: new tokens for a gateway on Cloudflare, and the secrets by which it knows them. */
 import { newToken, tokenRecords } from "./tokens.ts";
 
-const tokens = { api: newToken(), bridge: newToken() };
+const tokens = { api: newToken(), client: newToken(), bridge: newToken() };
 const records = tokenRecords(tokens);
 
-console.log(`Keep these two; nobody can show them again.
+console.log(`Keep these three; nobody can show them again.
 
-  your token (asks)        ${tokens.api}
+  your own token           ${tokens.api}
+  for OpenAI, MCP clients  ${tokens.client}   (asks; cannot approve)
   the bridge's token       ${tokens.bridge}
 
 The gateway gets only their hashes. Paste each line where wrangler asks for the secret's value:

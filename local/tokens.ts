@@ -35,8 +35,14 @@ export function newToken(): string {
   return randomBytes(TOKEN_BYTES).toString("base64url");
 }
 
-/** The Worker's secrets for these tokens (worker/auth.ts): it knows hashes only. */
-export function tokenRecords(tokens: Tokens): { API_TOKENS: string; BRIDGE_TOKENS: string } {
+/**
+ * The Worker's secrets for these tokens (worker/auth.ts): it knows hashes only.
+ * @param tokens.client for a program or a model's client: it asks, and can never approve what a device asks about
+ */
+export function tokenRecords(tokens: Tokens & { client?: string }): {
+  API_TOKENS: string;
+  BRIDGE_TOKENS: string;
+} {
   const home = "home";
   return {
     API_TOKENS: JSON.stringify([
@@ -47,6 +53,9 @@ export function tokenRecords(tokens: Tokens): { API_TOKENS: string; BRIDGE_TOKEN
         role: "owner",
         scopes: ["ask", "command", "approve", "admin"],
       },
+      ...(tokens.client === undefined
+        ? []
+        : [{ hash: sha256(tokens.client), name: "client", home, role: "member", scopes: ["ask"] }]),
     ]),
     BRIDGE_TOKENS: JSON.stringify([{ hash: sha256(tokens.bridge), name: "bridge", home }]),
   };
