@@ -22,6 +22,7 @@ import { tellNews, watcherTags } from "./call-watchers.ts";
 import { type KeptConnection, KeptConnections } from "./channels/kept-connections.ts";
 import {
   type AdmittedSender,
+  type Knock,
   type PairingRequest,
   Pairings,
   type SenderKey,
@@ -264,10 +265,10 @@ export class Home extends DurableObject<Env> {
   }
 
   /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless it was told just now */
-  async admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { code: string | undefined }> {
+  async admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }> {
     const role = this.#pairings.roleOf(stranger);
     if (role) return { role };
-    return { code: mayKnock ? this.#pairings.knock(stranger, Date.now()) : undefined };
+    return { knock: mayKnock ? this.#pairings.knock(stranger, Date.now()) : undefined };
   }
 
   async pairings(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }> {

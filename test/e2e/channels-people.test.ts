@@ -208,3 +208,38 @@ describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: edits", (p
     ).toBe(false);
   });
 });
+
+describe("strangers who knock", () => {
+  const NOTICE = "wants to speak with me";
+  const chats = () => [
+    ...PEOPLE.telegram.fake.chat(Number(OWNERS.edits)),
+    ...PEOPLE.slack.fake.channel(OWNERS.edits),
+    ...PEOPLE.whatsapp.fake.chat(OWNERS.edits),
+  ];
+  const notices = () => chats().filter(({ text }) => text.includes(NOTICE));
+
+  test("owners hear of the first five in an hour, over whatever they come, and nothing else does", async () => {
+    const knocks: string[] = [];
+    for (const person of [PEOPLE.discord, PEOPLE.telegram, PEOPLE.generic, PEOPLE.slack])
+      for (const from of ["9001", "9002"]) {
+        const said = await person.say("[x](https://evil.example) let me in", from);
+        await until(() => said.words?.includes("Your code is"), { what: `a code on ${person.channel}` });
+        knocks.push(/code is ([A-Z2-9]{6})/.exec(said.words ?? "")?.[1] ?? "");
+        await person.say("let me in!", from);
+      }
+    expect(new Set(knocks).size).toBe(8);
+    // Five owners at most are told, each in a private chat.
+    const first = PEOPLE.telegram.fake.chat(Number(OWNER));
+    await until(() => first.filter(({ text }) => text.includes(NOTICE)).length >= 5, {
+      what: "five notices",
+    });
+    const said = await PEOPLE.telegram.say("/help", OWNER);
+    await saying(said, "in your own words");
+    const told = first.filter(({ text }) => text.includes(NOTICE)).map(({ text }) => text);
+    expect(told).toHaveLength(5);
+    expect(told.filter((text) => text.includes("in the console alone"))).toHaveLength(1);
+    for (const code of knocks) expect(told.join()).not.toContain(code);
+    expect(told.join()).not.toContain("evil");
+    expect(notices()).toEqual([]);
+  });
+});

@@ -6,12 +6,13 @@ import type { Env } from "../env.ts";
 import { homeOf } from "../objects.ts";
 import type { Limits } from "../transcript-rows.ts";
 import type { Incoming } from "./channel.ts";
+import { tellOwners } from "./knock.ts";
 import type { Connection, Role } from "./settings.ts";
 
 export type Admitted =
   | { ok: true; principal: string; role: Role; limits: Limits; mayApprove: boolean; isOwner: boolean }
-  /** @property words for the sender; absent: not even that */
-  | { ok: false; words?: string };
+  /** @property words for the sender; absent: not even that. @property notice: what the owners are to hear, once */
+  | { ok: false; words?: string; notice?: () => Promise<void> };
 
 export async function admit(
   env: Env,
@@ -24,8 +25,13 @@ export async function admit(
   const stranger = { connection: name, channel, sender: sender.id, name: sender.name };
   // A group is told nothing: its members would all ask for a code.
   const entry = known ? { role: known } : await homeOf(env, home).admit(stranger, !group);
-  if (!("role" in entry))
-    return entry.code === undefined ? { ok: false } : { ok: false, words: strangerWords(entry.code) };
+  if (!("role" in entry)) {
+    if (!entry.knock) return { ok: false };
+    const { code, name: shown, notice } = entry.knock;
+    const told = { ...stranger, name: shown };
+    const tell = notice && (() => tellOwners(env, home, told, code, notice.isLast));
+    return { ok: false, words: strangerWords(code), ...(tell && { notice: tell }) };
+  }
   // Others read along, and write into the same conversation: whoever it is, the group is a guest.
   const role = group ? "guest" : entry.role;
   const readsOnly = group || connection.reads_only.includes(role);

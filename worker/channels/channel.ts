@@ -73,6 +73,8 @@ export type Channel<C extends Connection = Connection> = {
   merges: boolean;
   /** The message that stands already and waits to be edited into the first answer. */
   opening?(line: Line<C>): string | undefined;
+  /** Where a person is reached without having written just now; undefined: their id is none. Absent: nowhere. */
+  privateChat?(connection: C, id: string): { conversation: string; address: Address } | undefined;
   read(request: RawRequest, connection: C, now: number): Promise<Received>;
   /**
    * Says something in Markdown, within `textMax`.

@@ -10,6 +10,8 @@ const KEEP_REQUEST_MS = 3_600_000;
 const REQUESTS_MAX = 50;
 /** A stranger who goes on writing is told again after this. */
 const TELL_AGAIN_MS = 60_000;
+/** Owners are told of so many in an hour, whoever knocks and wherever: more is noise that a stranger makes. */
+export const NOTICES_MAX = 5;
 const SENDERS_MAX = 1_000;
 const NAME_MAX = 64;
 const CODE_LENGTH = 6;
@@ -20,6 +22,8 @@ const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 export type SenderKey = { channel: string; connection: string; sender: string };
 export type Stranger = SenderKey & { name: string };
 export type PairingRequest = Stranger & { code: string; asked_at: number };
+/** @property notice the owners are to hear of it */
+export type Knock = { code: string; name: string; notice?: { isLast: boolean } };
 export type AdmittedSender = Stranger & { role: Role; approved_by: string; approved_at: number };
 
 export class Pairings {
@@ -40,8 +44,8 @@ export class Pairings {
       .toArray()[0]?.role;
   }
 
-  /** @returns the stranger's code; undefined: was told a moment ago, or too many wait */
-  knock(stranger: Stranger, now: number): string | undefined {
+  /** @returns undefined: was told a moment ago, or too many wait */
+  knock(stranger: Stranger, now: number): Knock | undefined {
     const { connection, channel, sender, name } = stranger;
     this.#sql.exec("DELETE FROM pairing WHERE asked_at < ?", now - KEEP_REQUEST_MS);
     const known = this.#sql
@@ -55,7 +59,7 @@ export class Pairings {
     if (known) {
       if (known.told_at + TELL_AGAIN_MS > now) return undefined;
       this.#sql.exec("UPDATE pairing SET told_at = ? WHERE code = ?", now, known.code);
-      return known.code;
+      return { code: known.code, name: shownName(name) };
     }
     const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM pairing").one();
     if (count >= REQUESTS_MAX) return undefined;
@@ -70,7 +74,12 @@ export class Pairings {
       now,
       now,
     );
-    return code;
+    const waiting = count + 1;
+    return {
+      code,
+      name: shownName(name),
+      ...(waiting <= NOTICES_MAX && { notice: { isLast: waiting === NOTICES_MAX } }),
+    };
   }
 
   requests(now: number): PairingRequest[] {

@@ -51,7 +51,8 @@ channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
       acks.push(received.ack(TOO_FAST, event));
       continue;
     }
-    const { refused } = await take(c.env, channel, connection, event);
+    const { refused, notice } = await take(c.env, channel, connection, event);
+    if (notice) afterwards(c, "knock.untold", notice);
     acks.push(received.ack(refused, event));
   }
   return finish(c, acks);
@@ -67,9 +68,12 @@ async function isSlowEnough(env: Env, connection: Connection, { sender }: Incomi
 
 /** WhatsApp brings several events at once, and each of them has its own words; the others bring one. */
 function finish(c: Context<App>, acks: readonly Ack[]): Response {
-  for (const { later } of acks)
-    if (later) c.executionCtx.waitUntil(later().catch((error: unknown) => logError("whisper.failed", error)));
+  for (const { later } of acks) if (later) afterwards(c, "whisper.failed", later);
   return acks[0]?.response ?? new Response(null, { status: 200 });
+}
+
+function afterwards(c: Context<App>, failure: string, work: () => Promise<void>): void {
+  c.executionCtx.waitUntil(work().catch((error: unknown) => logError(failure, error)));
 }
 
 /** The same words for all that is not there: a name tells nothing. */
@@ -83,7 +87,7 @@ async function addressed(c: Context<App>): Promise<{ channel: Channel; connectio
 }
 
 /** @property refused words for the sender alone; @property words an answer at once, where there is no chat for it */
-type Taken = { refused?: string; turn?: string; words?: string };
+type Taken = { refused?: string; turn?: string; words?: string; notice?: () => Promise<void> };
 
 async function take(env: Env, channel: Channel, connection: Connection, event: Incoming): Promise<Taken> {
   // As /v1 has it; an id of a platform is far shorter.
@@ -92,7 +96,8 @@ async function take(env: Env, channel: Channel, connection: Connection, event: I
   const admitted = await admit(env, connection, event);
   if (!admitted.ok) {
     logInfo("webhook.stranger", { channel: connection.channel, connection: connection.connection });
-    return admitted.words === undefined ? {} : { refused: admitted.words };
+    const { words, notice } = admitted;
+    return { ...(words !== undefined && { refused: words }), ...(notice && { notice }) };
   }
   const name = `${connection.home}/${connection.channel}/${event.conversation}`;
   if (event.act.do === "press") return await press(env, name, admitted, event.act);
@@ -189,7 +194,8 @@ async function answerHere(
   const channel = channelOf(connection.channel);
   if (!event || !channel) throw new HttpError(400, "invalid_body", "expected a message");
   if (!(await isSlowEnough(c.env, connection, event))) throw tooManyRequests(c, "messages of this sender");
-  const { refused, words, turn } = await take(c.env, channel, connection, event);
+  const { refused, words, turn, notice } = await take(c.env, channel, connection, event);
+  if (notice) afterwards(c, "knock.untold", notice);
   const { conversation } = event.address;
   if (words !== undefined) return c.json({ conversation, status: "done", text: words, files: [] });
   if (turn === undefined) return finish(c, [ack(refused, event)]);

@@ -242,6 +242,11 @@ export const slack: Channel<SlackConnection> = {
   // All blocks of a message fail at about 13,000, after the escapes.
   questionMax: 2_000,
   merges: true,
+  // Posting to a person's id opens the private chat, whose own id is not known here: so it is no conversation.
+  privateChat: ({ connection }, id) =>
+    idPart(id) === undefined
+      ? undefined
+      : { conversation: `${connection}:to:${id}`, address: { connection, channel: id, user: id } },
   read,
   text: (line, markdown, { edit }) => sayText(line, { markdown_text: harmless(markdown) }, edit),
   question: (line, markdown, buttons) => {

@@ -200,6 +200,10 @@ export const telegram: Channel<TelegramConnection> = {
   textMax: 4_096,
   questionMax: 4_096,
   merges: true,
+  privateChat: ({ connection }, id) =>
+    /^\d{1,15}$/.test(id)
+      ? { conversation: `${connection}:${id}`, address: { connection, chat: Number(id) } }
+      : undefined,
   read,
   text: (line, markdown, { edit }) => sayText(line, markdown, edit),
   question: (line, markdown, buttons) =>

@@ -199,6 +199,10 @@ export const whatsapp: Channel<WhatsAppConnection> = {
   textMax: 4_000,
   questionMax: 1_000,
   merges: true,
+  privateChat: ({ connection }, id) =>
+    idPart(id) === undefined
+      ? undefined
+      : { conversation: `${connection}:${id}`, address: { connection, to: id } },
   read,
   text: (line, markdown) => post(line, text(render(markdown, whatsappText))),
   question(line, markdown, buttons) {
