@@ -19,8 +19,17 @@ const stack = useStack({ vars }, async (stack) => {
 const PEOPLE = await everybody((path, init) => fetch(`${stack.gateway.url}${path}`, init));
 /** More owners: each test has a chat of its own. */
 const OWNERS = { asked: "1101", long: "1102", any: "1103", burst: "1104", sees: "1105", edits: "1106" };
-vars.CHANNELS = JSON.stringify(
-  Object.values(PEOPLE).map(({ settings }) => ({
+/** A program that waits for its answer. */
+const DOOR = {
+  connection: "door",
+  channel: "generic",
+  home: "a",
+  secret: "a-bearer-token-of-the-door",
+  allow: ["*"],
+};
+vars.CHANNELS = JSON.stringify([
+  DOOR,
+  ...Object.values(PEOPLE).map(({ settings }) => ({
     ...settings,
     role_of: {
       [OWNER]: "owner",
@@ -30,7 +39,7 @@ vars.CHANNELS = JSON.stringify(
     },
     agents: { guest: ["eye"] },
   })),
-);
+]);
 afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.close())));
 
 const ALL = Object.values(PEOPLE) as Person[];
@@ -209,6 +218,19 @@ describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: edits", (p
       askedWith(`edited ${person.channel}`).some((one) => !JSON.stringify(one).includes("unedited")),
     ).toBe(false);
   });
+});
+
+test("a webhook without a callback: the picture's address stands in the response, and opens it", async () => {
+  const text = script(call("picture", { bytes: 4_000 }), { text: "$pictures and what was seen" });
+  const response = await fetch(`${stack.gateway.url}/webhooks/generic/door`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${DOOR.secret}` },
+    body: JSON.stringify({ text }),
+  });
+  const { files } = (await response.json()) as { files: Array<{ url: string; bytes: number }> };
+  expect(files).toMatchObject([{ bytes: 4_000, media_type: "image/jpeg" }]);
+  const opened = await fetch(files[0]?.url ?? "");
+  expect([opened.status, (await opened.arrayBuffer()).byteLength]).toEqual([200, 4_000]);
 });
 
 describe("strangers who knock", () => {

@@ -4,6 +4,7 @@ import type { Env } from "../env.ts";
 import { type App, HttpError, readBytes } from "../http.ts";
 import { countAddress, countGuess, maySpeak, tooManyRequests } from "../limits/rates.ts";
 import { logError, logInfo } from "../log.ts";
+import { mediaLink } from "../media-links.ts";
 import { conversationOf, homeOf } from "../objects.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../waiting-room.ts";
 import { type Admitted, admit } from "./admission.ts";
@@ -208,8 +209,15 @@ async function answerHere(
       .map((asked) => ({ question: asked.id, text: questionWords(asked), choices: answersOf(asked) }));
     return c.json({ conversation, turn, status: "running", questions }, 202);
   }
-  const files = result.calls.flatMap(({ media = [] }) =>
-    media.map(({ id, media_type, bytes }) => ({ id, media_type, bytes })),
+  const { origin } = new URL(c.req.url);
+  const files = await Promise.all(
+    result.calls
+      .flatMap(({ media = [] }) => media)
+      .map(async ({ id, media_type, bytes }) => {
+        // Its own secret opens nothing else here.
+        const url = await mediaLink(c.env, origin, connection.home, id);
+        return { id, media_type, bytes, url };
+      }),
   );
   return c.json({ conversation, turn, status: result.status, text: result.answer, files });
 }
