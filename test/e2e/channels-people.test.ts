@@ -244,14 +244,14 @@ describe("strangers who knock", () => {
 
   test("owners hear of the first five in an hour, over whatever they come, and nothing else does", async () => {
     const knocks: string[] = [];
-    for (const person of [PEOPLE.discord, PEOPLE.telegram, PEOPLE.generic, PEOPLE.slack])
+    for (const person of [PEOPLE.discord, PEOPLE.telegram, PEOPLE.generic])
       for (const from of ["9001", "9002"]) {
         const said = await person.say("[x](https://evil.example) let me in", from);
         await until(() => said.words?.includes("Your code is"), { what: `a code on ${person.channel}` });
         knocks.push(/code is ([A-Z2-9]{6})/.exec(said.words ?? "")?.[1] ?? "");
         await person.say("let me in!", from);
       }
-    expect(new Set(knocks).size).toBe(8);
+    expect(new Set(knocks).size).toBe(6);
     // Five owners at most are told, each in a private chat.
     const first = PEOPLE.telegram.fake.chat(Number(OWNER));
     await until(() => first.filter(({ text }) => text.includes(NOTICE)).length >= 5, {

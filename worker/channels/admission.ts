@@ -29,7 +29,7 @@ export async function admit(
     if (!entry.knock) return { ok: false };
     const { code, name: shown, notice } = entry.knock;
     const told = { ...stranger, name: shown };
-    const tell = notice && (() => tellOwners(env, home, told, code, notice.isLast));
+    const tell = notice && (() => tellOwners(env, connection, told, code, notice.isLast));
     return { ok: false, words: strangerWords(code), ...(tell && { notice: tell }) };
   }
   // Others read along, and write into the same conversation: whoever it is, the group is a guest.

@@ -11,18 +11,25 @@ import { type Connection, readConnections } from "./settings.ts";
 /** A home has a few; a long list of them is no reason to write to everybody. */
 const OWNERS_MAX = 5;
 
-/** @param isLast no other is told of until an hour after the first of them is over */
+/**
+ * @param over the connection that the stranger came by
+ * @param isLast no other is told of until an hour after the first of them is over
+ */
 export async function tellOwners(
   env: Env,
-  home: string,
+  over: Connection,
   stranger: Stranger,
   code: string,
   isLast: boolean,
 ): Promise<void> {
+  const { home } = over;
   const { senders } = await homeOf(env, home).pairings();
   const text = knockWords(stranger, isLast);
-  const chats = readConnections(env)
-    .filter((connection) => connection.home === home)
+  // This one may be kept by the home; others of those are not looked for.
+  const set = readConnections(env).filter(
+    (one) => one.home === home && (one.channel !== over.channel || one.connection !== over.connection),
+  );
+  const chats = [over, ...set]
     .flatMap((connection) => ownersOf(connection, senders).flatMap((id) => privateChat(connection, id)))
     .slice(0, OWNERS_MAX);
   await Promise.all(
