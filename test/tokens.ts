@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 export const TOKENS = {
   owner: "test-owner-token-of-home-a",
   guest: "test-guest-token-of-home-a",
+  scraper: "test-scraper-token-of-home-a",
   otherHome: "test-owner-token-of-home-b",
   bridge: "test-bridge-token-of-home-a",
   otherBridge: "test-bridge-token-of-home-b",
@@ -73,6 +74,7 @@ export const testVars = {
       scopes: ["ask", "command", "approve", "admin"],
     },
     { hash: sha256(TOKENS.guest), name: "gus", home: "a", role: "guest", scopes: ["ask"] },
+    { hash: sha256(TOKENS.scraper), name: "prometheus", home: "a", role: "guest", scopes: ["metrics"] },
     {
       hash: sha256(TOKENS.otherHome),
       name: "berta",

@@ -12,7 +12,8 @@ export const HOME_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/, "expected the token's SHA-256 as 64 hex digits"));
 const HomeId = z.string().check(z.regex(HOME_ID, "expected a home's id: a-z, 0-9 and -"));
 
-export const SCOPES = ["ask", "command", "approve", "admin"] as const;
+/** `metrics`: figures for a scraper, and nothing else. */
+export const SCOPES = ["ask", "command", "approve", "admin", "metrics"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 const ApiTokenRecord = z.strictObject({

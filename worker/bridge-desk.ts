@@ -19,6 +19,7 @@ import { logError, logInfo } from "./log.ts";
 import { conversationOf } from "./objects.ts";
 import { jobsOf, outcomeOf } from "./outcome.ts";
 import { readSettings } from "./settings.ts";
+import type { Tallies } from "./tallies.ts";
 import { uploadCommand } from "./uploads.ts";
 import { closeQuietly } from "./waiters.ts";
 
@@ -34,6 +35,7 @@ export class BridgeDesk {
   readonly #agents: Agents;
   readonly #ledger: Ledger;
   readonly #audit: Audit;
+  readonly #tallies: Tallies;
   readonly #dispatcher: Dispatcher;
   readonly #asking: Asking;
 
@@ -44,6 +46,7 @@ export class BridgeDesk {
     this.#agents = home.agents;
     this.#ledger = home.ledger;
     this.#audit = home.audit;
+    this.#tallies = home.tallies;
     this.#dispatcher = dispatcher;
     this.#asking = asking;
   }
@@ -127,6 +130,7 @@ export class BridgeDesk {
       frame.version,
       Date.now(),
     );
+    this.#tallies.bridgeConnected();
     logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
     socket.send(
       JSON.stringify({

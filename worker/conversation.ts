@@ -71,8 +71,7 @@ export class Conversation extends DurableObject<Env> {
     });
     this.#waiters = new Waiters(ctx);
     this.#tell = new TurnTeller(this.#transcript, this.#waiters);
-    const later = (work: Promise<unknown>) =>
-      ctx.waitUntil(work.catch((error: unknown) => logError("later.failed", error)));
+    const later = (work: Promise<unknown>) => this.#later(work);
     this.#calls = new CallStep({
       transcript: this.#transcript,
       name: () => this.#name(),
@@ -378,6 +377,15 @@ export class Conversation extends DurableObject<Env> {
     if (!this.#transcript.finish(turn, status, answer, error)) return;
     this.#tell.ended(turn);
     this.#chat.ended(turn);
+    const told = this.#tell.counted(turn);
+    if (told) this.#later(this.#home().turnEnded(told));
+  }
+
+  /** What nobody waits for, and what may be lost in a crash. */
+  #later(work: Promise<unknown>): void {
+    this.ctx.waitUntil(
+      work.catch((error: unknown) => logError("later.failed", error, { conversation: this.ctx.id.name })),
+    );
   }
 
   /** Devices send their output only while somebody looks. */

@@ -245,7 +245,7 @@ export class Dispatcher {
     const errorType = sent ? "outcome_unknown" : "execution_failed";
     const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs: now - call.createdAt };
     // The conversation that cancels knows already.
-    if (this.#ledger.settle(call.id, outcome, true, now)) this.#handover.record(call, outcome);
+    if (this.#ledger.settle(call.id, outcome, true, now)) this.#handover.ended(call, outcome, now);
     if (sent) this.#tellToStop(call, now);
     return sent;
   }

@@ -6,6 +6,7 @@ import type { HomeContext } from "./home-context.ts";
 import { JOB, KEEP_SETTLED_MS, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import { logError } from "./log.ts";
 import { conversationOf } from "./objects.ts";
+import type { Tallies } from "./tallies.ts";
 import { Tries } from "./tries.ts";
 
 export class Handover {
@@ -13,6 +14,7 @@ export class Handover {
   readonly #env: Env;
   readonly #ledger: Ledger;
   readonly #record: Pick<HomeContext, "agents" | "audit" | "questions">;
+  readonly #tallies: Tallies;
   readonly #arm: () => Promise<void>;
   readonly #tries = new Tries();
   #plan: () => Plan | undefined = () => undefined;
@@ -23,6 +25,7 @@ export class Handover {
     this.#env = home.env;
     this.#ledger = home.ledger;
     this.#record = home;
+    this.#tallies = home.tallies;
     this.#arm = arm;
   }
 
@@ -38,8 +41,9 @@ export class Handover {
    */
   async settle(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
     const handedOver = await this.#handOver(call, outcome);
-    if (!this.#ledger.settle(call.id, outcome, handedOver, Date.now())) return false;
-    this.record(call, outcome);
+    const now = Date.now();
+    if (!this.#ledger.settle(call.id, outcome, handedOver, now)) return false;
+    this.ended(call, outcome, now);
     for (const socket of this.#ctx.getWebSockets(call.id)) tellOutcome(socket, outcome);
     if (!handedOver) await this.#arm();
     return true;
@@ -49,12 +53,19 @@ export class Handover {
   async settleLate(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
     const now = Date.now();
     if (!this.#ledger.replace(call.id, outcome, now)) return;
-    this.record(call, outcome);
+    this.#note(call, outcome);
     await this.#redeliver({ ...call, settledAt: now, lateFor: call.lateFor ?? call.id }, outcome);
   }
 
+  /** A call was settled, this once: for the record, and for the counts, which only rise. */
+  ended(call: LedgerCall, outcome: SettledOutcome, now: number): void {
+    this.#note(call, outcome);
+    if (call.agent === NOBODY) return;
+    this.#tallies.settled(call, outcome, now);
+  }
+
   /** Agents of ours keep a record themselves, and send it. What comes late takes the place of what was known. */
-  record(call: LedgerCall, outcome: SettledOutcome): void {
+  #note(call: LedgerCall, outcome: SettledOutcome): void {
     const { agents, audit, questions } = this.#record;
     if (call.agent === NOBODY || agents.features(call.agent).length > 0) return;
     audit.add(call.agent, call.id, [foreignLine(call, outcome, questions.decidedOf(call.id))]);

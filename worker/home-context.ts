@@ -5,6 +5,7 @@ import type { BridgeSocket } from "./bridge-socket.ts";
 import type { Env } from "./env.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Questions } from "./questions.ts";
+import type { Tallies } from "./tallies.ts";
 
 export type HomeContext = {
   ctx: DurableObjectState;
@@ -14,4 +15,5 @@ export type HomeContext = {
   ledger: Ledger;
   audit: Audit;
   questions: Questions;
+  tallies: Tallies;
 };

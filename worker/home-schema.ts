@@ -207,4 +207,16 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 7,
+    sql: `
+      -- Counts since the home was set up, for /metrics (tallies.ts).
+      CREATE TABLE tally (
+        kind    TEXT NOT NULL CHECK (kind IN ('call', 'turn', 'bridge')),
+        name    TEXT NOT NULL,            -- JSON list: agent and tool; channel
+        figures TEXT NOT NULL,            -- JSON
+        PRIMARY KEY (kind, name)
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

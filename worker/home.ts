@@ -35,6 +35,7 @@ import { type CallTarget, type EdgeCallArgs, type Order, orderOf } from "./edge-
 import type { Env } from "./env.ts";
 import { tellOutcome } from "./handover.ts";
 import type { HomeContext } from "./home-context.ts";
+import { homePage } from "./home-metrics.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
 import { type HomeStatus, statusOf } from "./home-status.ts";
 import { Ledger, type SettledOutcome } from "./ledger.ts";
@@ -43,6 +44,7 @@ import { type Answered, type Question, Questions } from "./questions.ts";
 import type { Roster } from "./roster.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { type DayUsage, type ModelUsage, Spending } from "./spending.ts";
+import { Tallies, type ToldTurn } from "./tallies.ts";
 import type { Limits } from "./transcript-rows.ts";
 import { closeQuietly } from "./waiters.ts";
 
@@ -90,6 +92,7 @@ export class Home extends DurableObject<Env> {
       ledger: new Ledger(ctx.storage),
       audit: new Audit(ctx.storage),
       questions: new Questions(ctx.storage),
+      tallies: new Tallies(ctx.storage),
     };
     this.#dispatcher = new Dispatcher(this.#home);
     this.#asking = new Asking(this.#home, this.#dispatcher);
@@ -161,8 +164,38 @@ export class Home extends DurableObject<Env> {
     this.#spending.modelAnswered(name);
   }
 
+  /** A turn of one of this home's conversations has ended: it is counted. */
+  async turnEnded(turn: ToldTurn): Promise<void> {
+    this.#home.tallies.turnEnded(turn);
+  }
+
+  /** The page for Prometheus. */
+  async metrics(): Promise<string> {
+    const { ledger, agents, questions, tallies } = this.#home;
+    const heard = this.#home.bridge.heardAt(Date.now());
+    return homePage(tallies, {
+      home: this.ctx.id.name ?? "",
+      bridgeOnline: heard !== null,
+      agents: agents.roster(heard, this.#dispatcher.served),
+      open: ledger.open().map(({ state }) => state),
+      undelivered: ledger.undelivered().length,
+      questions: questions.open().length,
+      databaseBytes: this.ctx.storage.sql.databaseSize,
+    });
+  }
+
   /** Takes a call of `edge_call`, once for each id. */
   async submit(request: SubmitRequest): Promise<SubmitReply> {
+    const reply = await this.#submit(request);
+    // What was sent is counted when it is settled.
+    if (!reply.accepted && !this.#home.ledger.get(request.id)) {
+      const { agent_id, action } = request.args;
+      this.#home.tallies.called(agent_id, action ?? "prompt", 0, reply.outcome);
+    }
+    return reply;
+  }
+
+  async #submit(request: SubmitRequest): Promise<SubmitReply> {
     const known = this.#home.ledger.get(request.id);
     if (known)
       return known.outcome

@@ -19,6 +19,7 @@ import { logError } from "./log.ts";
 import { mediaId, separateImages } from "./media.ts";
 import { getLinkedMedia } from "./media-links.ts";
 import { getMedia, putMedia } from "./media-routes.ts";
+import { showMetrics } from "./metrics-route.ts";
 import { conversationOf, homeOf } from "./objects.ts";
 import { openai } from "./openai/routes.ts";
 import type { Question } from "./questions.ts";
@@ -230,6 +231,7 @@ app.post("/v1/questions/:id", async (c) => {
 });
 
 app.get("/v1/audit", showAudit);
+app.get("/metrics", showMetrics);
 
 app.get("/v1/pairings", showPairings);
 app.post("/v1/pairings/:code", approvePairing);

@@ -47,6 +47,8 @@ export type HomeStub = Pick<
   | "audit"
   | "outcome"
   | "status"
+  | "metrics"
+  | "turnEnded"
   | "admit"
   | "pairings"
   | "approvePairing"

@@ -17,11 +17,12 @@ async function isRebuilt(stub: DurableObjectStub): Promise<boolean> {
   return await runInDurableObject(stub, (instance) => !("marked" in instance));
 }
 
+/** All but the counts of calls and turns, which are written at their ends. */
 async function rowsOf(stub: DurableObjectStub): Promise<number> {
   return await runInDurableObject(stub, (_, { storage }) => {
     const tables = storage.sql
       .exec<{ name: string }>(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name <> 'tally'",
       )
       .toArray();
     return tables.reduce(

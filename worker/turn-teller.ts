@@ -2,9 +2,10 @@
  * Tells a turn as its rows say it: whole, to who looks; and what the last write brought, to who waits. A client
  * that attaches later reads the same events.
  */
+import type { ToldTurn } from "./tallies.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Turn } from "./transcript-rows.ts";
-import { eventsAfter, resultOf, type TurnEvent, type TurnResult } from "./turn-view.ts";
+import { eventsAfter, resultOf, type TurnEvent, type TurnResult, toldTurn } from "./turn-view.ts";
 import type { Waiters } from "./waiters.ts";
 
 export class TurnTeller {
@@ -42,6 +43,12 @@ export class TurnTeller {
       this.#transcript.questions.of(turn.n),
       after,
     );
+  }
+
+  /** What its home counts of it, once it has ended. */
+  counted(turn: Turn): ToldTurn | undefined {
+    const ended = this.#transcript.turn(turn.id);
+    return ended && toldTurn(ended, this.#transcript.entriesOf(turn.n));
   }
 
   /** Sends what the last write brought. */

@@ -3,6 +3,8 @@ import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
+import { EDGE_CALL } from "./edge-call.ts";
+import type { ToldTurn } from "./tallies.ts";
 import {
   type StoredEntry,
   type StoredQuestion,
@@ -89,6 +91,34 @@ function metricsOf(turn: Turn, entries: readonly StoredEntry[]): TurnMetrics {
     }),
   );
   return turnMetrics(timings, modelCalls(entries), turn.createdAt, turn.finishedAt ?? Date.now());
+}
+
+/** A turn that has ended, for the counts of its home. */
+export function toldTurn(turn: Turn, entries: readonly StoredEntry[]): ToldTurn | undefined {
+  if (turn.status === "running") return undefined;
+  const { iterations, error, timeout, duration_ms } = metricsOf(turn, entries);
+  const calls = entries.flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+  return {
+    status: turn.status,
+    channel: turn.origin.channel,
+    iterations,
+    failedCalls: error + timeout,
+    durationMs: duration_ms,
+    inputTokens: turn.usage.input_tokens,
+    outputTokens: turn.usage.output_tokens,
+    // Calls of devices are counted where they are settled.
+    calls: calls.flatMap(({ name, outcome }) =>
+      name === EDGE_CALL || !outcome
+        ? []
+        : [
+            {
+              tool: name,
+              elapsedMs: outcome.elapsedMs,
+              ...(outcome.errorType && { errorType: outcome.errorType }),
+            },
+          ],
+    ),
+  };
 }
 
 /** The events of a turn after a seq, in their order. */

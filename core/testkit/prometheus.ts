@@ -11,9 +11,3 @@ export function promtoolSays(page: string): string {
   });
   return status === 0 ? "" : `${stdout}${stderr}`;
 }
-
-/** The value of a sample, by its whole left side. */
-export function sampleOf(page: string, left: string): number | undefined {
-  const line = page.split("\n").find((it) => it.startsWith(`${left} `));
-  return line === undefined ? undefined : Number(line.slice(left.length + 1));
-}
