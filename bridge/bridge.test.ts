@@ -3,8 +3,10 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { sampleOf } from "@edgecall/core/metrics/sample-of.ts";
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { hasPromtool, promtoolSays } from "../core/testkit/prometheus.ts";
 import { until } from "../test/wait.ts";
 import { STAY_AWAY_MS } from "./backoff.ts";
 import { type Bridge, startBridge } from "./bridge.ts";
@@ -297,6 +299,51 @@ describe("health", () => {
     await until(() => taken.ready());
     expect((await get("/readyz")).status).toBe(200);
     expect((await get("/else")).status).toBe(404);
+  });
+});
+
+describe("/metrics", () => {
+  test("what came and went, by agent and reason; promtool takes it", async () => {
+    const bridge = start({ healthPort: await freeHealthPort() });
+    await home.next("snapshot", (frame) => frame.last);
+    await until(() => bridge.ready());
+    const pi = await agent("pi");
+    await home.next("agent", (frame) => frame.agent.id === "pi" && frame.agent.online);
+    const call = (to: string) => {
+      const id = randomUUID();
+      const payload = JSON.stringify({ command: "tool", payload: {}, request_id: id });
+      home.send({ t: "call", id, agent: to, payload, expires_in_ms: 5_000 });
+      return id;
+    };
+    const answered = call("pi");
+    await until(() => pi.commands.some(({ request_id }) => request_id === answered));
+    const scrape = async () => await (await fetch(`http://127.0.0.1:${bridge.healthPort()}/metrics`)).text();
+    expect(sampleOf(await scrape(), 'edgecall_bridge_queue_length{queue="calls"}')).toBe(1);
+    await pi.report("result", { status: "success", request_id: answered });
+    await home.next("report", (frame) => frame.id === answered);
+    const refused = call("nobody");
+    await home.next("refused", (frame) => frame.id === refused);
+    home.drop();
+    await until(() => log("gateway_down"));
+    await until(() => bridge.ready());
+    const page = await scrape();
+    const values = {
+      edgecall_bridge_gateway_up: 1,
+      'edgecall_bridge_connections_total{side="gateway"}': 2,
+      'edgecall_bridge_connections_total{side="broker"}': 1,
+      'edgecall_bridge_agent_online{agent="pi",kind="own"}': 1,
+      'edgecall_bridge_calls_total{agent="pi"}': 1,
+      'edgecall_bridge_calls_refused_total{reason="agent_offline"}': 1,
+      'edgecall_bridge_call_duration_seconds_count{agent="pi"}': 1,
+      'edgecall_bridge_queue_length{queue="reports"}': 1,
+    };
+    for (const [left, value] of Object.entries(values))
+      expect([left, sampleOf(page, left)]).toEqual([left, value]);
+    expect(sampleOf(page, 'edgecall_bridge_messages_total{kind="reports"}')).toBeGreaterThan(0);
+    // By its id a call can be followed through the log.
+    expect(log("call")?.fields).toMatchObject({ id: answered, agent: "pi" });
+    expect(log("call_answered")?.fields).toMatchObject({ id: answered, agent: "pi" });
+    if (hasPromtool) expect(promtoolSays(page)).toBe("");
   });
 });
 

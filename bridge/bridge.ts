@@ -1,9 +1,10 @@
 /** The bridge as a whole: broker on one side, Home on the other, and the roster, calls and results between. */
 import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
-import { topicOf } from "@edgecall/core/protocol/names.ts";
+import { parseTopic, topicOf } from "@edgecall/core/protocol/names.ts";
 import { BrokerLink } from "./broker.ts";
 import { Calls } from "./calls.ts";
 import { FreezeWatch, systemClock, TICK_MS } from "./clock.ts";
+import { Counts } from "./counts.ts";
 import { ForeignLanes } from "./foreign.ts";
 import { GatewayLink } from "./gateway.ts";
 import { serveHealth } from "./health.ts";
@@ -44,6 +45,7 @@ class RunningBridge implements Bridge {
   readonly #log: Log;
   readonly #roster = new Roster(systemClock);
   readonly #freeze = new FreezeWatch(systemClock.now);
+  readonly #counts = new Counts();
   readonly #shelf: ReportShelf;
   readonly #broker: BrokerLink;
   readonly #gateway: GatewayLink;
@@ -76,6 +78,7 @@ class RunningBridge implements Bridge {
       topics: LISTENS_TO.map((kind) => `${prefix}/agents/+/${kind}`),
       log,
       onMessage: (message) => {
+        this.#counts.message(parseTopic(prefix, message.topic)?.kind);
         this.#guard("broker", () => this.#inbound.message(message));
         this.#flushSoon();
       },
@@ -89,7 +92,10 @@ class RunningBridge implements Bridge {
       bridgeId: settings.bridgeId,
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
-      onWelcome: () => this.#welcomed(),
+      onWelcome: () => {
+        this.#counts.connected("gateway");
+        this.#welcomed();
+      },
       onDown: () => {
         this.#told = false;
         clearTimeout(this.#snapshot);
@@ -110,7 +116,7 @@ class RunningBridge implements Bridge {
       shelf: this.#shelf,
       publish,
       brokerUp: () => this.#broker.up,
-      send: (frame) => void this.#gateway.send(frame),
+      send: (frame) => this.#say(frame),
       soon: (work) => void setTimeout(work, TAKEN_AFTER_MS),
       now: systemClock.now,
       arrival: () => this.#freeze.arrival(),
@@ -131,7 +137,7 @@ class RunningBridge implements Bridge {
     const { healthPort: port, healthHost: host } = this.#settings;
     if (port !== 0) {
       const readiness = () => ({ gateway: this.#gateway.up, broker: this.#broker.up });
-      this.#health = serveHealth({ port, host }, readiness, this.#log);
+      this.#health = serveHealth({ port, host }, readiness, () => this.#metrics(), this.#log);
     }
     this.#ticking = setInterval(() => this.#tick(), TICK_MS);
     this.#broker.start();
@@ -162,7 +168,30 @@ class RunningBridge implements Bridge {
     this.#log("info", "stopped");
   }
 
+  #metrics(): string {
+    return this.#counts.page({
+      gatewayUp: this.#gateway.up,
+      brokerUp: this.#broker.up,
+      agents: this.#roster.now(),
+      queues: {
+        calls: this.#calls.inFlight,
+        foreign_calls: this.#lanes.waiting,
+        reports: this.#shelf.all().length,
+        events: this.#events.length,
+      },
+    });
+  }
+
+  /** What answers calls: counted, and one line for each, so that a call can be followed by its id. */
+  #say(frame: BridgeFrame): void {
+    const ms = this.#counts.said(frame, systemClock.now());
+    if (ms !== undefined && frame.t === "report")
+      this.#log("info", "call_answered", { id: frame.id, agent: frame.agent, ms: Math.round(ms) });
+    this.#gateway.send(frame);
+  }
+
   #brokerUp(): void {
+    this.#counts.connected("broker");
     this.#rosterBy = Math.min(this.#rosterBy, systemClock.now() + RETAINED_WITHIN_MS);
     this.#calls.brokerBack();
     this.#flushSoon();
@@ -198,8 +227,10 @@ class RunningBridge implements Bridge {
   }
 
   #frame(frame: HomeFrame): void {
+    this.#counts.received(frame, systemClock.now());
     switch (frame.t) {
       case "call":
+        this.#log("info", "call", { id: frame.id, agent: frame.agent });
         this.#calls.call(frame);
         break;
       case "publish":

@@ -36,7 +36,7 @@ export type CallsOptions = {
   log: Log;
 };
 
-/** The shipped mosquitto.conf drops a client that sends a packet over 256 KiB; topic and header need some. */
+/** An agent reads no command over 256 KiB; the shipped mosquitto.conf takes packets of 1 MiB. */
 export const COMMAND_MAX_BYTES = 255 * 1024;
 /** Home limits its calls itself; this only bounds the bridge's memory. */
 export const IN_FLIGHT_MAX = 2_000;
@@ -69,6 +69,11 @@ export class Calls {
 
   constructor(options: CallsOptions) {
     this.#o = options;
+  }
+
+  /** Calls to our own agents whose report has not come. */
+  get inFlight(): number {
+    return this.#inFlight.size;
   }
 
   call(frame: CallFrame): void {

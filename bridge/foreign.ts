@@ -67,6 +67,11 @@ export class ForeignLanes {
     this.#effects = effects;
   }
 
+  /** Calls that wait behind an open one. */
+  get waiting(): number {
+    return [...this.#lanes.values()].reduce((sum, { queue }) => sum + queue.length, 0);
+  }
+
   /** Published, or waiting for its turn. */
   has(id: string): boolean {
     return this.#published.has(id) || this.#queued(id);

@@ -1,6 +1,7 @@
-/** /healthz and /readyz, for the container's health check and a person with curl. */
+/** /healthz and /readyz, for the container's health check and a person with curl; /metrics, for Prometheus. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
 import type { Log } from "./log.ts";
 
 export type Readiness = { gateway: boolean; broker: boolean };
@@ -13,16 +14,21 @@ export type HealthServer = {
 
 /**
  * Serves `/healthz` (200 while the process lives) and `/readyz` (200 only when the gateway has welcomed the
- * bridge and the broker is connected; else 503, and the body says which is not).
+ * bridge and the broker is connected; else 503, and the body says which is not) and `/metrics`.
  * A port that is taken is logged and is no reason not to serve the home.
  */
 export function serveHealth(
   where: { port: number; host: string },
   readiness: () => Readiness,
+  metrics: () => string,
   log: Log,
 ): HealthServer {
   const server = createServer((request, response) => {
     const path = request.url?.split("?")[0];
+    if (path === "/metrics") {
+      response.writeHead(200, { "content-type": METRICS_CONTENT_TYPE }).end(metrics());
+      return;
+    }
     if (path !== "/healthz" && path !== "/readyz") {
       response.writeHead(404, { "content-type": "application/json" }).end('{"error":"not found"}');
       return;

@@ -201,6 +201,11 @@ export class Roster {
     return states;
   }
 
+  /** Everybody as they are judged now; Home has been told of nothing by it. */
+  now(): AgentState[] {
+    return [...this.#agents.values()].filter(isShown).map((agent) => this.#state(agent));
+  }
+
   /** What Home has to hear since the last call: a new last_seen alone is nothing. */
   changes(): RosterChange[] {
     const changes: RosterChange[] = [];

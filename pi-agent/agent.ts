@@ -1,6 +1,7 @@
 /** One agent: its ledger, its tools and its line to the broker, put together. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { newTurnCounts } from "@edgecall/core/metrics/tally.ts";
 import { type AgentEvent, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { HEARTBEAT_EVERY_MS, type TopicKind, topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
@@ -20,6 +21,7 @@ import { LedgerFile } from "./ledger-file.ts";
 import type { Log } from "./log.ts";
 import { mcpSecrets } from "./mcp/settings.ts";
 import { Metrics } from "./metrics.ts";
+import { serveMetrics } from "./metrics-page.ts";
 import { Offer, type SkillSource } from "./offer.ts";
 import { Profile } from "./profile.ts";
 import { Questions } from "./questions.ts";
@@ -54,6 +56,8 @@ export type Agent = {
   readonly settings: Settings;
   /** The names of its tools as of now, and those that this device cannot offer. */
   offered(): { tools: string[]; unavailable: Unavailable[] };
+  /** Where /metrics is; undefined while it is not. */
+  metricsPort(): number | undefined;
   /** Says goodbye and ends, within 5 s; again does nothing more. */
   stop(): Promise<void>;
   /** Resolves when the agent has ended, also by a `shutdown` command. */
@@ -115,6 +119,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     runner,
     metrics,
     toolMetrics: new ToolMetrics(),
+    turns: newTurnCounts(),
     trades: new Trades(),
     audit,
     profile,
@@ -149,6 +154,8 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     },
   });
   const redelivery = new Redelivery(ledger, (text) => connection.publish(topic("reports"), text), log);
+
+  const served = serveMetrics(device, { connection, inbox, outbox });
 
   async function advertise(): Promise<void> {
     await connection.subscribe([topic("commands"), topic("presence")]);
@@ -212,6 +219,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   async function end(): Promise<void> {
     log("info", "agent.stopping");
     clearInterval(heartbeats);
+    served?.stop();
     redelivery.stop();
     inbox.stop();
     jobs.stop();
@@ -245,7 +253,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   }, HEARTBEAT_EVERY_MS);
   connection.start();
   const offered = () => ({ tools: offer.registry.list(), unavailable: [...toolbox.unavailable] });
-  return { bootId, settings, offered, stop, stopped };
+  return { bootId, settings, offered, metricsPort: () => served?.port(), stop, stopped };
 }
 
 /** What no tool may give away, least of all the agent's own keys. */

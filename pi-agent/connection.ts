@@ -32,10 +32,16 @@ export class Connection {
   readonly #pending = new Set<(ok: boolean) => void>();
   #client: MqttClient | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #connects = 0;
   #stopped = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+  }
+
+  /** Since the start; each but the first is a reconnect. */
+  get connects(): number {
+    return this.#connects;
   }
 
   get connected(): boolean {
@@ -107,6 +113,7 @@ export class Connection {
       client.stream.setNoDelay(true);
     }
     this.#reconnect.connected();
+    this.#connects += 1;
     this.#options.log("info", "mqtt.connected", { url: withoutSecret(this.#options.mqtt.url) });
     this.#options.onConnected().catch((error: unknown) => {
       this.#options.log("warn", "mqtt.advertise_failed", { error: messageOf(error) });

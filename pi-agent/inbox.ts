@@ -49,6 +49,11 @@ export class Inbox {
     this.#options = options;
   }
 
+  /** Commands under way. */
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
   /** Takes one message. Never throws, whatever was sent. */
   async receive(bytes: Buffer, retained: boolean): Promise<void> {
     const received = this.#receive(bytes, retained);

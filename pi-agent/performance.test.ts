@@ -28,8 +28,8 @@ test("nothing done, nothing known", () => {
 test("of the calls of tools: successes, time-outs and speed", () => {
   const tools = new ToolMetrics();
   for (let n = 0; n < 6; n += 1) tools.count("cpu", 0);
-  tools.count("bash", 20_000, { text: "slow", timeout: true });
-  tools.count("bash", 20_000, { text: "bad", timeout: false });
+  tools.count("bash", 20_000, { text: "slow", errorType: "timeout" });
+  tools.count("bash", 20_000, { text: "bad", errorType: "execution_failed" });
   const { performance, fitness, basis } = judge(tools.read(), []);
   expect(performance).toMatchObject({ win_rate: 75, total_trades: 8, total_pnl: 0 });
   expect(basis).toBe("tools");

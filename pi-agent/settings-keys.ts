@@ -72,6 +72,10 @@ export const SECTIONS = {
     network: z.optional(z.boolean()),
     devices: z.optional(z.array(z.string().check(z.regex(/^\/dev\/[A-Za-z0-9_./-]+$/)))),
   },
+  metrics: {
+    port: z.optional(int(0, 65_535)),
+    host: z.optional(text),
+  },
   gpio: {
     pins: z.optional(z.array(int(0, 1_023))),
     chips: z.optional(z.array(z.string().check(z.regex(/^gpiochip\d{1,3}$/)))),
@@ -126,6 +130,8 @@ export const RIGHT: Record<string, string> = {
   "tools.skills_path": 'a folder, e.g. "~/.evoclaw/skills"',
   "tools.grants.network": "true or false",
   "tools.grants.devices": 'a list of devices, e.g. ["/dev/gpiochip0"]',
+  "metrics.port": "a port from 1 to 65535, or 0 for none",
+  "metrics.host": 'an address of this device, e.g. "127.0.0.1", or "0.0.0.0" for all of them',
   "gpio.pins": "a list of GPIO numbers, e.g. [17, 27]",
   "gpio.chips": 'a list of chips, e.g. ["gpiochip2"]',
   "tools.browser.enabled": "true or false",

@@ -40,6 +40,7 @@ export function checkSections(table: Record<string, unknown>) {
     tools: read("tools", found.get("tools") ?? {}),
     "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),
     "tools.grants": read("tools.grants", found.get("tools.grants") ?? {}),
+    metrics: read("metrics", found.get("metrics") ?? {}),
     gpio: read("gpio", found.get("gpio") ?? {}),
     "tools.browser": read("tools.browser", found.get("tools.browser") ?? {}),
     "tools.nodes": read("tools.nodes", found.get("tools.nodes") ?? {}),

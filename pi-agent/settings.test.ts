@@ -32,6 +32,7 @@ describe("agent.toml", () => {
       llm: undefined,
       limits: { maxModelCalls: 10, maxFailedBatches: 3, maxParallel: 5 },
       maxPrompts: 4,
+      metrics: { port: 0, host: "127.0.0.1" },
       policy: new Map(),
       approvalMs: 600_000,
       tools: { enabled: undefined, timeoutMs: undefined, workspace: "/home/pi/eye.state/workspace" },

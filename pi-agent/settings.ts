@@ -49,6 +49,8 @@ export type Settings = {
   systemPrompt: string;
   limits: LoopLimits;
   maxPrompts: number;
+  /** Figures for Prometheus over HTTP; port 0: none. */
+  metrics: { port: number; host: string };
   /** What may be done to this device; see policy.ts. */
   policy: PolicyRules;
   /** How long an approval is waited for. */
@@ -145,7 +147,7 @@ function parseFile(source: string, file: string): Record<string, unknown> {
 }
 
 function assemble(
-  { top, mqtt, agent, policy, mcp, ...rest }: Sections,
+  { top, mqtt, agent, metrics, policy, mcp, ...rest }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,
@@ -187,6 +189,7 @@ function assemble(
       maxParallel: agent.max_parallel_tools ?? 5,
     },
     maxPrompts: agent.max_prompts ?? 4,
+    metrics: { port: metrics.port ?? 0, host: metrics.host ?? "127.0.0.1" },
     policy,
     approvalMs: agent.approval_secs === undefined ? QUESTION_EXPIRES_MS : agent.approval_secs * 1_000,
     permissions: agent.capabilities,

@@ -7,6 +7,11 @@ export class Slots {
     this.#free = size;
   }
 
+  /** So many wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /**
    * Waits for a slot.
    * @returns gives the slot back; call it once

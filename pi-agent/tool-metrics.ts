@@ -1,4 +1,6 @@
-/** What each tool of this device did since the start: the seed's figures. */
+/** What each tool of this device did since the start: the seed's figures, and those for Prometheus. */
+import { type CallCounts, countCall, newCallCounts } from "@edgecall/core/metrics/tally.ts";
+import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 
 export type ToolFigures = {
   calls: number;
@@ -17,22 +19,23 @@ const NAMES_MAX = 300;
 const OTHERS = "(others)";
 const ERROR_CHARS = 300;
 
-type Counted = Omit<ToolFigures, "avg_latency_ms"> & { totalMs: number };
+type Counted = Omit<ToolFigures, "avg_latency_ms"> & { totalMs: number; counts: CallCounts };
 
 export class ToolMetrics {
   readonly #byTool = new Map<string, Counted>();
 
   /** @param failure absent = success */
-  count(tool: string, elapsedMs: number, failure?: { text: string; timeout: boolean }): void {
+  count(tool: string, elapsedMs: number, failure?: { text: string; errorType: ErrorType }): void {
     const figures = this.#of(tool);
     figures.calls += 1;
     figures.totalMs += elapsedMs;
+    countCall(figures.counts, elapsedMs, failure?.errorType);
     if (!failure) {
       figures.success += 1;
       return;
     }
     figures.error += 1;
-    if (failure.timeout) figures.timeout += 1;
+    if (failure.errorType === "timeout") figures.timeout += 1;
     figures.last_error = failure.text.slice(0, ERROR_CHARS);
     figures.last_error_time = new Date().toISOString();
   }
@@ -40,11 +43,16 @@ export class ToolMetrics {
   read(): Record<string, ToolFigures> {
     const sorted = [...this.#byTool].sort(([a], [b]) => (a < b ? -1 : 1));
     return Object.fromEntries(
-      sorted.map(([tool, { totalMs, ...figures }]) => [
+      sorted.map(([tool, { totalMs, counts: _, ...figures }]) => [
         tool,
         { ...figures, avg_latency_ms: Math.round(totalMs / figures.calls) },
       ]),
     );
+  }
+
+  /** For the page of figures. */
+  counts(): Array<{ tool: string; counts: CallCounts }> {
+    return [...this.#byTool].map(([tool, { counts }]) => ({ tool, counts }));
   }
 
   reset(): void {
@@ -53,7 +61,10 @@ export class ToolMetrics {
 
   #of(tool: string): Counted {
     const name = this.#byTool.has(tool) || this.#byTool.size < NAMES_MAX ? tool : OTHERS;
-    const known = this.#byTool.get(name) ?? { calls: 0, success: 0, error: 0, timeout: 0, totalMs: 0 };
+    const known = this.#byTool.get(name) ?? {
+      ...{ calls: 0, success: 0, error: 0, timeout: 0, totalMs: 0 },
+      counts: newCallCounts(),
+    };
     this.#byTool.set(name, known);
     return known;
   }

@@ -1,4 +1,5 @@
 /** What a command of the wire is to the agent: how it is checked, recorded and run. */
+import type { TurnCounts } from "@edgecall/core/metrics/tally.ts";
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
@@ -31,6 +32,8 @@ export type Device = {
   runner: RunnerOptions;
   metrics: Metrics;
   toolMetrics: ToolMetrics;
+  /** Questions in words since the start. */
+  turns: TurnCounts;
   trades: Trades;
   audit: AuditLog;
   profile: Profile;

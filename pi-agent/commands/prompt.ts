@@ -1,5 +1,6 @@
 /** `prompt`: a question in words, answered by this device's own model and tool loop. */
 import type { Call, CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
+import { countTurn } from "@edgecall/core/metrics/tally.ts";
 import type { Media } from "@edgecall/core/protocol/media.ts";
 import { PromptCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, jsonSchema } from "@edgecall/core/protocol/parse.ts";
@@ -30,7 +31,12 @@ const NO_MODEL =
   "LLM client not configured. Set LLM_BASE_URL, LLM_API_KEY, and optionally LLM_MODEL environment variables.";
 
 /** What a prompt did, as far as it has come. */
-type Told = { records: CallRecord[]; jobs: Array<{ job: string; tool: string }>; media: Media[] };
+type Told = {
+  modelCalls: number;
+  records: CallRecord[];
+  jobs: Array<{ job: string; tool: string }>;
+  media: Media[];
+};
 
 export const promptCommand: CommandKind = {
   kind: "work",
@@ -43,7 +49,7 @@ export const promptCommand: CommandKind = {
   async run(call, device) {
     const startedAt = performance.now();
     const elapsed = () => Math.round(performance.now() - startedAt);
-    const told: Told = { records: [], jobs: [], media: [] };
+    const told: Told = { modelCalls: 0, records: [], jobs: [], media: [] };
     try {
       const release = await device.promptSlots.take(call.signal);
       try {
@@ -52,6 +58,17 @@ export const promptCommand: CommandKind = {
         release();
       }
     } catch (error) {
+      countTurn(device.turns, {
+        status:
+          call.signal.reason instanceof CallEnded && call.signal.reason.why === "cancelled"
+            ? "cancelled"
+            : "failed",
+        iterations: told.modelCalls,
+        failedCalls: told.records.filter(({ status }) => status === "error").length,
+        durationMs: elapsed(),
+        inputTokens: 0,
+        outputTokens: 0,
+      });
       return succeeded({
         status: "error",
         ...errorWords(call.signal.aborted ? call.signal.reason : error),
@@ -84,12 +101,14 @@ async function answer(call: CommandCall, device: Device, told: Told, elapsed: ()
     prompt,
     tools: enable_tools ? device.registry.definitions() : [],
     limits,
-    model: (request) =>
-      callModel(llm, {
+    model: (request) => {
+      told.modelCalls += 1;
+      return callModel(llm, {
         ...request,
         ...(max_tokens !== undefined && { maxTokens: max_tokens }),
         onText: (delta) => call.progress?.output(delta, undefined),
-      }),
+      });
+    },
     runCall: async (inner) => {
       const outcome = await runCall(inner, call, device);
       if (told.records.length < SHOWN_CALLS) told.records.push(recordOf(inner, outcome));
@@ -98,6 +117,14 @@ async function answer(call: CommandCall, device: Device, told: Told, elapsed: ()
       return outcome;
     },
     signal: call.signal,
+  });
+  countTurn(device.turns, {
+    status: "done",
+    iterations: result.modelCalls,
+    failedCalls: result.metrics.error + result.metrics.timeout,
+    durationMs: elapsed(),
+    inputTokens: result.usage.input_tokens,
+    outputTokens: result.usage.output_tokens,
   });
   const packed = await pack(told.media, call.command.request_id, device.uploads, call.signal);
   return succeeded({

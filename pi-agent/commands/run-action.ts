@@ -54,7 +54,7 @@ function note(
   device.toolMetrics.count(
     action.name,
     elapsedMs,
-    fault && { text: fault.message, timeout: errorTypeOf(fault.code) === "timeout" },
+    fault && { text: fault.message, errorType: errorTypeOf(fault.code) },
   );
   device.audit.record({
     agent_id: device.settings.agentId,
