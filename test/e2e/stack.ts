@@ -25,6 +25,7 @@ export type StackOptions = {
   model?: "scripted" | "stand-in";
   /** Variables of the Worker. */
   vars?: Record<string, string>;
+  bridge?: Record<string, string>;
 };
 
 export type AgentOptions = {
@@ -34,6 +35,8 @@ export type AgentOptions = {
   model?: boolean;
   /** More keys at the top of its agent.toml, and tables. */
   top?: Record<string, unknown> & { tools?: Record<string, unknown> };
+  /** Port of its figures. */
+  metricsPort?: number;
   env?: Record<string, string>;
   /** Files below its `rootOf`; those of a Pi Zero without. */
   board?: Readonly<Record<string, string>>;
@@ -137,6 +140,7 @@ export class Stack {
       BRIDGE_TOKEN: TOKENS.bridge,
       MQTT_URL: this.mqttUrl,
       HEALTH_PORT: "0",
+      ...this.#options.bridge,
     };
     this.#bridge = this.#run(new Program({ name: "bridge", script: "bridge/main.ts", env }));
     await this.#bridge.ready;
@@ -153,7 +157,10 @@ export class Stack {
     const top = { agent_id: id, root, ...(capabilities && { capabilities }), ...options.top };
     // Without the skills of the person who runs the tests.
     const tools = { workspace, skills_path: join(folder, "skills"), ...options.top?.tools };
-    writeFileSync(config, toToml({ ...top, tools, mqtt: { url: this.mqttUrl } }));
+    writeFileSync(
+      config,
+      toToml({ ...top, tools, mqtt: { url: this.mqttUrl }, metrics: { port: options.metricsPort ?? 0 } }),
+    );
     const programs = options.programs && programFolder(options.programs);
     const env = {
       ...(model && this.#modelEnvironment()),
