@@ -9,6 +9,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { AFTER_EXPIRY_MS, type AskedOfPerson } from "./asking.ts";
+import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
 import { CallStep } from "./call-step.ts";
 import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
 import type { ShownQuestion } from "./channels/question-words.ts";
@@ -285,7 +286,16 @@ export class Conversation extends DurableObject<Env> {
     for (let turn = this.#transcript.currentTurn(); turn; turn = this.#transcript.currentTurn()) {
       await this.#end(turn);
     }
+    await this.#home().conversationForgotten(this.#name());
     await this.#wipe();
+  }
+
+  async backup(from: BackupPlace | undefined): Promise<BackupPage> {
+    return backupPage(this.ctx.storage, from);
+  }
+
+  async restore(step: RestoreStep): Promise<void> {
+    await restoreStep(this.ctx, CONVERSATION_MIGRATIONS, step);
   }
 
   async #wipe(): Promise<void> {
@@ -378,7 +388,9 @@ export class Conversation extends DurableObject<Env> {
     this.#tell.ended(turn);
     this.#chat.ended(turn);
     const told = this.#tell.counted(turn);
-    if (told) this.#later(this.#home().turnEnded(told));
+    const isOneShot = ONE_SHOT.test(this.#name());
+    if (told)
+      this.#later(this.#home().turnEnded({ ...told, ...(!isOneShot && { conversation: this.#name() }) }));
   }
 
   /** What nobody waits for, and what may be lost in a crash. */

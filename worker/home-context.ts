@@ -1,6 +1,7 @@
 /** What the parts of a Home share: made once by its constructor. */
 import type { Agents } from "./agents.ts";
 import type { Audit } from "./audit.ts";
+import type { BackupList } from "./backup-list.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
 import type { Env } from "./env.ts";
 import type { Ledger } from "./ledger.ts";
@@ -16,4 +17,5 @@ export type HomeContext = {
   audit: Audit;
   questions: Questions;
   tallies: Tallies;
+  toBackUp: BackupList;
 };

@@ -217,6 +217,12 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         figures TEXT NOT NULL,            -- JSON
         PRIMARY KEY (kind, name)
       ) STRICT, WITHOUT ROWID;
+
+      -- Which conversations there are, for a back-up; those that had a turn since version 7.
+      CREATE TABLE kept_conversation (
+        name         TEXT PRIMARY KEY,    -- of the object: home, channel and id
+        last_turn_at INTEGER NOT NULL     -- epoch ms
+      ) STRICT, WITHOUT ROWID;
     `,
   },
 ];

@@ -16,6 +16,8 @@ import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import { Agents, type AgentView } from "./agents.ts";
 import { Asking } from "./asking.ts";
 import { Audit, type AuditQuery, GATEWAY_AGENT } from "./audit.ts";
+import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
+import { BackupList } from "./backup-list.ts";
 import { BridgeDesk } from "./bridge-desk.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
 import { tellNews, watcherTags } from "./call-watchers.ts";
@@ -93,6 +95,7 @@ export class Home extends DurableObject<Env> {
       audit: new Audit(ctx.storage),
       questions: new Questions(ctx.storage),
       tallies: new Tallies(ctx.storage),
+      toBackUp: new BackupList(ctx.storage),
     };
     this.#dispatcher = new Dispatcher(this.#home);
     this.#asking = new Asking(this.#home, this.#dispatcher);
@@ -167,6 +170,24 @@ export class Home extends DurableObject<Env> {
   /** A turn of one of this home's conversations has ended: it is counted. */
   async turnEnded(turn: ToldTurn): Promise<void> {
     this.#home.tallies.turnEnded(turn);
+    if (turn.conversation !== undefined) this.#home.toBackUp.seen(turn.conversation, Date.now());
+  }
+
+  /** Names of the conversations that a back-up holds. */
+  async toBackUp(): Promise<string[]> {
+    return this.#home.toBackUp.names();
+  }
+
+  async conversationForgotten(name: string): Promise<void> {
+    this.#home.toBackUp.forgotten(name);
+  }
+
+  async backup(from: BackupPlace | undefined): Promise<BackupPage> {
+    return backupPage(this.ctx.storage, from);
+  }
+
+  async restore(step: RestoreStep): Promise<void> {
+    await restoreStep(this.ctx, HOME_MIGRATIONS, step);
   }
 
   /** The page for Prometheus. */

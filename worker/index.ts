@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { showAudit } from "./audit-route.ts";
 import { AuthSettingsError } from "./auth.ts";
+import { exportHome, importHome } from "./backup-routes.ts";
 import { connections } from "./channels/connection-routes.ts";
 import { approvePairing, dismissPairing, removeSender, showPairings } from "./channels/pairing-routes.ts";
 import { channels } from "./channels/routes.ts";
@@ -232,6 +233,8 @@ app.post("/v1/questions/:id", async (c) => {
 
 app.get("/v1/audit", showAudit);
 app.get("/metrics", showMetrics);
+app.get("/v1/export", exportHome);
+app.post("/v1/import", importHome);
 
 app.get("/v1/pairings", showPairings);
 app.post("/v1/pairings/:code", approvePairing);

@@ -29,6 +29,8 @@ const OTHERS = ["(others)", "(others)"] as const;
 /** A turn as its conversation tells Home of it. */
 export type ToldTurn = EndedTurn & {
   channel: string;
+  /** Its conversation, unless that is a one-shot. */
+  conversation?: string;
   /** Calls of the gateway's own tools, which Home does not see otherwise. */
   calls: Array<{ tool: string; elapsedMs: number; errorType?: Outcome["errorType"] }>;
 };
