@@ -9,7 +9,7 @@ import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { comesTainted } from "./brought.ts";
 import { checkEdgeCall, EDGE_CALL } from "./edge-call.ts";
-import { logError } from "./log.ts";
+import { logError, logInfo } from "./log.ts";
 import type { HomeStub } from "./objects.ts";
 import type { Settings } from "./settings.ts";
 import { GatewayCalls } from "./tools/gateway-calls.ts";
@@ -166,6 +166,13 @@ export class CallStep {
         watched: this.#host.watched(turn),
         limits: turn.origin.limits ?? {},
         tainted,
+      });
+      // The one line that has both ids: devices and bridge know the call, and no turn.
+      logInfo("call.submitted", {
+        turn: turn.id,
+        call: call.id,
+        agent: checked.args.agent_id,
+        accepted: reply.accepted,
       });
       if (reply.accepted) this.#out.set(call.id, { deadline: reply.deadline, at: Date.now() });
       else this.settle(call.id, reply.outcome);

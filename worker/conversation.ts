@@ -140,6 +140,7 @@ export class Conversation extends DurableObject<Env> {
   #begin(request: NewTurn): Turn {
     this.#makeTables();
     const { turn, as } = this.#transcript.begin(request);
+    logInfo("turn.begun", { turn: turn.id, conversation: this.#name(), as });
     if (as !== "known") for (const picture of request.media ?? []) this.#media.add(picture);
     // What the model is about to say is no answer to all that was said.
     if (as === "joined") this.#model.cancel(turn);
@@ -388,9 +389,11 @@ export class Conversation extends DurableObject<Env> {
     this.#tell.ended(turn);
     this.#chat.ended(turn);
     const told = this.#tell.counted(turn);
+    if (!told) return;
+    const { iterations, failedCalls, durationMs: ms } = told;
+    logInfo("turn.ended", { turn: turn.id, conversation: this.#name(), status, iterations, failedCalls, ms });
     const isOneShot = ONE_SHOT.test(this.#name());
-    if (told)
-      this.#later(this.#home().turnEnded({ ...told, ...(!isOneShot && { conversation: this.#name() }) }));
+    this.#later(this.#home().turnEnded({ ...told, ...(!isOneShot && { conversation: this.#name() }) }));
   }
 
   /** What nobody waits for, and what may be lost in a crash. */

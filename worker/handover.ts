@@ -4,7 +4,7 @@ import { foreignLine, NOBODY } from "./foreign-audit.ts";
 import type { Plan } from "./home.ts";
 import type { HomeContext } from "./home-context.ts";
 import { JOB, KEEP_SETTLED_MS, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
-import { logError } from "./log.ts";
+import { logError, logInfo } from "./log.ts";
 import { conversationOf } from "./objects.ts";
 import type { Tallies } from "./tallies.ts";
 import { Tries } from "./tries.ts";
@@ -57,11 +57,14 @@ export class Handover {
     await this.#redeliver({ ...call, settledAt: now, lateFor: call.lateFor ?? call.id }, outcome);
   }
 
-  /** A call was settled, this once: for the record, and for the counts, which only rise. */
+  /** A call was settled, this once: for the record, the log, and the counts, which only rise. */
   ended(call: LedgerCall, outcome: SettledOutcome, now: number): void {
     this.#note(call, outcome);
     if (call.agent === NOBODY) return;
     this.#tallies.settled(call, outcome, now);
+    const { status, errorType } = outcome;
+    const ms = now - call.createdAt;
+    logInfo("call.settled", { call: call.id, agent: call.agent, status, errorType, ms });
   }
 
   /** Agents of ours keep a record themselves, and send it. What comes late takes the place of what was known. */

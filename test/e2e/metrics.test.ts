@@ -105,6 +105,26 @@ describe.skipIf(!hasPromtool)("with Prometheus (apt-get install prometheus)", ()
     return body?.data?.result ?? [];
   }
 
+  test("a call can be followed by its id through the logs of gateway, bridge and agent", async () => {
+    const asked = await stack.gateway.ask(
+      script({ calls: [{ arguments: { agent_id: "pi", action: "memory" } }] }, { text: "followed" }),
+    );
+    const id = asked.calls[0]?.id ?? "";
+    const has = (lines: readonly string[], event: string) =>
+      lines.some((line) => line.includes(event) && line.includes(id));
+    // The Worker's lines are objects, which workerd prints over several lines.
+    const worker = (event: string) =>
+      stack.worker.lines
+        .join("\n")
+        .split("event:")
+        .find((line) => line.includes(`'${event}'`) && line.includes(id));
+    await until(() => worker("call.settled"));
+    expect(worker("call.submitted")).toContain(asked.turn);
+    expect(has(stack.bridge.lines, '"event":"call"')).toBe(true);
+    expect(has(stack.bridge.lines, '"event":"call_answered"')).toBe(true);
+    expect(has(stack.agent("pi").lines, '"event":"command.received"')).toBe(true);
+  });
+
   test("the gateway's page is one that promtool takes", async () => {
     const headers = { authorization: `Bearer ${TOKENS.scraper}` };
     const page = await (await fetch(`${stack.gateway.url}/metrics`, { headers })).text();
