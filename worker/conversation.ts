@@ -388,12 +388,9 @@ export class Conversation extends DurableObject<Env> {
     if (!this.#transcript.finish(turn, status, answer, error)) return;
     this.#tell.ended(turn);
     this.#chat.ended(turn);
-    const told = this.#tell.counted(turn);
-    if (!told) return;
-    const { iterations, failedCalls, durationMs: ms } = told;
-    logInfo("turn.ended", { turn: turn.id, conversation: this.#name(), status, iterations, failedCalls, ms });
-    const isOneShot = ONE_SHOT.test(this.#name());
-    this.#later(this.#home().turnEnded({ ...told, ...(!isOneShot && { conversation: this.#name() }) }));
+    const name = this.#name();
+    const told = this.#tell.counted(turn, { name, isOneShot: ONE_SHOT.test(name) });
+    if (told) this.#later(this.#home().turnEnded(told));
   }
 
   /** What nobody waits for, and what may be lost in a crash. */

@@ -2,25 +2,18 @@
 import { exposition, type MetricFamily, type Sample } from "@edgecall/core/metrics/exposition.ts";
 import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import type { RosterAgent } from "./roster.ts";
-import type { Tallies } from "./tallies.ts";
-
-export type HomeNow = {
-  home: string;
-  bridgeOnline: boolean;
-  agents: readonly RosterAgent[];
-  /** States of the calls that are not settled. */
-  open: readonly string[];
-  /** Outcomes that their conversation does not have yet. */
-  undelivered: number;
-  questions: number;
-  databaseBytes: number;
-};
+import type { Served } from "./agents.ts";
+import type { HomeContext } from "./home-context.ts";
 
 const STATES = ["asking", "waiting", "sent", "taken"];
 
-export function homePage(tallies: Tallies, now: HomeNow): string {
-  const { home } = now;
+export function homePage(
+  { ctx, bridge, agents, ledger, questions, tallies }: HomeContext,
+  served: Served,
+): string {
+  const home = ctx.id.name ?? "";
+  const heard = bridge.heardAt(Date.now());
+  const open = ledger.open().map(({ state }) => state);
   const gauge = (name: string, help: string, samples: Sample[]): MetricFamily => ({
     name: `edgecall_gateway_${name}`,
     help,
@@ -42,7 +35,7 @@ export function homePage(tallies: Tallies, now: HomeNow): string {
       "gateway",
       tallies.turns().map(({ channel, counts }) => ({ labels: { home, channel }, counts })),
     ),
-    gauge("bridge_online", "Whether the home's bridge is connected.", [{ value: now.bridgeOnline ? 1 : 0 }]),
+    gauge("bridge_online", "Whether the home's bridge is connected.", [{ value: heard !== null ? 1 : 0 }]),
     {
       name: "edgecall_gateway_bridge_connections_total",
       help: "How often a bridge connected; each but the first is a reconnect.",
@@ -52,17 +45,21 @@ export function homePage(tallies: Tallies, now: HomeNow): string {
     gauge(
       "agent_online",
       "Whether an agent can be called.",
-      now.agents.map(({ id, online }) => ({ labels: { agent: id }, value: online ? 1 : 0 })),
+      agents
+        .roster(heard, served)
+        .map(({ id, online }) => ({ labels: { agent: id }, value: online ? 1 : 0 })),
     ),
     gauge(
       "calls_open",
       "Calls that are not settled, by their state.",
-      STATES.map((state) => ({ labels: { state }, value: now.open.filter((it) => it === state).length })),
+      STATES.map((state) => ({ labels: { state }, value: open.filter((it) => it === state).length })),
     ),
     gauge("outcomes_undelivered", "Results that their conversation does not have yet.", [
-      { value: now.undelivered },
+      { value: ledger.undelivered().length },
     ]),
-    gauge("questions_open", "Questions and approvals that wait for a person.", [{ value: now.questions }]),
-    gauge("database_bytes", "Size of the home's rows.", [{ value: now.databaseBytes }]),
+    gauge("questions_open", "Questions and approvals that wait for a person.", [
+      { value: questions.open().length },
+    ]),
+    gauge("database_bytes", "Size of the home's rows.", [{ value: ctx.storage.sql.databaseSize }]),
   ]);
 }

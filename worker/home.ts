@@ -192,17 +192,7 @@ export class Home extends DurableObject<Env> {
 
   /** The page for Prometheus. */
   async metrics(): Promise<string> {
-    const { ledger, agents, questions, tallies } = this.#home;
-    const heard = this.#home.bridge.heardAt(Date.now());
-    return homePage(tallies, {
-      home: this.ctx.id.name ?? "",
-      bridgeOnline: heard !== null,
-      agents: agents.roster(heard, this.#dispatcher.served),
-      open: ledger.open().map(({ state }) => state),
-      undelivered: ledger.undelivered().length,
-      questions: questions.open().length,
-      databaseBytes: this.ctx.storage.sql.databaseSize,
-    });
+    return homePage(this.#home, this.#dispatcher.served);
   }
 
   /** Takes a call of `edge_call`, once for each id. */

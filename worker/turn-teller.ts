@@ -2,6 +2,7 @@
  * Tells a turn as its rows say it: whole, to who looks; and what the last write brought, to who waits. A client
  * that attaches later reads the same events.
  */
+import { logInfo } from "./log.ts";
 import type { ToldTurn } from "./tallies.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Turn } from "./transcript-rows.ts";
@@ -45,10 +46,15 @@ export class TurnTeller {
     );
   }
 
-  /** What its home counts of it, once it has ended. */
-  counted(turn: Turn): ToldTurn | undefined {
+  /** A turn that has ended: one line of the log, and what its home counts of it. */
+  counted(turn: Turn, conversation: { name: string; isOneShot: boolean }): ToldTurn | undefined {
     const ended = this.#transcript.turn(turn.id);
-    return ended && toldTurn(ended, this.#transcript.entriesOf(turn.n));
+    const told = ended && toldTurn(ended, this.#transcript.entriesOf(turn.n));
+    if (!told) return undefined;
+    const { name, isOneShot } = conversation;
+    const { status, iterations, failedCalls, durationMs: ms } = told;
+    logInfo("turn.ended", { turn: turn.id, conversation: name, status, iterations, failedCalls, ms });
+    return { ...told, ...(!isOneShot && { conversation: name }) };
   }
 
   /** Sends what the last write brought. */
