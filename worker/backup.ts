@@ -2,7 +2,7 @@
  * The rows of one object as they go into a back-up and come out of it: table by table, a page at a time, whatever the
  * schema. A page is what one answer may hold in memory; between two of them others may write.
  */
-import { type Migration, migrate } from "./migrate.ts";
+import { isBlank, type Migration, migrate } from "./migrate.ts";
 
 /** Bytes of text in a page; one row may go over it (a part of a picture is 512 KiB). */
 const PAGE_CHARS = 1_000_000;
@@ -20,6 +20,7 @@ export type BackupPage = { schema: number; rows: BackupRow[]; next?: BackupPlace
 /** @param from the `next` of the page before; undefined: the first */
 export function backupPage(storage: DurableObjectStorage, from: BackupPlace | undefined): BackupPage {
   const { sql } = storage;
+  if (isBlank(storage)) return { schema: 0, rows: [] };
   const schema = sql.exec<{ version: number }>("SELECT MAX(version) AS version FROM migration").one().version;
   const tables = tablesOf(sql);
   const rows: BackupRow[] = [];
@@ -81,6 +82,8 @@ async function begin(
     storage,
     migrations.filter(({ version }) => version <= schema),
   );
+  // A migration may begin a table with a row; the back-up has it.
+  for (const table of tablesOf(storage.sql)) storage.sql.exec(`DELETE FROM "${table}"`);
 }
 
 /** @throws when a row does not fit its table */

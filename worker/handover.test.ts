@@ -4,11 +4,13 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { Agents } from "./agents.ts";
 import { Audit } from "./audit.ts";
+import { ConversationList } from "./conversation-list.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import { Handover } from "./handover.ts";
 import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
 import { migrate } from "./migrate.ts";
 import { Questions } from "./questions.ts";
+import { Tallies } from "./tallies.ts";
 
 const HOUR_MS = 3_600_000;
 const CALLER = { principal: "anna", role: "owner", channel: "api" } as const;
@@ -23,6 +25,8 @@ const partsOf = (ctx: DurableObjectState) => ({
   ledger: new Ledger(ctx.storage),
   audit: new Audit(ctx.storage),
   questions: new Questions(ctx.storage),
+  tallies: new Tallies(ctx.storage),
+  conversations: new ConversationList(ctx.storage),
 });
 
 /** A conversation with a call that has no answer yet: it refuses what comes late for it. */

@@ -4,9 +4,11 @@ import { expect, test } from "vitest";
 import { Agents } from "./agents.ts";
 import { Audit } from "./audit.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
+import { ConversationList } from "./conversation-list.ts";
 import type { HomeContext } from "./home-context.ts";
 import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
 import { Questions } from "./questions.ts";
+import { Tallies } from "./tallies.ts";
 import { tidy } from "./tidying.ts";
 
 const HOUR_MS = 3_600_000;
@@ -21,6 +23,8 @@ const homeOf = (ctx: DurableObjectState): HomeContext => ({
   ledger: new Ledger(ctx.storage),
   audit: new Audit(ctx.storage),
   questions: new Questions(ctx.storage),
+  tallies: new Tallies(ctx.storage),
+  conversations: new ConversationList(ctx.storage),
 });
 const idsOf = (agents: Agents) => agents.roster(null, () => true).map(({ id }) => id);
 
