@@ -2,7 +2,7 @@
  * `GET /v1/export` and `POST /v1/import`: a home and its conversations as lines of JSON.
  *
  *   {"edgecall":"export","version":"0.1.0","home":"home","at":"2026-11-22T10:00:00.000Z"}
- *   {"object":"","schema":5}                      the home; then its rows
+ *   {"object":"","schema":7}                      the home; then its rows
  *   {"table":"agent","row":{…}}
  *   {"object":"home/api/kitchen","schema":4}      a conversation; then its rows
  *   {"end":true,"objects":2,"rows":41}            without it the file is not whole

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { Agents } from "./agents.ts";
 import { Audit } from "./audit.ts";
-import { ConversationList } from "./conversation-list.ts";
+import { BackupList } from "./backup-list.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import { Handover } from "./handover.ts";
 import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
@@ -26,7 +26,7 @@ const partsOf = (ctx: DurableObjectState) => ({
   audit: new Audit(ctx.storage),
   questions: new Questions(ctx.storage),
   tallies: new Tallies(ctx.storage),
-  conversations: new ConversationList(ctx.storage),
+  toBackUp: new BackupList(ctx.storage),
 });
 
 /** A conversation with a call that has no answer yet: it refuses what comes late for it. */

@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { Agents } from "./agents.ts";
 import { Audit } from "./audit.ts";
+import { BackupList } from "./backup-list.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
-import { ConversationList } from "./conversation-list.ts";
 import type { HomeContext } from "./home-context.ts";
 import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
 import { Questions } from "./questions.ts";
@@ -24,7 +24,7 @@ const homeOf = (ctx: DurableObjectState): HomeContext => ({
   audit: new Audit(ctx.storage),
   questions: new Questions(ctx.storage),
   tallies: new Tallies(ctx.storage),
-  conversations: new ConversationList(ctx.storage),
+  toBackUp: new BackupList(ctx.storage),
 });
 const idsOf = (agents: Agents) => agents.roster(null, () => true).map(({ id }) => id);
 
