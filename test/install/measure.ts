@@ -49,7 +49,7 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
     const began = performance.now();
     const child = spawn(program, [...args, "agent", "run", "--config", config], {
       stdio: "ignore",
-      env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS },
+      env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, MALLOC_ARENA_MAX: "2" },
     });
     const gone = new Promise((resolve) => child.once("exit", resolve));
     await until(() => peer.heard.filter(({ kind }) => kind === "tools").length > before, {
