@@ -69,9 +69,12 @@ export function bundleBridge(): Promise<string> {
   });
 }
 
-/** The agent as one CommonJS file for Node 20 and later: what the bench measures, and who needs no more runs. */
-export function bundleAgent(): Promise<string> {
-  return bundleForDevice("pi-agent/main.ts");
+/**
+ * The agent as one CommonJS file for Node 20 and later: what the bench measures, and who needs no more runs.
+ * @param options.testTools what only tests have is in it; never in what is shipped
+ */
+export function bundleAgent(options: { testTools?: boolean } = {}): Promise<string> {
+  return bundleForDevice("pi-agent/main.ts", options);
 }
 
 /** `edgecall`, with the agent in it: what is installed on a device, and what becomes a single executable. */
@@ -79,7 +82,7 @@ export function bundleCommand(): Promise<string> {
   return bundleForDevice("cli/main.ts");
 }
 
-function bundleForDevice(entry: string): Promise<string> {
+function bundleForDevice(entry: string, { testTools = false } = {}): Promise<string> {
   return bundle({
     ...COMMON,
     entryPoints: [entry],
@@ -91,8 +94,8 @@ function bundleForDevice(entry: string): Promise<string> {
     banner: { js: "const __moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
     alias: { ...MQTT_SLIM, ws: fileURLToPath(new URL("./empty-module.cjs", import.meta.url)) },
     // Six times the size of all else, and of use only where there is a Chromium: installed beside the bundle.
-    // What only tests have is not shipped: main.ts loads it when their environment says so.
-    external: ["playwright-core", "./testing/*"],
+    // What only tests have is not shipped: run.ts loads it when their environment says so.
+    external: ["playwright-core", ...(testTools ? [] : ["./testing/*"])],
     minify: true,
   });
 }
