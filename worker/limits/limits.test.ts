@@ -131,7 +131,8 @@ describe("bodies", () => {
     ["/v1/chat/completions", 8 * 1_024 * KIB],
     ["/v1/responses", 8 * 1_024 * KIB],
     ["/mcp", 256 * KIB],
-    ["/webhooks/generic/door", 512 * KIB],
+    ["/webhooks/telegram/family", 512 * KIB],
+    ["/webhooks/generic/door", 3 * 1_024 * KIB],
   ])("%s may have %d bytes, told or untold", async (path, max) => {
     const headers = { "content-type": "application/json" };
     const told = await ask(path, { method: "POST", headers, body: new Uint8Array(max + 1) });
