@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ReplayWindow } from "./replays.ts";
+
+test("each counter once, in any order, down to where the window reaches", () => {
+  const window = new ReplayWindow(-1, 3);
+  expect([10, 12, 11, 12, 10].map((n) => window.take(n))).toEqual([
+    "fresh",
+    "fresh",
+    "fresh",
+    "repeat",
+    "repeat",
+  ]);
+  expect(window.take(13)).toBe("fresh");
+  // 10 was the first to go.
+  expect([10, 9, 11].map((n) => window.take(n))).toEqual(["old", "old", "repeat"]);
+});
+
+test("the same counter with another id is another message", () => {
+  const window = new ReplayWindow();
+  expect([window.take(5, "a"), window.take(5, "b"), window.take(5, "a")]).toEqual([
+    "fresh",
+    "fresh",
+    "repeat",
+  ]);
+});
+
+test("what is below the floor is old, also from the start", () => {
+  const window = new ReplayWindow(100);
+  expect([window.take(100), window.take(101)]).toEqual(["old", "fresh"]);
+  window.raise(200);
+  expect([window.take(150), window.take(201), window.take(101)]).toEqual(["old", "fresh", "repeat"]);
+});
+
+test("nothing is fresh twice, whatever comes", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(30), { maxLength: 200 }),
+      fc.integer({ min: 1, max: 10 }),
+      (counters, size) => {
+        const window = new ReplayWindow(-1, size);
+        const fresh = counters.filter((n) => window.take(n) === "fresh");
+        expect(new Set(fresh).size).toBe(fresh.length);
+      },
+    ),
+  );
+});

@@ -1,0 +1,157 @@
+/**
+ * Signatures of what crosses the broker: Ed25519, by the gateway on `commands`, by the agent on everything else.
+ *
+ * Signed are the very bytes that are published, with the signature as the last field of their JSON object:
+ *
+ *     {"command":"ping", … ,"n":1795300000000,"sig":"86 characters of base64url"}
+ *
+ * so a reader cuts a tail of fixed length off and has what was signed. No canonical form is needed: two readers
+ * cannot disagree on how a number or a key is written, nothing is parsed before it is believed, and for a reader
+ * who knows nothing of signatures (EvoClaw) it is a field more. Signed along with it is where it was said, so that
+ * nothing said on one topic, to one agent, counts on another.
+ */
+import type { TopicKind } from "./names.ts";
+import { check, checkJson, type Parsed, z } from "./parse.ts";
+
+/** Never shared with another use of the same key; raised when the form changes. */
+const DOMAIN = "edgecall signature v1";
+const ROTATION_DOMAIN = "edgecall key v1";
+const ED25519 = "Ed25519";
+
+/** 32 bytes as base64url; the last character has bits to spare, which are 0: each key has one text. */
+export const PublicKey = z.string().check(z.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/));
+/** 64 bytes as base64url, the same way. */
+export const Signature = z.string().check(z.regex(/^[A-Za-z0-9_-]{85}[AQgw]$/));
+
+const TAIL = /^,"sig":"([A-Za-z0-9_-]{85}[AQgw])"\}$/;
+const TAIL_LENGTH = ',"sig":""}'.length + 86;
+
+/** Where something is said. The prefix of the broker's topics is not in it: Home does not know it. */
+export type Place = { agent: string; kind: TopicKind };
+
+/** What each side adds before it signs. */
+export const Stamp = z.looseObject({
+  /** Rises: the gateway's with every command, an agent's with every message, over restarts too. */
+  n: z.int().check(z.minimum(0)),
+  /** The run of the agent that says it, or that a command is for. */
+  boot_id: z.string().check(z.minLength(1), z.maxLength(64)),
+});
+export type Stamp = Pick<z.infer<typeof Stamp>, "n" | "boot_id">;
+
+/** @param json the text of a JSON object that has fields @returns the same with the stamp as its last fields */
+export function stamped(json: string, { boot_id, n }: Stamp): string {
+  return `${json.slice(0, -1)},"boot_id":${JSON.stringify(boot_id)},"n":${n}}`;
+}
+
+/** What is signed for a text that is said at a place. */
+export function signedBytes({ agent, kind }: Place, body: string): Uint8Array<ArrayBuffer> {
+  const from = kind === "commands" ? "gateway" : "agent";
+  return utf8(`${DOMAIN}\n${from}\n${agent}/${kind}\n${body}`);
+}
+
+/** @param signature 64 bytes @returns the text to publish */
+export function withSignature(body: string, signature: Uint8Array): string {
+  return `${body.slice(0, -1)},"sig":"${toBase64Url(signature)}"}`;
+}
+
+/** A published text → what was signed and by which signature; undefined: it is not signed. */
+export function splitSigned(text: string): { body: string; signature: Uint8Array<ArrayBuffer> } | undefined {
+  const tail = TAIL.exec(text.slice(-TAIL_LENGTH));
+  if (tail?.[1] === undefined) return undefined;
+  return { body: `${text.slice(0, -TAIL_LENGTH)}}`, signature: fromBase64Url(tail[1]) };
+}
+
+/** The stamp of a text whose signature holds. */
+export function stampOf(text: string): Parsed<Stamp> {
+  return checkJson(Stamp, text);
+}
+
+/** What the old key signs to name the one that takes its place. */
+export function rotationBytes(agent: string, newKey: string): Uint8Array<ArrayBuffer> {
+  return utf8(`${ROTATION_DOMAIN}\n${agent}\n${newKey}`);
+}
+
+/** A key as people compare it: the beginning of its SHA-256, `1a2b:3c4d:…`. */
+export async function fingerprint(publicKey: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", fromBase64Url(publicKey)));
+  return fingerprintOf(digest);
+}
+
+/** @param digest SHA-256 of the key's 32 bytes */
+export function fingerprintOf(digest: Uint8Array): string {
+  const hex = [...digest.slice(0, FINGERPRINT_BYTES)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return (hex.join("").match(/.{4}/g) ?? []).join(":");
+}
+
+/** 128 bits: nobody finds another key with the same beginning. */
+const FINGERPRINT_BYTES = 16;
+
+// ── with WebCrypto, as Workers have it ────────────────────────────────────────────────────────────────
+
+export type KeyPair = { publicKey: string; privateKey: string };
+
+/** Makes a key pair. `privateKey` is PKCS #8, both are base64url. */
+export async function newKeyPair(): Promise<KeyPair> {
+  // SAFETY: for a pair of keys generateKey gives a pair.
+  const pair = (await crypto.subtle.generateKey(ED25519, true, ["sign", "verify"])) as CryptoKeyPair;
+  const [raw, pkcs8] = await Promise.all([
+    crypto.subtle.exportKey("raw", pair.publicKey) as Promise<ArrayBuffer>,
+    crypto.subtle.exportKey("pkcs8", pair.privateKey) as Promise<ArrayBuffer>,
+  ]);
+  return { publicKey: toBase64Url(new Uint8Array(raw)), privateKey: toBase64Url(new Uint8Array(pkcs8)) };
+}
+
+/** @returns undefined for what is no key: 32 bytes that are no point, or not 32 bytes */
+export async function importPublicKey(publicKey: string): Promise<CryptoKey | undefined> {
+  if (!check(PublicKey, publicKey).ok) return undefined;
+  try {
+    return await crypto.subtle.importKey("raw", fromBase64Url(publicKey), ED25519, false, ["verify"]);
+  } catch {
+    return undefined;
+  }
+}
+
+export async function importPrivateKey(privateKey: string): Promise<CryptoKey> {
+  return await crypto.subtle.importKey("pkcs8", fromBase64Url(privateKey), ED25519, false, ["sign"]);
+}
+
+/** @param body the text of a stamped JSON object @returns the text to publish */
+export async function sign(key: CryptoKey, place: Place, body: string): Promise<string> {
+  const signature = await crypto.subtle.sign(ED25519, key, signedBytes(place, body));
+  return withSignature(body, new Uint8Array(signature));
+}
+
+/** Whether the holder of the key said this text at this place. */
+export async function isSigned(key: CryptoKey, place: Place, text: string): Promise<boolean> {
+  const split = splitSigned(text);
+  if (!split) return false;
+  return await crypto.subtle.verify(ED25519, key, split.signature, signedBytes(place, split.body));
+}
+
+/** Whether the holder of the old key named the new one. */
+export async function isRotation(
+  key: CryptoKey,
+  agent: string,
+  newKey: string,
+  signature: string,
+): Promise<boolean> {
+  if (!check(Signature, signature).ok) return false;
+  return await crypto.subtle.verify(ED25519, key, fromBase64Url(signature), rotationBytes(agent, newKey));
+}
+
+function utf8(text: string): Uint8Array<ArrayBuffer> {
+  // SAFETY: an encoder's result is never shared memory; not every runtime's types say so.
+  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
+}
+
+export function toBase64Url(bytes: Uint8Array): string {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** @param text base64url, checked before */
+export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const plain = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(plain, (char) => char.charCodeAt(0));
+}
