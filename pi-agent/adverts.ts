@@ -53,6 +53,7 @@ export function toolsText(registry: ToolRegistry): string {
   return JSON.stringify({ hash, tools });
 }
 
-export function presenceText(state: "online" | "offline", bootId: string, reason: string): string {
-  return JSON.stringify({ state, boot_id: bootId, reason });
+/** Its `boot_id` comes with the voice. */
+export function presenceText(state: "online" | "offline", reason: string): string {
+  return JSON.stringify({ state, reason });
 }

@@ -14,6 +14,8 @@ import { FreezeDetector } from "./budget.ts";
 import { wallClock } from "./clock.ts";
 import type { Device } from "./commands/command.ts";
 import { Connection } from "./connection.ts";
+import { Counter } from "./counter.ts";
+import { openIdentity, readGateway } from "./identity.ts";
 import { Inbox } from "./inbox.ts";
 import { JobDesk } from "./jobs.ts";
 import { Ledger } from "./ledger.ts";
@@ -23,6 +25,7 @@ import { mcpSecrets } from "./mcp/settings.ts";
 import { Metrics } from "./metrics.ts";
 import { serveMetrics } from "./metrics-page.ts";
 import { Offer, type SkillSource } from "./offer.ts";
+import { Orders } from "./orders.ts";
 import { Profile } from "./profile.ts";
 import { Questions } from "./questions.ts";
 import { Redelivery } from "./redelivery.ts";
@@ -34,6 +37,7 @@ import { type Later, openToolbox, type Unavailable } from "./toolbox.ts";
 import { Trades } from "./trades.ts";
 import { tuned } from "./tuning.ts";
 import { Uploads } from "./uploads.ts";
+import { plainVoice, signedVoice, type Voice } from "./voice.ts";
 
 /** Replies of callers that acknowledge nothing, kept while the broker is away: the newest so many. */
 const OUTBOX_MAX = 100;
@@ -67,6 +71,7 @@ export type Agent = {
 /**
  * Starts an agent; it connects by itself, now and again and again.
  * @throws SettingsError when `[tools] enabled` or `[policy]` names a tool that does not exist
+ * @throws IdentityError when its key, or its gateway's, is damaged
  */
 export async function startAgent(settings: Settings, options: AgentOptions): Promise<Agent> {
   const { log } = options;
@@ -80,13 +85,17 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   };
   const toolbox = await (options.toolbox ?? openToolbox)(settings, later, options.tools);
   const bootId = randomUUID();
+  const { voice, orders } = await trustOf(settings, bootId, log);
   const topic = (kind: TopicKind) => topicOf(settings.mqtt.topicPrefix, settings.agentId, kind);
+  /** @returns whether the broker took it; nothing is said, and no number used, while there is none */
+  const say = async (kind: Exclude<TopicKind, "commands">, text: string, options?: { retain?: boolean }) =>
+    connection.connected && (await connection.publish(topic(kind), voice.say(kind, text), options));
   const ledger = await Ledger.open({ storage: new LedgerFile(join(settings.stateDir, "ledger.jsonl")), log });
   const freeze = new FreezeDetector();
   const outbox: string[] = [];
   let isReady = false;
 
-  const event = (said: AgentEvent) => void connection.publish(topic("events"), JSON.stringify(said));
+  const event = (said: AgentEvent) => void say("events", JSON.stringify(said));
   // One set of locks for everything that runs here, whoever asked for it.
   const runner: RunnerOptions = { log: runLog(log), locks: new Locks(), secrets: secretsOf(settings) };
   const metrics = new Metrics();
@@ -137,15 +146,20 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     clocks: { now: () => performance.now(), wallClock: () => wallClock(settings) },
     unknownAgeMs: () => freeze.unknownAgeMs(),
     report,
+    refuse: (text) => void connection.publish(topic("reports"), text),
     event,
     acked: (id) => redelivery.acked(id),
+    ...(orders && { orders }),
   });
   await inbox.settleInterrupted();
 
   const connection = new Connection({
     mqtt: settings.mqtt,
     clientId: `edgecall-${settings.agentId}`,
-    will: { topic: topic("presence"), payload: presenceText("offline", bootId, "last will") },
+    will: () => ({
+      topic: topic("presence"),
+      payload: voice.connecting(presenceText("offline", "last will")),
+    }),
     log,
     onConnected: advertise,
     onMessage(from, payload, retained) {
@@ -153,14 +167,16 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
       else if (from === topic("presence")) seePresence(payload.toString("utf8"), retained);
     },
   });
-  const redelivery = new Redelivery(ledger, (text) => connection.publish(topic("reports"), text), log);
+  const redelivery = new Redelivery(ledger, (text) => say("reports", text), log);
 
   const served = serveMetrics(device, { connection, inbox, outbox });
 
   async function advertise(): Promise<void> {
     await connection.subscribe([topic("commands"), topic("presence")]);
+    // Once for each connection: said again, it is the same birth, and the will stays newer than it.
+    birthText = voice.say("presence", presenceText("online", "birth"));
     await birth();
-    await connection.publish(topic("capabilities"), capabilitiesText(settings), { retain: true });
+    await say("capabilities", capabilitiesText(settings), { retain: true });
     await advertiseTools();
     await heartbeat();
     for (const text of outbox.splice(0)) await report(text);
@@ -174,30 +190,35 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   }
 
   async function advertiseTools(): Promise<void> {
-    await connection.publish(topic("tools"), toolsText(offer.registry), { retain: true });
+    await say("tools", toolsText(offer.registry), { retain: true });
   }
 
   /** The broker has had our birth: whatever of another boot comes after it is someone else's. */
   let born = false;
+  let birthText = "";
 
   async function birth(): Promise<void> {
-    const text = presenceText("online", bootId, "birth");
-    if (await connection.publish(topic("presence"), text, { retain: true })) born = true;
+    if (await connection.publish(topic("presence"), birthText, { retain: true })) born = true;
   }
 
   async function heartbeat(): Promise<void> {
     const text = reportText(settings, "heartbeat", { ...device.metrics.read() });
-    await connection.publish(topic("reports"), text);
+    await say("reports", text);
   }
 
   async function report(text: string, id?: string, acks = false): Promise<void> {
-    const taken = await connection.publish(topic("reports"), text);
+    const taken = await say("reports", text);
     if (acks && id !== undefined) redelivery.add(id);
     else if (!taken) outbox.splice(0, Math.max(0, outbox.push(text) - OUTBOX_MAX));
   }
 
   /** Our own presence, as the broker has it: it may be a late will of our earlier connection. */
   function seePresence(text: string, retained: boolean): void {
+    if (!voice.isMine(text)) {
+      // Who comes later finds what is retained: not what a stranger left there.
+      if (!retained && connection.connected && !stopping) void birth();
+      return;
+    }
     const presence = checkJson(Presence, text);
     if (!presence.ok) return;
     // Before our birth it is our own past: what this agent, killed and started again, had left there.
@@ -226,7 +247,7 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
     await within(LAST_WORDS_MS, Promise.all([inbox.idle(), jobs.idle()]));
     await connection.stop({
       topic: topic("presence"),
-      payload: presenceText("offline", bootId, "shutdown"),
+      payload: voice.say("presence", presenceText("offline", "shutdown")),
     });
     freeze.stop();
     await toolbox.close();
@@ -254,6 +275,21 @@ export async function startAgent(settings: Settings, options: AgentOptions): Pro
   connection.start();
   const offered = () => ({ tools: offer.registry.list(), unavailable: [...toolbox.unavailable] });
   return { bootId, settings, offered, metricsPort: () => served?.port(), stop, stopped };
+}
+
+/** An agent that knows its gateway's key signs what it says, and obeys that gateway alone. */
+async function trustOf(
+  { stateDir, agentId, gatewayKey: given }: Settings,
+  bootId: string,
+  log: Log,
+): Promise<{ voice: Voice; orders: Orders | undefined }> {
+  const gatewayKey = given ?? (await readGateway(stateDir));
+  if (gatewayKey === undefined) return { voice: plainVoice(bootId), orders: undefined };
+  const orders = new Orders({ agentId, bootId, gatewayKey });
+  const identity = await openIdentity(stateDir);
+  const counter = await Counter.open({ file: join(stateDir, "counter.json"), log });
+  log("info", "agent.signs", { key: identity.fingerprint });
+  return { voice: signedVoice(agentId, bootId, identity, counter), orders };
 }
 
 /** What no tool may give away, least of all the agent's own keys. */

@@ -19,7 +19,8 @@ const GOODBYE_MS = 2_000;
 export type ConnectionOptions = {
   mqtt: MqttSettings;
   clientId: string;
-  will: { topic: string; payload: string };
+  /** Asked for before each connection. */
+  will(): { topic: string; payload: string };
   log: Log;
   /** On every connect, before anything else: subscribe and advertise. */
   onConnected(): Promise<void>;
@@ -88,7 +89,8 @@ export class Connection {
   }
 
   #clientOptions(): IClientOptions {
-    const { mqtt, clientId, will } = this.#options;
+    const { mqtt, clientId } = this.#options;
+    const will = this.#options.will();
     return {
       protocolVersion: 4,
       clean: true,

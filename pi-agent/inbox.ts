@@ -10,6 +10,7 @@ import { CallEnded, type CommandCall, type CommandKind, type Device } from "./co
 import { PROMPT_MAX_MS } from "./commands/prompt.ts";
 import { replyOfInterrupted } from "./interrupted.ts";
 import { messageOf } from "./log.ts";
+import type { Orders } from "./orders.ts";
 import { Progress } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
 import { failed, isFailure, type Reply, replyText, succeeded } from "./reports.ts";
@@ -32,9 +33,15 @@ export type InboxOptions = {
   unknownAgeMs(): number;
   /** Publishes a report; one whose caller acknowledges it is sent again until then. */
   report(text: string, id: string, acks: boolean): Promise<void>;
+  /** Publishes a report without a signature. */
+  refuse(text: string): void;
   event(said: AgentEvent): void;
   acked(id: string): void;
+  /** Whom this device obeys; absent: anybody on its broker. */
+  orders?: Orders;
 };
+
+const NOT_SIGNED = "it does not carry the gateway's signature";
 
 type UnderWay = { control: AbortController; progress: Progress | undefined };
 
@@ -74,14 +81,38 @@ export class Inbox {
     const unknownAge = this.#options.unknownAgeMs();
     try {
       const text = bytes.toString("utf8");
+      const { orders } = this.#options;
+      if (orders && !orders.isSigned(text)) return this.#refuse(requestIdOf(text), NOT_SIGNED);
       const command = checkJson(Command, text);
       if (!command.ok) return await this.#unreadable(text, command.error);
       const maxMs = command.value.command === "prompt" ? PROMPT_MAX_MS : undefined;
       const budget = budgetOf(command.value, unknownAge, this.#options.clocks, maxMs);
+      if (orders && !this.#isOrder(orders, command.value)) return;
       await this.#take(command.value, budget);
     } catch (error) {
       log("error", "command.failed", { error: messageOf(error) });
     }
+  }
+
+  /** Whether a signed command is to be carried out. A repetition is one only where the ledger recognises it. */
+  #isOrder(orders: Orders, command: Command): boolean {
+    const { request_id } = command;
+    const verdict = orders.judge(command);
+    if (!verdict.obey) this.#refuse(request_id, verdict.why);
+    else if (!verdict.repeat || this.#options.device.ledger.knows(request_id)) return true;
+    else this.#options.device.log("info", "command.repeated", { request_id });
+    return false;
+  }
+
+  /**
+   * Says so without a signature. A gateway that has this device's key must not take it for the answer to the call
+   * that a forgery names; one that has not learns why nothing happens.
+   */
+  #refuse(id: string | undefined, why: string): void {
+    const { device, refuse } = this.#options;
+    device.log("warn", "command.refused", { reason: why, request_id: id });
+    const error = `This device obeys its own gateway alone, and refused a command: ${why}. Nothing was run. If the gateway is a new one, pair the device again.`;
+    if (id !== undefined) refuse(replyText(device.settings, id, failed(error)));
   }
 
   /** Ends what is under way; each call answers with an error that says so. */

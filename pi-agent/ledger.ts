@@ -152,6 +152,11 @@ export class Ledger {
     return { do: "repeat", report: await this.reportOf(entry.id) };
   }
 
+  /** Whether it was begun before, as far as is remembered. */
+  knows(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
   /** What came of a command. For work that must not run twice it is on disk when this returns, if it can be. */
   async done(id: string, report: string): Promise<void> {
     const entry = this.#entries.get(id);

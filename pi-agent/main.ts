@@ -1,13 +1,17 @@
 /** The agent as a program: `node main.ts --config FILE [--id ID]`. */
 import { parseArgs } from "node:util";
+import { makeIdentity, openIdentity } from "./identity.ts";
 import { messageOf } from "./log.ts";
 import { runAgent } from "./run.ts";
-import { SettingsError } from "./settings.ts";
+import { loadSettings, SettingsError } from "./settings.ts";
 
-const USAGE = `usage: npm run pi-agent -- --config FILE [--id ID]
+const USAGE = `usage: npm run pi-agent -- --config FILE [--id ID] [--key | --new-key]
 
   --config FILE   the agent's settings, TOML; pi-agent/agent.example.toml explains every key
   --id ID         use this agent_id instead of the one in FILE
+  --key           print this device's public key, made when there is none yet, and end
+  --new-key       make a new key, print it with the old one's word for it, and end; tell it to the
+                  gateway (POST /v1/agents/ID/key) before the agent is started again
   --help          show this
 
 environment, wins over FILE: LLM_BASE_URL LLM_API_KEY LLM_MODEL SYSTEM_PROMPT MAX_TOKENS TEMPERATURE
@@ -22,27 +26,48 @@ function fail(problems: readonly string[]): never {
   process.exit(EXIT_USAGE);
 }
 
-function readArguments(): { config: string; id: string | undefined } {
+type Arguments = { config: string; id: string | undefined; todo: "run" | "key" | "new-key" };
+
+function readArguments(): Arguments {
   try {
     const { values } = parseArgs({
-      options: { config: { type: "string" }, id: { type: "string" }, help: { type: "boolean" } },
+      options: {
+        config: { type: "string" },
+        id: { type: "string" },
+        key: { type: "boolean" },
+        "new-key": { type: "boolean" },
+        help: { type: "boolean" },
+      },
     });
     if (values.help) {
       process.stdout.write(USAGE);
       process.exit(0);
     }
     if (values.config === undefined) fail(["missing: --config FILE"]);
-    return { config: values.config, id: values.id };
+    const todo = values["new-key"] ? "new-key" : values.key ? "key" : "run";
+    return { config: values.config, id: values.id, todo };
   } catch (error) {
     fail([messageOf(error)]);
   }
 }
 
+/** Prints what `POST /v1/agents/{id}/key` takes as its body. */
+async function printKey(config: string, id: string | undefined, anew: boolean): Promise<void> {
+  const { settings } = loadSettings(config, process.env, id === undefined ? {} : { agentId: id });
+  const { stateDir, agentId } = settings;
+  const now = await openIdentity(stateDir);
+  const next = anew ? await makeIdentity(stateDir) : now;
+  const word = anew ? { signature: now.nameSuccessor(agentId, next.publicKey) } : {};
+  process.stdout.write(`${JSON.stringify({ public_key: next.publicKey, ...word })}\n`);
+  process.stderr.write(`${agentId}: ${next.fingerprint}\n`);
+}
+
 /** Without a top-level await, so that it can also be bundled as CommonJS (single executables take nothing else). */
 async function main(): Promise<void> {
-  const { config, id } = readArguments();
+  const { config, id, todo } = readArguments();
   try {
-    await runAgent({ config, id, env: process.env });
+    if (todo === "run") await runAgent({ config, id, env: process.env });
+    else await printKey(config, id, todo === "new-key");
   } catch (error) {
     if (error instanceof SettingsError) fail(error.problems);
     throw error;

@@ -1,6 +1,7 @@
 /** The keys of agent.toml: what each may hold, and what would be right, for a person who got it wrong. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { SANDBOX_ENGINES } from "./env/sandbox-engine.ts";
@@ -37,6 +38,9 @@ export const SECTIONS = {
     tls: z.optional(z.boolean()),
     ca: z.optional(text),
     topic_prefix: z.optional(z.string().check(z.regex(/^[^+#\s]{1,128}$/))),
+  },
+  gateway: {
+    public_key: z.optional(PublicKey),
   },
   llm: {
     base_url: z.optional(z.string().check(z.regex(/^https?:\/\/\S+/))),
@@ -112,6 +116,7 @@ export const RIGHT: Record<string, string> = {
   "mqtt.keep_alive_secs": "whole seconds from 5 to 3600",
   "mqtt.tls": "true or false",
   "mqtt.topic_prefix": 'text without +, # or spaces, e.g. "evoclaw"',
+  "gateway.public_key": "the gateway's key, 43 characters, as `GET /v1/keys` tells it",
   "llm.base_url": 'an http(s) address up to and with /v1, e.g. "http://127.0.0.1:11434/v1"',
   "llm.max_tokens": "a whole number from 1",
   "llm.temperature": "a number from 0 to 2",

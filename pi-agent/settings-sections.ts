@@ -36,6 +36,7 @@ export function checkSections(table: Record<string, unknown>) {
     top: read("", top),
     mqtt: read("mqtt", found.get("mqtt") ?? {}),
     llm: read("llm", found.get("llm") ?? {}),
+    gateway: read("gateway", found.get("gateway") ?? {}),
     agent: read("agent", found.get("agent") ?? {}),
     tools: read("tools", found.get("tools") ?? {}),
     "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),

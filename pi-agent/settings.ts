@@ -43,6 +43,8 @@ export type Settings = {
   allowShutdown: boolean;
   clock: "auto" | "synced" | "unsynced";
   mqtt: MqttSettings;
+  /** The gateway's public key (base64url); undefined: what pairing left in the state directory, if it did. */
+  gatewayKey: string | undefined;
   /** Absent: this agent has no model and answers no prompts. */
   llm: ModelSettings | undefined;
   /** Added to what the agent is told of itself. */
@@ -147,7 +149,7 @@ function parseFile(source: string, file: string): Record<string, unknown> {
 }
 
 function assemble(
-  { top, mqtt, agent, metrics, policy, mcp, ...rest }: Sections,
+  { top, mqtt, gateway, agent, metrics, policy, mcp, ...rest }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,
@@ -172,6 +174,7 @@ function assemble(
       ca: mqtt.ca === undefined ? systemCaFile(url, env, existsSync) : resolve(folder, mqtt.ca),
       topicPrefix: mqtt.topic_prefix ?? DEFAULT_TOPIC_PREFIX,
     },
+    gatewayKey: gateway.public_key,
     llm:
       llm.base_url === undefined || llm.model === undefined
         ? undefined

@@ -78,6 +78,8 @@ export const Command = z.looseObject({
   caller: z.optional(Caller),
   /** Rises with every command to this agent, against replays. */
   n: z.optional(z.int()),
+  /** The run of the agent that it is for; in what is signed. */
+  boot_id: z.optional(text(64)),
   /** A person watches: output is wanted as `progress` while it comes. */
   watch: z.optional(z.boolean()),
   /** A stranger's text is in the conversation: whatever is not a read asks, whoever would be allowed it. */

@@ -88,12 +88,17 @@ const FINGERPRINT_BYTES = 16;
 
 // ── with WebCrypto, as Workers have it ────────────────────────────────────────────────────────────────
 
+/** A key in the runtime's own hands; Node's types have no global name for it. */
+export type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 export type KeyPair = { publicKey: string; privateKey: string };
 
 /** Makes a key pair. `privateKey` is PKCS #8, both are base64url. */
 export async function newKeyPair(): Promise<KeyPair> {
   // SAFETY: for a pair of keys generateKey gives a pair.
-  const pair = (await crypto.subtle.generateKey(ED25519, true, ["sign", "verify"])) as CryptoKeyPair;
+  const pair = (await crypto.subtle.generateKey(ED25519, true, ["sign", "verify"])) as Record<
+    "publicKey" | "privateKey",
+    Key
+  >;
   const [raw, pkcs8] = await Promise.all([
     crypto.subtle.exportKey("raw", pair.publicKey) as Promise<ArrayBuffer>,
     crypto.subtle.exportKey("pkcs8", pair.privateKey) as Promise<ArrayBuffer>,
@@ -102,7 +107,7 @@ export async function newKeyPair(): Promise<KeyPair> {
 }
 
 /** @returns undefined for what is no key: 32 bytes that are no point, or not 32 bytes */
-export async function importPublicKey(publicKey: string): Promise<CryptoKey | undefined> {
+export async function importPublicKey(publicKey: string): Promise<Key | undefined> {
   if (!check(PublicKey, publicKey).ok) return undefined;
   try {
     return await crypto.subtle.importKey("raw", fromBase64Url(publicKey), ED25519, false, ["verify"]);
@@ -111,18 +116,18 @@ export async function importPublicKey(publicKey: string): Promise<CryptoKey | un
   }
 }
 
-export async function importPrivateKey(privateKey: string): Promise<CryptoKey> {
+export async function importPrivateKey(privateKey: string): Promise<Key> {
   return await crypto.subtle.importKey("pkcs8", fromBase64Url(privateKey), ED25519, false, ["sign"]);
 }
 
 /** @param body the text of a stamped JSON object @returns the text to publish */
-export async function sign(key: CryptoKey, place: Place, body: string): Promise<string> {
+export async function sign(key: Key, place: Place, body: string): Promise<string> {
   const signature = await crypto.subtle.sign(ED25519, key, signedBytes(place, body));
   return withSignature(body, new Uint8Array(signature));
 }
 
 /** Whether the holder of the key said this text at this place. */
-export async function isSigned(key: CryptoKey, place: Place, text: string): Promise<boolean> {
+export async function isSigned(key: Key, place: Place, text: string): Promise<boolean> {
   const split = splitSigned(text);
   if (!split) return false;
   return await crypto.subtle.verify(ED25519, key, split.signature, signedBytes(place, split.body));
@@ -130,7 +135,7 @@ export async function isSigned(key: CryptoKey, place: Place, text: string): Prom
 
 /** Whether the holder of the old key named the new one. */
 export async function isRotation(
-  key: CryptoKey,
+  key: Key,
   agent: string,
   newKey: string,
   signature: string,

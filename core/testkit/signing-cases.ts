@@ -7,6 +7,7 @@ import {
   importPublicKey,
   isRotation,
   isSigned,
+  type Key,
   newKeyPair,
   type Place,
   rotationBytes,
@@ -46,8 +47,8 @@ export async function digestOf(texts: readonly string[]): Promise<string> {
 }
 
 export function signingCases(): void {
-  let signer: CryptoKey;
-  let verifier: CryptoKey;
+  let signer: Key;
+  let verifier: Key;
   beforeAll(async () => {
     signer = await importPrivateKey(PAIR.privateKey);
     const key = await importPublicKey(PAIR.publicKey);

@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseTopic, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { Aedes } from "aedes";
 import { connect, type MqttClient } from "mqtt";
@@ -16,7 +17,13 @@ import type { Later, Toolbox } from "../toolbox.ts";
 import { kernelTools } from "../tools/all.ts";
 import { read } from "../tools/read.ts";
 
-export type Broker = { port: number; aedes: Aedes; stop(): Promise<void> };
+export type Broker = {
+  port: number;
+  aedes: Aedes;
+  /** Breaks the line of an agent, without a DISCONNECT. */
+  cut(agent: string): void;
+  stop(): Promise<void>;
+};
 
 export async function startBroker(port = 0): Promise<Broker> {
   const aedes = await Aedes.createBroker();
@@ -30,6 +37,10 @@ export async function startBroker(port = 0): Promise<Broker> {
   return {
     port: (server.address() as AddressInfo).port,
     aedes,
+    cut(agent) {
+      const { clients } = aedes as unknown as { clients: Record<string, { conn: { destroy(): void } }> };
+      clients[`edgecall-${agent}`]?.conn.destroy();
+    },
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const socket of sockets) socket.destroy();
@@ -44,12 +55,16 @@ export type Message = { topic: string; kind: string; payload: Record<string, unk
 /** A client that hears everything of the agents and sends commands. */
 export class Peer {
   readonly heard: Message[] = [];
+  /** The same, as published. */
+  readonly raw: Array<{ id: string; kind: TopicKind; text: string }> = [];
   readonly #client: MqttClient;
 
   private constructor(client: MqttClient) {
     this.#client = client;
     client.on("message", (topic, payload, packet) => {
       const text = payload.toString("utf8");
+      const said = parseTopic("evoclaw", topic);
+      if (said) this.raw.push({ id: said.agentId, kind: said.kind, text });
       const parsed = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
       this.heard.push({ topic, kind: topic.split("/").at(-1) ?? "", payload: parsed, retain: packet.retain });
     });

@@ -28,6 +28,8 @@ export type Served = {
   tool(name: string, parameters?: Fields, more?: Fields): Promise<Report>;
   /** Starts another agent with the same tools. */
   start(more: Partial<Settings> & { folder?: string }, options?: Partial<AgentOptions>): Promise<Agent>;
+  /** Breaks the line of an agent. */
+  cut(agent: string): void;
   stop(): Promise<void>;
 };
 
@@ -63,6 +65,7 @@ export async function serve(): Promise<Served> {
     ask,
     tool: (name, parameters = {}, more = {}) => ask("tool", { tool: name, parameters }, more),
     start,
+    cut: broker.cut,
     async stop() {
       await eye.stop();
       await peer.stop();

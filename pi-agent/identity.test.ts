@@ -1,0 +1,71 @@
+import { mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { importPublicKey, isRotation, isSigned, type Key } from "@edgecall/core/protocol/signing.ts";
+import { expect, test } from "vitest";
+import { makeIdentity, openIdentity, readGateway, rememberGateway, verifierOf } from "./identity.ts";
+
+const folder = () => mkdtempSync(join(tmpdir(), "edgecall-identity-"));
+const reports = { agent: "eye", kind: "reports" } as const;
+
+async function keyOf(publicKey: string): Promise<Key> {
+  const key = await importPublicKey(publicKey);
+  if (!key) throw new Error("no key");
+  return key;
+}
+
+test("it is made once, for its own user alone, and is the same at the next start", async () => {
+  const dir = folder();
+  const first = await openIdentity(dir);
+  const again = await openIdentity(dir);
+  expect(again.publicKey).toBe(first.publicKey);
+  expect(again.fingerprint).toBe(first.fingerprint);
+  expect(statSync(join(dir, "key.json")).mode & 0o777).toBe(0o600);
+});
+
+test("what it signs is believed in the gateway's runtime, and here", async () => {
+  const identity = await openIdentity(folder());
+  const text = identity.sign(reports, '{"a":"ä\\ud83d\\ude00","n":1}');
+  expect(await isSigned(await keyOf(identity.publicKey), reports, text)).toBe(true);
+  expect(verifierOf(identity.publicKey)(reports, text)).toBe(true);
+  expect(verifierOf(identity.publicKey)({ ...reports, agent: "ear" }, text)).toBe(false);
+});
+
+test("an old key names the new one", async () => {
+  const dir = folder();
+  const old = await openIdentity(dir);
+  const next = await makeIdentity(dir);
+  const word = old.nameSuccessor("eye", next.publicKey);
+  expect(await isRotation(await keyOf(old.publicKey), "eye", next.publicKey, word)).toBe(true);
+  expect((await openIdentity(dir)).publicKey).toBe(next.publicKey);
+});
+
+test("a damaged key, however it was cut, is never replaced behind the owner's back", async () => {
+  const dir = folder();
+  await openIdentity(dir);
+  const path = join(dir, "key.json");
+  const whole = readFileSync(path, "utf8");
+  for (let length = whole.trimEnd().length - 1; length >= 0; length -= 7) {
+    writeFileSync(path, whole);
+    truncateSync(path, length);
+    await expect(openIdentity(dir)).rejects.toThrow(
+      /key\.json: damaged \(.*\); remove it and pair this device again/,
+    );
+  }
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(whole), private_key: "AAAA" }));
+  await expect(openIdentity(dir)).rejects.toThrow(/damaged/);
+});
+
+test("not being paired is one thing, a damaged pairing another", async () => {
+  const dir = folder();
+  expect(await readGateway(dir)).toBeUndefined();
+  const { publicKey } = await openIdentity(dir);
+  await rememberGateway(dir, publicKey);
+  expect(await readGateway(dir)).toBe(publicKey);
+  truncateSync(join(dir, "gateway.json"), 20);
+  await expect(readGateway(dir)).rejects.toThrow(/gateway\.json: damaged/);
+});
+
+test("a gateway's key that is none is named", () => {
+  expect(() => verifierOf("nonsense")).toThrow("gateway.public_key: 'nonsense' is no Ed25519 key");
+});

@@ -1,0 +1,38 @@
+/** How this agent's messages leave it: as they are, or stamped and signed when it belongs to a gateway. */
+import type { TopicKind } from "@edgecall/core/protocol/names.ts";
+import { stamped } from "@edgecall/core/protocol/signing.ts";
+import type { Counter } from "./counter.ts";
+import { type Identity, verifierOf } from "./identity.ts";
+
+export type Voice = {
+  /** A connection is about to be made. @returns its last will, given the text of one */
+  connecting(will: string): string;
+  /** @param text a JSON object @returns what to publish */
+  say(kind: Exclude<TopicKind, "commands">, text: string): string;
+  /** Whether a presence on its own topic may be its own; anybody can write there. */
+  isMine(presence: string): boolean;
+};
+
+/** Of an agent that is not paired: only `presence` tells which run of it speaks. */
+export function plainVoice(bootId: string): Voice {
+  const presence = (text: string) => `${text.slice(0, -1)},"boot_id":${JSON.stringify(bootId)}}`;
+  return {
+    connecting: presence,
+    say: (kind, text) => (kind === "presence" ? presence(text) : text),
+    isMine: () => true,
+  };
+}
+
+export function signedVoice(agent: string, bootId: string, identity: Identity, counter: Counter): Voice {
+  const isSigned = verifierOf(identity.publicKey);
+  const say = (kind: TopicKind, text: string, n: number) =>
+    identity.sign({ agent, kind }, stamped(text, { boot_id: bootId, n }));
+  return {
+    connecting(will) {
+      counter.connecting();
+      return say("presence", will, counter.will);
+    },
+    say: (kind, text) => say(kind, text, counter.next()),
+    isMine: (presence) => isSigned({ agent, kind: "presence" }, presence),
+  };
+}
