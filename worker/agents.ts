@@ -3,6 +3,7 @@
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { type ActionAdvert, Capabilities, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import type { Believed } from "./believing.ts";
 import type { CallTarget } from "./edge-call.ts";
 import { oneLine, type RosterAgent } from "./roster.ts";
 
@@ -39,8 +40,8 @@ type KnownAgent = {
   toldAt: number;
 };
 
-/** Which agents are there for this home: foreign ones only by the settings. */
-export type Served = (agent: { id: string; foreign: boolean }) => boolean;
+/** Which agents are there for this home: those with a key, and any other only by the settings. */
+export type Served = (agent: { id: string }) => boolean;
 
 /** An agent as `GET /v1/agents` shows it. */
 export type AgentView = {
@@ -69,10 +70,16 @@ export class Agents {
     this.#sql = storage.sql;
   }
 
-  /** Stores what the bridge tells of an agent. @returns whether it came online with this */
-  update(state: AgentState): boolean {
+  /** Stores what counts of what the bridge tells of an agent. @returns whether it came online with this, or anew */
+  update({ state, keepsAdverts, problem, isNewRun }: Believed): boolean {
     const before = this.#one(state.id);
     const advert = readAdvert(state);
+    if (keepsAdverts && before && state.capabilities === undefined) {
+      const { line, type, version, features } = before;
+      Object.assign(advert, { line, type, version, features });
+    }
+    if (keepsAdverts && before && state.tools === undefined) advert.tools = before.tools;
+    advert.problem ??= problem ?? null;
     this.#sql.exec(
       `INSERT OR REPLACE INTO agent
          (id, online, reason, last_seen, is_foreign, line, type, version, features, tools, problem, changed_at)
@@ -92,7 +99,7 @@ export class Agents {
       Date.now(),
     );
     this.#known = undefined;
-    return state.online && before?.online !== true;
+    return state.online && (before?.online !== true || isNewRun);
   }
 
   /** The agents that a whole snapshot did not name are not there. They stay known, with their last seen. */
@@ -101,6 +108,12 @@ export class Agents {
       "UPDATE agent SET online = 0, reason = 'the bridge does not know it' WHERE online = 1 AND changed_at < ?",
       snapshotBegan,
     );
+    this.#known = undefined;
+  }
+
+  /** It counts as offline until it is told of anew. */
+  distrust(id: string, reason: string): void {
+    this.#sql.exec("UPDATE agent SET online = 0, reason = ? WHERE id = ?", reason, id);
     this.#known = undefined;
   }
 
@@ -135,6 +148,11 @@ export class Agents {
 
   targets(bridge: number | null, served: Served): CallTarget[] {
     return this.#all(served).flatMap(({ id }) => this.target(id, bridge, served) ?? []);
+  }
+
+  /** All ids, served or not. */
+  ids(): string[] {
+    return [...this.#read().keys()];
   }
 
   features(id: string): readonly string[] {

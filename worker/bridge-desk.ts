@@ -6,13 +6,16 @@ import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol
 import { BRIDGE_PROTOCOL, FRAME_MAX_BYTES, HELLO_MAX_BYTES, VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
 import type { Asking } from "./asking.ts";
 import type { Audit } from "./audit.ts";
+import { believe } from "./believing.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
 import { placeOf, tellWatchers } from "./call-watchers.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Env } from "./env.ts";
+import type { GatewayKey } from "./gateway-key.ts";
 import type { HomeContext } from "./home-context.ts";
 import type { Ledger, LedgerCall, SettledOutcome } from "./ledger.ts";
 import { logError, logInfo } from "./log.ts";
@@ -33,17 +36,22 @@ export class BridgeDesk {
   readonly #env: Env;
   readonly #bridge: BridgeSocket;
   readonly #agents: Agents;
+  readonly #keys: AgentKeys;
+  readonly #gatewayKey: GatewayKey;
   readonly #ledger: Ledger;
   readonly #audit: Audit;
   readonly #tallies: Tallies;
   readonly #dispatcher: Dispatcher;
   readonly #asking: Asking;
+  #looking: Promise<unknown> = Promise.resolve();
 
   constructor(home: HomeContext, dispatcher: Dispatcher, asking: Asking) {
     this.#ctx = home.ctx;
     this.#env = home.env;
     this.#bridge = home.bridge;
     this.#agents = home.agents;
+    this.#keys = home.keys;
+    this.#gatewayKey = home.gatewayKey;
     this.#ledger = home.ledger;
     this.#audit = home.audit;
     this.#tallies = home.tallies;
@@ -85,7 +93,7 @@ export class BridgeDesk {
 
   async #onFrame(socket: WebSocket, frame: BridgeFrame): Promise<void> {
     if (!this.#bridge.isWelcomed(socket)) {
-      if (frame.t === "hello") this.#onHello(socket, frame);
+      if (frame.t === "hello") await this.#onHello(socket, frame);
       else closeQuietly(socket, "the first frame must be hello", CLOSE.badHello);
       return;
     }
@@ -93,18 +101,11 @@ export class BridgeDesk {
       case "hello":
         return;
       case "snapshot":
-        for (const agent of frame.agents) this.#agents.update(agent);
-        if (frame.last) {
-          this.#agents.absentSince(this.#bridge.connectedAt(socket));
-          this.#bridge.told(socket);
-          this.#dispatcher.resend(undefined);
-          await this.#dispatcher.arm();
-        }
-        return;
+        return await this.#onSnapshot(socket, frame.agents, frame.last);
       case "agent":
         return await this.#onAgent(frame.agent);
       case "gone":
-        return this.#agents.remove(frame.agent);
+        return await this.#onGone(frame.agent);
       case "taken":
         return this.#ledger.taken(frame.id);
       case "refused":
@@ -116,13 +117,15 @@ export class BridgeDesk {
     }
   }
 
-  #onHello(socket: WebSocket, frame: BridgeFrame & { t: "hello" }): void {
+  async #onHello(socket: WebSocket, frame: BridgeFrame & { t: "hello" }): Promise<void> {
     if (frame.protocol !== BRIDGE_PROTOCOL) {
       const which = frame.protocol < BRIDGE_PROTOCOL ? "update the bridge" : "update the gateway";
       const why = `protocol ${frame.protocol}, this gateway speaks ${BRIDGE_PROTOCOL}: ${which}`;
       closeQuietly(socket, why, CLOSE.badProtocol);
       return;
     }
+    const keys = this.#keys.forBridge();
+    const gatewayKey = keys.length > 0 ? await this.#gatewayKey.publicKey() : undefined;
     this.#bridge.welcome(socket);
     this.#ctx.storage.sql.exec(
       "INSERT OR REPLACE INTO bridge (one, id, version, connected_at, gone_at) VALUES (1, ?, ?, ?, NULL)",
@@ -138,26 +141,75 @@ export class BridgeDesk {
         protocol: BRIDGE_PROTOCOL,
         home: this.#ctx.id.name ?? "",
         version: VERSION,
+        ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
+        keys,
       }),
     );
   }
 
-  async #onAgent(state: AgentState): Promise<void> {
-    if (!this.#agents.update(state)) return;
-    this.#dispatcher.resend(state.id);
+  /**
+   * What has to be believed first is looked at in the order in which it came: signatures take their time, and
+   * what was said later must not overtake.
+   */
+  #inOrder<T>(look: () => Promise<T>): Promise<T> {
+    const looked = this.#looking.then(look);
+    this.#looking = looked.catch(() => {});
+    return looked;
+  }
+
+  async #onSnapshot(socket: WebSocket, agents: AgentState[], isLast: boolean): Promise<void> {
+    const believed = await this.#inOrder(async () => {
+      const each = [];
+      for (const agent of agents) each.push(await believe(this.#keys, agent));
+      return each;
+    });
+    for (const one of believed) this.#agents.update(one);
+    if (!isLast) return;
+    this.#agents.absentSince(this.#bridge.connectedAt(socket));
+    this.#bridge.told(socket);
+    await this.#dispatcher.resend(undefined);
     await this.#dispatcher.arm();
   }
 
+  async #onAgent(state: AgentState): Promise<void> {
+    const believed = await this.#inOrder(() => believe(this.#keys, state));
+    if (!this.#agents.update(believed)) return;
+    await this.#dispatcher.resend(state.id);
+    await this.#dispatcher.arm();
+  }
+
+  /** Its advert is not there any more. Anybody on the broker can see to that, so one with a key is merely away. */
+  async #onGone(agent: string): Promise<void> {
+    await this.#inOrder(async () => {});
+    if (this.#keys.standing(agent) === "none") this.#agents.remove(agent);
+    else this.#agents.distrust(agent, "its advert was taken from the broker");
+  }
+
+  /** Whether the agent said this. One without a key is believed as it is. */
+  async #isSaid(agent: string, kind: "events" | "reports", text: string): Promise<boolean> {
+    if (this.#keys.standing(agent) === "none") return true;
+    const heard = await this.#keys.hear(agent, kind, text);
+    // A report is bound to its call, and the bridge may bring it late: only events have to rise.
+    const isNew = heard.ok && (kind === "reports" || this.#keys.isNewEvent(agent, heard.n));
+    if (!isNew)
+      logInfo("said.not_believed", { agent, kind, why: heard.ok ? "it was said before" : heard.why });
+    return isNew;
+  }
+
   async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
+    if (!(await this.#inOrder(() => this.#isSaid(agent, "events", text)))) return;
     const call = this.#ledger.get(id);
-    if (!call) return this.#onRecord(id, agent, text);
+    if (!call) return await this.#onRecord(id, agent, text);
     if (call.agent !== agent) return;
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
     // A job brings its pictures after its call was answered.
     if (event.value.type === "upload") return await this.#onUpload(socket, call, event.value);
     if (call.outcome) return;
-    if (event.value.type === "question") return await this.#asking.fromAgent(call, event.value);
+    if (event.value.type === "question") {
+      this.#keys.keepMarks(agent);
+      return await this.#asking.fromAgent(call, event.value);
+    }
     this.#heard(call);
     if (event.value.type === "accepted") return this.#onAccepted(call);
     if (event.value.type !== "progress" || event.value.text === undefined) return;
@@ -176,18 +228,19 @@ export class BridgeDesk {
   }
 
   /** Lines of a device's record, which belong to no call that is open. */
-  #onRecord(id: string, agent: string, text: string): void {
+  async #onRecord(id: string, agent: string, text: string): Promise<void> {
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
+    this.#keys.keepMarks(agent);
     this.#audit.add(agent, id, batch.value.lines);
-    this.#dispatcher.acknowledge(id, agent, undefined);
+    await this.#dispatcher.acknowledge(id, agent, undefined);
   }
 
   /** A device has something that is too large for the broker: it is told where to bring it. */
   async #onUpload(socket: WebSocket, call: LedgerCall, request: UploadRequest): Promise<void> {
     const place = placeOf(call, this.#ctx.id.name ?? "");
     const origin = readSettings(this.#env).publicUrl ?? this.#bridge.origin(socket);
-    this.#dispatcher.tell(call, "upload", await uploadCommand(this.#env, request, place, origin));
+    await this.#dispatcher.tell(call, "upload", await uploadCommand(this.#env, request, place, origin));
   }
 
   /** An action has its own time-out; only an agent that was asked in words is waited for by signs of life. */
@@ -213,12 +266,14 @@ export class BridgeDesk {
   }
 
   async #onReport(id: string, agent: string, text: string): Promise<void> {
+    if (!(await this.#inOrder(() => this.#isSaid(agent, "reports", text))))
+      return this.#dispatcher.dismiss(id, agent);
     const call = this.#ledger.get(id);
     // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
     if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
     else if (call) await this.#take(call, text);
     // In any case: an id that is not known now will not be known later either.
-    this.#dispatcher.acknowledge(id, agent, call?.caller);
+    await this.#dispatcher.acknowledge(id, agent, call?.caller);
   }
 
   async #take(call: LedgerCall, text: string): Promise<void> {

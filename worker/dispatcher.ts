@@ -5,9 +5,10 @@
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
-import { CommandWriter } from "./command-writer.ts";
+import { CommandWriter, type Notice } from "./command-writer.ts";
 import { type CallTarget, type Order, PROMPT_MAX_MS } from "./edge-call.ts";
 import type { Env } from "./env.ts";
 import { NOBODY } from "./foreign-audit.ts";
@@ -41,6 +42,7 @@ export type Reached = { ok: true; target: CallTarget } | Unreached;
 
 export class Dispatcher {
   readonly #home: HomeContext;
+  readonly #keys: AgentKeys;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #bridge: BridgeSocket;
@@ -55,12 +57,13 @@ export class Dispatcher {
 
   constructor(home: HomeContext) {
     this.#home = home;
+    this.#keys = home.keys;
     this.#ctx = home.ctx;
     this.#env = home.env;
     this.#bridge = home.bridge;
     this.#agents = home.agents;
     this.#ledger = home.ledger;
-    this.#writer = new CommandWriter(home.agents);
+    this.#writer = new CommandWriter(home);
     this.#handover = new Handover(home, () => this.arm());
   }
 
@@ -74,9 +77,9 @@ export class Dispatcher {
     this.#alsoDue = due;
   }
 
-  /** A foreign agent is there for this home only when the settings name it. */
-  readonly served = (agent: { id: string; foreign: boolean }): boolean => {
-    if (!agent.foreign) return true;
+  /** An agent without a key on record is there for this home only when the settings name it. */
+  readonly served = (agent: { id: string }): boolean => {
+    if (this.#keys.standing(agent.id) !== "none") return true;
     const { unsignedAgents } = readSettings(this.#env);
     return unsignedAgents.has("*") || unsignedAgents.has(agent.id);
   };
@@ -111,7 +114,7 @@ export class Dispatcher {
   async dispatch(call: NewOrder): Promise<number> {
     const now = Date.now();
     const stored = this.#ledger.add(call, this.#writer.nextN(now), "sent", now);
-    this.#send(stored, now);
+    await this.#send(stored, now);
     await this.#wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
     return stored.endsAt;
   }
@@ -142,7 +145,7 @@ export class Dispatcher {
   /** It was approved: its time starts now. */
   async release(call: LedgerCall): Promise<void> {
     const now = Date.now();
-    this.#sendAnew(call, now);
+    await this.#sendAnew(call, now);
     await this.arm();
   }
 
@@ -168,13 +171,13 @@ export class Dispatcher {
   }
 
   /** Sends a call once more, or for the first time when it had to wait: then its time starts now. */
-  #sendAnew(call: LedgerCall, now: number): void {
+  async #sendAnew(call: LedgerCall, now: number): Promise<void> {
     const n = this.#writer.nextN(now);
     const waited = call.state === "asking" || call.state === "waiting";
     const endsAt = waited ? now + this.#runTime(call) : call.endsAt;
     if (waited) this.#ledger.restart(call.id, endsAt - now, now);
     this.#ledger.sent(call.id, n, now);
-    this.#send({ ...call, n, endsAt }, now);
+    await this.#send({ ...call, n, endsAt }, now);
   }
 
   /** How long a call may take once it is on its way. */
@@ -183,9 +186,9 @@ export class Dispatcher {
     return inWords ? PROMPT_MAX_MS : call.silenceMs;
   }
 
-  #send(call: LedgerCall, now: number): void {
+  async #send(call: LedgerCall, now: number): Promise<void> {
     const left = call.endsAt - now;
-    const payload = this.#writer.compose(call, left - AGENT_MARGIN_MS, now);
+    const payload = await this.#writer.compose(call, left - AGENT_MARGIN_MS, now);
     const frame = {
       t: "call",
       id: call.id,
@@ -198,7 +201,7 @@ export class Dispatcher {
   }
 
   /** Sends what is open once more: after the bridge came back, or an agent did. */
-  resend(agentId: string | undefined): void {
+  async resend(agentId: string | undefined): Promise<void> {
     const now = Date.now();
     const heard = this.#bridge.heardAt(now);
     for (const call of this.#ledger.open(agentId)) {
@@ -208,7 +211,7 @@ export class Dispatcher {
       if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
       // Queued calls wait for their agent; any other is left to the bridge's judgement.
       if (call.flags.queued && !this.#agents.target(call.agent, heard, this.served)?.online) continue;
-      this.#sendAnew(call, now);
+      await this.#sendAnew(call, now);
     }
   }
 
@@ -227,17 +230,19 @@ export class Dispatcher {
    * @param conversation whose calls they are
    * @returns those that were sent: what they did until now is unknown
    */
-  cancel(ids: readonly string[], conversation: string): string[] {
+  async cancel(ids: readonly string[], conversation: string): Promise<string[]> {
     const now = Date.now();
-    return ids.filter((id) => {
+    const sent: string[] = [];
+    for (const id of ids) {
       const call = this.#ledger.get(id);
-      if (!call) this.#bury(id, conversation, now);
-      return call !== undefined && (call.outcome !== undefined || this.#stop(call, now));
-    });
+      if (!call) await this.#bury(id, conversation, now);
+      else if (call.outcome !== undefined || (await this.#stop(call, now))) sent.push(id);
+    }
+    return sent;
   }
 
   /** @returns whether it was sent */
-  #stop(call: LedgerCall, now: number): boolean {
+  async #stop(call: LedgerCall, now: number): Promise<boolean> {
     const sent = call.state === "sent" || call.state === "taken";
     const text = sent
       ? "Cancelled while the device was at it: it may or may not have run."
@@ -246,47 +251,58 @@ export class Dispatcher {
     const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs: now - call.createdAt };
     // The conversation that cancels knows already.
     if (this.#ledger.settle(call.id, outcome, true, now)) this.#handover.ended(call, outcome, now);
-    if (sent) this.#tellToStop(call, now);
+    if (sent) await this.#tellToStop(call, now);
     return sent;
   }
 
-  #tellToStop(call: LedgerCall, now: number): void {
-    const payload = this.#writer.notice(call.agent, "cancel", { request_id: call.id }, call.caller, now);
-    if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
+  async #tellToStop(call: LedgerCall, now: number): Promise<void> {
+    await this.#tellAgent(call, "cancel", { request_id: call.id }, now);
   }
 
   /** A call that is cancelled before it got here must not start when it does. */
-  #bury(id: string, conversation: string, now: number): void {
+  async #bury(id: string, conversation: string, now: number): Promise<void> {
     const order: Order = { command: "cancelled", payload: {}, silenceMs: 1, totalMs: 1, idempotent: true };
     const caller: Caller = GATEWAY;
     const call = this.#ledger.add({ id, conversation, agent: NOBODY, caller, order }, 0, "waiting", now);
-    this.#stop(call, now);
+    await this.#stop(call, now);
   }
 
   /** Somebody watches these calls from now on. */
-  watch(ids: readonly string[]): void {
+  async watch(ids: readonly string[]): Promise<void> {
     const now = Date.now();
     for (const id of ids) {
       const call = this.#ledger.get(id);
       if (!call || call.outcome) continue;
       if (!call.flags.watch) this.#ledger.watched(id);
-      const payload = this.#writer.notice(call.agent, "watch", { request_id: id }, call.caller, now);
-      if (payload !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload }, now);
+      await this.#tellAgent(call, "watch", { request_id: id }, now);
     }
   }
 
   /** A word to the agent of a call, in the middle of it. */
-  tell(call: LedgerCall, command: "upload", payload: Record<string, unknown>): void {
-    const now = Date.now();
-    const text = this.#writer.notice(call.agent, command, payload, call.caller, now);
-    if (text !== undefined) this.#bridge.send({ t: "publish", agent: call.agent, payload: text }, now);
+  async tell(call: LedgerCall, command: "upload", payload: Record<string, unknown>): Promise<void> {
+    await this.#tellAgent(call, command, payload, Date.now());
+  }
+
+  async #tellAgent(
+    { agent, caller }: LedgerCall,
+    command: Notice,
+    payload: Record<string, unknown>,
+    now: number,
+  ): Promise<void> {
+    const text = await this.#writer.notice(agent, command, payload, caller, now);
+    if (text !== undefined) this.#bridge.send({ t: "publish", agent, payload: text }, now);
   }
 
   /** The report is stored: the bridge and, where it knows the word, the agent may forget it. */
-  acknowledge(id: string, agent: string, caller: Caller | undefined): void {
+  async acknowledge(id: string, agent: string, caller: Caller | undefined): Promise<void> {
     const now = Date.now();
-    const payload = this.#writer.notice(agent, "ack", { request_id: id }, caller ?? GATEWAY, now);
+    const payload = await this.#writer.notice(agent, "ack", { request_id: id }, caller ?? GATEWAY, now);
     this.#bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
+  }
+
+  /** A report that is not believed: the bridge may forget it. The agent is told nothing. */
+  dismiss(id: string, agent: string): void {
+    this.#bridge.send({ t: "ack", id, agent }, Date.now());
   }
 
   /** What the alarm is for: calls that were not taken, that ran out of time, that could not be handed over. */
@@ -305,7 +321,7 @@ export class Dispatcher {
         const delivered = call.state === "sent" || call.state === "taken";
         const outcome = silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent);
         // Should it still be at it, or get the call only now: nobody waits for what it would do.
-        if ((await this.settle(call, outcome)) && delivered) this.#tellToStop(call, now);
+        if ((await this.settle(call, outcome)) && delivered) await this.#tellToStop(call, now);
       }
       await this.#handover.again(now);
       tidy(this.#home, now);

@@ -2,10 +2,12 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { AgentKeys } from "./agent-keys.ts";
 import { Agents } from "./agents.ts";
 import { Audit } from "./audit.ts";
 import { BackupList } from "./backup-list.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
+import { GatewayKey } from "./gateway-key.ts";
 import { Handover } from "./handover.ts";
 import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
 import { migrate } from "./migrate.ts";
@@ -22,6 +24,8 @@ const partsOf = (ctx: DurableObjectState) => ({
   ctx,
   env,
   agents: new Agents(ctx.storage),
+  keys: new AgentKeys(ctx.storage),
+  gatewayKey: new GatewayKey(ctx.storage),
   ledger: new Ledger(ctx.storage),
   audit: new Audit(ctx.storage),
   questions: new Questions(ctx.storage),

@@ -225,4 +225,31 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 8,
+    sql: `
+      -- The key pair that this home's devices obey; one row, made when it is first needed.
+      CREATE TABLE gateway_key (
+        one         INTEGER PRIMARY KEY CHECK (one = 1),
+        public_key  TEXT NOT NULL,        -- Ed25519, 32 bytes, base64url
+        private_key TEXT NOT NULL,        -- PKCS #8, base64url; leaves the object never
+        made_at     INTEGER NOT NULL      -- epoch ms
+      ) STRICT;
+
+      -- The agents' keys, and what was last believed of each. A row is never taken away: its agent is believed
+      -- by its signature alone, and after it was revoked not at all.
+      CREATE TABLE agent_key (
+        agent          TEXT PRIMARY KEY,
+        public_key     TEXT NOT NULL,     -- Ed25519, 32 bytes, base64url
+        name           TEXT NOT NULL,     -- what people call the device
+        enrolled_at    INTEGER NOT NULL,  -- epoch ms
+        revoked_at     INTEGER,           -- null = it counts
+        boot_id        TEXT,              -- the run that last said that it is there
+        presence_n     INTEGER NOT NULL DEFAULT 0,  -- of each topic the highest counter that was believed
+        capabilities_n INTEGER NOT NULL DEFAULT 0,
+        tools_n        INTEGER NOT NULL DEFAULT 0,
+        events_n       INTEGER NOT NULL DEFAULT 0
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

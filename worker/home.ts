@@ -13,6 +13,7 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import { AgentKeys, type KeyGrant, type NewKey } from "./agent-keys.ts";
 import { Agents, type AgentView } from "./agents.ts";
 import { Asking } from "./asking.ts";
 import { Audit, type AuditQuery, GATEWAY_AGENT } from "./audit.ts";
@@ -35,11 +36,13 @@ import { ConversationList, type ListedConversation, type Listing, type Place } f
 import { Dispatcher, type NewOrder, type Unreached } from "./dispatcher.ts";
 import { type CallTarget, type EdgeCallArgs, type Order, orderOf } from "./edge-call.ts";
 import type { Env } from "./env.ts";
+import { GatewayKey } from "./gateway-key.ts";
 import { tellOutcome } from "./handover.ts";
 import type { HomeContext } from "./home-context.ts";
 import { homePage } from "./home-metrics.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
 import { type HomeStatus, statusOf } from "./home-status.ts";
+import { type Enrolled, type HomeKeys, KeyDesk } from "./key-desk.ts";
 import { Ledger, type SettledOutcome } from "./ledger.ts";
 import { migrate } from "./migrate.ts";
 import { type Answered, type Question, Questions } from "./questions.ts";
@@ -82,6 +85,7 @@ export class Home extends DurableObject<Env> {
   readonly #pairings: Pairings;
   readonly #connections: KeptConnections;
   readonly #conversations: ConversationList;
+  readonly #keyDesk: KeyDesk;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -91,6 +95,8 @@ export class Home extends DurableObject<Env> {
       env,
       bridge: new BridgeSocket(ctx),
       agents: new Agents(ctx.storage),
+      keys: new AgentKeys(ctx.storage),
+      gatewayKey: new GatewayKey(ctx.storage),
       ledger: new Ledger(ctx.storage),
       audit: new Audit(ctx.storage),
       questions: new Questions(ctx.storage),
@@ -104,6 +110,7 @@ export class Home extends DurableObject<Env> {
     this.#conversations = new ConversationList(ctx.storage);
     this.#connections = new KeptConnections(ctx.storage, () => ctx.id.name ?? "", env.CONNECTIONS_KEY);
     this.#dispatcher.planWith(() => this.#planNow());
+    this.#keyDesk = new KeyDesk(this.#home, this.#dispatcher, this.#asking);
     this.#desk = new BridgeDesk(this.#home, this.#dispatcher, this.#asking);
   }
 
@@ -267,14 +274,14 @@ export class Home extends DurableObject<Env> {
 
   /** Tells the devices to stop. @returns those that were sent: what they did is unknown */
   async cancel(ids: string[], conversation: string): Promise<string[]> {
-    const sent = this.#dispatcher.cancel(ids, conversation);
+    const sent = await this.#dispatcher.cancel(ids, conversation);
     for (const id of ids) await this.#asking.callEnded(id);
     return sent;
   }
 
   /** Somebody began to watch. */
   async watch(ids: string[]): Promise<void> {
-    this.#dispatcher.watch(ids);
+    await this.#dispatcher.watch(ids);
   }
 
   async answer(
@@ -348,6 +355,24 @@ export class Home extends DurableObject<Env> {
 
   async dropConnection(channel: string, name: string): Promise<boolean> {
     return this.#connections.remove(channel, name);
+  }
+
+  /**
+   * Puts a device's public key on record: from here on nothing of this agent is believed without its signature.
+   * Pairing calls this too, with `{by: "pairing"}`.
+   * @returns the key that the device has to obey, or what speaks against it
+   */
+  async enrolAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
+    return await this.#keyDesk.enrol(key, grant);
+  }
+
+  /** Nothing of this agent is believed any more, and nothing is sent to it. @returns false: there was no key */
+  async revokeAgentKey(agent: string): Promise<boolean> {
+    return await this.#keyDesk.revoke(agent);
+  }
+
+  async keys(): Promise<HomeKeys> {
+    return await this.#keyDesk.all();
   }
 
   /** Lines of the record, the newest first. */

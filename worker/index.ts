@@ -13,6 +13,7 @@ import { runCommand, showCommand } from "./commands.ts";
 import { consolePage } from "./console/routes.ts";
 import { listConversations } from "./conversation-list-route.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
+import { putKey, revokeKey, showKeys } from "./key-routes.ts";
 import { cors } from "./limits/cors.ts";
 import { shownBridgeToken, shownToken } from "./limits/rates.ts";
 import { safeHeaders } from "./limits/safe-headers.ts";
@@ -230,6 +231,10 @@ app.post("/v1/questions/:id", async (c) => {
   if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
   return c.json(shownQuestion(answered.question));
 });
+
+app.get("/v1/keys", showKeys);
+app.post("/v1/agents/:agent/key", putKey);
+app.delete("/v1/agents/:agent/key", revokeKey);
 
 app.get("/v1/audit", showAudit);
 app.get("/metrics", showMetrics);

@@ -67,6 +67,9 @@ export type HomeStub = Pick<
   | "connections"
   | "keepConnection"
   | "dropConnection"
+  | "enrolAgent"
+  | "revokeAgentKey"
+  | "keys"
   | "fetch"
 >;
 

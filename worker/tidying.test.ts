@@ -1,10 +1,12 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { AgentKeys } from "./agent-keys.ts";
 import { Agents } from "./agents.ts";
 import { Audit } from "./audit.ts";
 import { BackupList } from "./backup-list.ts";
 import { BridgeSocket } from "./bridge-socket.ts";
+import { GatewayKey } from "./gateway-key.ts";
 import type { HomeContext } from "./home-context.ts";
 import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
 import { Questions } from "./questions.ts";
@@ -20,6 +22,8 @@ const homeOf = (ctx: DurableObjectState): HomeContext => ({
   env,
   bridge: new BridgeSocket(ctx),
   agents: new Agents(ctx.storage),
+  keys: new AgentKeys(ctx.storage),
+  gatewayKey: new GatewayKey(ctx.storage),
   ledger: new Ledger(ctx.storage),
   audit: new Audit(ctx.storage),
   questions: new Questions(ctx.storage),
@@ -32,10 +36,10 @@ test("an agent that is gone for long is forgotten, unless a call waits for it; a
   const now = Date.now();
   const DAY_MS = 24 * HOUR_MS;
   const told = (id: string, online: boolean, last_seen: number | null) => ({
-    id,
-    online,
-    last_seen,
-    foreign: false,
+    state: { id, online, last_seen, foreign: false },
+    keepsAdverts: false,
+    problem: undefined,
+    isNewRun: false,
   });
   const stub = env.HOME.getByName(crypto.randomUUID());
   await runInDurableObject(stub, async (_, ctx) => {

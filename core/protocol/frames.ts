@@ -3,7 +3,7 @@
  *
  *   bridge                               Home
  *     | hello ───────────────────────────▶ |  first, within 5 s, at most 64 KiB
- *     | ◀──────────────────────── welcome  |
+ *     | ◀──────────────── welcome, keys    |  whose signatures the bridge looks at; again when they change
  *     | snapshot… (last: true) ──────────▶ |  every agent it knows; then only changes:
  *     | agent ───────────────────────────▶ |
  *     | ◀────────────────── call, publish  |  payload: published verbatim on the agent's `commands`
@@ -75,8 +75,28 @@ export const BridgeFrame = z.discriminatedUnion("t", [
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
+/** An agent that is believed by its signature alone. */
+export const AgentKey = z.object({
+  id: agentId,
+  /** Null: it was revoked, and nothing of it is believed. */
+  key: z.nullable(z.string().check(z.maxLength(64))),
+  /** The counter of the last presence that Home believed: no older one counts. */
+  n: z.int().check(z.minimum(0)),
+});
+export type AgentKey = z.infer<typeof AgentKey>;
+
 export const HomeFrame = z.discriminatedUnion("t", [
-  z.object({ t: z.literal("welcome"), protocol: z.int(), home: z.string(), version: z.string() }),
+  z.object({
+    t: z.literal("welcome"),
+    protocol: z.int(),
+    home: z.string(),
+    version: z.string(),
+    /** Public key of the gateway: what its devices obey. Not from an older gateway. */
+    gateway_key: z.optional(z.string().check(z.maxLength(64))),
+    keys: z.optional(z.array(AgentKey)),
+  }),
+  /** All keys anew: one was added, replaced or revoked. */
+  z.object({ t: z.literal("keys"), keys: z.array(AgentKey) }),
   /** A command that an agent answers with a report. */
   z.object({
     t: z.literal("call"),
