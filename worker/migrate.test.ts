@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
+import { AgentKeys } from "./agent-keys.ts";
 import { Agents } from "./agents.ts";
 import { Pairings } from "./channels/pairing.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
@@ -8,6 +9,8 @@ import { CONVERSATION_V1, HOME_V1 } from "./fixtures/v1.ts";
 import { CONVERSATION_V2, HOME_V2 } from "./fixtures/v2.ts";
 import { CONVERSATION_V3, HOME_V3 } from "./fixtures/v3.ts";
 import { CONVERSATION_V4, HOME_V4 } from "./fixtures/v4.ts";
+import { HOME_V6 } from "./fixtures/v6.ts";
+import { GatewayKey } from "./gateway-key.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
 import { Ledger } from "./ledger.ts";
 import { type Migration, migrate } from "./migrate.ts";
@@ -19,6 +22,8 @@ const KEPT = [
   { version: 2, conversation: CONVERSATION_V2, home: HOME_V2 },
   { version: 3, conversation: CONVERSATION_V3, home: HOME_V3 },
   { version: 4, conversation: CONVERSATION_V4, home: HOME_V4 },
+  // A conversation has the tables of version 4 still.
+  { version: 6, conversation: CONVERSATION_V4, home: HOME_V6 },
 ];
 
 /** An object whose disk holds a fixture, migrated by today's code. */
@@ -120,6 +125,19 @@ test.each(KEPT)("a home of version $version is read by today's code", async ({ v
   expect(settled?.outcome).toMatchObject({ status: "success", text: "/ 38% used" });
   // Chat apps came with version 4.
   expect(senders).toMatchObject(version < 4 ? [] : [{ channel: "telegram", sender: "7", role: "owner" }]);
+});
+
+test("a home of version 6 knows whom it believes, and stays the one that is obeyed", async () => {
+  const { keys, isNews, publicKey } = await onDisk(HOME_V6, HOME_MIGRATIONS, (storage) => {
+    const keys = new AgentKeys(storage);
+    const isNews = [keys.isNews("pi", "presence", 69), keys.isNews("pi", "presence", 70)];
+    return { keys, isNews, publicKey: new GatewayKey(storage).publicKey() };
+  });
+  const standings = ["pi", "lost", "rust"].map((agent) => keys.standing(agent));
+  expect(standings).toEqual(["signed", "revoked", "none"]);
+  expect(keys.bootOf("pi")).toBe("boot-7");
+  expect(isNews).toEqual([false, true]);
+  expect(await publicKey).toBe("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
 });
 
 describe.each(

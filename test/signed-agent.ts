@@ -1,0 +1,69 @@
+/** An agent with a key of its own, for tests: what it says, signed, as the broker would carry it. */
+import type { AgentState } from "@edgecall/core/protocol/frames.ts";
+import type { TopicKind } from "@edgecall/core/protocol/names.ts";
+import {
+  importPrivateKey,
+  type Key,
+  type KeyPair,
+  newKeyPair,
+  rotationBytes,
+  sign,
+  stamped,
+  toBase64Url,
+} from "@edgecall/core/protocol/signing.ts";
+
+type Fields = Record<string, unknown>;
+
+export class SignedAgent {
+  readonly id: string;
+  readonly publicKey: string;
+  readonly #key: Key;
+  /** The run that speaks; a test that "restarts" it changes this. */
+  bootId = crypto.randomUUID() as string;
+  /** The counter of what it said last. */
+  n = 1_000;
+
+  private constructor(id: string, pair: KeyPair, key: Key) {
+    this.id = id;
+    this.publicKey = pair.publicKey;
+    this.#key = key;
+  }
+
+  static async make(id: string): Promise<SignedAgent> {
+    const pair = await newKeyPair();
+    return new SignedAgent(id, pair, await importPrivateKey(pair.privateKey));
+  }
+
+  /** @returns the text that it publishes on that topic */
+  async say(kind: TopicKind, said: Fields): Promise<string> {
+    this.n += 1;
+    const body = stamped(JSON.stringify(said), { boot_id: this.bootId, n: this.n });
+    return await sign(this.#key, { agent: this.id, kind }, body);
+  }
+
+  report(id: string, payload: Fields): Promise<string> {
+    const report = { agent_id: this.id, agent_type: "monitor", report_type: "result", timestamp: 1 };
+    return this.say("reports", { ...report, payload: { ...payload, request_id: id } });
+  }
+
+  /** All that a bridge tells of it. */
+  async state(more: { online?: boolean; line?: string; tools?: unknown[] } = {}): Promise<AgentState> {
+    const { online = true, line = `${this.id} edge agent`, tools = [] } = more;
+    const features = ["tool", "prompt", "cancel", "ack", "question"];
+    return {
+      id: this.id,
+      online,
+      last_seen: Date.now(),
+      foreign: false,
+      presence: await this.say("presence", { state: online ? "online" : "offline", reason: "birth" }),
+      capabilities: await this.say("capabilities", { agent_id: this.id, capabilities: line, features }),
+      tools: await this.say("tools", { hash: "h", tools }),
+    };
+  }
+
+  /** The word of its key that `newKey` takes its place. */
+  async nameSuccessor(newKey: string): Promise<string> {
+    const word = await crypto.subtle.sign("Ed25519", this.#key, rotationBytes(this.id, newKey));
+    return toBase64Url(new Uint8Array(word));
+  }
+}
