@@ -1,5 +1,5 @@
 /** The bridge as a whole: broker on one side, Home on the other, and the roster, calls and results between. */
-import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { parseTopic, topicOf } from "@edgecall/core/protocol/names.ts";
 import { BrokerLink } from "./broker.ts";
 import { Calls } from "./calls.ts";
@@ -14,6 +14,7 @@ import { BROKER_GRACE_MS, Roster } from "./presence.ts";
 import type { BridgeSettings } from "./settings.ts";
 import { ReportShelf } from "./shelf.ts";
 import { snapshotFrames } from "./snapshot.ts";
+import { Trust } from "./trust.ts";
 
 export type Bridge = {
   /** Welcomed by the gateway and connected to the broker. */
@@ -46,6 +47,7 @@ class RunningBridge implements Bridge {
   readonly #roster = new Roster(systemClock);
   readonly #freeze = new FreezeWatch(systemClock.now);
   readonly #counts = new Counts();
+  readonly #trust = new Trust();
   readonly #shelf: ReportShelf;
   readonly #broker: BrokerLink;
   readonly #gateway: GatewayLink;
@@ -92,8 +94,9 @@ class RunningBridge implements Bridge {
       bridgeId: settings.bridgeId,
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
-      onWelcome: () => {
+      onWelcome: ({ keys }) => {
         this.#counts.connected("gateway");
+        this.#learn(keys ?? []);
         this.#welcomed();
       },
       onDown: () => {
@@ -116,7 +119,11 @@ class RunningBridge implements Bridge {
       shelf: this.#shelf,
       publish,
       brokerUp: () => this.#broker.up,
-      send: (frame) => this.#say(frame),
+      send: (frame) => {
+        // Home has to know of an agent's new run before its report: the ack is for that run.
+        if (frame.t === "report" && this.#roster.hasUntoldRun(frame.agent)) this.#tellChanges();
+        this.#say(frame);
+      },
       soon: (work) => void setTimeout(work, TAKEN_AFTER_MS),
       now: systemClock.now,
       arrival: () => this.#freeze.arrival(),
@@ -125,6 +132,7 @@ class RunningBridge implements Bridge {
     this.#inbound = new Inbound({
       prefix,
       roster: this.#roster,
+      trust: this.#trust,
       lanes: this.#lanes,
       calls: this.#calls,
       event: (frame) => this.#event(frame),
@@ -197,6 +205,13 @@ class RunningBridge implements Bridge {
     this.#flushSoon();
   }
 
+  /** What was believed of an agent before its key was known is looked at again. */
+  #learn(keys: readonly AgentKey[]): void {
+    for (const id of this.#trust.learn(keys)) {
+      this.#roster.believeOnly(id, (kind, text) => this.#trust.problem(id, kind, text, false) === undefined);
+    }
+  }
+
   /** A snapshot before the broker's retained topics have come would tell Home that everybody is gone. */
   #welcomed(): void {
     const wait = Math.max(0, this.#rosterBy - systemClock.now());
@@ -238,6 +253,9 @@ class RunningBridge implements Bridge {
         break;
       case "ack":
         this.#calls.ack(frame);
+        break;
+      case "keys":
+        this.#learn(frame.keys);
         break;
       case "welcome":
       case "error":

@@ -19,7 +19,7 @@ export type GatewayOptions = {
   log: Log;
   /** Every frame after the welcome. */
   onFrame(frame: HomeFrame): void;
-  onWelcome(): void;
+  onWelcome(frame: Extract<HomeFrame, { t: "welcome" }>): void;
   onDown(): void;
 };
 
@@ -175,7 +175,7 @@ export class GatewayLink {
     this.#unanswered = 0;
     this.#keepalive = setInterval(() => this.#ping(socket), KEEPALIVE_EVERY_MS);
     log("info", "gateway_up", { home: frame.home.slice(0, 64), version: frame.version.slice(0, 64) });
-    this.#options.onWelcome();
+    this.#options.onWelcome(frame);
   }
 
   #ping(socket: WebSocket): void {

@@ -12,6 +12,7 @@ import { Seldom } from "./log.ts";
 import { Roster } from "./presence.ts";
 import { ReportShelf } from "./shelf.ts";
 import { snapshotFrames } from "./snapshot.ts";
+import { Trust } from "./trust.ts";
 
 /** The whole of the bridge but its two connections; every line of log and every frame is kept. */
 function bench() {
@@ -52,6 +53,7 @@ function bench() {
   const inbound = new Inbound({
     prefix: "evoclaw",
     roster,
+    trust: new Trust(),
     lanes,
     calls,
     event: (f) => sent.push(f),

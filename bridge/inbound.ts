@@ -17,6 +17,7 @@ import type { Calls } from "./calls.ts";
 import type { ForeignLanes } from "./foreign.ts";
 import type { Log, Seldom } from "./log.ts";
 import type { Roster } from "./presence.ts";
+import type { Trust } from "./trust.ts";
 
 /** The topics that the bridge listens to. `commands` is where it speaks. */
 export const LISTENS_TO = ["capabilities", "tools", "presence", "reports", "events", "status"] as const;
@@ -40,6 +41,7 @@ const AnyStatus = z.record(z.string(), z.unknown());
 export type InboundOptions = {
   prefix: string;
   roster: Roster;
+  trust: Trust;
   lanes: ForeignLanes;
   calls: Calls;
   /** An event for Home. */
@@ -70,7 +72,12 @@ export class Inbound {
     if (bytes > max) return `payload: ${bytes} bytes, and ${max} are allowed`;
     // Home gets the text as it was published; what is no text has no such form.
     if (!isUtf8(message.payload)) return "payload: not UTF-8";
-    return this.#take(topic.agentId, topic.kind, message.payload.toString("utf8"), !message.retained);
+    const text = message.payload.toString("utf8");
+    const { agentId, kind } = topic;
+    return (
+      this.#o.trust.problem(agentId, kind, text, !message.retained) ??
+      this.#take(agentId, kind, text, !message.retained)
+    );
   }
 
   #take(agent: string, kind: TopicKind, text: string, live: boolean): string | undefined {

@@ -32,6 +32,8 @@ type Known = {
   presence: string | undefined;
   /** Our own kind, by its `features`, or as long as there is no advert by its having a presence topic. */
   own: boolean;
+  /** The run that said last that it is there. */
+  run: string | undefined;
   /** What its presence topic says since the broker was last connected. */
   state: Presence | undefined;
   /** After a short break: until then the state from before it stands. */
@@ -59,8 +61,8 @@ export type RosterChange = { kind: "agent"; agent: AgentState } | { kind: "gone"
 export class Roster {
   readonly #clock: Clock;
   readonly #agents = new Map<string, Known>();
-  /** What Home was last told, by id. */
-  readonly #told = new Map<string, AgentState>();
+  /** What Home was last told, by id. A new run is news even when nobody saw the one before it go. */
+  readonly #told = new Map<string, { state: AgentState; run: string | undefined }>();
   #broker: Broker = { kind: "never" };
 
   constructor(clock: Clock) {
@@ -113,12 +115,31 @@ export class Roster {
     if (agent !== undefined) agent.tools = raw;
   }
 
+  /** Takes back what does not count of an agent any more: it has to say it anew. */
+  believeOnly(
+    id: string,
+    counts: (kind: "capabilities" | "tools" | "presence", raw: string) => boolean,
+  ): void {
+    const agent = this.#agents.get(id);
+    if (agent === undefined) return;
+    // Ours alone have keys.
+    agent.own = true;
+    if (agent.capabilities !== undefined && !counts("capabilities", agent.capabilities))
+      agent.capabilities = undefined;
+    if (agent.tools !== undefined && !counts("tools", agent.tools)) agent.tools = undefined;
+    if (agent.presence !== undefined && counts("presence", agent.presence)) return;
+    agent.presence = undefined;
+    agent.state = undefined;
+    agent.life = { kind: "never" };
+  }
+
   /** A message on the agent's presence topic: birth, goodbye or last will. */
   presenceSaid(id: string, raw: string, presence: Presence, live: boolean): void {
     const agent = this.#know(id);
     if (agent === undefined) return;
     if (presence.state === "offline" && live && isStaleWill(presence, agent)) return;
     agent.presence = raw;
+    if (presence.state === "online") agent.run = presence.boot_id;
     if (agent.capabilities === undefined) agent.own = true;
     agent.state = presence;
     agent.confirmBy = undefined;
@@ -196,9 +217,14 @@ export class Roster {
   /** All agents for a snapshot; from here on `changes` tells the difference to it. */
   snapshot(): AgentState[] {
     this.#told.clear();
-    const states = [...this.#agents.values()].filter(isShown).map((agent) => this.#state(agent));
-    for (const state of states) this.#told.set(state.id, state);
-    return states;
+    const shown = [...this.#agents.values()].filter(isShown);
+    for (const agent of shown) this.#told.set(agent.id, { state: this.#state(agent), run: agent.run });
+    return [...this.#told.values()].map(({ state }) => state);
+  }
+
+  /** Whether Home has not heard yet of the run that speaks now. */
+  hasUntoldRun(id: string): boolean {
+    return this.#told.get(id)?.run !== this.#agents.get(id)?.run;
   }
 
   /** Everybody as they are judged now; Home has been told of nothing by it. */
@@ -219,8 +245,8 @@ export class Roster {
       if (!isShown(agent)) continue;
       const state = this.#state(agent);
       const told = this.#told.get(agent.id);
-      if (told !== undefined && saysTheSame(told, state)) continue;
-      this.#told.set(agent.id, state);
+      if (told !== undefined && told.run === agent.run && saysTheSame(told.state, state)) continue;
+      this.#told.set(agent.id, { state, run: agent.run });
       changes.push({ kind: "agent", agent: state });
     }
     return changes;
@@ -235,6 +261,7 @@ export class Roster {
       capabilities: undefined,
       tools: undefined,
       presence: undefined,
+      run: undefined,
       own: false,
       state: undefined,
       confirmBy: undefined,

@@ -25,6 +25,11 @@ export class PlayedAgent {
     return agent;
   }
 
+  /** Connected, and says nothing by itself. */
+  static async silent(id: string, url: string): Promise<PlayedAgent> {
+    return await PlayedAgent.#connect(id, url, {});
+  }
+
   /** EvoClaw's: no will, no features, a heartbeat. `deaf`: it does not subscribe. */
   static async foreign(id: string, url: string, options: { deaf?: boolean } = {}): Promise<PlayedAgent> {
     const agent = await PlayedAgent.#connect(id, url, options);

@@ -1,7 +1,7 @@
 /** A real WebSocket server that plays Home, for tests. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { BridgeFrame, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { type AgentKey, BridgeFrame, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -22,6 +22,8 @@ export class PlayedHome {
   /** An HTTP status to answer upgrades with; undefined: accept who has the token. */
   refuseWith: number | undefined;
   protocol = BRIDGE_PROTOCOL;
+  /** Undefined: as a gateway that knows nothing of keys. */
+  keys: AgentKey[] | undefined;
   #socket: WebSocket | undefined;
 
   async start(token = "secret"): Promise<string> {
@@ -83,7 +85,8 @@ export class PlayedHome {
       if (!frame.ok) throw new Error(`the bridge sent a wrong frame: ${frame.error}`);
       this.frames.push(frame.value);
       if (frame.value.t !== "hello") return;
-      ws.send(encodeFrame({ t: "welcome", protocol: this.protocol, home: "h1", version: "test" }));
+      const { protocol, keys } = this;
+      ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version: "test", ...(keys && { keys }) }));
     });
   }
 }

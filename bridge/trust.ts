@@ -1,0 +1,90 @@
+/**
+ * Whose messages count. Home decides that for itself; but what the bridge drops here cannot disturb its judgement of
+ * who is there, nor take the place of a true report on its shelf.
+ */
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import type { TopicKind } from "@edgecall/core/protocol/names.ts";
+import { ReplayWindow } from "@edgecall/core/protocol/replays.ts";
+import { signedBytes, splitSigned, stampOf } from "@edgecall/core/protocol/signing.ts";
+
+type Retained = "capabilities" | "tools" | "presence";
+
+type Known = {
+  text: string | null;
+  /** Undefined: revoked, or no key. */
+  key: KeyObject | undefined;
+  /** The highest counter that was believed of each: what the broker has retained comes again and again. */
+  retained: Record<Retained, number>;
+  /** What came live; and nothing from before the newest presence, which says that all of it is past. */
+  live: ReplayWindow;
+};
+
+export class Trust {
+  #known = new Map<string, Known>();
+
+  /** All keys, as Home has them. @returns the agents whose standing changed */
+  learn(keys: readonly AgentKey[]): string[] {
+    const before = this.#known;
+    this.#known = new Map(
+      keys.map(({ id, key, n }) => {
+        const same = before.get(id);
+        if (same?.text !== key) return [id, newKnown(key, n)];
+        same.retained.presence = Math.max(same.retained.presence, n);
+        return [id, same];
+      }),
+    );
+    return keys.flatMap(({ id }) => (before.get(id) === this.#known.get(id) ? [] : [id]));
+  }
+
+  /** Whether it has a key on record: then nothing counts that it did not sign. */
+  isKeyed(agent: string): boolean {
+    return this.#known.has(agent);
+  }
+
+  /**
+   * Takes a message. @returns what speaks against it, in words; undefined: it counts
+   * @param live it is said now; the broker did not keep it
+   */
+  problem(agent: string, kind: TopicKind, text: string, live: boolean): string | undefined {
+    const known = this.#known.get(agent);
+    if (!known) return undefined;
+    const n = signedBy(known.key, agent, kind, text);
+    if (n === undefined) return known.key ? "not signed with the agent's key" : "the agent's key was revoked";
+    if (kind === "capabilities" || kind === "tools" || kind === "presence") {
+      if (n < known.retained[kind]) return "an old one, said again";
+      known.retained[kind] = n;
+      if (kind === "presence") known.live.raise(n);
+      return undefined;
+    }
+    return live && known.live.take(n) !== "fresh" ? "it was said before" : undefined;
+  }
+}
+
+function newKnown(text: string | null, n: number): Known {
+  const live = new ReplayWindow(n);
+  return { text, key: keyOf(text), retained: { capabilities: 0, tools: 0, presence: n }, live };
+}
+
+function keyOf(text: string | null): KeyObject | undefined {
+  if (text === null) return undefined;
+  try {
+    return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: text }, format: "jwk" });
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the counter of a text that this key signed */
+function signedBy(
+  key: KeyObject | undefined,
+  agent: string,
+  kind: TopicKind,
+  text: string,
+): number | undefined {
+  const split = splitSigned(text);
+  if (!key || !split) return undefined;
+  if (!verify(null, signedBytes({ agent, kind }, split.body), key, split.signature)) return undefined;
+  const stamp = stampOf(text);
+  return stamp.ok ? stamp.value.n : undefined;
+}
