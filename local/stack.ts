@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { stringify as toToml } from "smol-toml";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/node-options.ts";
 import { startBroker } from "./broker.ts";
+import { enrol } from "./enrol.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { STAND_IN_MODEL, startStandIn } from "./stand-in/server.ts";
 import { type Child, supervise } from "./supervisor.ts";
@@ -55,10 +56,14 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     BRIDGE_TOKEN: tokens.bridge,
     HEALTH_PORT: env.HEALTH_PORT ?? "0",
   });
-  const agent = start(
-    "agent",
-    [...NODE_FLAGS, script("../pi-agent/main.ts"), "--config", writeAgentToml(settings, mqttUrl, env)],
-    NODE_ENVIRONMENT,
+  // Paired before it starts, as a device would be: what is used every day is what is used for real.
+  const stateDir = join(settings.dir, "agent");
+  const paired = worker.ready.then(() =>
+    enrol({ url: `http://127.0.0.1:${port}`, token: tokens.api, agentId: settings.agentId, stateDir }),
+  );
+  const config = writeAgentToml(settings, mqttUrl, env, stateDir);
+  const agent = startAfter(paired, () =>
+    start("agent", [...NODE_FLAGS, script("../pi-agent/main.ts"), "--config", config], NODE_ENVIRONMENT),
   );
   const children = { worker, bridge, agent };
 
@@ -74,7 +79,27 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   };
 }
 
-async function allReady(children: Record<string, Child>): Promise<void> {
+/** A program that is started once something else is done. */
+function startAfter(done: Promise<void>, start: () => Child): Pick<Child, "ready" | "stop"> {
+  let child: Child | undefined;
+  let stopped = false;
+  const ready = done.then(() => {
+    if (stopped) throw new Error("it was stopped before it was started");
+    child = start();
+    return child.ready;
+  });
+  // Nobody may be waiting when it fails late.
+  ready.catch(() => {});
+  return {
+    ready,
+    async stop() {
+      stopped = true;
+      await child?.stop();
+    },
+  };
+}
+
+async function allReady(children: Record<string, Pick<Child, "ready">>): Promise<void> {
   const missing = new Set(Object.keys(children));
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
@@ -93,13 +118,18 @@ async function allReady(children: Record<string, Child>): Promise<void> {
 }
 
 /** The agent for this machine. Its file is written anew each time, since the broker's port changes. */
-function writeAgentToml(settings: StartSettings, mqttUrl: string, env: Environment): string {
+function writeAgentToml(
+  settings: StartSettings,
+  mqttUrl: string,
+  env: Environment,
+  stateDir: string,
+): string {
   const file = join(settings.dir, "agent.toml");
   const text = toToml({
     agent_id: settings.agentId,
     agent_type: "monitor",
     capabilities: `${settings.agentId}, the machine that this gateway runs on — temperature, CPU/memory/disk stats, process monitoring`,
-    state_dir: join(settings.dir, "agent"),
+    state_dir: stateDir,
     mqtt: {
       url: mqttUrl,
       // As the bridge reads them: the same broker.

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify as toToml } from "smol-toml";
+import { enrol } from "../../local/enrol.ts";
 import { freePort } from "../../local/port.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 import { type Broker, makeBroker } from "./broker.ts";
@@ -123,8 +124,15 @@ export async function makeStack(options: {
     links,
     model,
     async start() {
-      await broker.program.start();
-      await Promise.all([worker, bridge, ...made.map((agent) => agent.program)].map((one) => one.start()));
+      await Promise.all([broker.program.start(), worker.start()]);
+      for (const { id } of made)
+        await enrol({
+          url: `http://127.0.0.1:${gatewayPort}`,
+          token: TOKENS.owner,
+          agentId: id,
+          stateDir: join(dir, id, "state"),
+        });
+      await Promise.all([bridge, ...made.map((agent) => agent.program)].map((one) => one.start()));
     },
     async stop() {
       await Promise.all(programs.map((one) => one.kill("the end of the exercise")));

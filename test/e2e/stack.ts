@@ -9,6 +9,7 @@ import { stringify as toToml } from "smol-toml";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { PlayedMosquitto } from "../../bridge/testkit/brokers.ts";
 import { startBroker } from "../../local/broker.ts";
+import { enrol } from "../../local/enrol.ts";
 import { freePort } from "../../local/port.ts";
 import { STAND_IN_MODEL, startStandIn } from "../../local/stand-in/server.ts";
 import { programFolder, type Scripts } from "../../pi-agent/testing/programs/folder.ts";
@@ -33,6 +34,8 @@ export type AgentOptions = {
   capabilities?: string;
   /** Its own model, the stack's; without one its actions are called by name. */
   model?: boolean;
+  /** It has no key, as before pairing: then `ALLOW_UNSIGNED_AGENTS` has to name it. */
+  unsigned?: boolean;
   /** More keys at the top of its agent.toml, and tables. */
   top?: Record<string, unknown> & { tools?: Record<string, unknown> };
   /** Port of its figures. */
@@ -161,6 +164,13 @@ export class Stack {
       config,
       toToml({ ...top, tools, mqtt: { url: this.mqttUrl }, metrics: { port: options.metricsPort ?? 0 } }),
     );
+    if (!options.unsigned)
+      await enrol({
+        url: this.gateway.url,
+        token: TOKENS.owner,
+        agentId: id,
+        stateDir: join(folder, `${id}.state`),
+      });
     const programs = options.programs && programFolder(options.programs);
     const env = {
       ...(model && this.#modelEnvironment()),
