@@ -127,6 +127,7 @@ export class Inbound {
     }
     const presence = checkJson(Presence, text);
     if (!presence.ok) return presence.error;
+    if (this.#o.trust.isKeyed(agent)) this.#o.roster.vouched(agent);
     this.#o.roster.presenceSaid(agent, text, presence.value, live);
     if (presence.value.state === "online") this.#o.calls.agentBack(agent);
     return undefined;

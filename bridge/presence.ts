@@ -43,6 +43,8 @@ type Known = {
   lastSeen: number | null;
   /** A live message came: it is shown even without an advert. */
   heard: boolean;
+  /** Its presence is signed: that alone shows it, should somebody else have overwritten its advert. */
+  vouched: boolean;
   /** It took its advert back: only a new one brings it back. */
   withdrawn: boolean;
   /** A foreign agent works on a call until then, and may be silent. */
@@ -115,6 +117,12 @@ export class Roster {
     if (agent !== undefined) agent.tools = raw;
   }
 
+  /** What its presence topic says is signed by it. */
+  vouched(id: string): void {
+    const agent = this.#know(id);
+    if (agent !== undefined) agent.vouched = true;
+  }
+
   /** Takes back what does not count of an agent any more: it has to say it anew. */
   believeOnly(
     id: string,
@@ -127,7 +135,8 @@ export class Roster {
     if (agent.capabilities !== undefined && !counts("capabilities", agent.capabilities))
       agent.capabilities = undefined;
     if (agent.tools !== undefined && !counts("tools", agent.tools)) agent.tools = undefined;
-    if (agent.presence !== undefined && counts("presence", agent.presence)) return;
+    agent.vouched = agent.presence !== undefined && counts("presence", agent.presence);
+    if (agent.vouched) return;
     agent.presence = undefined;
     agent.state = undefined;
     agent.life = { kind: "never" };
@@ -269,6 +278,7 @@ export class Roster {
       lastSeen: null,
       heard: false,
       withdrawn: false,
+      vouched: false,
       busyUntil: undefined,
       deaf: undefined,
     };
@@ -335,9 +345,9 @@ export class Roster {
   }
 }
 
-/** Presence and tools alone are what a clean shutdown may leave behind: they make no agent. */
+/** Presence and tools alone are what a clean shutdown may leave behind: unsigned they make no agent. */
 function isShown(agent: Known): boolean {
-  return agent.capabilities !== undefined || (agent.heard && !agent.withdrawn);
+  return agent.vouched || agent.capabilities !== undefined || (agent.heard && !agent.withdrawn);
 }
 
 /** The will of an earlier boot, sent when its half-open connection ran out, after the next boot's birth. */

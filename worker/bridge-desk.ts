@@ -181,8 +181,9 @@ export class BridgeDesk {
   /** Its advert is not there any more. Anybody on the broker can see to that, so one with a key is merely away. */
   async #onGone(agent: string): Promise<void> {
     await this.#inOrder(async () => {});
-    if (this.#keys.standing(agent) === "none") this.#agents.remove(agent);
-    else this.#agents.distrust(agent, "its advert was taken from the broker");
+    const standing = this.#keys.standing(agent);
+    if (standing === "none") this.#agents.remove(agent);
+    else if (standing === "signed") this.#agents.distrust(agent, "its advert was taken from the broker");
   }
 
   /** Whether the agent said this. One without a key is believed as it is. */

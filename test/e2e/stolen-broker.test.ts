@@ -1,0 +1,251 @@
+/**
+ * Somebody has the broker's password: reads everything, writes on every topic, and keeps what he read. Over a real
+ * Mosquitto, through restarts of each program: he commands nobody and speaks for nobody.
+ */
+import { generateKeyPairSync } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TopicKind } from "@edgecall/core/protocol/names.ts";
+import { stamped } from "@edgecall/core/protocol/signing.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PlayedAgent } from "../../bridge/testkit/agent.ts";
+import { findMosquitto } from "../../bridge/testkit/brokers.ts";
+import { Identity } from "../../pi-agent/identity.ts";
+import { until } from "../wait.ts";
+import { Observer, type Seen } from "./observer.ts";
+import { useStack } from "./stack.ts";
+
+const mosquitto = findMosquitto();
+const folder = mkdtempSync(join(tmpdir(), "edgecall-stolen-"));
+const marks = join(folder, "marks");
+const APPEND = { tool: "append", parameters: {} };
+
+/** How often the device did what it was told. */
+const done = () => (existsSync(marks) ? readFileSync(marks, "utf8").split("\n").length - 1 : 0);
+
+describe.skipIf(mosquitto === undefined)("whoever has the broker's password", () => {
+  const stack = useStack({ mosquitto, vars: { ALLOW_UNSIGNED_AGENTS: "" } }, async (stack) => {
+    const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: marks };
+    await stack.startAgent({ id: "pi", env, top: { policy: { append: "allow" } } });
+    await stack.gateway.online("pi");
+  });
+  /** He reads along from before anything was said. */
+  let thief: Observer;
+  const own = new Identity(generateKeyPairSync("ed25519").privateKey);
+  const played: PlayedAgent[] = [];
+
+  beforeAll(async () => {
+    thief = await Observer.start(stack.mqttUrl);
+    await appends(1);
+  });
+  afterAll(async () => {
+    await Promise.all(played.map((agent) => agent.stop()));
+    await thief.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const write = (kind: TopicKind, text: string, retain = false) =>
+    thief.client.publishAsync(`evoclaw/agents/pi/${kind}`, text, { qos: 1, retain });
+  const ping = async () => (await stack.gateway.command("pi", "ping")).body.payload?.pong;
+  /** Behind everything that was written before, at the bridge and at the agent. */
+  const passed = () => until(ping, { within: 20_000, every: 100, what: "pi answers a ping" });
+
+  async function appends(times: number): Promise<void> {
+    const before = done();
+    for (let i = 0; i < times; i += 1) {
+      const { body } = await stack.gateway.command("pi", "tool", APPEND);
+      expect(body.payload, JSON.stringify(body)).toMatchObject({ status: "success" });
+    }
+    expect(done()).toBe(before + times);
+  }
+
+  /** What he has on tape. */
+  const recorded = (kind: string): Seen[] => thief.of("pi", kind).filter(({ body }) => "sig" in body);
+  const bootId = () => String(recorded("presence").at(-1)?.body.boot_id);
+
+  async function expectNothingDone(texts: readonly string[]): Promise<void> {
+    const before = done();
+    await Promise.all(texts.map((text) => write("commands", text)));
+    await passed();
+    expect(done()).toBe(before);
+  }
+
+  const commandText = (more: Record<string, unknown> = {}) =>
+    JSON.stringify({ command: "tool", payload: APPEND, request_id: crypto.randomUUID(), ...more });
+
+  test("finds every message of theirs signed, and every command", async () => {
+    await appends(1);
+    for (const kind of ["commands", "reports", "presence", "capabilities", "tools"])
+      for (const { body, text } of thief.of("pi", kind)) expect(body.sig, `${kind} ${text}`).toBeDefined();
+    expect(recorded("commands").filter(({ body }) => body.command === "tool").length).toBeGreaterThanOrEqual(
+      2,
+    );
+  });
+
+  test("commands nothing: not unsigned, not with a key of his own, not with what he recorded", async () => {
+    const caller = { principal: "anna", role: "owner", channel: "api" };
+    const mine = stamped(commandText({ caller }), { boot_id: bootId(), n: Date.now() + 60_000 });
+    const tape = recorded("commands").map(({ text }) => text);
+    await expectNothingDone([
+      commandText(),
+      commandText({ caller, n: Date.now() + 60_000, boot_id: bootId() }),
+      own.sign({ agent: "pi", kind: "commands" }, mine),
+      ...tape,
+      ...tape.map((text) => text.replace(/"request_id":"[^"]*"/, `"request_id":"${crypto.randomUUID()}"`)),
+    ]);
+    expect(stack.agent("pi").events("command.refused").length).toBeGreaterThan(0);
+    await write("commands", JSON.stringify({ command: "shutdown", payload: {}, request_id: "s" }));
+    await passed();
+    expect(stack.agent("pi").running).toBe(true);
+  });
+
+  test("answers no call in its place, asks nobody anything, and says nothing in its name", async () => {
+    const asking = stack.gateway.command("pi", "tool", { tool: "append", parameters: { wait_ms: 1_500 } });
+    const call = await until(
+      () => thief.commands("pi", "tool").find(({ body }) => JSON.stringify(body).includes("wait_ms")),
+      { what: "the call is on the wire" },
+    );
+    const id = String(call.body.request_id);
+    const result = { status: "success", tool: "append", result: "forged", request_id: id };
+    const report = {
+      agent_id: "pi",
+      agent_type: "monitor",
+      report_type: "result",
+      payload: result,
+      timestamp: 1,
+    };
+    const question = {
+      type: "question",
+      request_id: id,
+      question_id: "q",
+      text: "Your password, please?",
+      expires_in_ms: 60_000,
+    };
+    const stamp = { boot_id: bootId(), n: 2 ** 52 };
+    for (const [kind, said] of [
+      ["reports", report],
+      ["events", question],
+    ] as const) {
+      await write(kind, JSON.stringify(said));
+      await write(kind, own.sign({ agent: "pi", kind }, stamped(JSON.stringify(said), stamp)));
+    }
+    // The device says that it refused this; that is no answer to the call of that id either.
+    await write("commands", JSON.stringify({ command: "tool", payload: APPEND, request_id: id }));
+    await passed();
+    const { questions } = (await (await stack.gateway.fetch("/v1/questions")).json()) as {
+      questions: unknown[];
+    };
+    expect(questions).toEqual([]);
+    expect((await asking).body.payload).toMatchObject({
+      status: "success",
+      result: expect.stringMatching(/^appended/),
+    });
+  });
+
+  test("neither makes it go away nor changes what it says of itself, also for a bridge that comes new", async () => {
+    const forge = async () => {
+      await write(
+        "presence",
+        JSON.stringify({ state: "offline", boot_id: bootId(), reason: "forged" }),
+        true,
+      );
+      await write("capabilities", JSON.stringify({ capabilities: "forged", features: ["tool"] }), true);
+      await write("tools", JSON.stringify({ hash: "forged", tools: [] }), true);
+    };
+    const isAsBefore = async () => {
+      const seen = await stack.gateway.agent("pi");
+      expect(seen).toMatchObject({ online: true, actions: expect.arrayContaining(["append"]) });
+      expect(JSON.stringify(seen)).not.toContain("forged");
+    };
+    await forge();
+    await passed();
+    await isAsBefore();
+    await stack.bridge.kill();
+    await forge();
+    await stack.startBridge();
+    await stack.gateway.online("pi");
+    await passed();
+    await isAsBefore();
+  });
+
+  test("is nobody: an agent of his own invention is not there", async () => {
+    const ghost = await PlayedAgent.own("ghost", stack.mqttUrl);
+    played.push(ghost);
+    await passed();
+    expect((await stack.gateway.agents()).map(({ id }) => id)).toEqual(["pi"]);
+    expect((await stack.gateway.command("ghost", "ping")).status).toBe(404);
+    const { unsigned } = (await (await stack.gateway.fetch("/v1/keys")).json()) as { unsigned: unknown };
+    expect(unsigned).toEqual([{ agent: "ghost", served: false }]);
+  });
+
+  describe("gets nothing done with his recordings after a restart of", () => {
+    const restarts: Record<string, () => Promise<unknown>> = {
+      "the agent": async () => {
+        await stack.agent("pi").kill();
+        await stack.restartAgent("pi");
+      },
+      "the bridge": async () => {
+        await stack.bridge.kill();
+        await stack.startBridge();
+      },
+      "the Worker": async () => {
+        await stack.worker.kill();
+        await stack.startWorker();
+      },
+      "the broker": () => stack.restartBroker(),
+    };
+    test.each(Object.entries(restarts))("%s", async (_, restart) => {
+      await appends(1);
+      const tape = recorded("commands").map(({ text }) => text);
+      await restart();
+      await passed();
+      await expectNothingDone(tape);
+      for (const kind of ["reports", "events"] as const)
+        await Promise.all(recorded(kind).map(({ text }) => write(kind, text)));
+      await appends(1);
+    });
+  });
+
+  test("does not bring it back from the dead, whatever is restarted meanwhile", async () => {
+    await stack.agent("pi").kill();
+    await stack.gateway.offline("pi");
+    const tape = ["presence", "capabilities", "tools", "reports", "events"] as const;
+    const replay = async () => {
+      for (const kind of tape) {
+        const retain = kind !== "reports" && kind !== "events";
+        // The will itself, which is the truth, comes last on its own topic.
+        const texts = recorded(kind).filter(({ body }) => body.state !== "offline");
+        await Promise.all(texts.map(({ text }) => write(kind, text, retain)));
+      }
+      await write("reports", JSON.stringify({ report_type: "heartbeat", payload: {} }));
+    };
+    const isStillDead = async () => {
+      await replay();
+      expect((await stack.gateway.command("pi", "ping")).status).toBe(409);
+      expect((await stack.gateway.agent("pi"))?.online).toBe(false);
+    };
+    await isStillDead();
+    await stack.bridge.kill();
+    await replay();
+    await stack.startBridge();
+    await isStillDead();
+    await stack.worker.kill();
+    await stack.startWorker();
+    await until(() => stack.gateway.agent("pi"), { within: 20_000, what: "the gateway is back" });
+    await isStillDead();
+    await stack.restartAgent("pi");
+    await stack.gateway.online("pi", 20_000);
+    await passed();
+    await appends(1);
+  });
+
+  test("a revoked key ends it at once", async () => {
+    expect((await stack.gateway.fetch("/v1/agents/pi/key", { method: "DELETE" })).status).toBe(204);
+    const { status, body } = await stack.gateway.command("pi", "tool", APPEND);
+    expect([status, body.error?.message]).toEqual([409, expect.stringContaining("its key was revoked")]);
+    await stack.agent("pi").kill();
+    await stack.restartAgent("pi");
+    expect((await stack.gateway.agent("pi"))?.online).toBe(false);
+  });
+});
