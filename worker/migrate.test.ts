@@ -9,7 +9,7 @@ import { CONVERSATION_V1, HOME_V1 } from "./fixtures/v1.ts";
 import { CONVERSATION_V2, HOME_V2 } from "./fixtures/v2.ts";
 import { CONVERSATION_V3, HOME_V3 } from "./fixtures/v3.ts";
 import { CONVERSATION_V4, HOME_V4 } from "./fixtures/v4.ts";
-import { HOME_V7 } from "./fixtures/v7.ts";
+import { HOME_V8 } from "./fixtures/v8.ts";
 import { GatewayKey } from "./gateway-key.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
 import { Ledger } from "./ledger.ts";
@@ -23,7 +23,7 @@ const KEPT = [
   { version: 3, conversation: CONVERSATION_V3, home: HOME_V3 },
   { version: 4, conversation: CONVERSATION_V4, home: HOME_V4 },
   // A conversation has the tables of version 4 still.
-  { version: 7, conversation: CONVERSATION_V4, home: HOME_V7 },
+  { version: 8, conversation: CONVERSATION_V4, home: HOME_V8 },
 ];
 
 /** An object whose disk holds a fixture, migrated by today's code. */
@@ -127,8 +127,8 @@ test.each(KEPT)("a home of version $version is read by today's code", async ({ v
   expect(senders).toMatchObject(version < 4 ? [] : [{ channel: "telegram", sender: "7", role: "owner" }]);
 });
 
-test("a home of version 7 knows whom it believes, and stays the one that is obeyed", async () => {
-  const { keys, isNews, publicKey } = await onDisk(HOME_V7, HOME_MIGRATIONS, (storage) => {
+test("a home of version 8 knows whom it believes, and stays the one that is obeyed", async () => {
+  const { keys, isNews, publicKey } = await onDisk(HOME_V8, HOME_MIGRATIONS, (storage) => {
     const keys = new AgentKeys(storage);
     const isNews = [keys.isNews("pi", "presence", 69), keys.isNews("pi", "presence", 70)];
     return { keys, isNews, publicKey: new GatewayKey(storage).publicKey() };
