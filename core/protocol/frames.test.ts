@@ -50,8 +50,23 @@ const bridgeFrame = fc.oneof(
   record({ t: of("report"), id, agent, payload }),
 );
 
+const key = fc.record(
+  { id: agent, key: fc.option(fc.string({ maxLength: 64 })), n: time },
+  { noNullPrototype: true },
+);
 const homeFrame = fc.oneof(
-  record({ t: of("welcome"), protocol: fc.nat(), home: fc.string(), version: fc.string() }),
+  record(
+    {
+      t: of("welcome"),
+      protocol: fc.nat(),
+      home: fc.string(),
+      version: fc.string(),
+      gateway_key: fc.string({ maxLength: 64 }),
+      keys: fc.array(key, { maxLength: 4 }),
+    },
+    ["gateway_key", "keys"],
+  ),
+  record({ t: of("keys"), keys: fc.array(key, { maxLength: 4 }) }),
   record({ t: of("call"), id, agent, payload, expires_in_ms: time }),
   record({ t: of("publish"), agent, payload }),
   record({ t: of("ack"), id, agent, payload }, ["agent", "payload"]),
@@ -78,7 +93,7 @@ test("every frame of Home comes back as it went", () => {
 
 test("the test's frames are all that there are", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([8, 5]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([8, 6]);
 });
 
 test.each<[string, unknown, string]>([
