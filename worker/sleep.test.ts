@@ -17,12 +17,13 @@ async function isRebuilt(stub: DurableObjectStub): Promise<boolean> {
   return await runInDurableObject(stub, (instance) => !("marked" in instance));
 }
 
-/** All but the counts of calls and turns, which are written at their ends. */
+/** All but the counts of calls and turns and the list for back-ups, which are written at their ends. */
 async function rowsOf(stub: DurableObjectStub): Promise<number> {
   return await runInDurableObject(stub, (_, { storage }) => {
     const tables = storage.sql
       .exec<{ name: string }>(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name <> 'tally'",
+        `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'
+         AND name NOT IN ('tally', 'kept_conversation')`,
       )
       .toArray();
     return tables.reduce(
