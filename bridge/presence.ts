@@ -9,7 +9,7 @@
  *
  * A retained message is what somebody said once, so it is never a sign of life.
  */
-import type { AgentState } from "@edgecall/core/protocol/frames.ts";
+import { type AgentState, BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
 import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import type { Clock } from "./clock.ts";
@@ -319,10 +319,10 @@ export class Roster {
     const foreign = !agent.own;
     const offline = (reason: string): Judgement => ({ online: false, reason, foreign });
     const broker = this.#broker;
-    if (broker.kind === "never") return offline("the broker is not reachable");
+    if (broker.kind === "never") return offline(BROKER_UNREACHABLE);
     const now = this.#clock.now();
     if (broker.kind === "lost" && now - broker.at >= BROKER_GRACE_MS) {
-      return offline("the broker is not reachable");
+      return offline(BROKER_UNREACHABLE);
     }
     const since =
       broker.kind === "up" && broker.again ? "since the broker came back" : "since the bridge started";

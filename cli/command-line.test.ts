@@ -14,6 +14,8 @@ async function run(words: string[], commands: readonly Command[] = TWO) {
       said.err += text;
     },
     terminal: false,
+    watched: false,
+    person: false,
   };
   return { code: await runCommandLine(commands, words, {}, io), ...said };
 }

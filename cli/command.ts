@@ -39,6 +39,12 @@ export type Io = {
   err(text: string): void;
   /** Is `out` a terminal? Colours and progress are for people alone. */
   readonly terminal: boolean;
+  /** Columns of that terminal. */
+  readonly width?: number | undefined;
+  /** Is `err` a terminal? */
+  readonly watched: boolean;
+  /** Is there somebody who can be asked: are input and `err` both a terminal? */
+  readonly person: boolean;
 };
 
 /** A use that cannot be right, e.g. an option that is missing: shown with the way to the help, exit code 2. */
@@ -46,5 +52,5 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Exit codes, as the shell's own commands have them. */
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+/** Exit codes, as the shell's own commands have them; `cancelled` is what Ctrl-C comes to. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, cancelled: 130 } as const;

@@ -1,5 +1,6 @@
-/** Every command of `edgecall`. A folder each: agent/ is what runs on a device, as root mostly. */
+/** Every command of `edgecall`. gateway/ is what a person does from anywhere, agent/ what runs on a device. */
 import { AGENT_COMMANDS } from "./agent/commands.ts";
 import type { Command } from "./command.ts";
+import { GATEWAY_COMMANDS } from "./gateway/commands.ts";
 
-export const COMMANDS: readonly Command[] = [...AGENT_COMMANDS];
+export const COMMANDS: readonly Command[] = [...GATEWAY_COMMANDS, ...AGENT_COMMANDS];

@@ -33,6 +33,8 @@ async function doctor(settings: string): Promise<{ code: number; of(link: string
     },
     err: () => {},
     terminal: false,
+    watched: false,
+    person: false,
   };
   const words = ["agent", "doctor", "--json", "--config", file];
   const code = await runCommandLine(COMMANDS, words, {}, io);

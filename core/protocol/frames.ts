@@ -48,6 +48,9 @@ export const REFUSALS = [
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
+/** Why no agent is online while the bridge has no broker: one text for all, so that a client can tell it apart. */
+export const BROKER_UNREACHABLE = "the broker is not reachable";
+
 export const BridgeFrame = z.discriminatedUnion("t", [
   z.object({
     t: z.literal("hello"),

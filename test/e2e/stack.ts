@@ -197,6 +197,11 @@ export class Stack {
     return there(this.#broker).restart();
   }
 
+  /** It stays away until `restartBroker`. */
+  stopBroker(): Promise<void> {
+    return there(this.#broker).stop();
+  }
+
   /** What the programs wrote, for whoever looks at a failed test. */
   log(): string {
     return this.#programs

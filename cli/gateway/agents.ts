@@ -1,0 +1,103 @@
+/** `edgecall agents`: the roster; with a name, that agent and its actions. */
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { readConnection } from "./connection.ts";
+import { Gateway, GatewayError } from "./gateway.ts";
+import { type Paint, paintFor } from "./paint.ts";
+import { Actions, Agent, Agents } from "./shapes.ts";
+import { pairs, table } from "./table.ts";
+import { ago } from "./times.ts";
+
+export async function agents(call: CommandCall): Promise<number> {
+  const { positionals, env, io } = call;
+  const [id, ...more] = positionals;
+  if (more.length > 0) throw new UsageError("takes one agent's name at most");
+  const gateway = new Gateway(readConnection(env));
+  if (id !== undefined) return await oneAgent(call, gateway, id);
+  const { agents: all } = await gateway.json(Agents, "/v1/agents");
+  if (call.flag("json")) io.out(`${JSON.stringify(all)}\n`);
+  else if (all.length === 0) io.err("this home knows no agent yet: docs/install.md tells how to add one\n");
+  else io.out(roster(all, io.width, paintFor(io.terminal, env)));
+  return EXIT.ok;
+}
+
+function roster(all: readonly Agent[], width: number | undefined, paint: Paint): string {
+  const columns = [
+    { title: "AGENT", gives: true },
+    {
+      title: "STATUS",
+      paint: (cell: string) => paint(cell.trim() === "online" ? "green" : "red", cell),
+    },
+    { title: "LAST SEEN" },
+    { title: "LAST ACTIVE" },
+    { title: "CALLS", right: true },
+    { title: "ERRORS", right: true },
+    { title: "VERSION", gives: true },
+    { title: "CAPABILITIES", gives: true },
+  ];
+  const now = Date.now();
+  const rows = all.map((agent) => [
+    ...[agent.id, agent.online ? "online" : "offline"],
+    ...[ago(agent.last_seen, now), ago(agent.last_active, now)],
+    ...[String(agent.counts.calls), String(agent.counts.error)],
+    agent.version ?? (agent.foreign ? "foreign" : ""),
+    agent.online || agent.reason === undefined ? agent.capabilities : agent.reason,
+  ]);
+  return table(columns, rows, width);
+}
+
+async function oneAgent({ flag, env, io }: CommandCall, gateway: Gateway, id: string): Promise<number> {
+  if (!AGENT_ID.test(id)) throw new UsageError(`"${id}" is no agent's name`);
+  const agent = await gateway.json(Agent, `/v1/agents/${id}`).catch(named);
+  const { actions, why } = await gateway
+    .json(Actions, `/v1/console/agents/${id}/actions`)
+    .then(({ actions }) => ({ actions, why: "" }))
+    .catch(withoutScope);
+  if (flag("json")) {
+    io.out(`${JSON.stringify({ ...agent, ...(actions && { actions }) })}\n`);
+    return EXIT.ok;
+  }
+  const paint = paintFor(io.terminal, env);
+  io.out(pairs(facts(agent)));
+  if (actions === undefined) io.out(`\nactions: ${agent.actions.join(", ")}\n(${why})\n`);
+  else if (actions.length === 0) io.out("\nIt advertises no actions: it is asked in words.\n");
+  else {
+    const columns = [
+      { title: "ACTION" },
+      { title: "EFFECT", paint: (cell: string) => (cell.startsWith("read") ? cell : paint("yellow", cell)) },
+      { title: "DESCRIPTION", gives: true },
+    ];
+    const rows = actions.map(({ name, effect, description }) => [name, effect ?? "", description]);
+    io.out(`\n${table(columns, rows, io.width)}`);
+  }
+  return EXIT.ok;
+}
+
+function facts(agent: Agent): Array<[string, string]> {
+  const now = Date.now();
+  const { calls, success, error, open } = agent.counts;
+  return [
+    ["agent", agent.id],
+    ["status", agent.online ? "online" : `offline${agent.reason === undefined ? "" : `: ${agent.reason}`}`],
+    ["last seen", ago(agent.last_seen, now)],
+    ["last active", ago(agent.last_active, now)],
+    ["program", [agent.type, agent.version, agent.foreign ? "(foreign)" : ""].filter(Boolean).join(" ")],
+    ["capabilities", agent.capabilities],
+    ["calls", `${calls}: ${success} success, ${error} error, ${open} open`],
+    ...(agent.problem === undefined ? [] : [["problem", agent.problem] as [string, string]]),
+  ];
+}
+
+function named(error: unknown): never {
+  if (error instanceof GatewayError && error.kind === "not_found") {
+    throw new Error(`${error.message}; \`edgecall agents\` lists those that there are`);
+  }
+  throw error;
+}
+
+/** A token that may not send commands still sees the names. */
+function withoutScope(error: unknown): { actions: undefined; why: string } {
+  if (error instanceof GatewayError && error.kind === "forbidden")
+    return { actions: undefined, why: error.message };
+  throw error;
+}

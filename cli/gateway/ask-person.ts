@@ -1,0 +1,99 @@
+/** A question or an approval, put to the person at the terminal. */
+import { createInterface } from "node:readline";
+import type { Paint } from "./paint.ts";
+import { printable, printableLine } from "./printable.ts";
+import type { Question } from "./shapes.ts";
+
+export type Terminal = {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+  paint: Paint;
+  /** Ctrl-C, which a terminal that is being read from does not send as a signal. */
+  onInterrupt(): void;
+};
+
+/**
+ * @param signal somebody else answered, or the turn ended
+ * @returns the answer as the gateway takes it; undefined when the person gave none
+ */
+export async function askPerson(
+  question: Question,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  terminal.output.write(questionWords(question, terminal.paint));
+  for (;;) {
+    const line = await readLine(terminal, prompt(question), signal);
+    if (line === undefined) return undefined;
+    const answer = readAnswer(question, line);
+    if (answer !== undefined) return answer;
+    terminal.output.write(`please answer ${question.approval ? "y or n" : "in a few words"}\n`);
+  }
+}
+
+/** What a person typed, as the gateway takes it; undefined: it is no answer. */
+export function readAnswer({ approval, options }: Question, line: string): string | undefined {
+  const said = line.trim();
+  if (approval) {
+    if (/^(y|yes|a|approve)$/i.test(said)) return "approve";
+    return /^(n|no|d|deny)$/i.test(said) ? "deny" : undefined;
+  }
+  const chosen = /^\d{1,3}$/.test(said) ? options[Number(said) - 1] : undefined;
+  return chosen ?? (said || undefined);
+}
+
+/** All that an approval is about: whoever says yes must have seen what will be run. */
+export function questionWords({ agent, text, options, approval }: Question, paint: Paint): string {
+  const who = paint("bold", printableLine(agent, 64));
+  if (!approval) {
+    const listed = options.map((option, index) => `  ${index + 1}  ${printableLine(option)}\n`).join("");
+    return `\n${who} asks: ${printable(text)}\n${listed}`;
+  }
+  const where = approval.cwd === undefined ? "" : `  in ${printableLine(approval.cwd)}\n`;
+  const parameters = Object.entries(approval.parameters).map(
+    ([name, value]) => `  ${printableLine(name)}: ${shownValue(value)}\n`,
+  );
+  return (
+    `\n${who} wants to run ${paint("yellow", printableLine(approval.tool))}\n` +
+    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n`
+  );
+}
+
+/** A command of several lines is shown as such. */
+function shownValue(value: unknown): string {
+  if (typeof value !== "string") return printableLine(JSON.stringify(value), 4_000);
+  return printable(value).replaceAll("\n", "\n    ");
+}
+
+function prompt({ approval, options }: Question): string {
+  if (approval) return "approve? [y/n] ";
+  return options.length > 0 ? "number or words: " : "answer: ";
+}
+
+/** A line, or undefined at the input's end, at Ctrl-C, or when the signal fires. */
+function readLine(
+  { input, output, onInterrupt }: Terminal,
+  words: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const reader = createInterface({ input, output, terminal: true });
+    const end = (line: string | undefined) => {
+      signal.removeEventListener("abort", close);
+      resolve(line);
+      reader.close();
+    };
+    const close = () => {
+      output.write("\n");
+      end(undefined);
+    };
+    if (signal.aborted) return close();
+    signal.addEventListener("abort", close);
+    reader.on("SIGINT", () => {
+      onInterrupt();
+      close();
+    });
+    reader.on("close", () => end(undefined));
+    reader.question(words, end);
+  });
+}

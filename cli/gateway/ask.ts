@@ -1,0 +1,155 @@
+/** `edgecall ask`: a question, its answer as it comes, and what it takes in between. */
+import { text as readAll } from "node:stream/consumers";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { askPerson } from "./ask-person.ts";
+import { readConnection } from "./connection.ts";
+import { Gateway, GatewayError } from "./gateway.ts";
+import { type Paint, paintFor } from "./paint.ts";
+import { printableLine } from "./printable.ts";
+import { type Question, Turn } from "./shapes.ts";
+import { turnEvents } from "./turn-events.ts";
+import { TurnView } from "./turn-view.ts";
+
+/** A cancelled turn ends at once; the gateway may be away. */
+const CANCEL_WITHIN_MS = 10_000;
+
+/** Exit code 0: the turn is done; 130: it was cancelled. */
+export async function ask(call: CommandCall): Promise<number> {
+  const { io, env } = call;
+  const text = await questionText(call.positionals);
+  const gateway = new Gateway(readConnection(env));
+  const asking: Asking = {
+    gateway,
+    conversation: call.text("conversation") ?? `cli-${crypto.randomUUID()}`,
+    view: new TurnView({
+      io,
+      streams: io.terminal && !call.flag("json"),
+      tells: io.watched || call.flag("verbose"),
+      paint: paintFor(io.watched, env),
+    }),
+    person: io.person,
+    paint: paintFor(io.watched, env),
+  };
+  const model = call.text("model");
+  const turn = await follow(asking, { text, ...(model !== undefined && { model }) });
+  if (turn === "gone") return EXIT.cancelled;
+  if (call.flag("json")) io.out(`${JSON.stringify(turn)}\n`);
+  else asking.view.finish(turn);
+  if (turn.status === "cancelled") return EXIT.cancelled;
+  return turn.status === "done" ? EXIT.ok : EXIT.failed;
+}
+
+type Asking = {
+  gateway: Gateway;
+  conversation: string;
+  view: TurnView;
+  /** Somebody is there who can be asked. */
+  person: boolean;
+  paint: Paint;
+};
+
+/** The words of the command line, or what is piped in: `edgecall ask < file`, `… | edgecall ask -`. */
+async function questionText(words: readonly string[]): Promise<string> {
+  const piped = words.length === 0 ? process.stdin.isTTY !== true : words.length === 1 && words[0] === "-";
+  const text = (piped ? await readAll(process.stdin) : words.join(" ")).trim();
+  if (text === "")
+    throw new UsageError('a question is missing, e.g. edgecall ask "Which Pi is the warmest?"');
+  return text;
+}
+
+/** @returns the turn at its end; "gone": given up before the gateway had even begun it, or at the second Ctrl-C */
+async function follow(asking: Asking, message: { text: string; model?: string }): Promise<Turn | "gone"> {
+  const giveUp = new AbortController();
+  const ended = new AbortController();
+  let turn: string | undefined;
+  let interrupted = false;
+  const onInterrupt = () => {
+    if (interrupted || turn === undefined) return giveUp.abort(new Error("given up"));
+    interrupted = true;
+    asking.view.say(asking.paint("dim", "cancelling; Ctrl-C once more leaves at once"));
+    // Its end comes as an event.
+    void cancel(asking, turn).catch((error: unknown) => giveUp.abort(error));
+  };
+  const questions = new Questions(asking, ended.signal, onInterrupt);
+  process.on("SIGINT", onInterrupt);
+  try {
+    for await (const event of turnEvents(asking.gateway, asking.conversation, message, giveUp.signal)) {
+      if (event.event === "turn") turn = event.turn;
+      if (event.event === "question") questions.note(event.question);
+      if (event.event === "done") return event.turn;
+      asking.view.show(event);
+    }
+    throw new Error("the gateway told no end of it");
+  } catch (error) {
+    if (!giveUp.signal.aborted) throw error;
+    if (error instanceof GatewayError) throw error;
+    return "gone";
+  } finally {
+    process.off("SIGINT", onInterrupt);
+    ended.abort();
+  }
+}
+
+function cancel({ gateway, conversation }: Asking, turn: string): Promise<Turn> {
+  const path = `/v1/conversations/${encodeURIComponent(conversation)}/turns/${turn}/cancel`;
+  return gateway.json(Turn, path, { method: "POST", withinMs: CANCEL_WITHIN_MS });
+}
+
+/** What people are asked in this turn: one after another, and not what somebody else has answered already. */
+class Questions {
+  readonly #asking: Asking;
+  readonly #ended: AbortSignal;
+  readonly #onInterrupt: () => void;
+  readonly #open = new Map<string, AbortController>();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(asking: Asking, ended: AbortSignal, onInterrupt: () => void) {
+    this.#asking = asking;
+    this.#ended = ended;
+    this.#onInterrupt = onInterrupt;
+  }
+
+  note(question: Question): void {
+    const { view, person } = this.#asking;
+    // Told a second time it is answered, or closed: every event comes once, after a break too.
+    if (this.#open.has(question.id) || question.answer !== undefined) {
+      this.#open.get(question.id)?.abort();
+      return;
+    }
+    const answered = new AbortController();
+    this.#open.set(question.id, answered);
+    if (!person) {
+      const what = question.approval ? `to run ${question.approval.tool}` : question.text;
+      view.say(
+        `${question.agent} asks ${printableLine(what, 200)}: waiting for an answer over the console or a chat`,
+      );
+      return;
+    }
+    const signal = AbortSignal.any([answered.signal, this.#ended]);
+    this.#last = this.#last.then(() => this.#put(question, signal));
+  }
+
+  async #put(question: Question, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { gateway, view, paint } = this.#asking;
+    const terminal = {
+      input: process.stdin,
+      output: process.stderr,
+      paint,
+      onInterrupt: this.#onInterrupt,
+    };
+    const answer = await askPerson(question, terminal, signal);
+    if (answer === undefined) return;
+    try {
+      await gateway.json(z.looseObject({}), `/v1/questions/${question.id}`, {
+        method: "POST",
+        body: { answer },
+        signal: this.#ended,
+      });
+    } catch (error) {
+      if (!this.#ended.aborted)
+        view.say(`not answered: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}

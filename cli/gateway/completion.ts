@@ -1,0 +1,121 @@
+/** `edgecall completion`: what a shell needs to complete our commands and options, made from their table. */
+import { type Command, type CommandCall, EXIT, UsageError } from "../command.ts";
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+type Shell = (typeof SHELLS)[number];
+
+export async function completion({ positionals, io }: CommandCall): Promise<number> {
+  // Here, since the table names this file.
+  const { COMMANDS } = await import("../commands.ts");
+  const shell = SHELLS.find((one) => one === positionals[0]);
+  if (!shell || positionals.length > 1) throw new UsageError(`takes one of ${SHELLS.join(", ")}`);
+  io.out(completionScript(shell, COMMANDS));
+  return EXIT.ok;
+}
+
+/** @returns a script for the shell to read */
+export function completionScript(shell: Shell, commands: readonly Command[]): string {
+  switch (shell) {
+    case "bash":
+      return bash(commands);
+    case "zsh":
+      return zsh(commands);
+    case "fish":
+      return fish(commands);
+  }
+}
+
+/** After the words before: what may come next, and what it is. */
+type Choices = { after: string; words: Array<{ word: string; about: string }> };
+
+/** For "", for each group ("agent"), and for each command. */
+function choices(commands: readonly Command[]): Choices[] {
+  const groups = ["", ...new Set(commands.flatMap(({ name }) => name.split(" ").slice(0, -1)))];
+  const byGroup = groups.map((group): Choices => {
+    const within = commands.filter(({ name }) => name.split(" ").slice(0, -1).join(" ") === group);
+    const words = within.map(({ name, about }) => ({ word: name.split(" ").at(-1) ?? name, about }));
+    const below = group === "" ? groups.slice(1).map((word) => ({ word, about: `${word} …` })) : [];
+    return { after: group, words: [...words, ...below] };
+  });
+  const byCommand = commands.map(
+    ({ name, options }): Choices => ({
+      after: name,
+      words: [
+        ...Object.entries(options).map(([option, { about }]) => ({ word: `--${option}`, about })),
+        ...(name === "completion" ? SHELLS.map((word) => ({ word, about: word })) : []),
+        { word: "--help", about: "show this command's help" },
+      ],
+    }),
+  );
+  return [...byGroup, ...byCommand];
+}
+
+/** The words before the cursor that are no options name the command. */
+function bash(commands: readonly Command[]): string {
+  const cases = choices(commands)
+    .map(
+      ({ after, words }) =>
+        `    ${quoted(after)}) words=${quoted(words.map(({ word }) => word).join(" "))} ;;`,
+    )
+    .join("\n");
+  return `# edgecall: source <(edgecall completion bash)
+_edgecall() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" path="" word words=""
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
+  done
+  case "$path" in agent | 'agent '*) ;; *) path="\${path%% *}" ;; esac
+  case "$path" in
+${cases}
+    *) return 0 ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _edgecall edgecall
+`;
+}
+
+function zsh(commands: readonly Command[]): string {
+  const cases = choices(commands)
+    .map(({ after, words }) => {
+      const described = words.map(({ word, about }) => quoted(`${word.replaceAll(":", "\\:")}:${about}`));
+      return `    ${quoted(after)}) words_=(${described.join(" ")}) ;;`;
+    })
+    .join("\n");
+  return `#compdef edgecall
+# edgecall: source <(edgecall completion zsh)
+_edgecall() {
+  local -a words_ before
+  before=(\${(@)words[2,CURRENT-1]:#-*})
+  [[ "$before[1]" == agent ]] || before=(\${before[1]})
+  case "\${(j: :)before}" in
+${cases}
+    *) _files; return ;;
+  esac
+  _describe edgecall words_ || _files
+}
+compdef _edgecall edgecall
+`;
+}
+
+function fish(commands: readonly Command[]): string {
+  const lines = choices(commands).flatMap(({ after, words }) =>
+    words.map(({ word, about }) => {
+      const option = word.startsWith("--") ? `-l ${word.slice(2)}` : `-f -a ${word}`;
+      return `complete -c edgecall -n ${quoted(`__edgecall_after ${after}`.trim())} ${option} -d ${quoted(about)}`;
+    }),
+  );
+  return `# edgecall: edgecall completion fish | source
+function __edgecall_after
+    set -l before (string match -v -- '-*' (commandline -opc)[2..-1])
+    test "$before[1]" = agent; or set before $before[1]
+    test "$before" = "$argv"
+end
+${lines.join("\n")}
+`;
+}
+
+/** A word of a shell, whatever is in it: every shell of ours takes '…'. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "’")}'`;
+}

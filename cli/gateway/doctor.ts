@@ -1,0 +1,83 @@
+/** `edgecall doctor`: token → gateway → bridge → broker → agent → model; which link is broken, and what to do. */
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { type Connection, isOpenlySent, readConnection } from "./connection.ts";
+import { Gateway } from "./gateway.ts";
+import {
+  type Finding,
+  findAgents,
+  findBridge,
+  findBroker,
+  findGateway,
+  findHome,
+  findModel,
+} from "./links.ts";
+import { paintFor } from "./paint.ts";
+import { printableLine } from "./printable.ts";
+
+/** Exit code 0: nothing is broken. */
+export async function doctor(call: CommandCall): Promise<number> {
+  const { io, env } = call;
+  const [agent, ...more] = call.positionals;
+  if (more.length > 0 || (agent !== undefined && !AGENT_ID.test(agent)))
+    throw new UsageError("takes one agent's name at most");
+  const findings: Finding[] = [];
+  const paint = paintFor(io.terminal, env);
+  for await (const finding of walk(env, agent, !call.flag("no-model"))) {
+    findings.push(finding);
+    // Each as soon as it is known: a model may take a minute.
+    if (!call.flag("json")) io.out(line(finding, paint));
+  }
+  if (call.flag("json")) io.out(`${JSON.stringify(findings)}\n`);
+  return findings.every(({ is }) => is !== "wrong") ? EXIT.ok : EXIT.failed;
+}
+
+/** A link behind a broken one is looked at where it can be: an agent may be off and the model be fine. */
+async function* walk(
+  env: CommandCall["env"],
+  agent: string | undefined,
+  withModel: boolean,
+): AsyncGenerator<Finding> {
+  const connection = known(env);
+  if ("todo" in connection) return yield connection;
+  const gateway = new Gateway(connection);
+  const says = `${connection.url}, by ${connection.from}`;
+  const openly = isOpenlySent(connection.url) ? "; not https: the token can be read on the way" : "";
+  yield { link: "settings", is: "fine", says: `${says}${openly}` };
+  const reached = await findGateway(gateway);
+  yield reached;
+  if (reached.is === "wrong") return;
+  const home = await findHome(gateway);
+  yield home.finding;
+  if (!home.status) return;
+  const bridge = findBridge(home.status);
+  yield bridge;
+  if (bridge.is === "fine") {
+    const agents = await findAgents(gateway, home.agents, agent);
+    yield findBroker(home.agents, home.agents.some(({ online }) => online) && agents.some(isHeard));
+    yield* agents;
+  }
+  if (withModel) yield await findModel(gateway);
+}
+
+/** It answered; or it is online, and may not be asked. */
+function isHeard({ is }: Finding): boolean {
+  return is !== "wrong";
+}
+
+function known(env: CommandCall["env"]): Connection | Required<Finding> {
+  try {
+    return readConnection(env);
+  } catch (error) {
+    const says = error instanceof Error ? error.message : String(error);
+    return { link: "settings", is: "wrong", says, todo: "edgecall login https://edgecall.YOU.workers.dev" };
+  }
+}
+
+const SIGNS = { fine: "ok   ", wrong: "WRONG", left: "-    " } as const;
+const STYLES = { fine: "green", wrong: "red", left: "dim" } as const;
+
+function line({ link, is, says, todo }: Finding, paint: ReturnType<typeof paintFor>): string {
+  const hint = todo === undefined ? "" : `${" ".repeat(15)}→ ${todo}\n`;
+  return `${paint(STYLES[is], SIGNS[is])} ${link.padEnd(8)} ${printableLine(says)}\n${hint}`;
+}

@@ -1,0 +1,36 @@
+/** Server-sent events (HTML §9.2), as far as the gateway sends them. */
+
+export type SentEvent = { event: string; data: string; id: string | undefined };
+
+/**
+ * The events of a body, to its end.
+ * @param onSign called with every piece that comes, comments that keep the line open too
+ */
+export async function* sentEvents(
+  body: ReadableStream<Uint8Array>,
+  onSign: () => void = () => {},
+): AsyncGenerator<SentEvent> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of body) {
+    onSign();
+    const blocks = (rest + decoder.decode(piece, { stream: true })).replaceAll("\r\n", "\n").split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const event = eventOf(block);
+      if (event) yield event;
+    }
+  }
+}
+
+/** A block of comments alone is none. */
+function eventOf(block: string): SentEvent | undefined {
+  const lines = block.split("\n");
+  const field = (name: string) =>
+    lines
+      .filter((line) => line.startsWith(`${name}:`))
+      .map((line) => line.slice(name.length + 1).trimStart());
+  const data = field("data");
+  if (data.length === 0) return undefined;
+  return { event: field("event").at(-1) ?? "message", data: data.join("\n"), id: field("id").at(-1) };
+}

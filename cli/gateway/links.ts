@@ -1,0 +1,226 @@
+/** The links between a person and a device, each looked at by itself and within a time of its own. */
+import { BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { type Gateway, GatewayError } from "./gateway.ts";
+import { type Agent, Agents, Status, Turn } from "./shapes.ts";
+import { ago, took } from "./times.ts";
+
+/** `left`: nothing to look at, or not allowed to. */
+export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
+
+/** A Worker that starts cold answers within a second, on a bad line within a few. */
+const GATEWAY_WITHIN_MS = 10_000;
+/** A ping takes milliseconds, on a bad line a second or two; the gateway itself gives up on it only later. */
+const PING_TIMEOUT_MS = 5_000;
+const PING_WITHIN_MS = 8_000;
+/** A small model on a small machine, with one attempt more. */
+const MODEL_WITHIN_MS = 60_000;
+const CANCEL_WITHIN_MS = 5_000;
+
+const Health = z.looseObject({ ok: z.literal(true), version: z.string() });
+
+/** Without the token: is there a gateway at all? */
+export async function findGateway(gateway: Gateway): Promise<Finding> {
+  const link = "gateway";
+  const begun = performance.now();
+  try {
+    const { version } = await gateway.json(Health, "/healthz", { withinMs: GATEWAY_WITHIN_MS });
+    return { link, is: "fine", says: `${version}, answers in ${took(performance.now() - begun)}` };
+  } catch (error) {
+    const says = wordsOf(error);
+    const todo =
+      error instanceof GatewayError && error.kind === "unreachable"
+        ? `curl ${gateway.url}/healthz must answer; on Cloudflare: npx wrangler deployments list`
+        : "something else answers there: correct the address with `edgecall login URL`";
+    return { link, is: "wrong", says, todo };
+  }
+}
+
+export type HomeFound = { finding: Finding; status?: Status; agents: Agent[] };
+
+/** Does the gateway know the token, and what of the home does it tell to it? */
+export async function findHome(gateway: Gateway): Promise<HomeFound> {
+  const link = "token";
+  try {
+    const [status, { agents }] = await Promise.all([
+      gateway.json(Status, "/v1/status", { withinMs: GATEWAY_WITHIN_MS }),
+      gateway.json(Agents, "/v1/agents", { withinMs: GATEWAY_WITHIN_MS }),
+    ]);
+    return { finding: { link, is: "fine", says: `opens the home ${status.home}` }, status, agents };
+  } catch (error) {
+    const kind = error instanceof GatewayError ? error.kind : "failed";
+    const todo =
+      kind === "unauthorized"
+        ? "`edgecall login` with the right one; a new one: npm run tokens, then the secret API_TOKENS"
+        : "the gateway's log has the reason: npx wrangler tail";
+    return { finding: { link, is: "wrong", says: wordsOf(error), todo }, agents: [] };
+  }
+}
+
+/** The socket: the gateway counts it as gone 75 s after its last sign of life. */
+export function findBridge({ bridge }: Status): Finding {
+  const link = "bridge";
+  if (bridge.online) {
+    return { link, is: "fine", says: `${bridge.id ?? ""} ${bridge.version ?? ""} is connected`.trim() };
+  }
+  if (bridge.id === null) {
+    const todo = "at home: GATEWAY_URL=… BRIDGE_TOKEN=… MQTT_URL=… npm run bridge (README.md)";
+    return { link, is: "wrong", says: "none has ever connected", todo };
+  }
+  return {
+    link,
+    is: "wrong",
+    says: `${bridge.id} is not connected, last seen ${ago(bridge.last_seen, Date.now())}`,
+    todo: "at home: is its machine on and online, does the bridge run, what does its log say?",
+  };
+}
+
+/**
+ * The gateway does not see it. What is known comes over it, or from the bridge's reason why no agent is there.
+ * @param heard an agent answered, or is believed by the bridge
+ */
+export function findBroker(agents: readonly Agent[], heard: boolean): Finding {
+  const link = "broker";
+  if (agents.some(({ reason }) => reason === BROKER_UNREACHABLE)) {
+    const todo =
+      "at home: does it run (systemctl status mosquitto); are the bridge's MQTT_URL and password right?";
+    return { link, is: "wrong", says: "the bridge does not reach it", todo };
+  }
+  if (heard) return { link, is: "fine", says: "carries what agents say" };
+  const todo = "at home: curl http://BRIDGE:8788/readyz tells whether the bridge has it";
+  return { link, is: "left", says: "cannot be told from here: no agent is heard over it", todo };
+}
+
+/** Each agent that should be there gets a ping; with a name, that one alone, and it must be there. */
+export async function findAgents(
+  gateway: Gateway,
+  agents: readonly Agent[],
+  wanted: string | undefined,
+): Promise<Finding[]> {
+  const link = "agent";
+  const chosen = wanted === undefined ? agents : agents.filter(({ id }) => id === wanted);
+  if (chosen.length === 0) {
+    const says = wanted === undefined ? "this home knows none" : `this home knows no ${wanted}`;
+    const todo = "on the device: edgecall agent install, then edgecall agent doctor (docs/install.md)";
+    return [{ link, is: "wrong", says, todo }];
+  }
+  // One that is off is a fault when it was asked for, or when there is no other.
+  const alone = !chosen.some(({ online }) => online);
+  return await Promise.all(
+    chosen.map((agent) => (agent.online ? ping(gateway, agent.id) : off(agent, alone))),
+  );
+}
+
+function off({ id, reason, last_seen }: Agent, isFault: boolean): Finding {
+  const link = "agent";
+  const says = `${id} is offline${reason === undefined ? "" : `: ${reason}`}; last seen ${ago(last_seen, Date.now())}`;
+  if (!isFault) return { link, is: "left", says };
+  const todo =
+    reason === BROKER_UNREACHABLE ? "see broker, above" : "is it on? There: sudo edgecall agent doctor";
+  return { link, is: "wrong", says, todo };
+}
+
+async function ping(gateway: Gateway, id: string): Promise<Finding> {
+  const link = "agent";
+  const begun = performance.now();
+  try {
+    await gateway.json(z.looseObject({ report_type: z.string() }), `/v1/agents/${id}/commands`, {
+      method: "POST",
+      body: { command: "ping", payload: { timeout_ms: PING_TIMEOUT_MS } },
+      withinMs: PING_WITHIN_MS,
+    });
+    return { link, is: "fine", says: `${id} answers a ping in ${took(performance.now() - begun)}` };
+  } catch (error) {
+    if (error instanceof GatewayError && error.kind === "forbidden") {
+      return { link, is: "left", says: `${id} is online; this token may not ping it (scope command)` };
+    }
+    const silent = error instanceof GatewayError && error.kind === "unreachable";
+    const why = silent ? `no answer within ${took(PING_WITHIN_MS)}` : wordsOf(error);
+    const says = `${id} is online, and does not answer a ping: ${why}`;
+    return { link, is: "wrong", says, todo: "on the device: sudo edgecall agent doctor" };
+  }
+}
+
+const QUESTION = "This is a test of the connection. Use no tool; answer with the one word: ok";
+
+/** The gateway's model, asked a real question of a few tokens, in a conversation that is forgotten again. */
+export async function findModel(gateway: Gateway): Promise<Finding> {
+  const link = "model";
+  const conversation = `/v1/conversations/doctor-${crypto.randomUUID()}`;
+  const begun = performance.now();
+  let turn: string | undefined;
+  try {
+    const asked = await gateway.text(`${conversation}/messages`, {
+      method: "POST",
+      body: { text: QUESTION },
+      withinMs: MODEL_WITHIN_MS,
+    });
+    const begunTurn = readTurn(asked);
+    turn = begunTurn.turn;
+    const ended =
+      begunTurn.status === "running" ? await settled(gateway, conversation, turn, begun) : begunTurn;
+    if (ended === undefined) {
+      const todo = "is it overloaded, or still loading? LLM_BASE_URL and LLM_MODEL name it";
+      return { link, is: "wrong", says: `no answer within ${took(MODEL_WITHIN_MS)}`, todo };
+    }
+    if (ended.status === "done") {
+      const says = `${ended.model ?? "it"} answers in ${took(performance.now() - begun)}`;
+      return { link, is: "fine", says };
+    }
+    const says = ended.answer ?? ended.error?.message ?? ended.status;
+    return { link, is: "wrong", says, todo: MODEL_TODO };
+  } catch (error) {
+    return { link, is: "wrong", says: wordsOf(error), todo: MODEL_TODO };
+  } finally {
+    await tidy(gateway, conversation, turn);
+  }
+}
+
+const MODEL_TODO =
+  "the gateway's LLM_BASE_URL, LLM_MODEL and the secret LLM_API_KEY: are they right, is there credit left?";
+
+const TurnBegun = z.looseObject({
+  turn: z.string(),
+  status: z.string(),
+  answer: z.optional(z.nullable(z.string())),
+  model: z.optional(z.nullable(z.string())),
+  error: z.optional(z.looseObject({ message: z.string() })),
+});
+type TurnBegun = z.infer<typeof TurnBegun>;
+
+function readTurn(text: string): TurnBegun {
+  const read = checkJson(TurnBegun, text);
+  if (read.ok) return read.value;
+  throw new GatewayError("foreign", `the gateway answered with something else: ${read.error}`);
+}
+
+/** The turn at its end; undefined when it takes too long. */
+async function settled(
+  gateway: Gateway,
+  conversation: string,
+  turn: string,
+  begun: number,
+): Promise<TurnBegun | undefined> {
+  while (performance.now() - begun < MODEL_WITHIN_MS) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    const now = await gateway.json(Turn, `${conversation}/turns/${turn}`, { withinMs: GATEWAY_WITHIN_MS });
+    if (now.status !== "running") return now;
+  }
+  return undefined;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** What cannot be tidied is no finding. */
+async function tidy(gateway: Gateway, conversation: string, turn: string | undefined): Promise<void> {
+  const asking = { withinMs: CANCEL_WITHIN_MS };
+  try {
+    if (turn !== undefined)
+      await gateway.text(`${conversation}/turns/${turn}/cancel`, { ...asking, method: "POST" });
+    await gateway.text(conversation, { ...asking, method: "DELETE" });
+  } catch {}
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

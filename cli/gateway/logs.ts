@@ -1,0 +1,128 @@
+/** `edgecall logs`: the record of calls, the newest last; --follow shows them as they come. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { AUDIT_LINES_MAX, type AuditQuery, auditLines } from "./audit.ts";
+import { readConnection } from "./connection.ts";
+import { Gateway, GatewayError } from "./gateway.ts";
+import { type Paint, paintFor } from "./paint.ts";
+import { type Column, table } from "./table.ts";
+import { clock, since } from "./times.ts";
+
+const LINES = 50;
+/**
+ * Each look wakes the home, and a device brings its lines only every five minutes: while nothing comes, looks are
+ * further and further apart.
+ */
+const LOOK_EVERY_MS = 2_000;
+const LOOK_SELDOM_MS = 15_000;
+/** Twice that, and what a device's clock may be slow: what is older than this is not looked for again. */
+const OVERLAP_MS = 10 * 60_000;
+
+export async function logs(call: CommandCall): Promise<number> {
+  const { text, env, io } = call;
+  const filter = text("filter") ?? "tool";
+  if (filter !== "tool") throw new UsageError(`--filter: there is "tool" alone, and "${filter}" was given`);
+  const query: AuditQuery = {
+    agent: text("agent"),
+    tool: text("tool"),
+    result: resultOf(text("result")),
+    since: text("since") === undefined ? undefined : since(text("since") ?? "", Date.now()),
+    limit: lineLimit(text("lines")),
+  };
+  const gateway = new Gateway(readConnection(env));
+  const show = call.flag("json")
+    ? (lines: readonly AuditLine[]) => io.out(lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
+    : tableShower(io.out, io.terminal ? io.width : undefined, paintFor(io.terminal, env));
+  const first = (await auditLines(gateway, query)).reverse();
+  if (first.length === 0 && !call.flag("follow")) io.err("no calls on record\n");
+  if (first.length > 0) show(first);
+  if (call.flag("follow")) await follow(gateway, query, first, show, io.err);
+  return EXIT.ok;
+}
+
+/** Until it is interrupted. A gateway that is away for a while is asked again. */
+async function follow(
+  gateway: Gateway,
+  query: AuditQuery,
+  first: readonly AuditLine[],
+  show: (lines: readonly AuditLine[]) => void,
+  err: (text: string) => void,
+): Promise<void> {
+  let seen = new Set(first.map(keyOf));
+  let wait = LOOK_EVERY_MS;
+  // What came before the first look is not news, however late a device brings it.
+  const begin = new Date(Date.now() - OVERLAP_MS);
+  let from = begin;
+  for (let away = false; ; ) {
+    await sleep(wait);
+    try {
+      const lines = await auditLines(gateway, { ...query, since: from, limit: AUDIT_LINES_MAX });
+      const fresh = lines.filter((line) => !seen.has(keyOf(line))).reverse();
+      seen = new Set(lines.map(keyOf));
+      if (fresh.length > 0) show(fresh);
+      wait = fresh.length > 0 ? LOOK_EVERY_MS : Math.min(wait * 1.5, LOOK_SELDOM_MS);
+      from = new Date(Math.max(begin.getTime(), Date.now() - OVERLAP_MS));
+      away = false;
+    } catch (error) {
+      if (!(error instanceof GatewayError) || !["unreachable", "failed"].includes(error.kind)) throw error;
+      if (!away) err(`${error.message}\n`);
+      away = true;
+      wait = LOOK_SELDOM_MS;
+    }
+  }
+}
+
+/** One call's line; the inner calls of a prompt share its request. */
+function keyOf({ agent_id, call_id, timestamp }: AuditLine): string {
+  return `${agent_id} ${call_id} ${timestamp}`;
+}
+
+function resultOf(text: string | undefined): string | undefined {
+  if (text === undefined || text === "success" || text === "error") return text;
+  throw new UsageError(`--result: expected success or error, got "${text}"`);
+}
+
+function lineLimit(text: string | undefined): number {
+  if (text === undefined) return LINES;
+  const lines = Number(text);
+  if (Number.isInteger(lines) && lines >= 1 && lines <= AUDIT_LINES_MAX) return lines;
+  throw new UsageError(`--lines: expected 1 to ${AUDIT_LINES_MAX}, got "${text}"`);
+}
+
+/** Later lines have the columns of the first, without their titles. */
+function tableShower(out: (text: string) => void, width: number | undefined, paint: Paint) {
+  let titled = false;
+  const columns: Column[] = [
+    { title: "TIME" },
+    { title: "AGENT", gives: true },
+    { title: "TOOL", gives: true },
+    {
+      title: "RESULT",
+      paint: (cell) => paint(cell.trim() === "success" ? "green" : "red", cell),
+    },
+    { title: "EXIT", right: true },
+    { title: "MS", right: true },
+    { title: "BY", gives: true },
+    { title: "PARAMETERS", gives: true },
+  ];
+  return (lines: readonly AuditLine[]) => {
+    const shown = table(columns, lines.map(rowOf), width);
+    out(titled ? shown.slice(shown.indexOf("\n") + 1) : shown);
+    titled = true;
+  };
+}
+
+function rowOf(line: AuditLine): string[] {
+  const said = JSON.stringify(line.parameters) ?? "";
+  const approval = line.approval && (line.approval.approved ? "approved" : "not approved");
+  const by = [line.caller.principal, approval].filter(Boolean).join(", ");
+  return [
+    ...[clock(line.timestamp), line.agent_id, line.tool],
+    line.result === "success" ? "success" : (line.error_type ?? "error"),
+    line.exit_code === null ? "" : String(line.exit_code),
+    String(Math.round(line.elapsed_ms)),
+    by,
+    line.error === undefined ? said : `${line.error}  ${said}`,
+  ];
+}

@@ -1,0 +1,23 @@
+/** Colours, for people at a terminal who want them. */
+import type { CommandCall } from "../command.ts";
+
+/** SGR parameters (ECMA-48 §8.3.117), to begin and to end. */
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+} as const;
+
+export type Style = keyof typeof STYLES;
+export type Paint = (style: Style, text: string) => string;
+
+/** @param terminal whether what is painted goes to one; NO_COLOR (no-color.org) and TERM=dumb are honoured */
+export function paintFor(terminal: boolean, env: CommandCall["env"]): Paint {
+  if (!terminal || env.NO_COLOR || env.TERM === "dumb") return (_, text) => text;
+  return (style, text) => {
+    const [begin, end] = STYLES[style];
+    return `\u001b[${begin}m${text}\u001b[${end}m`;
+  };
+}

@@ -1,0 +1,100 @@
+/** What the gateway's routes answer with, as far as this command looks at it (docs/protocol.md). */
+import { z } from "@edgecall/core/protocol/parse.ts";
+
+const count = z.number();
+const instant = z.nullable(z.number());
+
+export const Status = z.looseObject({
+  home: z.string(),
+  version: z.string(),
+  bridge: z.looseObject({
+    online: z.boolean(),
+    id: z.nullable(z.string()),
+    version: z.nullable(z.string()),
+    connected_at: instant,
+    last_seen: instant,
+  }),
+  agents: z.looseObject({ known: count, online: count }),
+  calls: z.array(
+    z.looseObject({
+      id: z.string(),
+      agent: z.string(),
+      command: z.string(),
+      state: z.string(),
+      since: count,
+      deadline: count,
+    }),
+  ),
+});
+export type Status = z.infer<typeof Status>;
+
+export const Agent = z.looseObject({
+  id: z.string(),
+  online: z.boolean(),
+  reason: z.optional(z.string()),
+  last_seen: instant,
+  last_active: instant,
+  type: z.nullable(z.string()),
+  version: z.nullable(z.string()),
+  capabilities: z.string(),
+  foreign: z.boolean(),
+  features: z.array(z.string()),
+  actions: z.array(z.string()),
+  problem: z.optional(z.string()),
+  counts: z.looseObject({ calls: count, success: count, error: count, open: count }),
+});
+export type Agent = z.infer<typeof Agent>;
+export const Agents = z.looseObject({ agents: z.array(Agent) });
+
+export const Actions = z.looseObject({
+  actions: z.array(
+    z.looseObject({
+      name: z.string(),
+      description: z.string(),
+      effect: z.optional(z.string()),
+    }),
+  ),
+});
+export type Actions = z.infer<typeof Actions>;
+
+export const Call = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  agent: z.optional(z.string()),
+  action: z.optional(z.string()),
+  query: z.optional(z.string()),
+  status: z.enum(["pending", "success", "error"]),
+  error_type: z.optional(z.string()),
+  error: z.optional(z.string()),
+  elapsed_ms: z.optional(z.number()),
+});
+export type Call = z.infer<typeof Call>;
+
+export const Question = z.looseObject({
+  id: z.string(),
+  agent: z.string(),
+  text: z.string(),
+  options: z.array(z.string()),
+  approval: z.optional(
+    z.looseObject({
+      tool: z.string(),
+      parameters: z.record(z.string(), z.unknown()),
+      cwd: z.optional(z.string()),
+      reason: z.string(),
+    }),
+  ),
+  answer: z.optional(z.string()),
+  answered_by: z.optional(z.string()),
+});
+export type Question = z.infer<typeof Question>;
+
+export const Turn = z.looseObject({
+  turn: z.string(),
+  status: z.enum(["running", "done", "failed", "cancelled"]),
+  answer: z.nullable(z.string()),
+  model: z.nullable(z.string()),
+  calls: z.array(Call),
+  notices: z.optional(z.array(z.string())),
+  error: z.optional(z.looseObject({ code: z.string(), message: z.string() })),
+});
+export type Turn = z.infer<typeof Turn>;

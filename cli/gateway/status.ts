@@ -1,0 +1,86 @@
+/** `edgecall status`: the gateway, the bridge, the agents and what is in flight; with --tools, each agent's tools. */
+import { type CommandCall, EXIT } from "../command.ts";
+import { readConnection } from "./connection.ts";
+import { Gateway } from "./gateway.ts";
+import { paintFor } from "./paint.ts";
+import { type Agent, Agents, Status } from "./shapes.ts";
+import { pairs, table } from "./table.ts";
+import { ago, took } from "./times.ts";
+
+/** Exit code 0: the bridge is online, and so is an agent. */
+export async function status({ flag, env, io }: CommandCall): Promise<number> {
+  const gateway = new Gateway(readConnection(env));
+  const [now, { agents }] = await Promise.all([
+    gateway.json(Status, "/v1/status"),
+    gateway.json(Agents, "/v1/agents"),
+  ]);
+  if (flag("json")) io.out(`${JSON.stringify(flag("tools") ? { ...now, tools: toolsOf(agents) } : now)}\n`);
+  else {
+    io.out(pairs(overview(gateway.url, now)));
+    if (now.calls.length > 0) io.out(`\n${callTable(now, io.width)}`);
+    if (flag("tools")) io.out(`\n${toolTable(agents, io.width, paintFor(io.terminal, env))}`);
+  }
+  return now.bridge.online && now.agents.online > 0 ? EXIT.ok : EXIT.failed;
+}
+
+function overview(url: string, { home, version, bridge, agents, calls }: Status): Array<[string, string]> {
+  const since = bridge.connected_at === null ? "" : `, connected ${ago(bridge.connected_at, Date.now())}`;
+  return [
+    ["gateway", `${url}, ${version}, home ${home}`],
+    [
+      "bridge",
+      bridge.online
+        ? `online, ${bridge.id ?? "?"} ${bridge.version ?? ""}${since}`
+        : `offline, last seen ${ago(bridge.last_seen, Date.now())}`,
+    ],
+    ["agents", `${agents.online} of ${agents.known} online`],
+    ["calls", calls.length === 0 ? "none in flight" : `${calls.length} in flight`],
+  ];
+}
+
+function callTable({ calls }: Status, width: number | undefined): string {
+  const columns = [
+    { title: "AGENT", gives: true },
+    { title: "COMMAND" },
+    { title: "STATE" },
+    { title: "SINCE" },
+    { title: "ENDS IN", right: true },
+    { title: "CALL", gives: true },
+  ];
+  const now = Date.now();
+  const rows = calls.map(({ id, agent, command, state, since, deadline }) => [
+    ...[agent, command, state, ago(since, now)],
+    took(Math.max(0, deadline - now)),
+    id,
+  ]);
+  return table(columns, rows, width);
+}
+
+function toolsOf(agents: readonly Agent[]) {
+  return agents.map(({ id, online, actions, counts }) => ({ agent: id, online, ...counts, tools: actions }));
+}
+
+function toolTable(
+  agents: readonly Agent[],
+  width: number | undefined,
+  paint: ReturnType<typeof paintFor>,
+): string {
+  const columns = [
+    { title: "AGENT", gives: true },
+    {
+      title: "STATUS",
+      paint: (cell: string) => paint(cell.trim() === "online" ? "green" : "red", cell),
+    },
+    { title: "CALLS", right: true },
+    { title: "SUCCESS", right: true },
+    { title: "ERROR", right: true },
+    { title: "OPEN", right: true },
+    { title: "TOOLS", gives: true },
+  ];
+  const rows = agents.map(({ id, online, counts, actions }) => [
+    ...[id, online ? "online" : "offline"],
+    ...[counts.calls, counts.success, counts.error, counts.open].map(String),
+    actions.length === 0 ? "only words" : `${actions.length}: ${actions.join(", ")}`,
+  ]);
+  return table(columns, rows, width);
+}

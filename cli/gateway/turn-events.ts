@@ -1,0 +1,152 @@
+/** The events of one turn from its question to its end, whatever happens to the connection meanwhile. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { sentEvents } from "./event-stream.ts";
+import { type Gateway, GatewayError } from "./gateway.ts";
+import { Call, Question, Turn } from "./shapes.ts";
+
+/** The gateway sends something every 15 s: after three times that the connection is dead. */
+const SILENCE_MS = 45_000;
+/** Attempts in a row to attach again: about a minute in all. */
+const TRIES = 15;
+/** The first comes soon, since most breaks are short; then twice as long before each, up to the last. */
+const FIRST_PAUSE_MS = 300;
+const LAST_PAUSE_MS = 5_000;
+
+export type TurnEvent =
+  | { event: "turn"; turn: string }
+  /** `at`: how many characters of this step came before. */
+  | { event: "delta"; text: string; at: number }
+  /** What the deltas since the last message said is void. */
+  | { event: "reset" }
+  | { event: "message"; calls: Call[] }
+  | { event: "call"; call: Call }
+  | { event: "progress"; text: string }
+  | { event: "question"; question: Question }
+  | { event: "done"; turn: Turn };
+
+const SHAPES = {
+  delta: z.looseObject({ text: z.string(), at: z.number() }),
+  message: z.looseObject({ calls: z.array(Call) }),
+  progress: z.looseObject({ text: z.string() }),
+};
+
+/**
+ * Asks, and follows the turn to its end.
+ * @param signal ends the following, not the turn
+ * @throws GatewayError when it cannot be asked, or was lost and not found again
+ */
+export async function* turnEvents(
+  gateway: Gateway,
+  conversation: string,
+  message: { text: string; model?: string },
+  signal: AbortSignal,
+): AsyncGenerator<TurnEvent> {
+  const path = `/v1/conversations/${encodeURIComponent(conversation)}`;
+  // Sent again after a break before the first word, it is still the same turn.
+  const headers = { accept: "text/event-stream", "idempotency-key": crypto.randomUUID() };
+  let turn: string | undefined;
+  let seen = "0";
+  let tries = 0;
+  for (;;) {
+    const line = new Line(signal);
+    try {
+      const response: Response =
+        turn === undefined
+          ? await gateway.open(`${path}/messages`, {
+              method: "POST",
+              body: message,
+              headers,
+              signal: line.signal,
+            })
+          : await gateway.open(`${path}/turns/${turn}/events`, {
+              headers: { accept: "text/event-stream", "last-event-id": seen },
+              signal: line.signal,
+            });
+      const named = response.headers.get("edgecall-turn");
+      if (turn === undefined && named !== null) {
+        turn = named;
+        yield { event: "turn", turn };
+      }
+      if (!response.body) throw new GatewayError("foreign", `${gateway.url} sent no events`);
+      for await (const { event, data, id } of sentEvents(response.body, () => line.heard())) {
+        tries = 0;
+        if (id !== undefined) seen = id;
+        const read = readEvent(event, data);
+        if (read) yield read;
+        if (read?.event === "done") return;
+      }
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      // Refused before it began, or not a matter of the connection: asking again would not help.
+      const lost = !(error instanceof GatewayError) || ["unreachable", "failed"].includes(error.kind);
+      if (!lost || turn === undefined || tries === TRIES) throw error;
+    } finally {
+      line.end();
+    }
+    if (tries === TRIES) throw new GatewayError("unreachable", `${gateway.url}: the answer was lost`);
+    await sleep(Math.min(FIRST_PAUSE_MS * 2 ** tries, LAST_PAUSE_MS), undefined, { signal });
+    tries += 1;
+    // The gateway says anew what no message has made good yet.
+    yield { event: "reset" };
+  }
+}
+
+/** Ends a connection that has been silent for too long. */
+class Line {
+  readonly #silent = new AbortController();
+  #timer: NodeJS.Timeout;
+  readonly signal: AbortSignal;
+
+  constructor(outer: AbortSignal) {
+    this.signal = AbortSignal.any([outer, this.#silent.signal]);
+    this.#timer = this.#start();
+  }
+
+  heard(): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#start();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#silent.abort();
+  }
+
+  #start(): NodeJS.Timeout {
+    return setTimeout(
+      () => this.#silent.abort(new DOMException("the connection was silent", "TimeoutError")),
+      SILENCE_MS,
+    );
+  }
+}
+
+/** What a later gateway has besides is passed over. */
+function readEvent(event: string, data: string): TurnEvent | undefined {
+  switch (event) {
+    case "delta": {
+      const { text, at } = read(SHAPES.delta, data);
+      return { event, text, at };
+    }
+    case "reset":
+      return { event };
+    case "message":
+      return { event, calls: read(SHAPES.message, data).calls };
+    case "progress":
+      return { event, text: read(SHAPES.progress, data).text };
+    case "call":
+      return { event, call: read(Call, data) };
+    case "question":
+      return { event, question: read(Question, data) };
+    case "done":
+      return { event, turn: read(Turn, data) };
+    default:
+      return undefined;
+  }
+}
+
+function read<T>(schema: z.ZodMiniType<T>, data: string): T {
+  const parsed = checkJson(schema, data);
+  if (parsed.ok) return parsed.value;
+  throw new GatewayError("foreign", `the gateway sent an event that cannot be read: ${parsed.error}`);
+}

@@ -1,0 +1,116 @@
+/** A turn as a person at a terminal sees it: the text as it comes, and a line for each call. */
+import type { Io } from "../command.ts";
+import type { Paint } from "./paint.ts";
+import { printable, printableLine } from "./printable.ts";
+import type { Call, Turn } from "./shapes.ts";
+import { took } from "./times.ts";
+import type { TurnEvent } from "./turn-events.ts";
+
+export type TurnViewOptions = {
+  io: Io;
+  /** Show the answer's text as it comes; else it is shown when it is whole. */
+  streams: boolean;
+  /** Show a line for each call. */
+  tells: boolean;
+  /** For what goes to `err`. */
+  paint: Paint;
+};
+
+export class TurnView {
+  readonly #o: TurnViewOptions;
+  /** Text of the step that is being shown. */
+  #said = "";
+  /** Something of this step did not come: what is shown is not all of it. */
+  #gap = false;
+  /** The cursor stands behind a text that did not end its line. */
+  #inLine = false;
+
+  constructor(options: TurnViewOptions) {
+    this.#o = options;
+  }
+
+  show(event: TurnEvent): void {
+    switch (event.event) {
+      case "delta":
+        this.#delta(event.text, event.at);
+        break;
+      case "reset":
+        this.#reset();
+        break;
+      case "message":
+        this.#endStep();
+        for (const call of event.calls) this.#tell("dim", `→ ${callWords(call)}`);
+        break;
+      case "call":
+        this.#call(event.call);
+        break;
+      case "progress":
+        this.#tell("dim", `  ${printableLine(event.text, 200)}`);
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** The answer, if it does not stand there already; what did not go well goes to `err`. */
+  finish(turn: Turn): void {
+    const answer = printable(turn.answer ?? "").trim();
+    const stands = !this.#gap && this.#said.trim() === answer && answer !== "";
+    this.#endStep();
+    if (turn.status === "done" && !stands) this.#o.io.out(`${this.#o.io.terminal ? answer : turn.answer}\n`);
+    for (const notice of turn.notices ?? []) this.say(`note: ${printableLine(notice)}`);
+    if (turn.status === "done") return;
+    this.say(`edgecall ask: ${answer || `the turn ended as ${turn.status}`}`);
+  }
+
+  /** A line of ours, on a line of its own. */
+  say(text: string): void {
+    this.#endLine();
+    this.#o.io.err(`${text}\n`);
+  }
+
+  #delta(text: string, at: number): void {
+    if (!this.#o.streams) return;
+    if (at !== this.#said.length) this.#gap = true;
+    this.#said += text;
+    const shown = printable(text);
+    if (shown === "") return;
+    this.#o.io.out(shown);
+    this.#inLine = !shown.endsWith("\n");
+  }
+
+  #call(call: Call): void {
+    const fine = call.status === "success";
+    const time = call.elapsed_ms === undefined ? "" : `  ${took(call.elapsed_ms)}`;
+    const outcome = fine ? "success" : (call.error_type ?? "error");
+    const why = fine || call.error === undefined ? "" : `  ${printableLine(call.error, 200)}`;
+    this.#tell(fine ? "green" : "red", `${fine ? "✓" : "✗"} ${callWords(call)}  ${outcome}${time}${why}`);
+  }
+
+  #reset(): void {
+    if (this.#said !== "") this.#tell("dim", "… again:");
+    this.#said = "";
+    this.#gap = false;
+  }
+
+  #endStep(): void {
+    this.#endLine();
+    this.#said = "";
+    this.#gap = false;
+  }
+
+  #endLine(): void {
+    if (this.#inLine) this.#o.io.out("\n");
+    this.#inLine = false;
+  }
+
+  #tell(style: "dim" | "green" | "red", text: string): void {
+    if (this.#o.tells) this.say(this.#o.paint(style, text));
+  }
+}
+
+/** "pi-1 temperature", "pi-1 \"how warm is it?\"", or a tool of the gateway's own. */
+function callWords({ name, agent, action, query }: Call): string {
+  const what = action ?? (query === undefined ? name : `"${query}"`);
+  return printableLine(agent === undefined ? name : `${agent} ${what}`, 120);
+}

@@ -1,0 +1,137 @@
+/** `edgecall doctor` against links that are really broken, one after another. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, expect, test } from "vitest";
+import { freePort } from "../../local/port.ts";
+import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
+import { edgecall } from "./command.ts";
+import { useStack } from "./stack.ts";
+
+type Finding = { link: string; is: string; says: string; todo?: string };
+
+/** The model's endpoint, which may refuse; else it is the stack's. */
+let refuses = false;
+const door = createServer(async (request, response) => {
+  if (refuses) {
+    response.writeHead(401).end('{"error":{"message":"no credit left"}}');
+    return;
+  }
+  let body = "";
+  for await (const chunk of request) body += chunk;
+  const answer = await fetch(stack.model.url + (request.url ?? ""), { method: "POST", body });
+  response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
+  response.end(await answer.text());
+});
+await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+afterAll(() => void door.close());
+const vars = { LLM_BASE_URL: `http://127.0.0.1:${(door.address() as AddressInfo).port}` };
+
+const stack = useStack({ vars }, async (stack) => {
+  await stack.startAgent({ id: "pi" });
+  await stack.startAgent({ id: "zero" });
+  await stack.gateway.online("pi");
+  await stack.gateway.online("zero");
+});
+
+async function examine(args: string[] = [], env: Record<string, string> = {}) {
+  const here = { EDGECALL_URL: stack.gateway.url, EDGECALL_TOKEN: TOKENS.owner, ...env };
+  const { code, out } = await edgecall(["doctor", "--json", ...args], here);
+  const findings = JSON.parse(out) as Finding[];
+  return { code, findings, wrong: findings.filter(({ is }) => is === "wrong") };
+}
+
+test("nothing is broken: every link was really looked at, and no conversation stays behind", async () => {
+  const { code, findings } = await examine();
+  expect(findings.map(({ link, is }) => `${link} ${is}`)).toEqual([
+    ...["settings fine", "gateway fine", "token fine", "bridge fine", "broker fine"],
+    ...["agent fine", "agent fine", "model fine"],
+  ]);
+  expect(findings[5]?.says).toMatch(/^pi answers a ping in \d+ ms$/);
+  expect(code).toBe(0);
+  const list = (await (await stack.gateway.fetch("/v1/conversations")).json()) as {
+    conversations: unknown[];
+  };
+  expect(list.conversations).toEqual([]);
+});
+
+test("a wrong token", async () => {
+  const { code, wrong } = await examine([], { EDGECALL_TOKEN: "not-a-token-of-this-gateway" });
+  expect(wrong.map(({ link }) => link)).toEqual(["token"]);
+  expect(wrong[0]?.todo).toContain("edgecall login");
+  expect(code).toBe(1);
+});
+
+test("a token that may only ask: what it may not look at is left, and is no fault", async () => {
+  const { code, findings } = await examine(["pi", "--no-model"], { EDGECALL_TOKEN: TOKENS.guest });
+  expect(findings.at(-1)).toEqual({
+    ...{ link: "agent", is: "left" },
+    says: "pi is online; this token may not ping it (scope command)",
+  });
+  expect(code).toBe(0);
+});
+
+test("an address where nothing listens", async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { wrong } = await examine([], { EDGECALL_URL: url });
+  expect(wrong).toMatchObject([{ link: "gateway", says: expect.stringContaining("nothing listens there") }]);
+});
+
+test("a model that refuses", async () => {
+  refuses = true;
+  const { wrong } = await examine().finally(() => {
+    refuses = false;
+  });
+  expect(wrong).toMatchObject([{ link: "model", todo: expect.stringContaining("LLM_API_KEY") }]);
+});
+
+test("an agent that is off: told by the way, and a fault when it was asked for", async () => {
+  await stack.agent("zero").stop();
+  await stack.gateway.offline("zero");
+  const all = await examine(["--no-model"]);
+  expect(all.findings.slice(-2)).toMatchObject([
+    { link: "agent", is: "fine" },
+    { link: "agent", is: "left", says: expect.stringMatching(/^zero is offline: .*; last seen \d+ s ago$/) },
+  ]);
+  expect(all.code).toBe(0);
+  const one = await examine(["zero", "--no-model"]);
+  expect(one.wrong).toMatchObject([{ link: "agent", todo: expect.stringContaining("agent doctor") }]);
+  expect(one.code).toBe(1);
+  expect((await examine(["nobody", "--no-model"])).wrong[0]?.says).toBe("this home knows no nobody");
+});
+
+test("an agent that hangs does not answer its ping, and nothing waits for long", async () => {
+  stack.agent("pi").signal("SIGSTOP");
+  try {
+    const { wrong } = await examine(["pi", "--no-model"]);
+    expect(wrong).toMatchObject([{ link: "agent", says: expect.stringContaining("does not answer a ping") }]);
+  } finally {
+    stack.agent("pi").signal("SIGCONT");
+  }
+});
+
+test("a broker that is down", async () => {
+  await stack.stopBroker();
+  await until(async () => (await stack.gateway.agent("pi"))?.reason === "the broker is not reachable", {
+    within: 20_000,
+    what: "the bridge tells that its broker is gone",
+  });
+  const { wrong } = await examine(["--no-model"]);
+  expect(wrong[0]).toMatchObject({ link: "broker", says: "the bridge does not reach it" });
+  expect(wrong.slice(1).every(({ todo }) => todo === "see broker, above")).toBe(true);
+});
+
+test("a bridge that is down", async () => {
+  await stack.bridge.kill();
+  await stack.gateway.offline("pi");
+  const { wrong, code } = await examine(["--no-model"]);
+  expect(wrong).toMatchObject([
+    { link: "bridge", says: expect.stringMatching(/^e2e is not connected, last/) },
+  ]);
+  expect(code).toBe(1);
+});
+
+test("a gateway that is down", async () => {
+  await stack.worker.kill();
+  expect((await examine()).wrong).toMatchObject([{ link: "gateway" }]);
+});

@@ -1,0 +1,242 @@
+/** `edgecall` as people and programs use it, against the running stack: in a pipe, and on a terminal. */
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { afterAll, describe, expect, test } from "vitest";
+import { type Step, script } from "../scripted-model.ts";
+import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
+import { edgecall, edgecallOnTerminal, type RunningCommand, startEdgecall } from "./command.ts";
+import { action } from "./edge-calls.ts";
+import { useStack } from "./stack.ts";
+
+const home = mkdtempSync(join(tmpdir(), "edgecall-home-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const stack = useStack({}, async (stack) => {
+  await stack.startAgent({ id: "pi", top: { policy: { file_write: "ask" } } });
+  await stack.gateway.online("pi");
+});
+
+const env = () => ({ EDGECALL_URL: stack.gateway.url, EDGECALL_TOKEN: TOKENS.owner, HOME: home });
+const run = (...args: string[]) => edgecall(args, env());
+const warm = (text: string) => script(action("pi", "temperature"), { text });
+
+/** An agent brings its record every five minutes, and when it comes online. */
+async function bringRecord(): Promise<void> {
+  await stack.agent("pi").stop();
+  await stack.restartAgent("pi");
+  await stack.gateway.online("pi");
+}
+
+describe("ask, in a pipe", () => {
+  test("the answer alone stands on stdout, without colours, and the exit code is 0", async () => {
+    expect(await run("ask", warm("It has $results"))).toEqual({
+      code: 0,
+      out: "It has cpu-thermal: 48.3 °C\n",
+      err: "",
+    });
+  });
+
+  test("--verbose has a line for each call on stderr, with agent, tool, outcome and time", async () => {
+    const { out, err } = await run("ask", "--verbose", warm("yes"));
+    expect(out).toBe("yes\n");
+    expect(err).toMatch(/^→ pi temperature\n✓ pi temperature {2}success {2}[\d.]+ m?s\n$/);
+  });
+
+  test("--json gives the turn; the question may come from a pipe, and go on a conversation", async () => {
+    const first = await edgecall(["ask", "--json", "-c", "cli-test", "-"], env(), warm("one"));
+    expect(JSON.parse(first.out)).toMatchObject({
+      ...{ status: "done", answer: "one" },
+      calls: [{ agent: "pi", action: "temperature", status: "success" }],
+    });
+    await run("ask", "-c", "cli-test", script({ text: "two" }));
+    expect((await stack.gateway.turns("cli-test")).map(({ answer }) => answer)).toEqual(["one", "two"]);
+  });
+
+  test("a turn that fails is no answer: stderr says why, and the exit code is 1", async () => {
+    const refused: Step = { status: 401 };
+    const { code, out, err } = await run("ask", script(refused));
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^edgecall ask: .+/);
+  });
+
+  test("Ctrl-C cancels the turn", async () => {
+    const conversation = crypto.randomUUID();
+    const command = startEdgecall(
+      ["ask", "-v", "-c", conversation, script(action("pi", "temperature"), { hang: "before" })],
+      env(),
+    );
+    await until(() => command.err.includes("✓"), { within: 20_000, what: "the call's end" });
+    command.signal("SIGINT");
+    expect((await command.ended).code).toBe(130);
+    expect((await stack.gateway.turns(conversation)).map(({ status }) => status)).toEqual(["cancelled"]);
+  });
+
+  test("a gateway that goes away in the middle is found again, and the answer is whole", async () => {
+    const whole = { text: "here I am" };
+    // The model is asked again by the Worker that comes after.
+    const question = script(action("pi", "temperature"), { hold: "never", step: whole }, whole);
+    const command = startEdgecall(["ask", "-v", question], env());
+    await until(() => command.err.includes("✓"), { within: 20_000, what: "the call's end" });
+    await stack.worker.kill();
+    await stack.startWorker();
+    expect(await command.ended).toMatchObject({ code: 0, out: "here I am\n" });
+    await stack.gateway.online("pi", 30_000);
+  });
+});
+
+describe("ask, on a terminal", () => {
+  const end = (command: RunningCommand) => command.ended.then(({ code, out }) => ({ code, out: plain(out) }));
+  /** Without colours and carriage returns. */
+  const plain = (out: string) => stripVTControlCharacters(out).replaceAll("\r", "");
+
+  test("the text comes as it is made, calls in between, in colours", async () => {
+    const question = script(action("pi", "temperature"), { text: "half whole", pause: "cli-half" });
+    const command = edgecallOnTerminal(["ask", question], env());
+    await command.writes("half");
+    expect(command.out).not.toContain("whole");
+    expect(command.out).toContain("\u001b[32m✓ pi temperature  success");
+    stack.model.release("cli-half");
+    stack.model.release("cli-half");
+    const { code, out } = await end(command);
+    expect(code).toBe(0);
+    expect(out).toMatch(/✓ pi temperature {2}success {2}[\d.]+ m?s\nhalf whole\n$/);
+  });
+
+  test("NO_COLOR leaves the colours out", async () => {
+    const { out } = await edgecallOnTerminal(["ask", warm("yes")], { ...env(), NO_COLOR: "1" }).ended;
+    expect(out).toContain("✓ pi");
+    expect(out).not.toContain("\u001b");
+  });
+
+  test("what would be run is shown, and y runs it", async () => {
+    const write = action("pi", "write", { path: "note.txt", content: "first\nsecond" });
+    const command = edgecallOnTerminal(["ask", script(write, { text: "It says: $results" })], env());
+    await command.writes("approve? [y/n]");
+    expect(plain(command.out)).toContain("pi wants to run write\n");
+    expect(plain(command.out)).toMatch(/path: note\.txt\n[\s\S]*content: first\n {4}second\n/);
+    command.types("y\r");
+    expect((await end(command)).code).toBe(0);
+    expect(readFileSync(join(stack.workspaceOf("pi"), "note.txt"), "utf8")).toBe("first\nsecond");
+  });
+
+  test("n does not", async () => {
+    const write = action("pi", "write", { path: "other.txt", content: "x" });
+    const command = edgecallOnTerminal(["ask", script(write, { text: "It says: $results" })], env());
+    await command.writes("approve? [y/n]");
+    command.types("what?\r");
+    await command.writes("please answer y or n");
+    command.types("n\r");
+    const { out } = await end(command);
+    expect(out).toContain("✗ pi write  permission_denied");
+    expect(out).toContain("the user did not approve it");
+  });
+
+  test("who answers elsewhere takes the question away, and Ctrl-C at a question cancels", async () => {
+    const conversation = crypto.randomUUID();
+    const write = action("pi", "write", { path: "third.txt", content: "x" });
+    const question = script(write, write, { text: "the end" });
+    const command = edgecallOnTerminal(["ask", "-c", conversation, question], env());
+    await command.writes("approve? [y/n]");
+    const { id } = await stack.gateway.question(conversation);
+    expect(await stack.gateway.answer(id, "deny")).toBe(200);
+    await command.writes(/approve\? \[y\/n\][\s\S]*approve\? \[y\/n\]/);
+    command.types("\u0003");
+    expect((await end(command)).code).toBe(130);
+    const [turn] = await stack.gateway.turns(conversation);
+    expect(turn?.status).toBe("cancelled");
+  });
+});
+
+test("status, and status --tools", async () => {
+  const { code, out } = await run("status");
+  expect(code).toBe(0);
+  expect(out).toMatch(/^gateway {2}http:\S+, \d+\.\d+\.\d+, home a\nbridge {3}online, e2e .*\n/);
+  expect(out).toContain("agents   1 of 1 online\ncalls    none in flight\n");
+  const tools = await run("status", "--tools");
+  expect(tools.out).toMatch(
+    /\nAGENT {2}STATUS {2}CALLS {2}SUCCESS {2}ERROR {2}OPEN {2}TOOLS\npi {5}online +\d/,
+  );
+  expect(JSON.parse((await run("status", "--json", "--tools")).out)).toMatchObject({
+    ...{ home: "a", bridge: { online: true } },
+    tools: [{ agent: "pi", online: true, tools: expect.arrayContaining(["temperature"]) }],
+  });
+});
+
+test("agents, and one agent with its actions", async () => {
+  expect((await run("agents")).out).toMatch(/^AGENT {2}STATUS {2}LAST SEEN .*\npi {5}online {2}/);
+  const { out } = await run("agents", "pi");
+  expect(out).toMatch(/^agent +pi\nstatus +online\n/);
+  expect(out).toMatch(/\nACTION +EFFECT +DESCRIPTION\n/);
+  expect(out).toMatch(/\ntemperature +read {4}/);
+  const nobody = await run("agents", "nobody");
+  expect(nobody).toMatchObject({ code: 1, out: "" });
+  expect(nobody.err).toContain("`edgecall agents` lists those that there are");
+});
+
+test("logs --filter=tool, --follow, and metrics --tools read the record", async () => {
+  await stack.gateway.ask(script(action("pi", "read", { path: "/nowhere/at/all" }), { text: "no" }));
+  await bringRecord();
+  const follower = startEdgecall(["logs", "--filter=tool", "--follow", "--json", "-n", "1"], env());
+  try {
+    await follower.writes('"tool":"read"');
+    expect(follower.out.trim().split("\n")).toHaveLength(1);
+    await stack.gateway.ask(script(action("pi", "memory"), { text: "yes" }));
+    await bringRecord();
+    await follower.writes('"tool":"memory"');
+  } finally {
+    follower.signal("SIGTERM");
+    await follower.ended;
+  }
+  const { out } = await run("logs", "--filter=tool");
+  expect(out).toMatch(/^TIME +AGENT +TOOL +RESULT +EXIT +MS +BY +PARAMETERS\n/);
+  expect(out).toMatch(/\d\d-\d\d \d\d:\d\d:\d\d {2}pi +temperature +success +\d+ +anna/);
+  expect((await run("logs", "--tool=memory", "--json")).out.trim().split("\n")).toHaveLength(1);
+  const tools = await run("metrics", "--tools");
+  expect(tools.out).toMatch(/^AGENT +TOOL +CALLS +SUCCESS +ERROR +TIMEOUT +AVG MS +LAST ERROR\n/);
+  expect(tools.out).toMatch(/\npi +memory +1 +1 +0 +0 +\d+\n/);
+  expect(JSON.parse((await run("metrics", "--tools", "--json")).out)).toContainEqual(
+    expect.objectContaining({ agent: "pi", tool: "read", error_count: 1, last_error: expect.any(String) }),
+  );
+});
+
+test("what a token may not see is told, and what is wrongly asked for costs no request", async () => {
+  const guest = await edgecall(["logs"], { ...env(), EDGECALL_TOKEN: TOKENS.guest });
+  expect(guest).toMatchObject({ code: 1, out: "" });
+  expect(guest.err).toContain("does not have the scope 'admin': use a token that may do this");
+  expect((await run("logs", "--filter=weather")).code).toBe(2);
+  expect((await run("logs", "--since=tomorrow")).err).toContain("use 15m, 24h, 7d");
+});
+
+test("login keeps what works, for its owner's eyes, and nothing else", async () => {
+  const alone = { HOME: home };
+  const url = stack.gateway.url;
+  const wrong = await edgecall(["login", url], alone, "not-the-token-of-this-home\n");
+  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("does not know this token") });
+  expect((await edgecall(["status"], alone)).err).toContain(
+    "no gateway is known here: run `edgecall login URL`",
+  );
+  const right = await edgecall(["login", url], alone, `${TOKENS.owner}\n`);
+  expect(right).toMatchObject({ code: 0, err: expect.stringContaining(`signed in to ${url}, home a`) });
+  const file = join(home, ".config/edgecall/config.json");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect((await edgecall(["status"], alone)).code).toBe(0);
+  // The environment wins; and a kept token goes to no other address.
+  expect((await edgecall(["status"], { ...alone, EDGECALL_TOKEN: "another-token-of-nobody" })).code).toBe(1);
+  const elsewhere = await edgecall(["status"], { ...alone, EDGECALL_URL: "http://127.0.0.1:1" });
+  expect(elsewhere.err).toContain("no token for http://127.0.0.1:1 is known here");
+  await edgecall(["login", "--forget"], alone);
+  expect((await edgecall(["status"], alone)).code).toBe(1);
+});
+
+test("on a terminal login asks for the token, and does not show it", async () => {
+  const command = edgecallOnTerminal(["login", stack.gateway.url], { HOME: home });
+  await command.writes("token (it is not shown): ");
+  command.types(`${TOKENS.owner}\r`);
+  const { code, out } = await command.ended;
+  expect(code).toBe(0);
+  expect(out).toContain("signed in to");
+  expect(out).not.toContain(TOKENS.owner);
+});
