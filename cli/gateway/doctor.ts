@@ -11,6 +11,7 @@ import {
   findGateway,
   findHome,
   findModel,
+  findUnbelieved,
 } from "./links.ts";
 import { paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
@@ -56,6 +57,7 @@ async function* walk(
     const agents = await findAgents(gateway, home.agents, agent);
     yield findBroker(home.agents, home.agents.some(({ online }) => online) && agents.some(isHeard));
     yield* agents;
+    yield* await findUnbelieved(gateway, agent);
   }
   if (withModel) yield await findModel(gateway);
 }

@@ -120,6 +120,33 @@ function off({ id, reason, last_seen }: Agent, isFault: boolean): Finding {
   return { link, is: "wrong", says, todo };
 }
 
+const Keys = z.looseObject({
+  keys: z.array(z.looseObject({ agent: z.string(), revoked_at: z.nullable(z.number()) })),
+  unsigned: z.array(z.looseObject({ agent: z.string(), served: z.boolean() })),
+});
+
+/** Agents that are there and not believed, which no roster shows. None for a token that may not see keys. */
+export async function findUnbelieved(gateway: Gateway, wanted: string | undefined): Promise<Finding[]> {
+  const link = "key";
+  const { keys, unsigned } = await gateway
+    .json(Keys, "/v1/keys", { withinMs: GATEWAY_WITHIN_MS })
+    .catch(() => ({ keys: [], unsigned: [] }));
+  const found = [
+    ...unsigned.filter(({ served }) => !served).map(({ agent }) => ({ agent, why: "has no key here" })),
+    ...keys
+      .filter(({ revoked_at }) => revoked_at !== null)
+      .map(({ agent }) => ({ agent, why: "had its key revoked" })),
+  ];
+  return found
+    .filter(({ agent }) => wanted === undefined || agent === wanted)
+    .map(({ agent, why }) => ({
+      link,
+      is: agent === wanted ? "wrong" : "left",
+      says: `${agent} ${why}, so nothing that it says counts`,
+      todo: "if it is yours, pair it (docs/install.md)",
+    }));
+}
+
 async function ping(gateway: Gateway, id: string): Promise<Finding> {
   const link = "agent";
   const begun = performance.now();

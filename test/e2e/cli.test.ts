@@ -202,6 +202,20 @@ test("logs --filter=tool, --follow, and metrics --tools read the record", async 
   );
 });
 
+test("metrics tells how the loop does", async () => {
+  // The gateway gives the same page for five minutes, so what it counts is not held to a number here.
+  const { code, out } = await run("metrics");
+  expect(code).toBe(0);
+  expect(out).toMatch(
+    /^requests +\d+ done, \d+ failed, \d+ cancelled\naverage iterations per request +[\d.]+\n/,
+  );
+  expect(out).toMatch(/\ntime to final response, average +[\d.]+ m?s\n/);
+  expect(out).toMatch(/\nrecovery success rate +/);
+  const { requests, tool_calls } = JSON.parse((await run("metrics", "--json")).out);
+  expect(requests.done).toBeGreaterThan(0);
+  expect(tool_calls.success).toBeGreaterThan(0);
+});
+
 test("what a token may not see is told, and what is wrongly asked for costs no request", async () => {
   const guest = await edgecall(["logs"], { ...env(), EDGECALL_TOKEN: TOKENS.guest });
   expect(guest).toMatchObject({ code: 1, out: "" });

@@ -1,0 +1,57 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { COMMANDS } from "../commands.ts";
+import { runCommandLine } from "../run-command-line.ts";
+
+const closing: Array<() => void> = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** Runs `edgecall pair` against a server that answers every request so. */
+async function pair(status: number, body: unknown) {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const said = { out: "", err: "" };
+  const io = {
+    out: (text: string) => {
+      said.out += text;
+    },
+    err: (text: string) => {
+      said.err += text;
+    },
+    ...{ terminal: false, watched: false, person: false },
+  };
+  const env = { EDGECALL_URL: url, EDGECALL_TOKEN: "a-token-of-the-test" };
+  return { code: await runCommandLine(COMMANDS, ["pair"], env, io), ...said, url, requests };
+}
+
+test("the command for the device stands alone on stdout", async () => {
+  const { code, out, err, url, requests } = await pair(201, {
+    code: "ABCD-EFGH",
+    expires_at: Date.now() + 600_000,
+  });
+  expect(requests).toEqual(["POST /v1/pairings Bearer a-token-of-the-test"]);
+  expect({ code, out }).toEqual({ code: 0, out: `curl -fsS ${url}/install.sh | sudo sh -s -- ABCD-EFGH\n` });
+  expect(err).toContain("within 10 min");
+});
+
+test("a gateway that has no such route yet is named as the reason", async () => {
+  const refused = await pair(404, { error: { code: "not_found", message: "no such route" } });
+  expect(refused).toMatchObject({
+    code: 1,
+    out: "",
+    err: expect.stringContaining("cannot pair by code yet"),
+  });
+});
+
+test("a code that would be a command of its own is not shown", async () => {
+  expect(await pair(201, { code: "x; rm -rf /" })).toMatchObject({ code: 1, out: "" });
+});

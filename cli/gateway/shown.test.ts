@@ -1,0 +1,100 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { UsageError } from "../command.ts";
+import { questionWords, readAnswer } from "./ask-person.ts";
+import { paintFor } from "./paint.ts";
+import { printable, printableLine } from "./printable.ts";
+import { type Column, table } from "./table.ts";
+import { ago, since, took } from "./times.ts";
+
+const COLUMNS: Column[] = [
+  { title: "AGENT" },
+  { title: "CALLS", right: true },
+  { title: "WHAT", gives: true },
+];
+const ROWS = [
+  ["pi", "7", "tells the temperature of everything around it"],
+  ["kitchen", "12", "温度 🙂"],
+];
+
+test("a table is as wide as it is in a file, and as wide as the terminal on one", () => {
+  expect(table(COLUMNS, ROWS, undefined)).toBe(
+    "AGENT    CALLS  WHAT\n" +
+      "pi           7  tells the temperature of everything around it\n" +
+      "kitchen     12  温度 🙂\n",
+  );
+  expect(table(COLUMNS, ROWS, 30)).toBe(
+    "AGENT    CALLS  WHAT\npi           7  tells the tem…\nkitchen     12  温度 🙂\n",
+  );
+  // What may not give way stays whole, and so much of the others that they can be read.
+  expect(table(COLUMNS, ROWS, 5).split("\n")[1]).toBe("pi           7  tells t…");
+});
+
+test("colours change no width", () => {
+  const red = (cell: string) => paintFor(true, {})("red", cell);
+  const painted = table([{ title: "A", paint: red }, { title: "B" }], [["x", "y"]], 80);
+  expect(painted).toBe("A  B\n\u001b[31mx\u001b[39m  y\n");
+});
+
+test.each([
+  [false, {}],
+  [true, { NO_COLOR: "1" }],
+  [true, { TERM: "dumb" }],
+])("no colours: terminal %s, %j", (terminal, env) => {
+  expect(paintFor(terminal, env)("red", "x")).toBe("x");
+});
+
+test("nothing that a device says commands the terminal or starts a line of its own", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      expect(printable(text)).not.toMatch(/[^\P{Cc}\t\n]|[\u202A-\u202E\u2066-\u2069]/u);
+      expect(table([{ title: "X" }], [[text]], 80).split("\n")).toHaveLength(3);
+    }),
+  );
+  expect(printable("\u001b]0;owned\u0007red\u001b[31m")).toBe("]0;owned" + "red[31m");
+  expect(printableLine("a\nb\u202Ec")).toBe("a bc");
+});
+
+const APPROVAL = {
+  ...{ id: "q", agent: "pi", text: "May pi …?", options: ["approve", "deny"] },
+  approval: {
+    tool: "bash",
+    parameters: { command: "ls\nrm -rf /", timeout_ms: 5 },
+    cwd: "/home/pi",
+    reason: "policy\u001b[2J",
+  },
+};
+const CHOICE = { id: "q", agent: "pi", text: "Which?", options: ["red", "blue"] };
+const plain = paintFor(false, {});
+
+test("an approval shows all that would be run", () => {
+  expect(questionWords(APPROVAL, plain)).toBe(
+    "\npi wants to run bash\n  command: ls\n    rm -rf /\n  timeout_ms: 5\n  in /home/pi\n  why it asks: policy [2J\n",
+  );
+  expect(questionWords(CHOICE, plain)).toBe("\npi asks: Which?\n  1  red\n  2  blue\n");
+});
+
+test.each([
+  [APPROVAL, "y", "approve"],
+  [APPROVAL, " YES ", "approve"],
+  [APPROVAL, "n", "deny"],
+  [APPROVAL, "", undefined],
+  [APPROVAL, "yesterday", undefined],
+  [CHOICE, "2", "blue"],
+  [CHOICE, "3", "3"],
+  [CHOICE, "green", "green"],
+  [CHOICE, " ", undefined],
+])("%# an answer as it was typed", (question, typed, answer) => {
+  expect(readAnswer(question, typed)).toBe(answer);
+});
+
+test("times as people read and write them", () => {
+  const now = Date.parse("2026-11-22T10:00:00Z");
+  expect([null, now - 5_000, now - 90_000, now - 3 * 86_400_000].map((then) => ago(then, now))).toEqual([
+    ...["never", "5 s ago", "2 min ago", "3 days ago"],
+  ]);
+  expect([85, 1_240, 200_000].map(took)).toEqual(["85 ms", "1.2 s", "3 min 20 s"]);
+  expect(since("15m", now).toISOString()).toBe("2026-11-22T09:45:00.000Z");
+  expect(since("2026-11-01", now).toISOString()).toBe("2026-11-01T00:00:00.000Z");
+  for (const wrong of ["", "5", "m", "yesterday", "1w"]) expect(() => since(wrong, now)).toThrow(UsageError);
+});
