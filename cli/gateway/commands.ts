@@ -63,7 +63,12 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
   {
     name: "pair",
     about: "a code that lets one device join, and the command for it",
-    options: { json: JSON_OPTION },
+    options: {
+      agent: { value: "ID", about: "for this one alone; its key may be replaced" },
+      broker: { value: "URL", about: "what the device is told of its broker" },
+      wait: { about: "until the device is online" },
+      json: JSON_OPTION,
+    },
     load: async () => (await import("./pair.ts")).pair,
   },
   {

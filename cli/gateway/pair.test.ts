@@ -9,12 +9,13 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Runs `edgecall pair` against a server that answers every request so. */
-async function pair(status: number, body: unknown) {
+/** Runs `edgecall pair` against a server that answers so, and each look at the code with the next state. */
+async function pair(status: number, body: unknown, options: string[] = [], states: unknown[] = []) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url} ${request.headers.authorization}`);
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    const [code, said] = request.method === "GET" ? [200, states.shift()] : [status, body];
+    response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(said));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => server.close());
@@ -30,7 +31,7 @@ async function pair(status: number, body: unknown) {
     ...{ terminal: false, watched: false, person: false },
   };
   const env = { EDGECALL_URL: url, EDGECALL_TOKEN: "a-token-of-the-test" };
-  return { code: await runCommandLine(COMMANDS, ["pair"], env, io), ...said, url, requests };
+  return { code: await runCommandLine(COMMANDS, ["pair", ...options], env, io), ...said, url, requests };
 }
 
 test("the command for the device stands alone on stdout", async () => {
@@ -54,4 +55,20 @@ test("a gateway that has no such route yet is named as the reason", async () => 
 
 test("a code that would be a command of its own is not shown", async () => {
   expect(await pair(201, { code: "x; rm -rf /" })).toMatchObject({ code: 1, out: "" });
+});
+
+test("--wait tells when the device has joined and is online", async () => {
+  const states = [
+    { state: "used", agent: "kitchen", online: false },
+    { state: "used", agent: "kitchen", online: true },
+  ];
+  const { code, err, requests } = await pair(200, { code: "home-ABCDEFGHJKLM" }, ["--wait"], states);
+  expect(code).toBe(0);
+  expect(err).toMatch(/kitchen has joined\nkitchen is online\n$/);
+  expect(requests.at(-1)).toMatch(/^GET \/v1\/pairings\/home-ABCDEFGHJKLM /);
+});
+
+test("--wait ends when nobody used the code", async () => {
+  const waited = await pair(200, { code: "home-ABCDEFGHJKLM" }, ["--wait"], [{ state: "expired" }]);
+  expect(waited).toMatchObject({ code: 1, err: expect.stringContaining("nobody used the code") });
 });

@@ -1,31 +1,79 @@
 /** `edgecall pair`: a code that lets one device join, and the command that it takes there. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type CommandCall, EXIT } from "../command.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { printableLine } from "./printable.ts";
 
+/** What a gateway says that has forgotten to. */
+const CODE_LASTS_MS = 10 * 60_000;
+/** A person walks to the device and types: nobody is in a hurry, and each look wakes the home. */
+const LOOK_EVERY_MS = 1_500;
+
 const Pairing = z.looseObject({
-  code: z.string().check(z.regex(/^[A-Za-z0-9-]{6,64}$/)),
+  /** May become a part of a command: nothing that a shell would read. */
+  code: z.string().check(z.regex(/^[A-Za-z0-9-]{6,100}$/)),
   command: z.optional(z.string()),
   /** Epoch ms. */
   expires_at: z.optional(z.number()),
 });
 
-export async function pair({ flag, env, io }: CommandCall): Promise<number> {
+const CodeState = z.looseObject({
+  state: z.enum(["open", "used", "expired"]),
+  agent: z.optional(z.nullable(z.string())),
+  online: z.optional(z.boolean()),
+});
+
+/** Exit code 0: there is a code; with --wait: a device joined with it, and is online. */
+export async function pair({ text, flag, env, io }: CommandCall): Promise<number> {
   const gateway = new Gateway(readConnection(env));
-  const pairing = await gateway.json(Pairing, "/v1/pairings", { method: "POST", body: {} }).catch(tooOld);
-  if (flag("json")) {
-    io.out(`${JSON.stringify(pairing)}\n`);
-    return EXIT.ok;
+  const agent = text("agent");
+  const broker = text("broker");
+  const body = {
+    ...(agent !== undefined && { agent }),
+    ...(broker !== undefined && { broker: { url: broker } }),
+  };
+  const pairing = await gateway.json(Pairing, "/v1/pairings", { method: "POST", body }).catch(tooOld);
+  const { code, command, expires_at = Date.now() + CODE_LASTS_MS } = pairing;
+  if (flag("json")) io.out(`${JSON.stringify(pairing)}\n`);
+  else {
+    const minutes = Math.max(1, Math.round((expires_at - Date.now()) / 60_000));
+    io.err(`On the device, within ${minutes} min (the code is good for one):\n\n`);
+    // Alone on stdout, so that it can be passed on: `edgecall pair | ssh pi@device sh`.
+    io.out(`${printableLine(command ?? `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}`)}\n`);
+    io.err("\n`edgecall agents` shows it when it is online.\n");
   }
-  const { code, command, expires_at } = pairing;
-  const minutes = expires_at === undefined ? 10 : Math.max(1, Math.round((expires_at - Date.now()) / 60_000));
-  io.err(`On the device, within ${minutes} min (the code is good for one):\n\n`);
-  // Alone on stdout, so that it can be passed on: `edgecall pair | ssh pi@device sh`.
-  io.out(`${printableLine(command ?? `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}`)}\n`);
-  io.err("\n`edgecall agents` shows it when it is online.\n");
-  return EXIT.ok;
+  return flag("wait") ? await joined(gateway, code, expires_at, io.err) : EXIT.ok;
+}
+
+async function joined(
+  gateway: Gateway,
+  code: string,
+  until: number,
+  err: (text: string) => void,
+): Promise<number> {
+  let told = false;
+  for (;;) {
+    const { state, agent, online } = await gateway.json(CodeState, `/v1/pairings/${code}`);
+    const name = printableLine(agent ?? "the device", 64);
+    if (state === "used" && !told) err(`${name} has joined\n`);
+    told ||= state === "used";
+    if (online) {
+      err(`${name} is online\n`);
+      return EXIT.ok;
+    }
+    // What has joined gets as long again to come online.
+    if (state === "expired" || Date.now() > until + (told ? CODE_LASTS_MS : 0)) {
+      err(
+        told
+          ? `${name} did not come online: there, sudo edgecall agent doctor\n`
+          : "nobody used the code: make another\n",
+      );
+      return EXIT.failed;
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
 }
 
 function tooOld(error: unknown): never {
