@@ -11,8 +11,8 @@ export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: strin
 /** A Worker that starts cold answers within a second, on a bad line within a few. */
 const GATEWAY_WITHIN_MS = 10_000;
 /** A ping takes milliseconds, on a bad line a second or two; the gateway itself gives up on it only later. */
-const PING_TIMEOUT_MS = 5_000;
-const PING_WITHIN_MS = 8_000;
+const PING_TIMEOUT_MS = 3_000;
+const PING_WITHIN_MS = 5_000;
 /** A small model on a small machine, with one attempt more. */
 const MODEL_WITHIN_MS = 60_000;
 const CANCEL_WITHIN_MS = 5_000;

@@ -100,6 +100,17 @@ test("an agent that is off: told by the way, and a fault when it was asked for",
   expect((await examine(["nobody", "--no-model"])).wrong[0]?.says).toBe("this home knows no nobody");
 });
 
+test("an agent whose key was revoked is told, though no roster shows why", async () => {
+  const revoked = await stack.gateway.fetch("/v1/agents/zero/key", { method: "DELETE" });
+  expect(revoked.ok).toBe(true);
+  const { findings } = await examine(["--no-model"]);
+  expect(findings.at(-1)).toMatchObject({
+    ...{ link: "key", is: "left" },
+    says: "zero had its key revoked, so nothing that it says counts",
+  });
+  expect((await examine(["zero", "--no-model"])).wrong.map(({ link }) => link)).toContain("key");
+});
+
 test("an agent that hangs does not answer its ping, and nothing waits for long", async () => {
   stack.agent("pi").signal("SIGSTOP");
   try {
@@ -118,7 +129,7 @@ test("a broker that is down", async () => {
   });
   const { wrong } = await examine(["--no-model"]);
   expect(wrong[0]).toMatchObject({ link: "broker", says: "the bridge does not reach it" });
-  expect(wrong.slice(1).every(({ todo }) => todo === "see broker, above")).toBe(true);
+  expect(wrong.find(({ says }) => says.startsWith("pi "))?.todo).toBe("see broker, above");
 });
 
 test("a bridge that is down", async () => {
