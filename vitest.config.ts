@@ -48,6 +48,8 @@ export default defineConfig({
         plugins: [
           cloudflareTest(({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
+            // Else Workers AI would be asked for at Cloudflare, which wants an account.
+            remoteBindings: false,
             miniflare: { bindings: { ...testVars, LLM_BASE_URL: inject("modelUrl") } },
           })),
         ],

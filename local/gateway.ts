@@ -196,6 +196,8 @@ function readWranglerToml(file: string): WranglerConfig {
     "send_metrics",
     "dev",
     "keep_vars",
+    // Cloudflare's models need an account; here the stand-in answers, or an endpoint of yours.
+    "ai",
     "minify",
     "keep_names",
     "upload_source_maps",

@@ -30,6 +30,7 @@ import { TurnTeller } from "./turn-teller.ts";
 import type { TurnResult } from "./turn-view.ts";
 import { cancelledAnswer, lateNote, shownApproval } from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
+import { modelFetch } from "./workers-ai.ts";
 
 /** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
 const LEASE_MS = 10_000;
@@ -89,6 +90,7 @@ export class Conversation extends DurableObject<Env> {
       media: this.#media,
       home: () => this.#home(),
       tools: (settings) => gatewayTools(settings.tools, env),
+      fetch: (baseUrl) => modelFetch(env.AI, baseUrl),
       lease: () => this.#lease(),
       fail: (turn, answer, code) => this.#finish(turn, "failed", answer, code),
       delta: (turn, text, at) => this.#waiters.tell(turn.id, { event: "delta", data: { text, at } }),

@@ -5,6 +5,7 @@ import type { LimitVariables } from "./limits/settings.ts";
 import type { McpVariables } from "./mcp/settings.ts";
 import type { Web } from "./tools/registry.ts";
 import type { ToolVariables } from "./tools/settings.ts";
+import type { WorkersAi } from "./workers-ai.ts";
 
 /** Bindings, variables and secrets of the Worker; settings.ts gives the variables their meaning and defaults. */
 export interface Env
@@ -17,6 +18,8 @@ export interface Env
     PageFiles {
   HOME: DurableObjectNamespace;
   CONVERSATION: DurableObjectNamespace;
+  /** Cloudflare's own models; absent on one machine, and where wrangler.toml has no [ai]. */
+  AI?: WorkersAi;
 
   /** Secrets: JSON arrays of token records (auth.ts). */
   API_TOKENS?: string;

@@ -6,7 +6,7 @@ import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { fitHistory } from "@edgecall/core/loop/fit.ts";
 import type { Entry, Usage } from "@edgecall/core/loop/history.ts";
 import { type ChatMessage, pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
-import { callModel } from "@edgecall/core/loop/model.ts";
+import { callModel, type Fetch } from "@edgecall/core/loop/model.ts";
 import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
 import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
@@ -40,6 +40,8 @@ export type TurnHost = {
   home(): HomeStub;
   /** The gateway's own. */
   tools(settings: Settings): ToolRegistry;
+  /** How the model at this address is reached; undefined: as any address. */
+  fetch(baseUrl: string): Fetch | undefined;
   lease(): Promise<void>;
   fail(turn: Turn, answer: string, code: string): void;
   /** Text as it arrives, for whoever waits. @param at how many characters of the step came before it */
@@ -132,15 +134,16 @@ export class ModelStep {
       const tools = loopEnabled && next.tools ? this.#tools(roster, settings) : [];
       const system = systemPrompt(settings, loopEnabled ? roster : undefined, brought?.instructions);
       const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
-      const reply = await callModel(model, {
+      const request = {
         messages: toMessages(system, entries, note, this.#pictures(entries)),
         tools,
         signal,
-        onText: (text) => {
+        onText: (text: string) => {
           this.#host.delta(turn, text, said);
           said += text.length;
         },
-      });
+      };
+      const reply = await callModel(model, request, this.#host.fetch(model.baseUrl));
       if (counts) this.#correct(model, reply.usage, estimate, settings);
       if (model.name in plan.health) this.#host.later(this.#host.home().modelAnswered(model.name));
       // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
@@ -225,7 +228,7 @@ export class ModelStep {
     if (!fitted.toSummarise || apart) return fitted.entries;
     try {
       const messages: ChatMessage[] = [{ role: "user", content: summaryPrompt(fitted.toSummarise) }];
-      const reply = await callModel(model, { messages, tools: [], signal });
+      const reply = await callModel(model, { messages, tools: [], signal }, this.#host.fetch(model.baseUrl));
       transcript.summarise({ text: reply.text, turns: fitted.cut.turns }, turn.n, reply.usage);
       if (countsDays(settings)) this.#correct(model, reply.usage, 0, settings);
       return fitHistory(history, { ...options, summary: { text: reply.text, turns: fitted.cut.turns } })

@@ -9,6 +9,7 @@ import type { Env } from "./env.ts";
 import type { MediaLimits } from "./media.ts";
 import { type Prices, readPrices } from "./prices.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./tools/settings.ts";
+import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "./workers-ai.ts";
 
 export type Settings = {
   /** In the order in which they stand in for one another; empty when none is configured. */
@@ -143,7 +144,11 @@ function readModels(env: Env): NamedModel[] {
 type ModelDefaults = Pick<ModelSettings, "maxTokens" | "temperature" | "timeouts">;
 
 function readSingleModel(env: Env, defaults: ModelDefaults): ModelSettings | undefined {
-  if (!env.LLM_BASE_URL || !env.LLM_MODEL) return undefined;
+  if (!env.LLM_BASE_URL) {
+    const model = workersAiModel(env);
+    return model === undefined ? undefined : { ...defaults, baseUrl: WORKERS_AI_URL, model };
+  }
+  if (!env.LLM_MODEL) return undefined;
   if (!URL.canParse(env.LLM_BASE_URL) || !/^https?:/.test(env.LLM_BASE_URL)) {
     throw new SettingsError(
       `LLM_BASE_URL: expected an http(s) address that ends in /v1, got '${env.LLM_BASE_URL}'`,
@@ -155,6 +160,13 @@ function readSingleModel(env: Env, defaults: ModelDefaults): ModelSettings | und
     model: env.LLM_MODEL,
     ...(env.LLM_API_KEY && { apiKey: env.LLM_API_KEY }),
   };
+}
+
+/** Cloudflare's own model: the one that LLM_MODEL names, or ours where no model is configured at all. */
+function workersAiModel(env: Env): string | undefined {
+  if (!env.AI) return undefined;
+  if (env.LLM_MODEL) return IS_WORKERS_AI_MODEL.test(env.LLM_MODEL) ? env.LLM_MODEL : undefined;
+  return env.LLM_MODELS?.trim() ? undefined : DEFAULT_MODEL;
 }
 
 /** A budget that is not set does not limit anything. */

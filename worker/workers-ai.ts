@@ -1,0 +1,157 @@
+/**
+ * Workers AI: Cloudflare's own models through the Worker's binding, without a key.
+ *
+ * To the rest of the gateway it is one more OpenAI-compatible endpoint: this file is the `fetch` by which it is
+ * reached, so that time-outs, tries, fall-back and budgets are those of every other model.
+ */
+import type { Fetch } from "@edgecall/core/loop/model.ts";
+import { callsInText, isObject, mayBeCall, openAiForm, statusOfError } from "./workers-ai-forms.ts";
+
+/** The binding, as far as it is used here. */
+export type WorkersAi = {
+  run(model: string, input: Record<string, unknown>, options?: { signal?: AbortSignal }): Promise<unknown>;
+};
+
+/** Stands where an endpoint's address does. */
+export const WORKERS_AI_URL = "workers-ai://binding/v1";
+/** Calls tools over several steps, and is what Cloudflare recommends in place of its older models (May 2026). */
+export const DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash";
+/** How the names of its models begin. */
+export const IS_WORKERS_AI_MODEL = /^@(cf|hf)\//;
+
+/** @returns undefined: the model is at an address, and reached as any */
+export function modelFetch(ai: WorkersAi | undefined, baseUrl: string): Fetch | undefined {
+  return ai && baseUrl === WORKERS_AI_URL ? workersAiFetch(ai) : undefined;
+}
+
+function workersAiFetch(ai: WorkersAi): Fetch {
+  return async (_url, init) => {
+    const { model, ...input } = JSON.parse(String(init.body)) as Record<string, unknown>;
+    const offered = namesOf(input.tools);
+    const signal = init.signal ?? undefined;
+    let answer: unknown;
+    try {
+      answer = await ai.run(String(model), input, { ...(signal && { signal }) });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      return Response.json({ error: { message } }, { status: statusOfError(message) });
+    }
+    if (answer instanceof Response) {
+      if (!answer.ok || !answer.body || !answer.headers.get("content-type")?.includes("event-stream"))
+        return answer;
+      answer = answer.body;
+    }
+    if (answer instanceof ReadableStream) {
+      const headers = { "content-type": "text/event-stream" };
+      // SAFETY: the binding's streams are of bytes.
+      return new Response(mapped(answer as ReadableStream<Uint8Array>, offered), { headers });
+    }
+    return Response.json(wholeAnswer(openAiForm(answer, "message"), offered));
+  };
+}
+
+function namesOf(tools: unknown): ReadonlySet<string> {
+  const names = (Array.isArray(tools) ? tools : []).map((tool) =>
+    isObject(tool) && isObject(tool.function) ? String(tool.function.name) : "",
+  );
+  return new Set(names);
+}
+
+function wholeAnswer(answer: unknown, offered: ReadonlySet<string>): unknown {
+  const text = textIn(answer, "message");
+  const calls = text && mayBeCall(text) ? callsInText(text, offered) : undefined;
+  if (!calls || !isObject(answer)) return answer;
+  return { ...answer, choices: [{ index: 0, message: { tool_calls: calls }, finish_reason: "tool_calls" }] };
+}
+
+function textIn(chunk: unknown, part: "delta" | "message"): string {
+  const choice = isObject(chunk) && Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  const said = isObject(choice) ? choice[part] : undefined;
+  return isObject(said) && typeof said.content === "string" ? said.content : "";
+}
+
+/** The same stream in OpenAI's form. Lines that are no data are passed on: they are signs of life. */
+function mapped(
+  source: ReadableStream<Uint8Array>,
+  offered: ReadonlySet<string>,
+): ReadableStream<Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let rest = "";
+  const chunks = new HeldText(offered);
+  const write = (out: TransformStreamDefaultController<Uint8Array>, lines: string[]) => {
+    const text = lines.flatMap((line) => mappedLine(line, chunks)).join("\n");
+    if (text !== "") out.enqueue(encoder.encode(`${text}\n`));
+  };
+  return source.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(bytes, out) {
+        const lines = (rest + decoder.decode(bytes, { stream: true })).split(/\r?\n/);
+        rest = lines.pop() ?? "";
+        if (lines.length > 0) write(out, lines);
+      },
+      flush(out) {
+        write(out, [rest]);
+        // Without [DONE] the stream broke off, and the reader has to see that it did.
+        if (!chunks.released) write(out, chunks.release().map(dataLine));
+      },
+    }),
+  );
+}
+
+function mappedLine(line: string, chunks: HeldText): string[] {
+  const data = /^data: ?(.*)$/.exec(line)?.[1];
+  if (data === undefined) return [line];
+  if (data === "[DONE]") return [...chunks.release().map(dataLine), line, ""];
+  try {
+    return chunks.take(openAiForm(JSON.parse(data), "delta")).map(dataLine);
+  } catch {
+    return [line];
+  }
+}
+
+const dataLine = (chunk: unknown) => `data: ${JSON.stringify(chunk)}\n`;
+
+/** Holds a text back while it may yet turn out to be a call: what was shown to a person cannot be taken back. */
+class HeldText {
+  readonly #offered: ReadonlySet<string>;
+  #held: unknown[] = [];
+  #text = "";
+  #isText = false;
+  released = false;
+
+  constructor(offered: ReadonlySet<string>) {
+    this.#offered = offered;
+    this.#isText = offered.size === 0;
+  }
+
+  /** @returns the chunks that may be told now */
+  take(chunk: unknown): unknown[] {
+    const text = textIn(chunk, "delta");
+    if (this.#isText || this.released) return [chunk];
+    if (this.#text === "" && text.trim() === "") return [chunk];
+    this.#text += text;
+    this.#held.push(chunk);
+    if (mayBeCall(this.#text)) return [];
+    this.#isText = true;
+    return this.#letGo();
+  }
+
+  /** The stream is at its end. */
+  release(): unknown[] {
+    this.released = true;
+    const calls = this.#text === "" ? undefined : callsInText(this.#text, this.#offered);
+    if (this.#isText || !calls) return this.#letGo();
+    const usage = this.#held.findLast((chunk) => isObject(chunk) && isObject(chunk.usage));
+    this.#held = [];
+    const reply = { choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: "tool_calls" }] };
+    return [{ ...reply, ...(isObject(usage) && { usage: usage.usage }) }];
+  }
+
+  #letGo(): unknown[] {
+    const held = this.#held;
+    this.#held = [];
+    return held;
+  }
+}
