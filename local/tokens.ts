@@ -38,17 +38,17 @@ export function newToken(): string {
 /**
  * The Worker's secrets for these tokens (worker/auth.ts): it knows hashes only.
  * @param tokens.client for a program or a model's client: it asks, and can never approve what a device asks about
+ * @param of the home that they are of, and what the owner's is called in logs
  */
-export function tokenRecords(tokens: Tokens & { client?: string }): {
-  API_TOKENS: string;
-  BRIDGE_TOKENS: string;
-} {
-  const home = "home";
+export function tokenRecords(
+  tokens: Tokens & { client?: string },
+  { home, name } = { home: "home", name: "local" },
+): { API_TOKENS: string; BRIDGE_TOKENS: string } {
   return {
     API_TOKENS: JSON.stringify([
       {
         hash: sha256(tokens.api),
-        name: "local",
+        name,
         home,
         role: "owner",
         scopes: ["ask", "command", "approve", "admin"],

@@ -1,0 +1,165 @@
+/** What `npm run deploy` is told by flags and by the environment, and what of it is refused. Pure. */
+import { parseArgs } from "node:util";
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+
+/** Cloudflare's own, or any OpenAI-compatible endpoint. Keys come from the environment or the keyboard, never from argv. */
+export type Model =
+  | { via: "workers-ai"; model: string | undefined }
+  | { via: "endpoint"; baseUrl: string; model: string; apiKey: string | undefined };
+
+export type DeployOptions = {
+  /** Of the Worker; undefined: `edgecall`, or another one if that is not there and a person is asked. */
+  name: string | undefined;
+  /** The home that the first tokens are of. */
+  home: string;
+  /** What was chosen expressly: by flag, or at a first deploy by the environment. */
+  model: Model | undefined;
+  /** The same, from the environment alone: for a first deploy. */
+  firstModel: Model | undefined;
+  account: string | undefined;
+  /** Where the gateway is reached, if not where wrangler says: a domain of one's own. */
+  url: string | undefined;
+  /** Tokens of the person's own; else they are made, and shown once. */
+  tokens: { api: string | undefined; bridge: string | undefined };
+  /** In place of those that are there: for who lost theirs. */
+  newTokens: boolean;
+  /** Nobody is asked anything. */
+  quiet: boolean;
+  dryRun: boolean;
+};
+
+export const USAGE = `npm run deploy -- [flags]        puts the gateway on Cloudflare; run again, it upgrades and asks nothing
+
+  --name NAME        the Worker's name (edgecall); another name is another gateway, with data of its own
+  --home HOME        the home of the first tokens (home)
+  --model NAME       the model's name; one that begins with @cf/ is Cloudflare's own
+  --model-url URL    an OpenAI-compatible endpoint, up to and with /v1; its key in LLM_API_KEY
+  --account ID       where your sign-in has several accounts
+  --url URL          where the gateway is reached, if you gave it a domain of your own
+  --new-tokens       new tokens in place of the old ones
+  --yes              ask nothing (as without a terminal)
+  --dry-run          say what would be done, and build, but change nothing
+
+Environment: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID (instead of signing in), LLM_BASE_URL, LLM_MODEL, LLM_API_KEY,
+EDGECALL_TOKEN and BRIDGE_TOKEN (tokens of your own, at least 32 characters; else they are made and shown once).`;
+
+/** As Cloudflare takes them for a workers.dev address. */
+const WORKER_NAME = /^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$/;
+const HOME_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const OWN_TOKEN = /^[A-Za-z0-9._~+/=-]{32,256}$/;
+/** What stands in examples where something of one's own belongs. */
+const PLACEHOLDER =
+  /…|\.\.\.|^<.*>$|your[-_ ]|^your|change[-_ ]?me|replace[-_ ]?|placeholder|^todo$|^x+$|example/i;
+const LOCAL_HOST =
+  /^(localhost|.*\.local|.*\.home\.arpa|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|169\.254\..*|\[.*\])$/;
+
+export function readOptions(
+  args: string[],
+  env: Record<string, string | undefined>,
+  hasTerminal: boolean,
+): Parsed<DeployOptions> {
+  let flags: ReturnType<typeof parse>;
+  try {
+    flags = parse(args);
+  } catch (error) {
+    return wrong(error instanceof Error ? error.message : String(error));
+  }
+  const name = flags.name ?? nonEmpty(env.EDGECALL_NAME);
+  const home = flags.home ?? "home";
+  const tokens = { api: nonEmpty(env.EDGECALL_TOKEN), bridge: nonEmpty(env.BRIDGE_TOKEN) };
+  if (name !== undefined && !isWorkerName(name))
+    return wrong(`--name: expected 1 to 54 of a-z, 0-9 and -, got '${name}'`);
+  if (!HOME_ID.test(home)) return wrong(`--home: expected 1 to 63 of a-z, 0-9 and -, got '${home}'`);
+  for (const [variable, token] of [
+    ["EDGECALL_TOKEN", tokens.api],
+    ["BRIDGE_TOKEN", tokens.bridge],
+  ] as const) {
+    if (token === undefined) continue;
+    if (!OWN_TOKEN.test(token))
+      return wrong(`${variable}: expected 32 to 256 letters, digits or . _ ~ + / = -`);
+    if (isPlaceholder(token)) return wrong(`${variable}: a placeholder; leave it out and one is made`);
+  }
+  if (flags.url !== undefined && !/^https?:\/\/[^/]+\/?$/.test(flags.url))
+    return wrong(`--url: expected an address like https://edgecall.example.org, got '${flags.url}'`);
+  const apiKey = nonEmpty(env.LLM_API_KEY);
+  const baseUrl = flags["model-url"] ?? nonEmpty(env.LLM_BASE_URL);
+  const model = readModel(
+    flags["model-url"] ?? (flags.model?.startsWith("@") ? undefined : baseUrl),
+    flags.model ?? nonEmpty(env.LLM_MODEL),
+    apiKey,
+  );
+  if (!model.ok) return model;
+  const chosen = flags.model !== undefined || flags["model-url"] !== undefined;
+  return {
+    ok: true,
+    value: {
+      name,
+      home,
+      model: chosen ? model.value : undefined,
+      firstModel: model.value,
+      account: flags.account ?? nonEmpty(env.CLOUDFLARE_ACCOUNT_ID),
+      url: flags.url?.replace(/\/$/, ""),
+      tokens,
+      newTokens: flags["new-tokens"] ?? false,
+      quiet: (flags.yes ?? false) || !hasTerminal,
+      dryRun: flags["dry-run"] ?? false,
+    },
+  };
+}
+
+function parse(args: string[]) {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
+  const options = {
+    name: text,
+    home: text,
+    model: text,
+    "model-url": text,
+    account: text,
+    url: text,
+    "new-tokens": flag,
+    yes: flag,
+    "dry-run": flag,
+  };
+  return parseArgs({ args, options, strict: true, allowPositionals: false }).values;
+}
+
+/** @returns undefined: nothing is said of a model */
+export function readModel(
+  baseUrl: string | undefined,
+  model: string | undefined,
+  apiKey: string | undefined,
+): Parsed<Model | undefined> {
+  if (baseUrl === undefined) {
+    if (model === undefined) return { ok: true, value: undefined };
+    if (model.startsWith("@")) return { ok: true, value: { via: "workers-ai", model } };
+    return wrong(
+      `the model '${model}' needs its endpoint: --model-url or LLM_BASE_URL (names of Cloudflare's own begin with @cf/)`,
+    );
+  }
+  if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl))
+    return wrong(`the model's address: expected https://… up to and with /v1, got '${baseUrl}'`);
+  const { hostname } = new URL(baseUrl);
+  if (LOCAL_HOST.test(hostname))
+    return wrong(`the model's address: '${hostname}' is of your own network, which Cloudflare cannot reach`);
+  if (isPlaceholder(baseUrl)) return wrong(`the model's address: '${baseUrl}' is a placeholder`);
+  if (model === undefined) return wrong("the model's name is missing: --model or LLM_MODEL");
+  if (isPlaceholder(model)) return wrong(`the model's name: '${model}' is a placeholder`);
+  if (apiKey !== undefined && (isPlaceholder(apiKey) || /\s/.test(apiKey)))
+    return wrong("LLM_API_KEY: a placeholder, or one with a blank in it");
+  return { ok: true, value: { via: "endpoint", baseUrl, model, apiKey } };
+}
+
+export function isWorkerName(name: string): boolean {
+  return WORKER_NAME.test(name);
+}
+
+export function isPlaceholder(text: string): boolean {
+  return PLACEHOLDER.test(text);
+}
+
+const nonEmpty = (text: string | undefined) => text?.trim() || undefined;
+
+function wrong(error: string): { ok: false; error: string } {
+  return { ok: false, error };
+}
