@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { bundleAgent, bundleBridge, bundleCommand, bundleConsole, bundleWorker } from "./bundles.ts";
+import { writeDeployButton } from "./deploy-button.ts";
 import { buildExecutables } from "./executables.ts";
 
 const { values } = parseArgs({ options: { executables: { type: "boolean", default: false } } });
@@ -32,6 +33,12 @@ for (const [name, bundle] of [
     console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;
   }
+}
+
+if (!process.exitCode) {
+  const button = fileURLToPath(new URL("deploy-button/", DIST));
+  await writeDeployButton(button);
+  console.log(button);
 }
 
 /** An app of Home Assistant is built from its own folder: all that it takes, to be copied to /addons as it is. */

@@ -1,0 +1,65 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse as parseToml } from "smol-toml";
+import { expect, onTestFinished, test } from "vitest";
+import { writeDeployButton } from "./deploy-button.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+test("the deploy button's folder stands alone: wrangler takes it, with everything that the repository's has", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "edgecall-button-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  await writeDeployButton(dir);
+  expect(readdirSync(join(dir, "public")).sort()).toEqual([
+    "console.css",
+    "console.js",
+    "icon.svg",
+    "index.html",
+  ]);
+
+  // No node_modules above it: a module that is not in the file would be missed.
+  const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [wrangler, "deploy", "--dry-run", "--outdir", join(dir, "out")],
+    {
+      cwd: dir,
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, HOME: dir, WRANGLER_SEND_METRICS: "false", CI: "true" },
+    },
+  );
+  expect(`${stdout}${stderr}`).toContain("--dry-run: exiting now.");
+  expect(status).toBe(0);
+  for (const binding of ["HOME", "CONVERSATION", "AI", "RATE_GUESSES", "ASSETS"])
+    expect(stdout).toContain(`env.${binding}`);
+  expect(readFileSync(join(dir, "index.js"), "utf8")).not.toMatch(/\bfrom\s*["'](?!cloudflare:)/);
+
+  const read = (path: string) => readFileSync(path, "utf8");
+  const [own, root] = [
+    parseToml(read(join(dir, "wrangler.toml"))),
+    parseToml(read(join(ROOT, "wrangler.toml"))),
+  ];
+  const same = [
+    "compatibility_date",
+    "compatibility_flags",
+    "durable_objects",
+    "migrations",
+    "ratelimits",
+    "ai",
+  ];
+  for (const key of same) expect(own[key]).toEqual(root[key]);
+
+  const { cloudflare, devDependencies } = JSON.parse(read(join(dir, "package.json")));
+  expect(Object.keys(devDependencies)).toEqual(["wrangler"]);
+  const examples = read(join(dir, ".dev.vars.example")).trim().split("\n");
+  expect(examples.map((line) => line.split("=")[0])).toEqual(["API_TOKENS", "BRIDGE_TOKENS"]);
+  for (const line of examples) {
+    const [, name = "", value = ""] = /^(\w+)="(.*)"$/.exec(line) ?? [];
+    expect(cloudflare.bindings[name].description.length).toBeGreaterThan(20);
+    // Left as it is, it opens nothing: the gateway takes JSON alone.
+    expect(() => JSON.parse(value)).toThrow();
+  }
+}, 60_000);

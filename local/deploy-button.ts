@@ -1,0 +1,84 @@
+/**
+ * The folder that Cloudflare's deploy button takes: it has to stand alone, which a workspace does not. Made by
+ * `npm run build` from what is deployed otherwise, so that nothing is said twice.
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse as parseToml, stringify as toToml } from "smol-toml";
+import { bundleWorker } from "./bundles.ts";
+import { consoleFiles } from "./console-files.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+/** What the button's form says beside each secret; what stands in the fields is refused by the gateway. */
+const SECRETS = {
+  API_TOKENS: {
+    example: "the list that npm run tokens prints for API_TOKENS",
+    description:
+      "Who may ask: a JSON list of token records. `npm run tokens` in edgecall's repository prints one, with the tokens themselves, which you keep.",
+  },
+  BRIDGE_TOKENS: {
+    example: "the list that npm run tokens prints for BRIDGE_TOKENS",
+    description: "Which bridges may dial in: the second list of `npm run tokens`.",
+  },
+} as const;
+
+/** @param dir is made, and its files replaced */
+export async function writeDeployButton(dir: string): Promise<void> {
+  const [code, page, wranglerToml, rootPackage] = await Promise.all([
+    bundleWorker({ minify: true }),
+    consoleFiles(join(ROOT, "worker/console/public")),
+    readFile(join(ROOT, "wrangler.toml"), "utf8"),
+    readFile(join(ROOT, "package.json"), "utf8"),
+  ]);
+  const files: Record<string, string | Uint8Array> = {
+    "index.js": code,
+    "wrangler.toml": standingAlone(wranglerToml),
+    "package.json": `${JSON.stringify(packageJson(JSON.parse(rootPackage)), null, 2)}\n`,
+    ".dev.vars.example": Object.entries(SECRETS)
+      .map(([name, { example }]) => `${name}="${example}"\n`)
+      .join(""),
+    "README.md": README,
+  };
+  for (const [path, { body }] of page) files[`public${path === "/" ? "/index.html" : path}`] = body;
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, path)), { recursive: true });
+    await writeFile(join(dir, path), content);
+  }
+}
+
+function standingAlone(wranglerToml: string): string {
+  const { build: _, ...config } = parseToml(wranglerToml);
+  const assets = { ...(config.assets as object), directory: "public" };
+  return toToml({ ...config, main: "index.js", no_bundle: true, assets });
+}
+
+function packageJson(root: { version: string; license: string; devDependencies: Record<string, string> }) {
+  const bindings = Object.entries(SECRETS).map(([name, { description }]) => [name, { description }]);
+  return {
+    name: "edgecall-gateway",
+    version: root.version,
+    private: true,
+    license: root.license,
+    type: "module",
+    scripts: { deploy: "wrangler deploy" },
+    devDependencies: { wrangler: root.devDependencies.wrangler },
+    cloudflare: {
+      bindings: {
+        ...Object.fromEntries(bindings),
+        AI: {
+          description: "Workers AI answers where no other model is configured; billed beyond its free share.",
+        },
+      },
+    },
+  };
+}
+
+const README = `# edgecall's gateway
+
+Made by \`npm run build\` in edgecall's repository, for Cloudflare's deploy button; \`npm install && npx wrangler deploy\` works
+as well. Put it into a public repository of yours and open
+
+    https://deploy.workers.cloudflare.com/?url=https://github.com/YOU/THIS-REPOSITORY
+`;
