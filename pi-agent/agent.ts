@@ -5,6 +5,7 @@ import { newTurnCounts } from "@edgecall/core/metrics/tally.ts";
 import { type AgentEvent, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { HEARTBEAT_EVERY_MS, type TopicKind, topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { Locks } from "@edgecall/core/tools/locks.ts";
 import type { RunEvent, RunnerOptions } from "@edgecall/core/tools/runner.ts";
@@ -73,7 +74,8 @@ export type Agent = {
  * @throws SettingsError when `[tools] enabled` or `[policy]` names a tool that does not exist
  * @throws IdentityError when its key, or its gateway's, is damaged
  */
-export async function startAgent(settings: Settings, options: AgentOptions): Promise<Agent> {
+export async function startAgent(given: Settings, options: AgentOptions): Promise<Agent> {
+  const settings = await withRelay(given);
   const { log } = options;
   const profile = await Profile.open(settings.stateDir, log);
   const now = () => tuned(settings, profile.taught.agent);
@@ -292,10 +294,20 @@ async function trustOf(
   return { voice: signedVoice(agentId, bootId, identity, counter), orders };
 }
 
+/** The model over the gateway's relay is asked with a new token each time: made of this device's key, they are short-lived. */
+async function withRelay(settings: Settings): Promise<Settings> {
+  const { llm, agentId, stateDir } = settings;
+  if (!llm || !settings.llmRelay) return settings;
+  const identity = await openIdentity(stateDir);
+  const place = relayPlace(llm.baseUrl);
+  return { ...settings, llm: { ...llm, apiKey: () => identity.relayToken(agentId, place, Date.now()) } };
+}
+
 /** What no tool may give away, least of all the agent's own keys. */
 function secretsOf({ llm, mqtt, mcp, tools: { web } }: Settings): string[] {
   const search = [...(web?.brave?.keys ?? []), web?.codesearch?.key];
-  const keys = [llm?.apiKey, mqtt.password, ...search, ...mcp.flatMap(mcpSecrets)];
+  const modelKey = typeof llm?.apiKey === "string" ? llm.apiKey : undefined;
+  const keys = [modelKey, mqtt.password, ...search, ...mcp.flatMap(mcpSecrets)];
   return keys.filter((secret) => secret !== undefined);
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readRelayToken, relayPlace, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
 import { importPublicKey, isRotation, isSigned, type Key } from "@edgecall/core/protocol/signing.ts";
 import { expect, test } from "vitest";
 import { makeIdentity, openIdentity, readGateway, rememberGateway, verifierOf } from "./identity.ts";
@@ -68,4 +69,23 @@ test("not being paired is one thing, a damaged pairing another", async () => {
 
 test("a gateway's key that is none is named", () => {
   expect(() => verifierOf("nonsense")).toThrow("gateway.public_key: 'nonsense' is no Ed25519 key");
+});
+
+test("its token for the relay is taken for five minutes, there alone, and holds by its key", async () => {
+  const identity = await openIdentity(folder());
+  const now = Date.now();
+  const place = relayPlace("https://gw.example.org/v1/relay/home/");
+  expect(place).toBe("gw.example.org/v1/relay/home");
+  const text = identity.relayToken("eye", place, now);
+  expect(text).not.toBe(identity.relayToken("eye", place, now));
+  const read = readRelayToken(text, place, now + 299_000);
+  if (!read.ok) throw new Error(read.error);
+  expect(read.value.claims).toMatchObject({ agent: "eye", for: place });
+  const signature = Buffer.from(read.value.signature, "base64url");
+  const isBy = async (key: string) =>
+    await crypto.subtle.verify("Ed25519", await keyOf(key), signature, relayTokenBytes(read.value.body));
+  expect(await isBy(identity.publicKey)).toBe(true);
+  expect(await isBy((await openIdentity(folder())).publicKey)).toBe(false);
+  expect(readRelayToken(text, place, now + 301_000)).toMatchObject({ ok: false });
+  expect(readRelayToken(text, "gw.example.org/v1/relay/other", now)).toMatchObject({ ok: false });
 });

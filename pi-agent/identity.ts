@@ -10,12 +10,14 @@ import {
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
+  randomUUID,
   sign,
   verify,
 } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { RELAY_TOKEN_SECONDS, relayTokenBody, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
 import {
   fingerprintOf,
   type Place,
@@ -52,6 +54,13 @@ export class Identity {
   /** The word of this key that `newKey` takes its place, base64url. */
   nameSuccessor(agent: string, newKey: string): string {
     return sign(null, rotationBytes(agent, newKey), this.#key).toString("base64url");
+  }
+
+  /** For the gateway's relay, for five minutes. @param place of the relay; see `relayPlace` @param now epoch ms */
+  relayToken(agent: string, place: string, now: number): string {
+    const exp = Math.floor(now / 1_000) + RELAY_TOKEN_SECONDS;
+    const body = relayTokenBody({ agent, exp, for: place, nonce: randomUUID() });
+    return `${body}.${sign(null, relayTokenBytes(body), this.#key).toString("base64url")}`;
   }
 
   get fingerprint(): string {

@@ -147,6 +147,12 @@ export function checkTogether(sections: Sections, llm: Values<"llm">): string[] 
   if (url !== undefined && tls === true && /^(mqtt|tcp):/.test(url)) {
     problems.push("mqtt.tls: true, but mqtt.url is without TLS; right would be: mqtts://host:8883");
   }
+  if (llm.relay === true && llm.api_key) {
+    problems.push("llm.api_key: not beside llm.relay, which needs none; take one of the two out");
+  }
+  if (llm.relay === true && !/\/v1\/relay\/[a-z0-9-]+\/?$/.test(llm.base_url ?? "")) {
+    problems.push("llm.base_url: with llm.relay it is the gateway's: https://…/v1/relay/HOME");
+  }
   if (llm.base_url !== undefined && llm.model === undefined) {
     problems.push(
       'llm.model: missing beside llm.base_url; right would be: the model\'s name, e.g. "qwen3:4b"',

@@ -47,6 +47,8 @@ export type Settings = {
   gatewayKey: string | undefined;
   /** Absent: this agent has no model and answers no prompts. */
   llm: ModelSettings | undefined;
+  /** The model is the gateway's, asked with tokens of this device's own key. */
+  llmRelay: boolean;
   /** Added to what the agent is told of itself. */
   systemPrompt: string;
   limits: LoopLimits;
@@ -185,6 +187,7 @@ function assemble(
             maxTokens: llm.max_tokens ?? 4_096,
             temperature: llm.temperature ?? 0.7,
           },
+    llmRelay: llm.relay ?? false,
     systemPrompt: env.SYSTEM_PROMPT || (agent.system_prompt ?? ""),
     limits: {
       maxModelCalls: agent.max_tool_iterations ?? 10,

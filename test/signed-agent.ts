@@ -1,6 +1,7 @@
 /** An agent with a key of its own, for tests: what it says, signed, as the broker would carry it. */
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
+import { relayTokenBody, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
 import {
   importPrivateKey,
   type Key,
@@ -59,6 +60,14 @@ export class SignedAgent {
       capabilities: await this.say("capabilities", { agent_id: this.id, capabilities: line, features }),
       tools: await this.say("tools", { hash: "h", tools }),
     };
+  }
+
+  /** For the gateway's relay. @param expInS seconds from now */
+  async relayToken(place: string, expInS = 300): Promise<string> {
+    const exp = Math.floor(Date.now() / 1_000) + expInS;
+    const body = relayTokenBody({ agent: this.id, exp, for: place, nonce: crypto.randomUUID() });
+    const signature = await crypto.subtle.sign("Ed25519", this.#key, relayTokenBytes(body));
+    return `${body}.${toBase64Url(new Uint8Array(signature))}`;
   }
 
   /** The word of its key that `newKey` takes its place. */

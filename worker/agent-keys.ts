@@ -5,7 +5,15 @@
  * Nothing that it or anybody else says can take the row away.
  */
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
-import { importPublicKey, isRotation, isSigned, type Key, stampOf } from "@edgecall/core/protocol/signing.ts";
+import { type RelayToken, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
+import {
+  fromBase64Url,
+  importPublicKey,
+  isRotation,
+  isSigned,
+  type Key,
+  stampOf,
+} from "@edgecall/core/protocol/signing.ts";
 
 /** Of each topic the highest counter that was believed: what is below was said before, and is no news. */
 type Marked = "presence" | "capabilities" | "tools" | "events";
@@ -94,6 +102,14 @@ export class AgentKeys {
     const stamp = stampOf(text);
     if (!stamp.ok) return { ok: false, why: stamp.error };
     return { ok: true, n: stamp.value.n, bootId: stamp.value.boot_id };
+  }
+
+  /** Whether an agent's present key made a token for the relay. */
+  async isRelayToken({ claims, body, signature }: RelayToken): Promise<boolean> {
+    const known = this.#read().get(claims.agent);
+    const key = known?.revokedAt === null ? await known.key : undefined;
+    if (!key) return false;
+    return await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), relayTokenBytes(body));
   }
 
   /** Whether something older was not said on this topic before. The same once more is no older. */

@@ -3,6 +3,7 @@ import type { AccessVariables } from "./console/access.ts";
 import type { PageFiles } from "./console/page-files.ts";
 import type { LimitVariables } from "./limits/settings.ts";
 import type { McpVariables } from "./mcp/settings.ts";
+import type { RelayVariables } from "./relay/settings.ts";
 import type { Web } from "./tools/registry.ts";
 import type { ToolVariables } from "./tools/settings.ts";
 import type { WorkersAi } from "./workers-ai.ts";
@@ -15,6 +16,7 @@ export interface Env
     ChannelVariables,
     AccessVariables,
     LimitVariables,
+    RelayVariables,
     PageFiles {
   HOME: DurableObjectNamespace;
   CONVERSATION: DurableObjectNamespace;

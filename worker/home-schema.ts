@@ -197,7 +197,8 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         last_at    INTEGER NOT NULL       -- epoch ms, of its newest turn, to the minute
       ) STRICT, WITHOUT ROWID;
 
-      -- What a day took of each model; written only where PRICES is set.
+      -- What a day took of each model; written only where PRICES is set. And what each agent took over the relay
+      -- (model '#agent', all of it in input_tokens).
       CREATE TABLE model_usage (
         day           TEXT NOT NULL,      -- UTC
         model         TEXT NOT NULL,

@@ -6,12 +6,15 @@
  * durable); until then each hop sends again, and each recognises what it has seen. Conversations are called
  * back by name, never by a callback, so that everything may sleep while a device works.
  */
+
 import { DurableObject } from "cloudflare:workers";
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
+import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import { AgentKeys, type KeyGrant, type NewKey } from "./agent-keys.ts";
 import { Agents, type AgentView } from "./agents.ts";
@@ -45,7 +48,9 @@ import { type HomeStatus, statusOf } from "./home-status.ts";
 import { type Enrolled, type HomeKeys, KeyDesk } from "./key-desk.ts";
 import { Ledger, type SettledOutcome } from "./ledger.ts";
 import { migrate } from "./migrate.ts";
+import { countsDays } from "./model-step.ts";
 import { type Answered, type Question, Questions } from "./questions.ts";
+import { type Admission, admitToRelay } from "./relay/admission.ts";
 import type { Roster } from "./roster.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { type DayUsage, type ModelUsage, Spending } from "./spending.ts";
@@ -137,6 +142,22 @@ export class Home extends DurableObject<Env> {
       day: spent,
       told,
     };
+  }
+
+  /** A device asks for the gateway's model. @param reserve tokens that the call may take */
+  async admitToRelay(token: RelayToken, reserve: number): Promise<Admission> {
+    const desk = { keys: this.#home.keys, spending: this.#spending };
+    return await admitToRelay(desk, token, reserve, readSettings(this.env), Date.now());
+  }
+
+  /** What it took. @param usage absent: the endpoint told none, and what was reserved stands */
+  async relayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void> {
+    if (!usage) return;
+    const settings = readSettings(this.env);
+    const difference = usage.input_tokens + usage.output_tokens - reserved;
+    this.#spending.addRelayed(agent, difference, Date.now());
+    if (!countsDays(settings)) return;
+    await this.spent(difference, Object.keys(settings.prices).length > 0 ? { model, usage } : undefined);
   }
 
   /** A call took so much more (or less) than was reserved for it. @param priced absent: no model has a price */

@@ -25,6 +25,7 @@ import { showMetrics } from "./metrics-route.ts";
 import { conversationOf, homeOf } from "./objects.ts";
 import { openai } from "./openai/routes.ts";
 import type { Question } from "./questions.ts";
+import { relayChat } from "./relay/route.ts";
 import { readSettings, SettingsError } from "./settings.ts";
 import type { Origin } from "./transcript-rows.ts";
 import { shownApproval } from "./turn-words.ts";
@@ -65,6 +66,9 @@ app.get("/bridge", async (c) => {
 
 app.put("/v1/media/:id", putMedia);
 app.get("/v1/media/:id", getLinkedMedia);
+
+// A device asks with a token of its own making.
+app.post("/v1/relay/:home/chat/completions", relayChat);
 
 // Looks at the token itself, since these clients know errors in one form only.
 app.route("/", openai);

@@ -34,6 +34,8 @@ export type HomeStub = Pick<
   Home,
   | "plan"
   | "spent"
+  | "admitToRelay"
+  | "relayed"
   | "budgetTold"
   | "modelFailed"
   | "modelAnswered"

@@ -8,6 +8,7 @@ import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "./env.ts";
 import type { MediaLimits } from "./media.ts";
 import { type Prices, readPrices } from "./prices.ts";
+import { type RelaySettings, readRelaySettings } from "./relay/settings.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./tools/settings.ts";
 import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "./workers-ai.ts";
 
@@ -33,6 +34,8 @@ export type Settings = {
   media: MediaLimits;
   /** The gateway's own, beside edge_call. */
   tools: GatewayToolSettings;
+  /** What devices may take of the gateway's model. */
+  relay: RelaySettings;
   /** Where people and devices reach this gateway; undefined: where the bridge did. */
   publicUrl: string | undefined;
 };
@@ -103,6 +106,7 @@ export function readSettings(env: Env): Settings {
     },
     keepAgentsMs: integer("AGENTS_KEEP_DAYS", env.AGENTS_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
     tools: orThrow(readGatewayTools(env)),
+    relay: orThrow(readRelaySettings(env)),
     publicUrl: readPublicUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),
   };

@@ -5,6 +5,8 @@ import { type ModelHealth, noteFailure } from "@edgecall/core/loop/models.ts";
 
 /** Days that are kept: a month and one. */
 const KEEP_DAYS = 32;
+/** Begins the row of an agent's share among those of models; no model's name begins like it. */
+const RELAYED = "#";
 const DAY_MS = 86_400_000;
 
 /** What one model took: of a call, or of a day. */
@@ -60,6 +62,23 @@ export class Spending {
     this.#sql.exec("DELETE FROM model_usage WHERE day < ?", budgetDay(now - KEEP_DAYS * DAY_MS));
   }
 
+  /** Tokens that an agent took of the gateway's model today, over the relay. */
+  relayed(agent: string, now: number): number {
+    const row = this.#sql
+      .exec<{ tokens: number }>(
+        "SELECT input_tokens AS tokens FROM model_usage WHERE day = ? AND model = ?",
+        budgetDay(now),
+        RELAYED + agent,
+      )
+      .toArray()[0];
+    return row?.tokens ?? 0;
+  }
+
+  /** @param tokens may be negative, as in `add` */
+  addRelayed(agent: string, tokens: number, now: number): void {
+    this.addUsage({ model: RELAYED + agent, usage: { input_tokens: tokens, output_tokens: 0 } }, now);
+  }
+
   /** So many days up to today, the oldest first, those without a row too. */
   days(count: number, now: number): DayUsage[] {
     const days = Array.from({ length: count }, (_, at) => budgetDay(now - (count - 1 - at) * DAY_MS));
@@ -71,7 +90,11 @@ export class Spending {
       )
       .toArray();
     const models = this.#sql
-      .exec<{ day: string; model: string } & Usage>("SELECT * FROM model_usage WHERE day >= ?", since)
+      .exec<{ day: string; model: string } & Usage>(
+        "SELECT * FROM model_usage WHERE day >= ? AND model NOT LIKE ?",
+        since,
+        `${RELAYED}%`,
+      )
       .toArray();
     return days.map((day) => {
       const { tokens = 0, model_calls: modelCalls = 0 } = totals.find((one) => one.day === day) ?? {};

@@ -15,7 +15,8 @@ import { errorInReply, errorOfStatus, ModelError } from "./retry.ts";
 export type ModelSettings = {
   /** Up to and with `/v1`, as the OpenAI client takes it. */
   baseUrl: string;
-  apiKey?: string;
+  /** A function is asked before each call: for a key that does not last. */
+  apiKey?: string | (() => string);
   model: string;
   maxTokens: number;
   temperature: number;
@@ -56,7 +57,8 @@ export async function callModel(
   const url = `${settings.baseUrl.replace(/\/+$/, "")}/chat/completions`;
   if (!URL.canParse(url)) throw new ModelError("never", `LLM_BASE_URL is not a URL: '${settings.baseUrl}'`);
   // Here and not by fetch, whose error quotes the key.
-  const apiKey = settings.apiKey?.trim() ?? "";
+  const given = typeof settings.apiKey === "function" ? settings.apiKey() : settings.apiKey;
+  const apiKey = given?.trim() ?? "";
   if (/[^\x21-\x7e]/.test(apiKey))
     throw new ModelError("never", "LLM_API_KEY holds a blank or a character that no header can carry");
   const watch = new Watch({ ...DEFAULT_MODEL_TIMEOUTS, ...settings.timeouts }, request.signal);

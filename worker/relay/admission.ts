@@ -1,0 +1,44 @@
+/** Home's part of the relay: whether an agent's key holds, and whether there is anything left of the day. */
+import { checkBudget } from "@edgecall/core/loop/budget.ts";
+import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
+import type { AgentKeys } from "../agent-keys.ts";
+import { countsDays } from "../model-step.ts";
+import type { Settings } from "../settings.ts";
+import type { Spending } from "../spending.ts";
+import type { RelaySettings } from "./settings.ts";
+
+export type Admission = { ok: true } | { ok: false; status: 401 | 429; code: string; message: string };
+
+export type RelayDesk = { keys: AgentKeys; spending: Spending };
+
+const NOTHING = { tokens: 0, modelCalls: 0 };
+
+/**
+ * Lets a call in and reserves what it may take.
+ * @param reserve tokens @param now epoch ms
+ */
+export async function admitToRelay(
+  { keys, spending }: RelayDesk,
+  token: RelayToken,
+  reserve: number,
+  { budgets, prices, relay }: Pick<Settings, "budgets" | "prices"> & { relay: RelaySettings },
+  now: number,
+): Promise<Admission> {
+  const { agent } = token.claims;
+  if (!(await keys.isRelayToken(token)))
+    return refused(401, "unauthorized", `the token is not signed with the key on record for '${agent}'`);
+  const { spent, told } = spending.today(now);
+  const verdict = checkBudget({ turn: NOTHING, conversation: NOTHING, day: spent }, budgets, now, told);
+  if (verdict.state === "refused") return refused(429, "insufficient_quota", verdict.text);
+  if (spending.relayed(agent, now) + reserve > relay.dayTokens) {
+    const why = `'${agent}' has used up its ${relay.dayTokens} tokens of today (RELAY_DAY_TOKENS); they come back at 00:00 UTC`;
+    return refused(429, "insufficient_quota", why);
+  }
+  spending.addRelayed(agent, reserve, now);
+  if (countsDays({ budgets, prices })) spending.add(reserve, 1, now);
+  return { ok: true };
+}
+
+function refused(status: 401 | 429, code: string, message: string): Admission {
+  return { ok: false, status, code, message };
+}

@@ -1,0 +1,40 @@
+/** Variables of the relay: what devices may take of the gateway's model. */
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+
+export type RelayVariables = {
+  RELAY_DAY_TOKENS?: string;
+  RELAY_MAX_TOKENS?: string;
+};
+
+export type RelaySettings = {
+  /** Of one agent and day of UTC, question and answer together; 0 = the relay is closed. */
+  dayTokens: number;
+  /** Of one answer. */
+  maxTokens: number;
+};
+
+/** A hundred questions or so: enough for a device that is asked by people, and no fortune if one runs wild. */
+const DAY_TOKENS = 200_000;
+const MAX_TOKENS = 4_096;
+
+export function readRelaySettings(env: RelayVariables): Parsed<RelaySettings> {
+  const dayTokens = whole(env.RELAY_DAY_TOKENS, DAY_TOKENS, 0);
+  if (dayTokens === undefined)
+    return {
+      ok: false,
+      error: `RELAY_DAY_TOKENS: expected a whole number from 0, got '${env.RELAY_DAY_TOKENS}'`,
+    };
+  const maxTokens = whole(env.RELAY_MAX_TOKENS, MAX_TOKENS, 1);
+  if (maxTokens === undefined)
+    return {
+      ok: false,
+      error: `RELAY_MAX_TOKENS: expected a whole number from 1, got '${env.RELAY_MAX_TOKENS}'`,
+    };
+  return { ok: true, value: { dayTokens, maxTokens } };
+}
+
+function whole(text: string | undefined, fallback: number, min: number): number | undefined {
+  if (text === undefined || text.trim() === "") return fallback;
+  const value = Number(text);
+  return Number.isSafeInteger(value) && value >= min ? value : undefined;
+}
