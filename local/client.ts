@@ -15,8 +15,18 @@ const TurnView = z.object({
   status: z.string(),
   answer: z.optional(z.nullable(z.string())),
   error: z.optional(z.unknown()),
+  calls: z.optional(
+    z.array(
+      z.looseObject({
+        status: z.string(),
+        tool: z.optional(z.nullable(z.string())),
+        action: z.optional(z.nullable(z.string())),
+      }),
+    ),
+  ),
+  usage: z.optional(z.object({ input_tokens: z.number(), output_tokens: z.number() })),
 });
-type TurnView = z.infer<typeof TurnView>;
+export type TurnView = z.infer<typeof TurnView>;
 
 export type Client = { url: string; token: string };
 
@@ -49,18 +59,25 @@ export type Answer = { ok: true; text: string } | { ok: false; reason: string };
 
 /** Asks a question in a conversation and waits for its answer. @throws when the gateway cannot be reached */
 export async function ask(client: Client, conversation: string, text: string): Promise<Answer> {
+  const view = await askTurn(client, conversation, text);
+  if (view.status === "running")
+    return { ok: false, reason: `no answer within ${ANSWER_WITHIN_MS / 60_000} minutes` };
+  return answerOf(view);
+}
+
+/** The same, with all that the gateway tells of the turn; one that takes too long is still `running`. */
+export async function askTurn(client: Client, conversation: string, text: string): Promise<TurnView> {
   const path = `/v1/conversations/${encodeURIComponent(conversation)}`;
   let view = TurnView.parse(
     await call(client, `${path}/messages`, { method: "POST", body: JSON.stringify({ text }) }),
   );
   const end = performance.now() + ANSWER_WITHIN_MS;
   while (view.status === "running") {
-    if (performance.now() > end)
-      return { ok: false, reason: `no answer within ${ANSWER_WITHIN_MS / 60_000} minutes` };
+    if (performance.now() > end) return view;
     await sleep(ANSWER_LOOK_EVERY_MS);
     view = TurnView.parse(await call(client, `${path}/turns/${encodeURIComponent(view.turn)}`));
   }
-  return answerOf(view);
+  return view;
 }
 
 function answerOf(view: TurnView): Answer {

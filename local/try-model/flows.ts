@@ -1,0 +1,48 @@
+/** What a model is tried with: each flow is a conversation, and says itself whether it went well. Pure. */
+import type { TurnView } from "../client.ts";
+
+export type Flow = {
+  name: string;
+  /** One after another, in one conversation. @param agent the id of the device that is there */
+  says: (agent: string) => string[];
+  /** @param turn the last one @returns what was wrong; undefined: it went well */
+  problem: (turn: TurnView) => string | undefined;
+};
+
+const doneCalls = (turn: TurnView) => (turn.calls ?? []).filter(({ status }) => status === "success");
+const answerOf = (turn: TurnView) => turn.answer ?? "";
+
+function fromDevice(turn: TurnView): string | undefined {
+  if (doneCalls(turn).length === 0) return "it answered without asking the device";
+  return /\d/.test(answerOf(turn)) ? undefined : "the answer holds no figure";
+}
+
+export const FLOWS: readonly Flow[] = [
+  { name: "one reading", says: () => ["How full is the root disk?"], problem: fromDevice },
+  {
+    name: "two readings",
+    says: (agent) => [`What are the CPU load and the free memory of ${agent}? One sentence.`],
+    problem: fromDevice,
+  },
+  {
+    name: "memory of a conversation",
+    says: () => ["Remember the word 'quince', and say only ok.", "Which word did I ask you to remember?"],
+    problem: (turn) => (/quince/i.test(answerOf(turn)) ? undefined : "it did not remember"),
+  },
+  {
+    name: "a device that is not there",
+    says: () => ["How warm is the device attic-pi right now?"],
+    problem: (turn) =>
+      doneCalls(turn).length === 0 && /\d\s*°/.test(answerOf(turn)) ? "it invented a reading" : undefined,
+  },
+  {
+    name: "a call that fails",
+    says: (agent) => [`Have ${agent} read the file does-not-exist.txt, and tell me what is in it.`],
+    problem: (turn) => {
+      if ((turn.calls ?? []).length === 0) return "it answered without asking the device";
+      return /n[o']t|no such|missing|unable|fail|error/i.test(answerOf(turn))
+        ? undefined
+        : "it did not say that this failed";
+    },
+  },
+];

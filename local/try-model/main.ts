@@ -1,0 +1,86 @@
+/**
+ * `npm run try-model`: the example flows against a real model (LLM_BASE_URL, LLM_MODEL, LLM_API_KEY), on the one-machine
+ * stack, and a table of how it did. It costs what the model costs: a person starts it, and nothing else does.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { askTurn, type Client, type TurnView, waitForAgent } from "../client.ts";
+import { onStop } from "../on-stop.ts";
+import { freePort } from "../port.ts";
+import { readStartSettings } from "../settings.ts";
+import { startStack } from "../stack.ts";
+import { loadTokens } from "../tokens.ts";
+import { FLOWS, type Flow } from "./flows.ts";
+
+type Row = { flow: string; result: string; calls: string; tokens: number; seconds: number; answer: string };
+
+/** Of an answer in the table. */
+const SHOWN_CHARS = 80;
+
+if (!process.env.LLM_BASE_URL) {
+  console.error(
+    "LLM_BASE_URL and LLM_MODEL: set them (and LLM_API_KEY where the endpoint wants one) to the model to try",
+  );
+  process.exit(2);
+}
+const dir = mkdtempSync(join(tmpdir(), "edgecall-try-"));
+const settings = readStartSettings([], { ...process.env, EDGECALL_DIR: dir });
+if (!settings.ok) {
+  console.error(settings.error);
+  rmSync(dir, { recursive: true, force: true });
+  process.exit(2);
+}
+const tokens = loadTokens(dir, undefined);
+const port = await freePort();
+const client: Client = { url: `http://127.0.0.1:${port}`, token: tokens.api };
+const lines: string[] = [];
+const say = (name: string, line: string) => lines.push(`[${name}] ${line}`);
+const starting = startStack({ settings: settings.value, port, tokens, env: process.env, say });
+let stopping: Promise<void> | undefined;
+const stop = () => {
+  stopping ??= starting
+    .then((stack) => stack.stop())
+    .finally(() => rmSync(dir, { recursive: true, force: true }));
+  return stopping;
+};
+onStop(stop, 1);
+try {
+  const stack = await starting;
+  await stack.ready();
+  await waitForAgent(client, settings.value.agentId);
+  console.error(`trying ${stack.model.name} at ${stack.model.baseUrl}: ${FLOWS.length} flows`);
+  const rows: Row[] = [];
+  for (const flow of FLOWS) rows.push(await tried(flow, settings.value.agentId));
+  console.table(rows);
+  process.exitCode = rows.every(({ result }) => result === "ok") ? 0 : 1;
+} catch (error) {
+  if (!stopping) {
+    console.error([...lines.slice(-20), error instanceof Error ? error.message : String(error)].join("\n"));
+    process.exitCode = 1;
+  }
+}
+await stop();
+process.exit();
+
+async function tried(flow: Flow, agent: string): Promise<Row> {
+  const began = performance.now();
+  const conversation = `try-${crypto.randomUUID()}`;
+  const turns: TurnView[] = [];
+  for (const text of flow.says(agent)) turns.push(await askTurn(client, conversation, text));
+  const last = turns.at(-1);
+  const failed = turns.find(({ status }) => status !== "done");
+  const calls = turns.flatMap((turn) => turn.calls ?? []);
+  const tokens = turns.reduce(
+    (sum, { usage }) => sum + (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0),
+    0,
+  );
+  return {
+    flow: flow.name,
+    result: failed ? `the turn ended as ${failed.status}` : ((last && flow.problem(last)) ?? "ok"),
+    calls: calls.map(({ action, tool, status }) => `${action ?? tool ?? "query"} ${status}`).join(", "),
+    tokens,
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+    answer: (last?.answer ?? "").replaceAll(/\s+/g, " ").slice(0, SHOWN_CHARS),
+  };
+}

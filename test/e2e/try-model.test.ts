@@ -1,0 +1,26 @@
+/** `npm run try-model` as a program, against the stand-in: that it runs to its end, not that a model is any good. */
+import { expect, test } from "vitest";
+import { STAND_IN_MODEL, startStandIn } from "../../local/stand-in/server.ts";
+import { Program } from "./program.ts";
+
+test("it tries each flow, and says how each went", async () => {
+  const model = await startStandIn();
+  try {
+    const env = { LLM_BASE_URL: model.baseUrl, LLM_MODEL: STAND_IN_MODEL };
+    const program = new Program({ name: "try-model", script: "local/try-model/main.ts", env });
+    const { code } = await program.gone;
+    const printed = program.lines.join("\n");
+    expect(printed).toMatch(/one reading.*'ok'/);
+    // It matches words and remembers none: the table has to show that.
+    expect(printed).toMatch(/memory of a conversation.*'it did not remember'/);
+    expect(code).toBe(1);
+  } finally {
+    await model.stop();
+  }
+});
+
+test("without a model it says what to set", async () => {
+  const program = new Program({ name: "try-model", script: "local/try-model/main.ts" });
+  expect(await program.gone).toMatchObject({ code: 2 });
+  expect(program.lines.join("\n")).toContain("LLM_BASE_URL");
+});
