@@ -8,7 +8,8 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import { AFTER_EXPIRY_MS, type AskedOfPerson } from "./asking.ts";
+import { Alarm } from "./alarm.ts";
+import type { AskedOfPerson } from "./asking.ts";
 import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
 import { CallStep } from "./call-step.ts";
 import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
@@ -16,31 +17,26 @@ import type { ShownQuestion } from "./channels/question-words.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
 import { Driver } from "./driver.ts";
 import type { Env } from "./env.ts";
+import { FromHome } from "./from-home.ts";
 import type { Plan } from "./home.ts";
 import { logError, logInfo } from "./log.ts";
 import { type KeptMedia, type MediaLimits, MediaStore, type NewMedia } from "./media.ts";
 import { isBlank, migrate } from "./migrate.ts";
 import { ModelStep } from "./model-step.ts";
 import { homeOf } from "./objects.ts";
+import { isOneShot, oneShotEnds } from "./one-shot.ts";
 import { SettingsError, settingsOrError } from "./settings.ts";
 import { gatewayTools } from "./tools/registry.ts";
 import { Transcript } from "./transcript.ts";
 import type { NewTurn, Turn } from "./transcript-rows.ts";
 import { TurnTeller } from "./turn-teller.ts";
 import type { TurnResult } from "./turn-view.ts";
-import { cancelledAnswer, lateNote, shownApproval } from "./turn-words.ts";
+import { cancelledAnswer } from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
 import { modelFetch } from "./workers-ai.ts";
 
-/** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
-const LEASE_MS = 10_000;
 /** While the settings cannot be read. */
 const DEFAULT_MEDIA_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };
-/** Names of conversations that stand for one question, or that their client keeps itself (openai/conversation-key.ts). */
-const ONE_SHOT = /^[^/]+\/(ask\/|openai\/once\.)/;
-/** As long as Home keeps the calls of it. */
-const KEEP_ONE_SHOT_MS = 48 * 3_600_000;
-
 export class Conversation extends DurableObject<Env> {
   readonly #transcript: Transcript;
   readonly #media: MediaStore;
@@ -50,18 +46,19 @@ export class Conversation extends DurableObject<Env> {
   readonly #chat: ChatDesk;
   readonly #driver: Driver;
   readonly #tell: TurnTeller;
+  readonly #fromHome: FromHome;
+  readonly #alarm: Alarm;
   /**
    * No tables yet, or a crash while it was forgotten: whoever looks at a name that they made up, and what comes for a
    * conversation that is gone, leaves nothing behind.
    */
   #blank: boolean;
-  /** When the alarm stands, as far as this instance knows. */
-  #alarmAt: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#blank = isBlank(ctx.storage);
     if (!this.#blank) migrate(ctx.storage, CONVERSATION_MIGRATIONS);
+    this.#alarm = new Alarm(ctx.storage);
     this.#transcript = new Transcript(ctx.storage);
     this.#media = new MediaStore({
       storage: ctx.storage,
@@ -79,8 +76,8 @@ export class Conversation extends DurableObject<Env> {
       name: () => this.#name(),
       home: () => this.#home(),
       tools: (settings) => gatewayTools(settings.tools, env),
-      lease: () => this.#lease(),
-      wakeBy: (time) => this.#wakeBy(time),
+      lease: () => this.#alarm.lease(),
+      wakeBy: (time) => this.#alarm.by(time),
       watched: (turn) => this.#waiters.watched(turn.id),
       settled: (n) => this.#tellSettled(n),
     });
@@ -91,7 +88,7 @@ export class Conversation extends DurableObject<Env> {
       home: () => this.#home(),
       tools: (settings) => gatewayTools(settings.tools, env),
       fetch: (baseUrl) => modelFetch(env.AI, baseUrl),
-      lease: () => this.#lease(),
+      lease: () => this.#alarm.lease(),
       fail: (turn, answer, code) => this.#finish(turn, "failed", answer, code),
       delta: (turn, text, at) => this.#waiters.tell(turn.id, { event: "delta", data: { text, at } }),
       reset: (turn) => this.#waiters.tell(turn.id, { event: "reset", data: {} }),
@@ -108,13 +105,22 @@ export class Conversation extends DurableObject<Env> {
       media: this.#media,
       name: () => this.#name(),
       home: () => this.#home(),
-      lease: () => this.#lease(),
-      wakeBy: (time) => this.#wakeBy(time),
+      lease: () => this.#alarm.lease(),
+      wakeBy: (time) => this.#alarm.by(time),
       later,
       begin: (turn) => this.#begin(turn),
       drive: () => this.#drive(),
       end: (turn) => this.#end(turn),
       renew: () => this.#renew(),
+    });
+    this.#fromHome = new FromHome({
+      transcript: this.#transcript,
+      media: this.#media,
+      calls: this.#calls,
+      model: this.#model,
+      chat: this.#chat,
+      tell: this.#tell,
+      drive: () => this.#drive(),
     });
     this.#driver = new Driver({
       transcript: this.#transcript,
@@ -124,7 +130,7 @@ export class Conversation extends DurableObject<Env> {
       name: () => this.#name(),
       settings: () => settingsOrError(env),
       later: (work) => ctx.waitUntil(work),
-      wakeBy: (time) => this.#wakeBy(time),
+      wakeBy: (time) => this.#alarm.by(time),
       end: (turn) => this.#end(turn),
       finish: (turn, status, answer, error) => this.#finish(turn, status, answer, error),
       idle: () => this.#expire(),
@@ -172,59 +178,22 @@ export class Conversation extends DurableObject<Env> {
    * @param plan what Home knows at this moment: spares asking it again for the model call that follows
    */
   async settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void> {
-    if (this.#blank) return;
-    const separated = await this.#media.separate(callId, outcome);
-    if (!this.#calls.settle(callId, separated.outcome)) return;
-    for (const picture of separated.added) this.#media.add(picture);
-    if (plan) this.#model.planned(plan);
-    this.#drive();
+    if (!this.#blank) await this.#fromHome.settle(callId, outcome, plan);
   }
 
   /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
   async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {
-    if (this.#blank) return;
-    const call = this.#transcript.call(callId);
-    if (!call) return;
-    // It overtook the reply to submit: Home brings it again in a moment.
-    if (!call.outcome) throw new Error("the call has no answer yet that this could come after");
-    // A queued call may turn out to begin a job: only the last word sets off a turn.
-    const ownTurn = isJob && outcome.job === undefined;
-    const separated = await this.#media.separate(by, outcome);
-    const note = lateNote(call, separated.outcome);
-    if (!this.#transcript.settleLate(callId, by, separated.outcome, note, ownTurn)) return;
-    for (const picture of separated.added) this.#media.add(picture);
-    logInfo("call.late", { call: callId, by });
-    this.#drive();
+    if (!this.#blank) await this.#fromHome.late(callId, by, outcome, isJob);
   }
 
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   async ask(asked: AskedOfPerson): Promise<void> {
-    if (this.#blank) return;
-    const call = this.#transcript.call(asked.call);
-    const turn = call && this.#transcript.turnAt(call.turn);
-    if (!turn || call.outcome) return;
-    const { approval, expiresAt: expires_at, ...rest } = asked;
-    if (
-      !this.#transcript.questions.add(
-        { ...rest, expires_at, ...(approval && { approval: shownApproval(approval) }) },
-        turn.n,
-      )
-    )
-      return;
-    this.#calls.extend(call.id, expires_at + AFTER_EXPIRY_MS);
-    this.#tell.newest(turn);
-    this.#chat.asked(turn, asked.id);
-    this.#drive();
+    if (!this.#blank) this.#fromHome.ask(asked);
   }
 
   /** It was answered, or nobody needs to any more. */
   async closeQuestion(id: string, answer: string, by: string | null): Promise<void> {
-    if (this.#blank) return;
-    const n = this.#transcript.questions.close(id, answer, by);
-    const turn = n === undefined ? undefined : this.#transcript.turnAt(n);
-    if (!turn) return;
-    this.#tell.newest(turn);
-    this.#chat.closed(turn, id);
+    if (!this.#blank) this.#fromHome.closeQuestion(id, answer, by);
   }
 
   /** Output of a device as it comes, for whoever watches. Never a row. */
@@ -263,7 +232,7 @@ export class Conversation extends DurableObject<Env> {
   async #end(turn: Turn): Promise<void> {
     // Written down, and the alarm near: a crash while Home tells the devices must not let the turn go on.
     this.#transcript.cancelling(turn.n);
-    await this.#lease();
+    await this.#alarm.lease();
     const sent = await this.#calls.cancel(turn);
     this.#finish(turn, "cancelled", cancelledAnswer(sent), "cancelled");
     this.#model.cancel(turn);
@@ -305,8 +274,8 @@ export class Conversation extends DurableObject<Env> {
     this.#waiters.closeAll();
     await this.ctx.storage.deleteAll();
     migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
-    // The alarm went with the rows.
-    this.#alarmAt = undefined;
+    // It went with the rows.
+    this.#alarm.isGone();
     this.#forgotten();
   }
 
@@ -350,10 +319,10 @@ export class Conversation extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    this.#alarmAt = undefined;
+    this.#alarm.isGone();
     if (this.#blank) return;
     if (this.#driver.driving) {
-      await this.#lease();
+      await this.#alarm.lease();
       this.#chat.wake();
     } else this.#drive();
   }
@@ -375,13 +344,11 @@ export class Conversation extends DurableObject<Env> {
   /** What is kept for a while only: pictures, and the whole of a one-shot: no route reaches it again. */
   async #expire(): Promise<void> {
     const now = Date.now();
-    const isOneShot = ONE_SHOT.test(this.#name());
-    const ended = isOneShot ? (this.#transcript.turns().at(-1)?.finishedAt ?? null) : null;
-    if (ended !== null && ended + KEEP_ONE_SHOT_MS <= now) return await this.#wipe();
+    const ends = oneShotEnds(this.#name(), this.#transcript.turns().at(-1));
+    if (ends !== undefined && ends <= now) return await this.#wipe();
     if ((this.#media.nextExpiry() ?? now + 1) <= now) this.#media.trim();
-    const due = [ended === null ? undefined : ended + KEEP_ONE_SHOT_MS, this.#media.nextExpiry()];
-    const times = due.filter((time) => time !== undefined);
-    if (times.length > 0) await this.#wakeBy(Math.min(...times));
+    const times = [ends, this.#media.nextExpiry()].filter((time) => time !== undefined);
+    if (times.length > 0) await this.#alarm.by(Math.min(...times));
   }
 
   // ── the end of a turn, and who hears of it ──────────────────────────────────────────────────────────
@@ -391,7 +358,7 @@ export class Conversation extends DurableObject<Env> {
     this.#tell.ended(turn);
     this.#chat.ended(turn);
     const name = this.#name();
-    const told = this.#tell.counted(turn, { name, isOneShot: ONE_SHOT.test(name) });
+    const told = this.#tell.counted(turn, { name, isOneShot: isOneShot(name) });
     if (told) this.#later(this.#home().turnEnded(told));
   }
 
@@ -416,20 +383,6 @@ export class Conversation extends DurableObject<Env> {
     if (!turn) return;
     if (this.#waiters.any()) this.#tell.newest(turn);
     this.#chat.progress(turn);
-  }
-
-  async #lease(): Promise<void> {
-    await this.#wakeBy(Date.now() + LEASE_MS);
-  }
-
-  /**
-   * Sets the alarm, unless it stands earlier: it is a row each time, and whoever it wakes looks what is due. So
-   * a conversation pays for one alarm per lease, which at the end fires once, finds nothing, and is not set anew.
-   */
-  async #wakeBy(time: number): Promise<void> {
-    if (this.#alarmAt !== undefined && this.#alarmAt <= time && this.#alarmAt > Date.now()) return;
-    this.#alarmAt = time;
-    await this.ctx.storage.setAlarm(time);
   }
 
   /** A stub that threw is broken, so each use gets a new one. */
