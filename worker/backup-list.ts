@@ -7,9 +7,9 @@ export class BackupList {
     this.#sql = storage.sql;
   }
 
-  /** @param name of the object: home, channel and id */
+  /** Writes nothing for one that it knows. @param name of the object: home, channel and id */
   seen(name: string, now: number): void {
-    this.#sql.exec("INSERT OR REPLACE INTO kept_conversation (name, last_turn_at) VALUES (?, ?)", name, now);
+    this.#sql.exec("INSERT OR IGNORE INTO kept_conversation (name, last_turn_at) VALUES (?, ?)", name, now);
   }
 
   forgotten(name: string): void {

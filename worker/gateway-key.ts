@@ -1,4 +1,4 @@
-/** The home's own key pair, which its devices obey: made when it is first needed, kept in Home's storage, never shown. */
+/** The home's own key pair, which its devices obey: made when it is first needed, kept in Home's storage. Only an export takes it out. */
 import { importPrivateKey, type Key, newKeyPair, sign } from "@edgecall/core/protocol/signing.ts";
 
 type Pair = { publicKey: string; key: Key };

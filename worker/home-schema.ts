@@ -222,7 +222,7 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       -- Which conversations there are, for a back-up; those that had a turn since version 7.
       CREATE TABLE kept_conversation (
         name         TEXT PRIMARY KEY,    -- of the object: home, channel and id
-        last_turn_at INTEGER NOT NULL     -- epoch ms
+        last_turn_at INTEGER NOT NULL     -- epoch ms, of the first turn that ended
       ) STRICT, WITHOUT ROWID;
     `,
   },
@@ -233,7 +233,7 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       CREATE TABLE gateway_key (
         one         INTEGER PRIMARY KEY CHECK (one = 1),
         public_key  TEXT NOT NULL,        -- Ed25519, 32 bytes, base64url
-        private_key TEXT NOT NULL,        -- PKCS #8, base64url; leaves the object never
+        private_key TEXT NOT NULL,        -- PKCS #8, base64url; leaves the object in an export alone
         made_at     INTEGER NOT NULL      -- epoch ms
       ) STRICT;
 
