@@ -1,8 +1,11 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
+import { type BackupPage, backupPage } from "./backup.ts";
 
 const PICTURE =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -134,4 +137,43 @@ describe("export and import", () => {
     expect(await imported(head, "")).toMatchObject({ status: 400 });
     expect(await exported(TOKENS.otherHome)).not.toContain('"a/');
   });
+});
+
+test("rows that come and go between two pages make no other row miss, or be there twice", async () => {
+  const home = env.HOME.getByName(`pages-${crypto.randomUUID()}`);
+  const ids = await runInDurableObject(home, (_, { storage }) => {
+    const add = (id: string) =>
+      storage.sql.exec("INSERT INTO sender VALUES (?, '1', 'telegram', ?, 'member', 'me', 1)", id, long);
+    const long = "x".repeat(300_000);
+    for (const id of ["b", "c", "d", "e", "f", "g", "h", "i"]) add(id);
+    const pages = [backupPage(storage, undefined)];
+    for (let next = pages[0]?.next; next; next = pages.at(-1)?.next) {
+      // Once a row goes that was told already, and once one comes before it.
+      if (pages.length === 1) storage.sql.exec("DELETE FROM sender WHERE connection = 'b'");
+      else add("a");
+      pages.push(backupPage(storage, next));
+    }
+    return pages.map(({ rows }: BackupPage) =>
+      rows.filter(({ table }) => table === "sender").map(({ row }) => row.connection),
+    );
+  });
+  expect(ids.length).toBe(3);
+  expect(ids.flat()).toEqual(["b", "c", "d", "e", "f", "g", "h", "i"]);
+});
+
+test("every table has a key to go on from, but one, whose first two columns tell its rows apart", async () => {
+  const id = `keys-${crypto.randomUUID()}`;
+  await say(id, script({ text: "here" }));
+  const bare = async (stub: DurableObjectStub) =>
+    await runInDurableObject(stub, (_, { storage }) =>
+      storage.sql
+        .exec<{ name: string }>(
+          `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_cf_%'
+           AND NOT EXISTS (SELECT 1 FROM pragma_table_info(sqlite_master.name) WHERE pk > 0)`,
+        )
+        .toArray()
+        .map(({ name }) => name),
+    );
+  expect(await bare(env.HOME.getByName("a"))).toEqual([]);
+  expect(await bare(env.CONVERSATION.getByName(`a/api/${id}`))).toEqual(["media_part"]);
 });

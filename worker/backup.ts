@@ -13,8 +13,8 @@ const SKIPPED = /^(_cf_|sqlite_|migration$)/;
 /** A blob stands as an object of this one key: no other value of a row is an object. */
 export type BackupValue = string | number | null | { base64: string };
 export type BackupRow = { table: string; row: Record<string, BackupValue> };
-/** Where a page begins. */
-export type BackupPlace = { table: string; offset: number };
+/** Where a page ended: the key of its last row. Not a count of rows, for between two pages rows come and go. */
+export type BackupPlace = { table: string; after?: Array<string | number> };
 export type BackupPage = { schema: number; rows: BackupRow[]; next?: BackupPlace };
 
 /** @param from the `next` of the page before; undefined: the first */
@@ -26,17 +26,18 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
   const rows: BackupRow[] = [];
   let chars = 0;
   for (const table of tables.slice(from ? tables.indexOf(from.table) : 0)) {
-    const start = table === from?.table ? from.offset : 0;
-    let offset = start;
+    const keys = keyOf(sql, table);
+    let after = table === from?.table ? from.after : undefined;
+    const places = keys.map(() => "?").join(", ");
     for (const row of sql.exec<Record<string, SqlStorageValue>>(
-      `SELECT * FROM "${table}" ORDER BY 1, 2 LIMIT -1 OFFSET ?`,
-      start,
+      `SELECT * FROM "${table}" ${after ? `WHERE (${keys.join(", ")}) > (${places})` : ""} ORDER BY ${keys.join(", ")}`,
+      ...(after ?? []),
     )) {
-      if (chars > PAGE_CHARS) return { schema, rows, next: { table, offset } };
+      if (chars > PAGE_CHARS) return { schema, rows, next: { table, ...(after && { after }) } };
       const values = Object.entries(row).map(([name, value]) => [name, shown(value)] as const);
       rows.push({ table, row: Object.fromEntries(values) });
       chars += JSON.stringify(values).length;
-      offset += 1;
+      after = keys.map((key) => row[key] as string | number);
     }
   }
   return { schema, rows };
@@ -112,6 +113,15 @@ function tablesOf(sql: SqlStorage): string[] {
     .toArray()
     .map(({ name }) => name)
     .filter((name) => !SKIPPED.test(name));
+}
+
+/** What tells the rows of a table apart: its primary key, or (media_part has none) its first two columns. */
+function keyOf(sql: SqlStorage, table: string): string[] {
+  const columns = sql
+    .exec<{ name: string; pk: number }>("SELECT name, pk FROM pragma_table_info(?) ORDER BY pk, cid", table)
+    .toArray();
+  const key = columns.filter(({ pk }) => pk > 0);
+  return (key.length > 0 ? key : columns.slice(0, 2)).map(({ name }) => name);
 }
 
 function columnsOf(sql: SqlStorage, table: string): Set<string> {
