@@ -99,6 +99,7 @@ export async function importHome(c: Context<App>): Promise<Response> {
     }
     return c.json(await restoring.end());
   } catch (error) {
+    await restoring.restart();
     if (!(error instanceof Error)) throw error;
     throw new HttpError(400, "invalid_body", `line ${number}: ${error.message}`);
   }
@@ -113,7 +114,7 @@ class Restoring {
   #chars = 0;
   #counts = { objects: 0, rows: 0 };
   #said: { objects: number; rows: number } | undefined;
-  #finished: Kept[] = [];
+  #begun: Kept[] = [];
 
   constructor(env: Env, home: string) {
     this.#env = env;
@@ -141,8 +142,13 @@ class Restoring {
   /** @throws when the end is missing: then the objects hold what came, and the import has to be repeated */
   async end(): Promise<{ objects: number; rows: number }> {
     if (!this.#said) throw new Error("the end is missing: the file is not whole");
-    for (const object of this.#finished) await object.restore({ do: "end" });
+    await this.restart();
     return this.#said;
+  }
+
+  /** After a failure too: what an object has in memory is of the rows before, and its tables may be an older schema's. */
+  async restart(): Promise<void> {
+    for (const object of this.#begun.splice(0)) await object.restore({ do: "end" });
   }
 
   #header(text: string): void {
@@ -160,7 +166,7 @@ class Restoring {
     await this.#flush();
     this.#object = objectOf(this.#env, this.#home, object);
     await this.#object.restore({ do: "begin", schema });
-    this.#finished.push(this.#object);
+    this.#begun.push(this.#object);
     this.#counts.objects += 1;
   }
 

@@ -131,6 +131,16 @@ describe("export and import", () => {
     expect(body.error?.message).toContain(words);
   });
 
+  test("after half a file the conversation has what came, and nothing of before", async () => {
+    await say("half", script({ text: "of before" }));
+    const half = `${head}{"object":"a/api/half","schema":1}\n`;
+    expect((await imported(half)).body.error?.message).toContain("the end is missing");
+    await until(async () => (await history("half").catch(() => undefined))?.status === 404, {
+      within: 10_000,
+    });
+    expect((await say("half", script({ text: "anew" }))).body.answer).toBe("anew");
+  });
+
   test("are for an administrator, who has to say that he means it", async () => {
     expect((await ask("/v1/export", { token: TOKENS.guest })).status).toBe(403);
     expect((await imported(head, "?replace=yes", TOKENS.guest)).status).toBe(403);
