@@ -3,8 +3,14 @@ import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
 import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
 import type { UploadRequest } from "@edgecall/core/protocol/media.ts";
 import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol/mqtt.ts";
-import { BRIDGE_PROTOCOL, FRAME_MAX_BYTES, HELLO_MAX_BYTES, VERSION } from "@edgecall/core/protocol/names.ts";
-import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import {
+  BRIDGE_PROTOCOL,
+  CallId,
+  FRAME_MAX_BYTES,
+  HELLO_MAX_BYTES,
+  VERSION,
+} from "@edgecall/core/protocol/names.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
@@ -186,19 +192,23 @@ export class BridgeDesk {
     else if (standing === "signed") this.#agents.distrust(agent, "its advert was taken from the broker");
   }
 
-  /** Whether the agent said this. One without a key is believed as it is. */
-  async #isSaid(agent: string, kind: "events" | "reports", text: string): Promise<boolean> {
+  /** Whether the agent said this, of that call. One without a key is believed as it is. */
+  async #isSaid(agent: string, kind: "events" | "reports", id: string, text: string): Promise<boolean> {
     if (this.#keys.standing(agent) === "none") return true;
     const heard = await this.#keys.hear(agent, kind, text);
-    // A report is bound to its call, and the bridge may bring it late: only events have to rise.
-    const isNew = heard.ok && (kind === "reports" || this.#keys.isNewEvent(agent, heard.n));
-    if (!isNew)
-      logInfo("said.not_believed", { agent, kind, why: heard.ok ? "it was said before" : heard.why });
-    return isNew;
+    const why = heard.ok ? this.#misplaced(agent, kind, id, text, heard.n) : heard.why;
+    if (why !== undefined) logInfo("said.not_believed", { agent, kind, why });
+    return why === undefined;
+  }
+
+  /** A report is bound to its call, and the bridge may bring it late: only events have to rise. */
+  #misplaced(agent: string, kind: "events" | "reports", id: string, text: string, n: number) {
+    if (calledIn(kind, text) !== id) return "it names another call";
+    return kind === "reports" || this.#keys.isNewEvent(agent, n) ? undefined : "it was said before";
   }
 
   async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
-    if (!(await this.#inOrder(() => this.#isSaid(agent, "events", text)))) return;
+    if (!(await this.#inOrder(() => this.#isSaid(agent, "events", id, text)))) return;
     const call = this.#ledger.get(id);
     if (!call) return await this.#onRecord(id, agent, text);
     if (call.agent !== agent) return;
@@ -267,7 +277,7 @@ export class BridgeDesk {
   }
 
   async #onReport(id: string, agent: string, text: string): Promise<void> {
-    if (!(await this.#inOrder(() => this.#isSaid(agent, "reports", text))))
+    if (!(await this.#inOrder(() => this.#isSaid(agent, "reports", id, text))))
       return this.#dispatcher.dismiss(id, agent);
     const call = this.#ledger.get(id);
     // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
@@ -313,6 +323,18 @@ export class BridgeDesk {
     if (gone.length > 0) this.#agents.vouchedUntil(now);
   }
 }
+
+/** What is signed names its call itself: the frame around it is the bridge's word. */
+function calledIn(kind: "events" | "reports", text: string): string | undefined {
+  if (kind === "events") {
+    const event = checkJson(Named, text);
+    return event.ok ? event.value.request_id : undefined;
+  }
+  const report = readReport(text);
+  return report.ok ? report.value.requestId : undefined;
+}
+
+const Named = z.looseObject({ request_id: CallId });
 
 function unreadable(call: LedgerCall, problem: string, elapsedMs: number): SettledOutcome {
   const text = `Error: Agent '${call.agent}' answered with a report that cannot be read (${problem}). Whether it did the work is unknown.`;

@@ -218,6 +218,23 @@ describe("an agent with a key", () => {
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
+  test("its own report or question of one call, recorded, is none of another", async () => {
+    const bridge = await connect();
+    const first = await commandOut(bridge);
+    const report = await pi.report(first.out.id, { pong: "first" });
+    bridge.send({ t: "report", id: first.out.id, agent: "pi", payload: report });
+    expect((await first.answer).body.payload).toMatchObject({ pong: "first" });
+    const { out, answer } = await commandOut(bridge);
+    bridge.send({ t: "report", id: out.id, agent: "pi", payload: report });
+    const fields = { question_id: "q", text: "of the first", expires_in_ms: 60_000 };
+    const question = await pi.say("events", { type: "question", request_id: first.out.id, ...fields });
+    bridge.send({ t: "event", id: out.id, agent: "pi", payload: question });
+    await until(() => bridge.acks().includes(out.id));
+    expect((await call("/v1/questions")).body.questions).toEqual([]);
+    bridge.send({ t: "report", id: out.id, agent: "pi", payload: await pi.report(out.id, { pong: true }) });
+    expect((await answer).body.payload).toMatchObject({ pong: true });
+  });
+
   test("the device's own unsigned refusal of a forgery is no answer to the call that the forgery names", async () => {
     const bridge = await connect();
     const { out, answer } = await commandOut(bridge);
