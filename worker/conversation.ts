@@ -37,6 +37,7 @@ import { modelFetch } from "./workers-ai.ts";
 
 /** While the settings cannot be read. */
 const DEFAULT_MEDIA_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };
+
 export class Conversation extends DurableObject<Env> {
   readonly #transcript: Transcript;
   readonly #media: MediaStore;

@@ -108,7 +108,7 @@ export type PromptCommand = z.infer<typeof PromptCommand>;
  * The only report types on `reports`: an EvoClaw orchestrator takes any other for a user's message
  * (its mqtt.go, handleMessage). Acks and progress go on `events`.
  */
-export const REPORT_TYPES = ["result", "error", "heartbeat"] as const;
+const REPORT_TYPES = ["result", "error", "heartbeat"] as const;
 
 export const Report = z.looseObject({
   // What nobody reads may not cost a result: some peers write the time as text.
@@ -122,7 +122,7 @@ export type Report = z.infer<typeof Report>;
 
 /** A report of either of EvoClaw's shapes, brought to one. */
 export type ReadReport = {
-  type: "result" | "error" | "heartbeat" | "other";
+  type: (typeof REPORT_TYPES)[number] | "other";
   requestId: string | undefined;
   payload: Record<string, unknown>;
 };
@@ -149,10 +149,7 @@ export function readReport(text: string): Parsed<ReadReport> {
   const report = check(Report, object.value);
   if (!report.ok) return report;
   const { report_type, payload } = report.value;
-  const type =
-    report_type === "result" || report_type === "error" || report_type === "heartbeat"
-      ? report_type
-      : "other";
+  const type = REPORT_TYPES.find((known) => known === report_type) ?? "other";
   return { ok: true, value: { type, requestId: asId(payload.request_id), payload } };
 }
 

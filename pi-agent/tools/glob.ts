@@ -5,9 +5,6 @@ import { orFault } from "./file-fault.ts";
 import { filePath } from "./file-path.ts";
 import { PATTERN_MAX_CHARS } from "./grep.ts";
 import { FILES_LIMIT, FILES_MAX, listFiles } from "./list-files.ts";
-import { rgMissing } from "./ripgrep.ts";
-
-export const globMissing = rgMissing;
 
 export function glob(environment: Pick<Environment, "cwd" | "files" | "exec">): Tool {
   return defineTool({

@@ -3,7 +3,7 @@ import { defineTool, type Tool, type ToolResult, textResult } from "@edgecall/co
 import type { Environment } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
 import { filePath } from "./file-path.ts";
-import { globOptions, RG_LINE_MAX_CHARS, type RgRan, rgMissing, runRg } from "./ripgrep.ts";
+import { globOptions, RG_LINE_MAX_CHARS, type RgRan, runRg } from "./ripgrep.ts";
 import { fromWorkspace, type SearchPlace, searchPlace } from "./search-place.ts";
 import {
   CUT_MAX_BYTES,
@@ -19,8 +19,6 @@ export const GREP_MATCHES = 100;
 export const GREP_MAX_MATCHES = 1_000;
 export const GREP_MAX_CONTEXT = 20;
 export const PATTERN_MAX_CHARS = 1_000;
-
-export const grepMissing = rgMissing;
 
 export function grep(environment: Pick<Environment, "name" | "cwd" | "files" | "exec">): Tool {
   return defineTool({

@@ -11,8 +11,9 @@ import { casesOf, expectCase, placeOf } from "../testing/cases.ts";
 import { tree } from "../testing/tree.ts";
 import { find } from "./find.ts";
 import { glob } from "./glob.ts";
-import { grep, grepMissing } from "./grep.ts";
+import { grep } from "./grep.ts";
 import { ls } from "./ls.ts";
+import { rgMissing } from "./ripgrep.ts";
 
 const TOOLS = { grep, find, ls, glob };
 /** The cases' own name for an argument, and ours. */
@@ -162,10 +163,10 @@ describe("grep", () => {
 
   test("without ripgrep it says what to install", async () => {
     const environment = local({ cwd: tmpdir() });
-    expect(await grepMissing(environment)).toBeUndefined();
+    expect(await rgMissing(environment)).toBeUndefined();
     const path = process.env.PATH;
     process.env.PATH = mkdtempSync(join(tmpdir(), "empty-"));
-    const missing = await grepMissing(environment);
+    const missing = await rgMissing(environment);
     process.env.PATH = path;
     expect(missing).toContain("install ripgrep");
   });
