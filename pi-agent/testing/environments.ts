@@ -50,7 +50,8 @@ export function inEveryEnvironment(suite: (kind: string, place: () => Place) => 
     afterEach(async () => {
       await place.env.close();
       rmSync(place.folder, { recursive: true, force: true });
-    });
+      // Over ssh it waits for the connection's end, on a busy machine.
+    }, 60_000);
     suite(kind, () => place);
   });
 }

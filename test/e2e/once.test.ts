@@ -4,9 +4,10 @@ import { until } from "../wait.ts";
 import { Observer, payloadOf } from "./observer.ts";
 import { useStack } from "./stack.ts";
 
-const stack = useStack({}, async (stack) => {
-  await stack.startAgent({ id: "pi" });
-  await stack.startAgent({ id: "mortal", top: { allow_shutdown: true } });
+// Without keys: to a run that a signed command is not for, its bytes are a recording (stolen-broker.test.ts).
+const stack = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "*" } }, async (stack) => {
+  await stack.startAgent({ id: "pi", unsigned: true });
+  await stack.startAgent({ id: "mortal", unsigned: true, top: { allow_shutdown: true } });
   await Promise.all([stack.gateway.online("pi"), stack.gateway.online("mortal")]);
 });
 let observer: Observer;

@@ -57,6 +57,10 @@ type StackAgent = {
 
 type Broker = { url: string; stop(): Promise<void>; restart(): Promise<void> };
 
+/** Where the agent keeps its key, when its settings say so. */
+const stateDirOf = ({ state_dir }: Record<string, unknown>) =>
+  typeof state_dir === "string" ? state_dir : undefined;
+
 export class Stack {
   readonly #options: StackOptions;
   readonly #programs: Program[] = [];
@@ -169,7 +173,7 @@ export class Stack {
         url: this.gateway.url,
         token: TOKENS.owner,
         agentId: id,
-        stateDir: join(folder, `${id}.state`),
+        stateDir: stateDirOf(top) ?? join(folder, `${id}.state`),
       });
     const programs = options.programs && programFolder(options.programs);
     const env = {

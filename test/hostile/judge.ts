@@ -7,8 +7,8 @@ import type { Result } from "./run.ts";
 export const RSS_GROWTH_MAX = 0.1;
 /** Codes for strangers who write to a bot: the platform vouched for them, and there are never more (channels/pairing.ts). */
 const PAIRINGS_MAX = 50;
-/** What the bridge of home b told with its own token, and the one row that says so. */
-const OF_A_BRIDGE = ["Home.agent", "Home.bridge"];
+/** What the bridge of home b told with its own token, the one row that says so, and the count of its connections. */
+const OF_A_BRIDGE = ["Home.agent", "Home.bridge", "Home.tally"];
 
 /** @param isLong whether it was long enough for memory to come to rest. @returns what is not as promised */
 export function judge(
