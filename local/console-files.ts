@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { bundleConsole } from "./bundles.ts";
+import { buildDeviceFiles, type DeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -14,15 +15,25 @@ export const CONSOLE_SCRIPT = "console.js";
 /** Of gzip: a second on a slow phone line. */
 export const SCRIPT_MAX_BYTES = 30 * 1024;
 
-/** By path, as Cloudflare serves them. A script that an earlier build left there is not used. */
-export async function consoleFiles(directory: string): Promise<Map<string, { type: string; body: string }>> {
+export type ServedFile = { type: string; body(): string | Promise<string> };
+
+/** By path, as Cloudflare serves them. What an earlier build left there is not used. */
+export async function consoleFiles(directory: string): Promise<Map<string, ServedFile>> {
   const names = readdirSync(directory).filter((name) => name !== CONSOLE_SCRIPT && extname(name) in TYPES);
   const files = names.map((name) => [name, readFileSync(join(directory, name), "utf8")] as const);
   const script = [CONSOLE_SCRIPT, await bundleConsole()] as const;
-  return new Map(
-    [...files, script].map(([name, body]) => {
+  let built: Promise<DeviceFiles> | undefined;
+  // Built when a device asks: most starts of this stack never see one.
+  const forDevices = (file: keyof DeviceFiles) => async () => {
+    built ??= buildDeviceFiles();
+    return (await built)[file];
+  };
+  return new Map<string, ServedFile>([
+    ...[...files, script].map(([name, body]): [string, ServedFile] => {
       const path = name === "index.html" ? "/" : `/${name}`;
-      return [path, { type: TYPES[extname(name)] ?? "application/octet-stream", body }];
+      return [path, { type: TYPES[extname(name)] ?? "application/octet-stream", body: () => body }];
     }),
-  );
+    [`/${INSTALLER}`, { type: "text/plain; charset=utf-8", body: forDevices("installer") }],
+    [`/${PROGRAM}`, { type: "application/octet-stream", body: forDevices("program") }],
+  ]);
 }

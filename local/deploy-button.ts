@@ -41,7 +41,7 @@ export async function writeDeployButton(dir: string): Promise<void> {
       .join(""),
     "README.md": README,
   };
-  for (const [path, { body }] of page) files[`public${path === "/" ? "/index.html" : path}`] = body;
+  for (const [path, { body }] of page) files[`public${path === "/" ? "/index.html" : path}`] = await body();
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(dir, path)), { recursive: true });
     await writeFile(join(dir, path), content);

@@ -111,10 +111,10 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
           // Miniflare's own assets put two more Workers in front of every request; three files need none.
           ...(config.assets &&
             page && {
-              [config.assets.binding]: (request: { url: string }) => {
+              [config.assets.binding]: async (request: { url: string }) => {
                 const file = page.get(new URL(request.url).pathname);
                 return file
-                  ? new Response(file.body, { headers: { "content-type": file.type } })
+                  ? new Response(await file.body(), { headers: { "content-type": file.type } })
                   : new Response("not found", { status: 404 });
               },
             }),

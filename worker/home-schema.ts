@@ -253,4 +253,21 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 9,
+    sql: `
+      -- Codes by which new devices join (pairing/device-codes.ts); those that expired go when the next is made.
+      CREATE TABLE device_code (
+        finder      TEXT PRIMARY KEY,     -- the first letters
+        secret_hash TEXT NOT NULL,        -- SHA-256 of all letters, hex
+        agent       TEXT,                 -- only for this one, whose key it may replace; null = any without a key
+        broker      TEXT,                 -- JSON: what the device is told of its broker
+        made_by     TEXT NOT NULL,
+        expires_at  INTEGER NOT NULL,     -- epoch ms
+        tries       INTEGER NOT NULL DEFAULT 0,  -- wrong ones
+        used_by     TEXT,                 -- the agent
+        used_key    TEXT                  -- … and its public key
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

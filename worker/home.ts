@@ -48,6 +48,8 @@ import { type Enrolled, type HomeKeys, KeyDesk } from "./key-desk.ts";
 import { Ledger, type SettledOutcome } from "./ledger.ts";
 import { migrate } from "./migrate.ts";
 import { countsDays } from "./model-step.ts";
+import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
+import { type Paired, PairingDesk, type PairRequest } from "./pairing/pairing-desk.ts";
 import { type Answered, type Question, Questions } from "./questions.ts";
 import { type Admission, admitToRelay } from "./relay/admission.ts";
 import type { Roster } from "./roster.ts";
@@ -69,6 +71,7 @@ export class Home extends DurableObject<Env> {
   readonly #connections: KeptConnections;
   readonly #conversations: ConversationList;
   readonly #keyDesk: KeyDesk;
+  readonly #pairingDesk: PairingDesk;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -95,6 +98,11 @@ export class Home extends DurableObject<Env> {
     this.#connections = new KeptConnections(ctx.storage, () => ctx.id.name ?? "", env.CONNECTIONS_KEY);
     this.#dispatcher.planWith(() => this.#planNow());
     this.#keyDesk = new KeyDesk(this.#home, this.#dispatcher, this.#asking);
+    this.#pairingDesk = new PairingDesk(
+      new DeviceCodes(ctx.storage),
+      this.#keyDesk,
+      (agent) => this.#planNow().roster.agents.find(({ id }) => id === agent)?.online === true,
+    );
     this.#desk = new BridgeDesk(this.#home, this.#dispatcher, this.#asking);
   }
 
@@ -313,6 +321,19 @@ export class Home extends DurableObject<Env> {
 
   async keys(): Promise<HomeKeys> {
     return await this.#keyDesk.all();
+  }
+
+  /** @returns undefined: too many codes are open */
+  async makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined> {
+    return await this.#pairingDesk.make(wanted);
+  }
+
+  async deviceCode(end: string): Promise<CodeState & { online?: boolean }> {
+    return this.#pairingDesk.stateOf(end);
+  }
+
+  async pairDevice(request: PairRequest): Promise<Paired> {
+    return await this.#pairingDesk.pair(request);
   }
 
   /** A call of a tool of the gateway's own; again under the same name, it takes the place of itself. */

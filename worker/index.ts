@@ -24,6 +24,7 @@ import { getMedia, putMedia } from "./media-routes.ts";
 import { showMetrics } from "./metrics-route.ts";
 import { conversationOf, homeOf } from "./objects.ts";
 import { openai } from "./openai/routes.ts";
+import { joining, makeCode, showCode } from "./pairing/routes.ts";
 import type { Question } from "./questions.ts";
 import { relayChat } from "./relay/route.ts";
 import { readSettings, SettingsError } from "./settings.ts";
@@ -74,6 +75,7 @@ app.post("/v1/relay/:home/chat/completions", relayChat);
 app.route("/", openai);
 app.route("/", consolePage);
 app.route("/", channels);
+app.route("/", joining);
 
 // ── everything else: a token, and its home only ───────────────────────────────────────────────────────
 
@@ -246,6 +248,8 @@ app.get("/v1/export", exportHome);
 app.post("/v1/import", importHome);
 
 app.get("/v1/pairings", showPairings);
+app.post("/v1/pairings", makeCode);
+app.get("/v1/pairings/:code", showCode);
 app.post("/v1/pairings/:code", approvePairing);
 app.delete("/v1/pairings/:code", dismissPairing);
 app.delete("/v1/senders/:channel/:connection/:sender", removeSender);

@@ -72,6 +72,9 @@ export type HomeStub = Pick<
   | "enrolAgent"
   | "revokeAgentKey"
   | "keys"
+  | "makeDeviceCode"
+  | "deviceCode"
+  | "pairDevice"
   | "fetch"
 >;
 

@@ -18,6 +18,21 @@ export const AGENT_COMMANDS: readonly Command[] = [
     load: async () => (await import("./install.ts")).install,
   },
   {
+    name: "agent pair",
+    about: "trade a code of the console's for keys, and write settings unless there are some",
+    options: {
+      gateway: { value: "URL", about: "the gateway that showed the code" },
+      code: { value: "CODE", about: "as the console's 'Add a device' shows it" },
+      id: { value: "ID", about: "its name, for new settings; the host's unless given" },
+      broker: { value: "URL", about: "for new settings; what the console told unless given" },
+      username: { value: "NAME", about: "the broker's user, for new settings" },
+      "password-file": { value: "FILE", about: "… and the file with its password" },
+      into: { value: "DIR", about: "settings and state there, without a service" },
+      wait: { about: "paired already: wait until the gateway sees it" },
+    },
+    load: async () => (await import("./pair.ts")).pair,
+  },
+  {
     name: "agent uninstall",
     about: "take the service away; asks about settings and state",
     options: {

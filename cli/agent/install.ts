@@ -75,7 +75,8 @@ async function wantedSettings({ settings }: Places, text: CommandCall["text"]): 
   return newSettings({ ...given, password });
 }
 
-async function makeUser(say: (text: string) => void): Promise<void> {
+/** The service's own user, in the groups of the device's parts. */
+export async function makeUser(say: (text: string) => void): Promise<void> {
   if ((await run("getent", ["passwd", USER])).code !== 0) {
     await must(
       "useradd",
@@ -95,7 +96,7 @@ async function makeUser(say: (text: string) => void): Promise<void> {
   }
 }
 
-async function writeSettings(places: Places, text: string): Promise<void> {
+export async function writeSettings(places: Places, text: string): Promise<void> {
   await mkdir(dirname(places.settings), { recursive: true, mode: 0o755 });
   await writeFile(`${places.settings}.next`, text, { mode: 0o600, flush: true });
   await rename(`${places.settings}.next`, places.settings);

@@ -10,16 +10,18 @@ export type Wanted = {
   broker: string | undefined;
   username: string | undefined;
   password: string | undefined;
+  /** Left out: the service's. */
+  stateDir?: string;
 };
 
 /** @throws UsageError where the values are wrong */
-export function newSettings({ id, broker, username, password }: Wanted): string {
+export function newSettings({ id, broker, username, password, stateDir }: Wanted): string {
   const mqtt = Object.entries({ url: broker ?? "mqtt://127.0.0.1:1883", username, password }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   const text = `# This device's agent; agent.example.toml has every key. After a change: sudo systemctl restart edgecall-agent
 agent_id = ${JSON.stringify(id ?? nameOfHost())}
-
+${stateDir === undefined ? "" : `state_dir = ${JSON.stringify(stateDir)}\n`}
 [mqtt]
 ${mqtt.map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join("")}`;
   checkSettings(text);
@@ -36,7 +38,8 @@ export function checkSettings(text: string): void {
   }
 }
 
-function nameOfHost(): string {
+/** The host's name as an agent's id. */
+export function nameOfHost(): string {
   const name = hostname()
     .replace(/[^A-Za-z0-9_-]+/g, "-")
     .slice(0, 64);

@@ -1,6 +1,7 @@
 /** Fleet: who is there, how quickly they answer, and their actions to try. */
 import { useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
+import { Devices } from "./devices.tsx";
 import { Problem, Screen, useLoaded } from "./load.tsx";
 import type { Action, Agent, Reply, Session } from "./shapes.ts";
 import { ago, duration } from "./times.ts";
@@ -30,15 +31,14 @@ export function Fleet({ session }: { session: Session }) {
     >
       <Problem text={problem} />
       {agents?.length === 0 && (
-        <p class="empty">
-          No device has been seen yet. Start one with: npm run pi-agent -- --config agent.toml
-        </p>
+        <p class="empty">No device has been seen yet. 'Add a device' below shows the command for one.</p>
       )}
       <div class="cards">
         {agents?.map((agent) => (
           <AgentCard key={agent.id} agent={agent} session={session} />
         ))}
       </div>
+      {session.scopes?.includes("admin") && <Devices onJoined={reload} />}
     </Screen>
   );
 }

@@ -1,0 +1,145 @@
+/** `edgecall agent pair`: a code for keys. The device's own is made here and stays; again it keeps what is there. */
+import { existsSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { check, z } from "@edgecall/core/protocol/parse.ts";
+import { PublicKey } from "@edgecall/core/protocol/signing.ts";
+import { openIdentity, rememberGateway } from "@edgecall/pi-agent/identity.ts";
+import { readSettings } from "@edgecall/pi-agent/settings.ts";
+import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { makeUser, writeSettings } from "./install.ts";
+import { nameOfHost, newSettings } from "./new-settings.ts";
+import { placesBelow, USER } from "./places.ts";
+import { must } from "./programs.ts";
+import { needRoot } from "./root-only.ts";
+
+/** The service was started already; the broker and the bridge pass on that it is there within a moment. */
+const SEEN_WITHIN_MS = 90_000;
+/** The gateway takes 30 of these a minute from a network, and there may be other devices. */
+const LOOK_EVERY_MS = 4_000;
+const ANSWER_WITHIN_MS = 30_000;
+
+const Paired = z.object({
+  home: z.string(),
+  gateway_key: PublicKey,
+  broker: z.nullable(
+    z.object({ url: z.string(), username: z.optional(z.string()), password: z.optional(z.string()) }),
+  ),
+  online: z.boolean(),
+});
+type Paired = z.infer<typeof Paired>;
+const Refused = z.object({ error: z.object({ message: z.string() }) });
+
+export async function pair(call: CommandCall): Promise<number> {
+  const { text, flag, io } = call;
+  const gateway = needed(text("gateway"), "--gateway").replace(/\/+$/, "");
+  const code = needed(text("code"), "--code");
+  const folder = text("into");
+  if (folder === undefined) needRoot("pair");
+  const { settings, freshStateDir } = folder === undefined ? ofService() : below(resolve(folder));
+  const there = existsSync(settings)
+    ? readSettings(await readFile(settings, "utf8"), {
+        file: settings,
+        env: { STATE_DIRECTORY: freshStateDir },
+      })
+    : undefined;
+  const known = there?.settings.agentId;
+  const stateDir = there?.settings.stateDir ?? freshStateDir;
+  const given = ["id", "broker", "username", "password-file"].filter((name) => text(name) !== undefined);
+  // The same name once more is no change.
+  const changes = known === undefined ? [] : given.filter((name) => name !== "id" || text("id") !== known);
+  if (changes.length > 0) {
+    throw new UsageError(`--${changes.join(", --")}: ${settings} is there already; change it there`);
+  }
+  const agent = known ?? text("id") ?? nameOfHost();
+  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  const { publicKey, fingerprint } = await openIdentity(stateDir);
+  const ask = () => traded(gateway, { code, agent_id: agent, public_key: publicKey });
+
+  if (flag("wait")) {
+    if (!(await seenWithin(SEEN_WITHIN_MS, ask))) {
+      io.err(
+        `the gateway does not see '${agent}': is its broker the one of the home's bridge? sudo edgecall agent doctor\n`,
+      );
+      return EXIT.failed;
+    }
+    io.err(`the gateway sees '${agent}' online\n`);
+    return EXIT.ok;
+  }
+
+  // Before the code is used up: what cannot be written is said first.
+  const passwordFile = text("password-file");
+  const password = passwordFile === undefined ? undefined : (await readFile(passwordFile, "utf8")).trim();
+  const wanted = { id: agent, broker: text("broker"), username: text("username"), password };
+  const own = folder === undefined ? {} : { stateDir };
+  newSettings({ ...wanted, ...own });
+  const paired = await ask();
+  await rememberGateway(stateDir, paired.gateway_key);
+  if (known === undefined) {
+    const { broker } = paired;
+    const filled = {
+      id: agent,
+      broker: wanted.broker ?? broker?.url,
+      username: wanted.username ?? broker?.username,
+      password: wanted.password ?? broker?.password,
+    };
+    const source = newSettings({ ...filled, ...own });
+    if (folder === undefined) {
+      await makeUser(io.err);
+      await writeSettings(placesBelow("/"), source);
+    } else await writeWhole(settings, source);
+  }
+  if (folder === undefined) {
+    await makeUser(io.err);
+    await must("chown", "-R", `${USER}:${USER}`, stateDir);
+  }
+  io.err(`paired with home '${paired.home}' as '${agent}'; its key: ${fingerprint}\n`);
+  return EXIT.ok;
+}
+
+function ofService() {
+  const { settings, state } = placesBelow("/");
+  return { settings, freshStateDir: state };
+}
+
+function below(folder: string) {
+  return { settings: join(folder, "agent.toml"), freshStateDir: join(folder, "state") };
+}
+
+function needed(value: string | undefined, option: string): string {
+  if (value === undefined) throw new UsageError(`${option}: is needed`);
+  return value;
+}
+
+/** @throws in the gateway's words */
+async function traded(gateway: string, body: object): Promise<Paired> {
+  const url = `${gateway}/pair`;
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  }).catch((error: unknown) => {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new Error(`${url}: cannot be reached (${cause instanceof Error ? cause.message : String(cause)})`);
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (!response.ok) {
+    const refused = check(Refused, answer);
+    throw new Error(refused.ok ? refused.value.error.message : `${url}: ${response.status}`);
+  }
+  const paired = check(Paired, answer);
+  if (!paired.ok) throw new Error(`${url}: is no edgecall gateway (${paired.error})`);
+  return paired.value;
+}
+
+/** A gateway that is away for a moment, or asked too often, is asked again. */
+async function seenWithin(ms: number, ask: () => Promise<Paired>): Promise<boolean> {
+  for (const end = performance.now() + ms; performance.now() < end; await pause(LOOK_EVERY_MS)) {
+    const seen = await ask().catch(() => undefined);
+    if (seen?.online) return true;
+  }
+  return false;
+}

@@ -1,0 +1,108 @@
+/** Joining: codes for new devices (`/v1/pairings`, for administrators), and what devices ask for with one. */
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { fingerprint, PublicKey } from "@edgecall/core/protocol/signing.ts";
+import { type Context, Hono } from "hono";
+import { apiTokenRecords, HOME_ID } from "../auth.ts";
+import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { countAddress, countGuess } from "../limits/rates.ts";
+import { homeOf } from "../objects.ts";
+import { BrokerForDevice, CODE_END } from "./device-codes.ts";
+import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
+import type { Paired } from "./pairing-desk.ts";
+
+const AgentId = z
+  .string()
+  .check(z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"));
+const NewCode = z.strictObject({ agent: z.optional(AgentId), broker: z.optional(BrokerForDevice) });
+const Pairing = z.strictObject({
+  code: z.string().check(z.maxLength(100)),
+  agent_id: AgentId,
+  public_key: PublicKey,
+  name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
+});
+
+/** No token: a device has none yet. */
+export const joining = new Hono<App>();
+
+joining.get("/install.sh", serveInstaller);
+joining.get("/edgecall.cjs", serveProgram);
+
+/** A code for keys. Again with the same code and key it tells whether the device is online. */
+joining.post("/pair", async (c) => {
+  // Right or wrong, it counts as a guess; and what names no home of ours wakes no object.
+  await countAddress(c);
+  await countGuess(c);
+  const { code, agent_id: agent, public_key: publicKey, name = agent } = await readBody(c, Pairing);
+  const { home, end } = partsOf(code);
+  if (end === undefined || !apiTokenRecords(c.env).some((token) => token.home === home))
+    throw problem({ ok: false, problem: "wrong_code" });
+  const paired = await homeOf(c.env, home).pairDevice({ end, agent, publicKey, name });
+  if (!paired.ok) throw problem(paired);
+  const { gatewayPublicKey, broker, online } = paired;
+  return c.json({ home, agent_id: agent, gateway_key: gatewayPublicKey, broker, online });
+});
+
+/** Body: nothing but braces, or `agent` (its key may be replaced) and `broker` (what the device is told of it). */
+export async function makeCode(c: Context<App>): Promise<Response> {
+  const { home, name: by } = requireScope(c, "admin");
+  const { agent, broker } = await readBody(c, NewCode);
+  const made = await homeOf(c.env, home).makeDeviceCode({ agent, broker, by });
+  if (!made)
+    throw new HttpError(409, "too_many", "too many codes are open; the first of them expire in 10 minutes");
+  const code = `${home}-${made.end}`;
+  const name = agent === undefined ? "" : ` --name ${agent}`;
+  const command = `curl -fsS ${gatewayOrigin(c)}/install.sh | sudo sh -s -- ${code}${name}`;
+  return c.json({ code, command, expires_at: made.expiresAt });
+}
+
+/** What became of a code: `open`, `used` (with the agent, and whether it is online), `expired`. */
+export async function showCode(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const { home, end } = partsOf(pathName(c, "code", /^[A-Za-z0-9-]{1,100}$/, "a device's code"));
+  if (end === undefined || home !== token.home)
+    throw new HttpError(404, "not_found", "there is no such code");
+  const state = await homeOf(c.env, token.home).deviceCode(end);
+  const key =
+    state.state === "used"
+      ? (await homeOf(c.env, token.home).keys()).agents.find(({ agent }) => agent === state.agent)
+      : undefined;
+  return c.json({ ...state, ...(key && { fingerprint: await fingerprint(key.public_key) }) });
+}
+
+/** As a person may have typed it. */
+function partsOf(code: string): { home: string; end: string | undefined } {
+  const at = code.lastIndexOf("-");
+  const home = code.slice(0, Math.max(at, 0)).toLowerCase();
+  const end = code.slice(at + 1).toUpperCase();
+  return { home, end: HOME_ID.test(home) && CODE_END.test(end) ? end : undefined };
+}
+
+function problem(refused: Paired & { ok: false }): HttpError {
+  switch (refused.problem) {
+    case "wrong_code":
+      return new HttpError(
+        403,
+        "wrong_code",
+        "code: wrong, used or expired; the console's 'Add a device' makes a new one",
+      );
+    case "not_a_key":
+      return new HttpError(
+        400,
+        "not_a_key",
+        "public_key: expected an Ed25519 public key, 32 bytes as base64url",
+      );
+    case "has_a_key":
+      return new HttpError(
+        409,
+        "has_a_key",
+        "agent_id: another device has this name and a key; choose another with --name, or have the console make a code that replaces its key",
+      );
+    case "other_agent":
+      return new HttpError(
+        409,
+        "other_agent",
+        `agent_id: this code is for '${refused.agent}': --name ${refused.agent}`,
+      );
+  }
+}
