@@ -11,7 +11,11 @@ const SAFE_ORIGIN = /^https?:\/\/[A-Za-z0-9.:[\]-]+$/;
 
 /** Where devices reach this gateway: `PUBLIC_URL`, or where this request did. @throws HttpError 400 */
 export function gatewayOrigin(c: Context<App>): string {
-  const origin = readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
+  return plainOrigin(readSettings(c.env).publicUrl ?? new URL(c.req.url).origin);
+}
+
+/** @throws HttpError 400. workerd takes no such host, and other runtimes may. */
+export function plainOrigin(origin: string): string {
   if (SAFE_ORIGIN.test(origin)) return origin;
   throw new HttpError(400, "invalid_host", "Host: expected a plain host name");
 }
