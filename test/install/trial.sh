@@ -19,7 +19,7 @@ api() {
   curl -fsS -H "Authorization: Bearer $OWNER" -H 'Content-Type: application/json' "$@" "$GATEWAY$path"
 }
 until_true() {
-  for _ in $(seq 1 600); do
+  for _ in $(seq 1 200); do
     "$@" > /dev/null 2>&1 && return 0
     sleep 0.1
   done
@@ -45,9 +45,12 @@ gone() { systemctl stop "$1"; systemctl reset-failed "$1" 2> /dev/null; return 0
 . /trial.env
 export OWNER
 broker
-start model /opt/node/bin/node local/stand-in/main.ts
 gateway
 step gateway until_true curl -fsS "$GATEWAY/healthz"
+if ! curl -fsS "$GATEWAY/healthz" > /dev/null; then
+  journalctl --no-pager -o cat -n 40 -u gateway
+  exit 1
+fi
 bridge
 BROKER='{"broker":{"url":"mqtt://127.0.0.1:1883"}}'
 
