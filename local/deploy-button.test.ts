@@ -16,8 +16,10 @@ test("the deploy button's folder stands alone: wrangler takes it, with everythin
   expect(readdirSync(join(dir, "public")).sort()).toEqual([
     "console.css",
     "console.js",
+    "edgecall.cjs",
     "icon.svg",
     "index.html",
+    "install.sh",
   ]);
 
   // No node_modules above it: a module that is not in the file would be missed.

@@ -206,6 +206,15 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
     expect(violations).toEqual([]);
   });
 
+  test("Fleet: a code for a new device, as one command", async () => {
+    await screen("Fleet");
+    const devices = page.getByRole("region", { name: "Devices and their keys" });
+    await devices.getByRole("button", { name: "Add a device" }).click();
+    await devices.getByText(/^curl -fsS \S+\/install\.sh \| sudo sh -s -- a-[A-Z2-9]{12}$/).waitFor();
+    await devices.getByText("Waiting for the device").waitFor();
+    await devices.getByRole("button", { name: "Revoke the key of pi" }).waitFor();
+  });
+
   test("Setup: a stranger of a chat app waits there, and is let in with a role", async () => {
     await fetch(`${stack.gateway.url}/webhooks/telegram/family`, {
       method: "POST",

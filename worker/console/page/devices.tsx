@@ -128,7 +128,7 @@ function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
           <button
             type="button"
             class="small"
-            aria-label={`New code for ${agent}`}
+            aria-label={`Replace the key of ${agent}`}
             onClick={() => void replace(agent)}
           >
             Replace
@@ -138,7 +138,7 @@ function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
               type="button"
               class="small bad"
               aria-label={
-                asked === agent ? `Really revoke the key of ${agent}` : `Revoke the key of ${agent}`
+                asked === agent ? `Really revoke? The key of ${agent}` : `Revoke the key of ${agent}`
               }
               onClick={() => (asked === agent ? void revoke(agent) : setAsked(agent))}
             >
