@@ -10,6 +10,7 @@ import { CONVERSATION_V2, HOME_V2 } from "./fixtures/v2.ts";
 import { CONVERSATION_V3, HOME_V3 } from "./fixtures/v3.ts";
 import { CONVERSATION_V4, HOME_V4 } from "./fixtures/v4.ts";
 import { HOME_V8 } from "./fixtures/v8.ts";
+import { HOME_V9 } from "./fixtures/v9.ts";
 import { GatewayKey } from "./gateway-key.ts";
 import { HOME_MIGRATIONS } from "./home-schema.ts";
 import { Ledger } from "./ledger.ts";
@@ -24,6 +25,7 @@ const KEPT = [
   { version: 4, conversation: CONVERSATION_V4, home: HOME_V4 },
   // A conversation has the tables of version 4 still.
   { version: 8, conversation: CONVERSATION_V4, home: HOME_V8 },
+  { version: 9, conversation: CONVERSATION_V4, home: HOME_V9 },
 ];
 
 /** An object whose disk holds a fixture, migrated by today's code. */

@@ -85,3 +85,21 @@ test("settled calls are forgotten after two days, and looked for once an hour", 
     expect(home.ledger.get(young)).toBeUndefined();
   });
 });
+
+test("a code for a device that has expired is forgotten, with what it held of the broker", async () => {
+  const stub = env.HOME.getByName(crypto.randomUUID());
+  await runInDurableObject(stub, async (_, ctx) => {
+    const now = Date.now();
+    for (const [finder, expires] of [
+      ["old", now],
+      ["new", now + 1],
+    ])
+      ctx.storage.sql.exec(
+        "INSERT INTO device_code (finder, secret_hash, broker, made_by, expires_at) VALUES (?, 'h', '{}', 'anna', ?)",
+        finder,
+        expires,
+      );
+    tidy(homeOf(ctx), now);
+    expect(ctx.storage.sql.exec("SELECT finder FROM device_code").toArray()).toEqual([{ finder: "new" }]);
+  });
+});

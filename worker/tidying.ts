@@ -1,5 +1,6 @@
-/** What Home forgets, by an alarm that runs anyway: calls and questions that are over, agents that are gone. */
+/** What Home forgets, by an alarm that runs anyway: calls, questions and codes that are over, agents that are gone. */
 import type { HomeContext } from "./home-context.ts";
+import { forgetExpiredCodes } from "./pairing/device-codes.ts";
 import { SettingsError, settingsOrError } from "./settings.ts";
 
 /** Each time reads every row of the ledger, which keeps two days of calls; an alarm runs for nearly each of them. */
@@ -13,6 +14,7 @@ export function tidy({ ctx, env, ledger, questions, agents }: HomeContext, now: 
   if (due.length === 0) return false;
   ledger.prune(now);
   questions.prune(now);
+  forgetExpiredCodes(ctx.storage.sql, now);
   const settings = settingsOrError(env);
   // Who is to be forgotten is not known while the settings are wrong.
   if (settings instanceof SettingsError) return true;

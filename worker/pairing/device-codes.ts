@@ -63,6 +63,11 @@ export type ShownCode = {
 /** For whoever made it. */
 export type CodeState = { state: "open" | "expired" } | { state: "used"; agent: string };
 
+/** A code may hold what a device is told of its broker, a password too: it stays no longer than it has to. */
+export function forgetExpiredCodes(sql: SqlStorage, now: number): void {
+  sql.exec("DELETE FROM device_code WHERE expires_at <= ?", now);
+}
+
 export class DeviceCodes {
   readonly #sql: SqlStorage;
 
@@ -77,7 +82,7 @@ export class DeviceCodes {
   ): Promise<{ end: string; expiresAt: number } | undefined> {
     const end = randomText(FINDER_LENGTH + SECRET_LENGTH);
     const hash = await hashOf(end);
-    this.#sql.exec("DELETE FROM device_code WHERE expires_at <= ?", now);
+    forgetExpiredCodes(this.#sql, now);
     const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM device_code").one();
     if (count >= OPEN_MAX) return undefined;
     const expiresAt = now + KEEP_MS;
