@@ -1,4 +1,5 @@
 /** What the gateway's routes answer with, as far as the page looks at it (docs/protocol.md). */
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
 
 export type Session = {
   signed_in: boolean;
@@ -12,21 +13,8 @@ export type Session = {
 /** `id`: at `/v1/media/{id}`. A command's report may have a small picture in itself: `data`, in base64. */
 export type Media = { id?: string; data?: string; media_type: string; bytes: number };
 
-export type Call = {
-  id: string;
-  name: string;
-  agent?: string;
-  action?: string;
-  query?: string;
-  args?: Record<string, unknown>;
-  status: "pending" | "success" | "error";
-  error_type?: string;
-  error?: string;
-  result?: string;
-  elapsed_ms?: number;
-  media?: Media[];
-  calls?: Call[];
-};
+/** As the gateway words it, and a command's report too. */
+export type Call = Omit<CallRecord, "media" | "calls"> & { media?: Media[]; calls?: Call[] };
 
 export type Question = {
   id: string;
