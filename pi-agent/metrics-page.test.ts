@@ -1,8 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { sampleOf } from "@edgecall/core/metrics/sample-of.ts";
 import { afterEach, expect, test } from "vitest";
 import { hasPromtool, promtoolSays } from "../core/testkit/prometheus.ts";
+import { sampleOf } from "../test/sample-of.ts";
 import { until } from "../test/wait.ts";
 import { type House, house, rules } from "./testing/house.ts";
 

@@ -3,19 +3,13 @@ import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type Genome, leavesEnabled } from "./genome.ts";
 import type { Profile } from "./profile.ts";
-import { NO_SKILLS, type SkillSet, type SkillTool, withoutSkills } from "./skills/load-skills.ts";
+import { type SkillSet, type SkillTool, withoutSkills } from "./skills/load-skills.ts";
 import type { Skipped } from "./skills/skill-file.ts";
 import type { Skills } from "./skills/skills.ts";
 import { withSkills } from "./skills/skills.ts";
 
 /** What is asked of the skills; they change while the agent runs. */
 export type SkillSource = Pick<Skills, "current" | "look" | "onChange">;
-
-export const NO_SKILL_SOURCE: SkillSource = {
-  current: NO_SKILLS,
-  look: async () => NO_SKILLS,
-  onChange: () => () => {},
-};
 
 const DISABLED = "disabled by this agent's genome";
 

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { sampleOf } from "@edgecall/core/metrics/sample-of.ts";
 import { beforeEach, describe, expect, test } from "vitest";
+import { sampleOf } from "../test/sample-of.ts";
 import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";

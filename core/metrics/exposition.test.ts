@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { sampleOf } from "../../test/sample-of.ts";
 import { hasPromtool, promtoolSays } from "../testkit/prometheus.ts";
 import { exposition } from "./exposition.ts";
 import { newHistogram, observe } from "./histogram.ts";
-import { sampleOf } from "./sample-of.ts";
 import { callFamilies, countCall, countTurn, newCallCounts, newTurnCounts, turnFamilies } from "./tally.ts";
 
 test("a page, word for word", () => {

@@ -11,8 +11,9 @@ import { until } from "../../test/wait.ts";
 import { type Agent, type AgentOptions, startAgent } from "../agent.ts";
 import { localFiles } from "../env/local-files.ts";
 import type { Log } from "../log.ts";
-import { NO_SKILL_SOURCE } from "../offer.ts";
+import type { SkillSource } from "../offer.ts";
 import { readSettings, type Settings } from "../settings.ts";
+import { NO_SKILLS } from "../skills/load-skills.ts";
 import type { Later, Toolbox } from "../toolbox.ts";
 import { kernelTools } from "../tools/all.ts";
 import { read } from "../tools/read.ts";
@@ -142,6 +143,12 @@ export function testSettings(port: number, more: Partial<Settings> & { folder?: 
   const source = `agent_id = "eye"\n[mqtt]\nurl = "mqtt://127.0.0.1:${port}"`;
   return { ...readSettings(source, { file: join(folder, "agent.toml") }).settings, ...rest };
 }
+
+const NO_SKILL_SOURCE: SkillSource = {
+  current: NO_SKILLS,
+  look: async () => NO_SKILLS,
+  onChange: () => () => {},
+};
 
 /** The tools that need no other program: what most tests ask of an agent, without its probes at each start. */
 export async function simpleToolbox(

@@ -1,4 +1,4 @@
-/** Reads one figure from a page of Prometheus' format: for tests, and for who shows a few of them to a person. */
+/** Reads one figure from a page of Prometheus' format. */
 
 /** @param left the sample's whole left side, as it stands on the page */
 export function sampleOf(page: string, left: string): number | undefined {
