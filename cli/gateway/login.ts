@@ -37,9 +37,10 @@ async function readToken(person: boolean, env: CommandCall["env"]): Promise<stri
 }
 
 function askUnseen(): Promise<string> {
-  process.stderr.write("token (it is not shown): ");
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  // Asked only now: until the reader has it the terminal shows what is typed, and a paste is quick.
+  process.stderr.write("token (it is not shown): ");
   return new Promise((resolve, reject) => {
     const end = () => {
       process.stderr.write("\n");
