@@ -8,32 +8,32 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import { Alarm } from "./alarm.ts";
-import type { AskedOfPerson } from "./asking.ts";
 import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
-import { CallStep } from "./call-step.ts";
 import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
 import type { ShownQuestion } from "./channels/question-words.ts";
-import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
-import { Driver } from "./driver.ts";
+import { Alarm } from "./conversation/alarm.ts";
+import { CallStep } from "./conversation/call-step.ts";
+import { Driver } from "./conversation/driver.ts";
+import { FromHome } from "./conversation/from-home.ts";
+import { type KeptMedia, type MediaLimits, MediaStore, type NewMedia } from "./conversation/media.ts";
+import { ModelStep } from "./conversation/model-step.ts";
+import { isOneShot, oneShotEnds } from "./conversation/one-shot.ts";
+import { CONVERSATION_MIGRATIONS } from "./conversation/schema.ts";
+import { Transcript } from "./conversation/transcript.ts";
+import type { NewTurn, Turn } from "./conversation/transcript-rows.ts";
+import { TurnTeller } from "./conversation/turn-teller.ts";
+import type { TurnResult } from "./conversation/turn-view.ts";
+import { cancelledAnswer } from "./conversation/turn-words.ts";
 import type { Env } from "./env.ts";
-import { FromHome } from "./from-home.ts";
+import type { AskedOfPerson } from "./home/asking.ts";
 import type { Plan } from "./home.ts";
 import { logError, logInfo } from "./log.ts";
-import { type KeptMedia, type MediaLimits, MediaStore, type NewMedia } from "./media.ts";
 import { isBlank, migrate } from "./migrate.ts";
-import { ModelStep } from "./model-step.ts";
+import { modelFetch } from "./models/workers-ai.ts";
 import { homeOf } from "./objects.ts";
-import { isOneShot, oneShotEnds } from "./one-shot.ts";
 import { SettingsError, settingsOrError } from "./settings.ts";
 import { gatewayTools } from "./tools/registry.ts";
-import { Transcript } from "./transcript.ts";
-import type { NewTurn, Turn } from "./transcript-rows.ts";
-import { TurnTeller } from "./turn-teller.ts";
-import type { TurnResult } from "./turn-view.ts";
-import { cancelledAnswer } from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
-import { modelFetch } from "./workers-ai.ts";
 
 /** While the settings cannot be read. */
 const DEFAULT_MEDIA_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };

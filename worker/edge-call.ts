@@ -10,7 +10,7 @@ import { textOf } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
-import { ago, type Roster, type RosterAgent } from "./roster.ts";
+import { ago, type Roster, type RosterAgent } from "./home/roster.ts";
 
 export const EDGE_CALL = "edge_call";
 

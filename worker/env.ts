@@ -3,10 +3,10 @@ import type { AccessVariables } from "./console/access.ts";
 import type { PageFiles } from "./console/page-files.ts";
 import type { LimitVariables } from "./limits/settings.ts";
 import type { McpVariables } from "./mcp/settings.ts";
+import type { WorkersAi } from "./models/workers-ai.ts";
 import type { RelayVariables } from "./relay/settings.ts";
 import type { Web } from "./tools/registry.ts";
 import type { ToolVariables } from "./tools/settings.ts";
-import type { WorkersAi } from "./workers-ai.ts";
 
 /** Bindings, variables and secrets of the Worker; settings.ts gives the variables their meaning and defaults. */
 export interface Env

@@ -14,15 +14,7 @@ import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
-import { AgentKeys, type KeyGrant, type NewKey } from "./agent-keys.ts";
-import { Agents, type AgentView } from "./agents.ts";
-import { Asking } from "./asking.ts";
-import { Audit, type AuditQuery, GATEWAY_AGENT } from "./audit.ts";
 import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
-import { BackupList } from "./backup-list.ts";
-import { BridgeDesk } from "./bridge-desk.ts";
-import { BridgeSocket } from "./bridge-socket.ts";
-import { tellNews, watcherTags } from "./call-watchers.ts";
 import { type KeptConnection, KeptConnections } from "./channels/kept-connections.ts";
 import {
   type AdmittedSender,
@@ -33,29 +25,42 @@ import {
   type Stranger,
 } from "./channels/pairing.ts";
 import type { Connection, Role } from "./channels/settings.ts";
-import { ConversationList, type ListedConversation, type Listing, type Place } from "./conversation-list.ts";
-import { Dispatcher } from "./dispatcher.ts";
+import { countsDays } from "./conversation/model-step.ts";
 import type { CallTarget } from "./edge-call.ts";
 import type { Env } from "./env.ts";
-import { GatewayKey } from "./gateway-key.ts";
-import { tellOutcome } from "./handover.ts";
-import type { HomeContext } from "./home-context.ts";
-import { homePage } from "./home-metrics.ts";
-import { HOME_MIGRATIONS } from "./home-schema.ts";
-import { type HomeStatus, statusOf } from "./home-status.ts";
-import { type CommandRequest, Intake, type SubmitReply, type SubmitRequest } from "./intake.ts";
-import { type Enrolled, type HomeKeys, KeyDesk } from "./key-desk.ts";
-import { Ledger, type SettledOutcome } from "./ledger.ts";
+import { AgentKeys, type KeyGrant, type NewKey } from "./home/agent-keys.ts";
+import { Agents, type AgentView } from "./home/agents.ts";
+import { Asking } from "./home/asking.ts";
+import { Audit, type AuditQuery, GATEWAY_AGENT } from "./home/audit.ts";
+import { BackupList } from "./home/backup-list.ts";
+import { BridgeDesk } from "./home/bridge-desk.ts";
+import { BridgeSocket } from "./home/bridge-socket.ts";
+import { tellNews, watcherTags } from "./home/call-watchers.ts";
+import type { HomeContext } from "./home/context.ts";
+import {
+  ConversationList,
+  type ListedConversation,
+  type Listing,
+  type Place,
+} from "./home/conversation-list.ts";
+import { Dispatcher } from "./home/dispatcher.ts";
+import { GatewayKey } from "./home/gateway-key.ts";
+import { tellOutcome } from "./home/handover.ts";
+import { type CommandRequest, Intake, type SubmitReply, type SubmitRequest } from "./home/intake.ts";
+import { type Enrolled, type HomeKeys, KeyDesk } from "./home/key-desk.ts";
+import { Ledger, type SettledOutcome } from "./home/ledger.ts";
+import { homePage } from "./home/metrics.ts";
+import { type Answered, type Question, Questions } from "./home/questions.ts";
+import type { Roster } from "./home/roster.ts";
+import { HOME_MIGRATIONS } from "./home/schema.ts";
+import { type DayUsage, type ModelUsage, Spending } from "./home/spending.ts";
+import { type HomeStatus, statusOf } from "./home/status.ts";
+import { Tallies, type ToldTurn } from "./home/tallies.ts";
 import { migrate } from "./migrate.ts";
-import { countsDays } from "./model-step.ts";
 import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
 import { type Paired, PairingDesk, type PairRequest } from "./pairing/pairing-desk.ts";
-import { type Answered, type Question, Questions } from "./questions.ts";
 import { type Admission, admitToRelay } from "./relay/admission.ts";
-import type { Roster } from "./roster.ts";
 import { readSettings } from "./settings.ts";
-import { type DayUsage, type ModelUsage, Spending } from "./spending.ts";
-import { Tallies, type ToldTurn } from "./tallies.ts";
 import { closeQuietly } from "./waiters.ts";
 
 export type Plan = { roster: Roster; health: ModelHealth; day: Spent; told: BudgetKey[] };

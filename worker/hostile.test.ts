@@ -4,8 +4,8 @@ import { script } from "../test/scripted-model.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, say, TestBridge } from "../test/workerd.ts";
 import { edgeCallDefinition } from "./edge-call.ts";
-import { outcomeOf } from "./outcome.ts";
-import { oneLine } from "./roster.ts";
+import { outcomeOf } from "./home/outcome.ts";
+import { oneLine } from "./home/roster.ts";
 
 /** Bounded, so that the suite stays quick; a failure prints its seed and path. */
 const RUNS = 200;

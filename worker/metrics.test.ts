@@ -6,7 +6,7 @@ import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, SIREN, say, TestBridge } from "../test/workerd.ts";
-import { Tallies } from "./tallies.ts";
+import { Tallies } from "./home/tallies.ts";
 
 const scrape = (token: string = TOKENS.scraper) => ask("/metrics", { token });
 

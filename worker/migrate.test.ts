@@ -1,21 +1,21 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { AgentKeys } from "./agent-keys.ts";
-import { Agents } from "./agents.ts";
 import { Pairings } from "./channels/pairing.ts";
-import { CONVERSATION_MIGRATIONS } from "./conversation-schema.ts";
+import { CONVERSATION_MIGRATIONS } from "./conversation/schema.ts";
+import { Transcript } from "./conversation/transcript.ts";
 import { CONVERSATION_V1, HOME_V1 } from "./fixtures/v1.ts";
 import { CONVERSATION_V2, HOME_V2 } from "./fixtures/v2.ts";
 import { CONVERSATION_V3, HOME_V3 } from "./fixtures/v3.ts";
 import { CONVERSATION_V4, HOME_V4 } from "./fixtures/v4.ts";
 import { HOME_V8 } from "./fixtures/v8.ts";
 import { HOME_V9 } from "./fixtures/v9.ts";
-import { GatewayKey } from "./gateway-key.ts";
-import { HOME_MIGRATIONS } from "./home-schema.ts";
-import { Ledger } from "./ledger.ts";
+import { AgentKeys } from "./home/agent-keys.ts";
+import { Agents } from "./home/agents.ts";
+import { GatewayKey } from "./home/gateway-key.ts";
+import { Ledger } from "./home/ledger.ts";
+import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { type Migration, migrate } from "./migrate.ts";
-import { Transcript } from "./transcript.ts";
 
 /** Every schema that shipped, with rows of its time. */
 const KEPT = [

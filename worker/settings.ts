@@ -5,12 +5,12 @@ import { readModelList } from "@edgecall/core/loop/model-list.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { MediaLimits } from "./conversation/media.ts";
 import type { Env } from "./env.ts";
-import type { MediaLimits } from "./media.ts";
-import { type Prices, readPrices } from "./prices.ts";
+import { type Prices, readPrices } from "./models/prices.ts";
+import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "./models/workers-ai.ts";
 import { type RelaySettings, readRelaySettings } from "./relay/settings.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./tools/settings.ts";
-import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "./workers-ai.ts";
 
 export type Settings = {
   /** In the order in which they stand in for one another; empty when none is configured. */

@@ -11,8 +11,8 @@ import {
 } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { AuthSettingsError } from "./auth.ts";
+import { base64Url, mediaId } from "./conversation/media.ts";
 import type { Env } from "./env.ts";
-import { base64Url, mediaId } from "./media.ts";
 
 /** An agent begins at once; a slow line gets its time from `fetch`. */
 const TOKEN_LIFE_MS = 5 * 60_000;

@@ -2,7 +2,7 @@
  * Clients that wait for a turn, each a WebSocket from the Worker that the object accepted with the
  * hibernation API: the object sleeps while they wait, and nothing is billed.
  */
-import type { TurnEvent } from "./turn-view.ts";
+import type { TurnEvent } from "./conversation/turn-view.ts";
 
 export class Waiters {
   readonly #ctx: DurableObjectState;

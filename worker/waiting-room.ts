@@ -3,9 +3,10 @@
  * the Conversation, and attaches again where it left off when that socket closes early (a deploy, an
  * eviction, a crash). Wall time of a Worker costs nothing; time of an object does.
  */
+
+import type { TurnEvent, TurnResult } from "./conversation/turn-view.ts";
 import type { Env } from "./env.ts";
 import { conversationOf } from "./objects.ts";
-import type { TurnEvent, TurnResult } from "./turn-view.ts";
 
 /** A JSON caller gets its answer, or after this long the turn's address to look at. */
 export const JSON_PATIENCE_MS = 25_000;

@@ -49,7 +49,7 @@ test("many calls share a connection, more at once than a server lets one have; c
   await until(() => mastersOf(sshd.key).length === 0, { what: "the master ends" });
 }, 20_000);
 
-/** The rest of the group is about an agent and the gateway: worker/remote-cases.test.ts. */
+/** The rest of the group is about an agent and the gateway: worker/conversation/remote-cases.test.ts. */
 test("remote/cancel-confirmed, remote/transport-shorter-than-command", async () => {
   expect(casesOf("remote").map(({ id }) => id)).toContain("remote/cancel-confirmed");
   const far = ssh(options);

@@ -2,9 +2,10 @@
  * Who may speak over a connection, and what is in reach then. This file decides all of it, so that it can be
  * reviewed alone. Closed by default: allowed is who stands in the settings, or whom an owner let in by a code.
  */
+
+import type { Limits } from "../conversation/transcript-rows.ts";
 import type { Env } from "../env.ts";
 import { homeOf } from "../objects.ts";
-import type { Limits } from "../transcript-rows.ts";
 import type { Incoming } from "./channel.ts";
 import { tellOwners } from "./knock.ts";
 import type { Connection, Role } from "./settings.ts";

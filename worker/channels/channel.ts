@@ -4,7 +4,7 @@
  * `read` runs in the Worker and decides, on the raw body, whether the platform sent it; the rest runs in the
  * Conversation, where answers go out from rows.
  */
-import type { KeptMedia } from "../media.ts";
+import type { KeptMedia } from "../conversation/media.ts";
 import type { Connection } from "./settings.ts";
 
 /** Where an answer goes. JSON, kept in rows; `connection` names the settings' entry, never a secret. */

@@ -1,9 +1,9 @@
 /** `/v1/connections`: chat apps that are connected, and connecting one. For administrators; no secret ever leaves here. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type Context, Hono } from "hono";
+import { base64Url } from "../conversation/media.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { logInfo } from "../log.ts";
-import { base64Url } from "../media.ts";
 import { homeOf } from "../objects.ts";
 import { readSettings } from "../settings.ts";
 import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "./connections.ts";

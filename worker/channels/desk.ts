@@ -2,12 +2,12 @@
 
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
+import { filesOf, type MediaStore, mediaId, newMedia } from "../conversation/media.ts";
+import type { Transcript } from "../conversation/transcript.ts";
+import type { NewTurn, Origin, StoredCall, Turn } from "../conversation/transcript-rows.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
-import { filesOf, type MediaStore, mediaId, newMedia } from "../media.ts";
 import type { HomeStub } from "../objects.ts";
-import type { Transcript } from "../transcript.ts";
-import type { NewTurn, Origin, StoredCall, Turn } from "../transcript-rows.ts";
 import { channelOf } from "./all.ts";
 import type { Address, PictureRef } from "./channel.ts";
 import { agentsWords, type Command, HELP, statusWords } from "./commands.ts";

@@ -4,7 +4,7 @@
  * over id, time and body. What goes to the callback is signed in the same way, whichever of the two it is.
  */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { toBase64 } from "../media.ts";
+import { toBase64 } from "../conversation/media.ts";
 import type { Act, Channel, Incoming, Line, RawRequest, Received } from "./channel.ts";
 import { PlatformError, send } from "./platform.ts";
 import type { GenericConnection } from "./settings.ts";

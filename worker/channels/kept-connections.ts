@@ -4,7 +4,7 @@
  * safe as the object's storage. A secret leaves by `find` alone, for the channel that speaks with it.
  */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import { base64Url } from "../media.ts";
+import { base64Url } from "../conversation/media.ts";
 import { SettingsError } from "../settings.ts";
 import { fromBase64Url, utf8 } from "../uploads.ts";
 import { type Connection, readConnection } from "./settings.ts";

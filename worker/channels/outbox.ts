@@ -3,9 +3,10 @@
  * beside the driver of turns; before it waits it sets the alarm, so a crash costs a pause and no message. A message
  * may arrive twice (the platform took it, and we did not hear so); where a platform drops repeats, it is told how.
  */
+
+import type { KeptMedia } from "../conversation/media.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
-import type { KeptMedia } from "../media.ts";
 import { channelOf } from "./all.ts";
 import type { Address, Attachment, Channel, Line } from "./channel.ts";
 import { connectionOf } from "./connections.ts";

@@ -1,6 +1,7 @@
 /** A question or an approval in a chat: its words, its buttons, and what became of it. */
-import { CLOSED, EXPIRED } from "../questions.ts";
-import type { TurnQuestion } from "../transcript-rows.ts";
+
+import type { TurnQuestion } from "../conversation/transcript-rows.ts";
+import { CLOSED, EXPIRED } from "../home/questions.ts";
 import { type Button, buttonData } from "./channel.ts";
 
 export type ShownQuestion = TurnQuestion;

@@ -8,9 +8,9 @@
  */
 import type { Context } from "hono";
 import { type ApiToken, apiTokenRecords } from "../auth.ts";
+import { base64Url } from "../conversation/media.ts";
 import type { Env } from "../env.ts";
 import { type App, HttpError } from "../http.ts";
-import { base64Url } from "../media.ts";
 import { readSettings } from "../settings.ts";
 import { fromBase64Url, macKey, utf8 } from "../uploads.ts";
 

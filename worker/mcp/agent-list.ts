@@ -1,7 +1,7 @@
 /** What edge_list answers, in JSON: facts of ours, and the devices' own words as bounded text. */
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import type { CallTarget } from "../edge-call.ts";
-import { ago, oneLine } from "../roster.ts";
+import { ago, oneLine } from "../home/roster.ts";
 
 /** Of one answer: more would push a model's conversation out of its context. */
 const LIST_MAX_CHARS = 40_000;

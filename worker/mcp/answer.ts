@@ -1,10 +1,10 @@
 /** What became of a call, as an MCP client takes it: text, pictures, links to files, and words on what comes next. */
 import { isPicture, type Media, type StoredMedia } from "@edgecall/core/protocol/media.ts";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
-import type { AskedQuestion } from "../call-watchers.ts";
+import { conversationOfMedia, toBase64 } from "../conversation/media.ts";
 import type { Env } from "../env.ts";
-import type { SettledOutcome } from "../ledger.ts";
-import { conversationOfMedia, toBase64 } from "../media.ts";
+import type { AskedQuestion } from "../home/call-watchers.ts";
+import type { SettledOutcome } from "../home/ledger.ts";
 import { conversationOf } from "../objects.ts";
 import type { CallEnd } from "./device-call.ts";
 import { EDGE_RESULT } from "./tools.ts";

@@ -1,6 +1,6 @@
 /** The id under which every ledger on the way knows a call. */
 import type { ApiToken } from "../auth.ts";
-import { sha256Hex } from "../media.ts";
+import { sha256Hex } from "../conversation/media.ts";
 
 const KEY_MAX = 200;
 

@@ -4,10 +4,10 @@
  */
 
 import type { ApiToken } from "../auth.ts";
-import type { AskedQuestion, CallNews } from "../call-watchers.ts";
 import type { EdgeCallArgs } from "../edge-call.ts";
 import type { Env } from "../env.ts";
-import type { SettledOutcome } from "../ledger.ts";
+import type { AskedQuestion, CallNews } from "../home/call-watchers.ts";
+import type { SettledOutcome } from "../home/ledger.ts";
 import { homeOf } from "../objects.ts";
 import { roomMessages } from "../waiting-room.ts";
 

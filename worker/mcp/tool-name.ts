@@ -1,5 +1,5 @@
 /** Names of the tools that stand for one action of one agent. */
-import { sha256Hex } from "../media.ts";
+import { sha256Hex } from "../conversation/media.ts";
 
 /** Of a tool's name, for every client and model that we know of: `[A-Za-z0-9_-]`. */
 export const TOOL_NAME_MAX = 64;

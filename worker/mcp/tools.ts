@@ -4,7 +4,7 @@ import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import { type CallTarget, EDGE_CALL, edgeCallDefinition } from "../edge-call.ts";
-import { oneLine } from "../roster.ts";
+import { oneLine } from "../home/roster.ts";
 import { toolName } from "./tool-name.ts";
 
 export const EDGE_LIST = "edge_list";

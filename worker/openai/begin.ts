@@ -1,7 +1,7 @@
 /** From what a client asked to a turn: a new one, or the one that its first try began. */
 import type { Context } from "hono";
 import type { ApiToken } from "../auth.ts";
-import type { Brought } from "../brought.ts";
+import type { Brought } from "../conversation/brought.ts";
 import { type App, HttpError } from "../http.ts";
 import { type ConversationStub, conversationOf } from "../objects.ts";
 import type { Place } from "./conversation-key.ts";

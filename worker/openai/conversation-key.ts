@@ -4,8 +4,8 @@
  */
 import type { Context } from "hono";
 import type { ApiToken } from "../auth.ts";
+import { base64Url, sha256Hex } from "../conversation/media.ts";
 import { type App, HttpError } from "../http.ts";
-import { base64Url, sha256Hex } from "../media.ts";
 import { utf8 } from "../uploads.ts";
 
 /** With the token's tag before it, it still fits an object's id (128 characters). */

@@ -6,9 +6,9 @@ import { script } from "../../test/scripted-model.ts";
 import { until } from "../../test/wait.ts";
 import { ask } from "../../test/workerd.ts";
 import type { ApiToken } from "../auth.ts";
-import { mediaId, newMedia } from "../media.ts";
-import { mediaLink } from "../media-links.ts";
+import { mediaId, newMedia } from "../conversation/media.ts";
 import { conversationOf } from "../objects.ts";
+import { mediaLink } from "../routes/media-links.ts";
 import { oncePlace } from "./conversation-key.ts";
 
 const HOUR_MS = 3_600_000;

@@ -2,8 +2,8 @@
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { isPicture } from "@edgecall/core/protocol/media.ts";
 import type { Env } from "../env.ts";
-import { mediaLink } from "../media-links.ts";
-import { oneLine } from "../roster.ts";
+import { oneLine } from "../home/roster.ts";
+import { mediaLink } from "../routes/media-links.ts";
 
 /** More than anybody looks at in an answer. */
 const MAX_SHOWN = 16;

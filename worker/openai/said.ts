@@ -1,8 +1,8 @@
 /** What a client sent of a conversation, sorted: instructions, what was said before, and what is said now. */
 import { MAX_PICTURES } from "@edgecall/core/loop/messages.ts";
-import type { BroughtEntry } from "../brought.ts";
+import type { BroughtEntry } from "../conversation/brought.ts";
+import { mediaId, type NewMedia, separateImages } from "../conversation/media.ts";
 import { HttpError } from "../http.ts";
-import { mediaId, type NewMedia, separateImages } from "../media.ts";
 
 /** As much as a model of a home is good for; the documents of a chat page come within it. */
 const TEXT_MAX_CHARS = 100_000;

@@ -1,7 +1,7 @@
 /** What the devices do, in lines beside the answer. Their text is a stranger's: one line, bounded. */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
-import { oneLine } from "../roster.ts";
-import type { TurnQuestion } from "../transcript-rows.ts";
+import type { TurnQuestion } from "../conversation/transcript-rows.ts";
+import { oneLine } from "../home/roster.ts";
 
 const ASKED_MAX_CHARS = 60;
 const ERROR_MAX_CHARS = 160;

@@ -1,6 +1,6 @@
 /** A device shows its code: what it gets for it. */
-import type { NewKey } from "../agent-keys.ts";
-import type { KeyDesk } from "../key-desk.ts";
+import type { NewKey } from "../home/agent-keys.ts";
+import type { KeyDesk } from "../home/key-desk.ts";
 import type { BrokerForDevice, CodeState, DeviceCodes, NewCode } from "./device-codes.ts";
 
 /** @property end of the code, after its home */

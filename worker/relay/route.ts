@@ -13,9 +13,9 @@ import { HOME_ID } from "../auth.ts";
 import { type App, HttpError, pathName, readBody } from "../http.ts";
 import { shown } from "../limits/rates.ts";
 import { logError } from "../log.ts";
+import { modelFetch } from "../models/workers-ai.ts";
 import { homeOf } from "../objects.ts";
 import { readSettings, type Settings } from "../settings.ts";
-import { modelFetch } from "../workers-ai.ts";
 
 /** Whole answers are read up to here for their usage; a longer one is counted as reserved. */
 const COUNTED_MAX_CHARS = 4 * 1024 * 1024;

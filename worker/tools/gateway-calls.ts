@@ -12,9 +12,9 @@ import { faultResult, type Tool, type ToolResult, textOf } from "@edgecall/core/
 import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type RunEvent, runTool } from "@edgecall/core/tools/runner.ts";
-import { GATEWAY_AGENT } from "../audit.ts";
+import type { StoredCall, StoredEntry, Turn } from "../conversation/transcript-rows.ts";
+import { GATEWAY_AGENT } from "../home/audit.ts";
 import { logError, logInfo } from "../log.ts";
-import type { StoredCall, StoredEntry, Turn } from "../transcript-rows.ts";
 import { wasShown } from "./shown-address.ts";
 
 /** What the calls need of their conversation. */

@@ -1,0 +1,223 @@
+/**
+ * The step of a turn that has its calls made: which go out now, what each came to, and when to look again. It
+ * never waits for a device: calls are given to Home, and come back as results. The gateway's own tools run here
+ * (tools/gateway-calls.ts), and are waited for.
+ */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { checkEdgeCall, EDGE_CALL } from "../edge-call.ts";
+import { logError, logInfo } from "../log.ts";
+import type { HomeStub } from "../objects.ts";
+import type { Settings } from "../settings.ts";
+import { GatewayCalls } from "../tools/gateway-calls.ts";
+import { keysOf } from "../tools/settings.ts";
+import { comesTainted } from "./brought.ts";
+import type { Transcript } from "./transcript.ts";
+import type { StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
+import { cancelledOutcome } from "./turn-words.ts";
+
+/** How much later than Home a conversation looks after a call itself: Home's answer should win. */
+const DEADLINE_GRACE_MS = 10_000;
+/** Pause before Home is asked again after it failed (a deploy resets it for a moment). */
+export const HOME_RETRY_MS = 1_000;
+
+/** What the step needs of its conversation. */
+export type CallHost = {
+  transcript: Transcript;
+  /** `home/channel/id`. */
+  name(): string;
+  /** A new stub for each use. */
+  home(): HomeStub;
+  /** The gateway's own. */
+  tools(settings: Settings): ToolRegistry;
+  lease(): Promise<void>;
+  wakeBy(time: number): Promise<void>;
+  /** Whether somebody watches the turn. */
+  watched(turn: Turn): boolean;
+  /** A call of turn `n` was answered. */
+  settled(n: number): void;
+};
+
+export class CallStep {
+  readonly #host: CallHost;
+  readonly #gateway: GatewayCalls;
+  /**
+   * Calls that Home has, and by when it will have settled each (epoch ms). In memory only: an object that was
+   * rebuilt gives them to Home again, which recognises them, and a row less is written for each call.
+   */
+  readonly #out = new Map<string, { deadline: number; at: number }>();
+
+  constructor(host: CallHost) {
+    this.#host = host;
+    this.#gateway = new GatewayCalls({
+      countAttempt: (n) => host.transcript.countAttempt(n),
+      progressed: (n) => host.transcript.progressed(n),
+      settle: (callId, outcome) => void this.settle(callId, outcome),
+      name: () => host.name(),
+      record: async (callId, line) => await host.home().record(callId, line),
+    });
+  }
+
+  /** Puts calls out, at most `maxParallel` at once, and parks the turn until a result or a deadline. */
+  async take(turn: Turn, history: readonly StoredEntry[], settings: Settings): Promise<"on" | "parked"> {
+    const now = Date.now();
+    const open = openCalls(history.filter((entry) => entry.turn === turn.n));
+    const out = open.filter((call) => this.#out.has(call.id));
+    const overdue = out.filter((call) => this.#dueAt(call) <= now);
+    const room = Math.max(0, settings.limits.maxParallel - out.length);
+    const due = [...open.filter((call) => !this.#out.has(call.id)).slice(0, room), ...overdue];
+    if (due.length > 0) {
+      await this.#host.lease();
+      const { transcript } = this.#host;
+      const tainted = history.some(isTainted) || comesTainted(transcript, turn, isTainted);
+      const tools = this.#host.tools(settings);
+      const isOurs = (call: StoredCall) => tools.get(call.name) !== undefined;
+      const calls = due.filter(isOurs);
+      const others = due.filter((call) => !isOurs(call));
+      const [failed] = await Promise.all([
+        Promise.all(others.map((call) => this.#submit(turn, call, tainted, tools.list()))),
+        this.#gateway.run({ turn, calls, history, tools, tainted, secrets: keysOf(settings.tools) }),
+      ]);
+      const unreached = failed.filter((call) => call !== undefined);
+      if (unreached.length > 0) this.#homeFailed(turn, unreached);
+    }
+    const left = this.#open(turn);
+    // Something was settled on the spot: there is room for another call, or the batch is complete.
+    if (left.length < open.length) return "on";
+    const deadlines = left.filter((call) => this.#out.has(call.id)).map((call) => this.#dueAt(call));
+    const retryAt = this.#host.transcript.turn(turn.id)?.notBefore ?? 0;
+    if (retryAt > now) deadlines.push(retryAt);
+    // Home may be late itself: it is asked again, but not at once for ever.
+    await this.#host.wakeBy(Math.max(Math.min(...deadlines), now + HOME_RETRY_MS));
+    return "parked";
+  }
+
+  /** Answers a call; the first answer counts. @returns whether this was it */
+  settle(callId: string, outcome: Outcome): boolean {
+    const n = this.#host.transcript.settle(callId, outcome, this.#out.get(callId)?.at);
+    this.#out.delete(callId);
+    if (n !== undefined) this.#host.settled(n);
+    return n !== undefined;
+  }
+
+  /** Ends the calls of a turn, also those that the driver sends meanwhile. @returns how many a device may have run */
+  async cancel(turn: Turn): Promise<number> {
+    const sent = new Set<string>();
+    const stopped = new Set<string>();
+    const open = (which: (call: StoredCall) => boolean) =>
+      this.#open(turn)
+        .filter(which)
+        .map((call) => call.id);
+    this.#gateway.cancel(open(() => true));
+    const unstopped = () => open((call) => call.name === EDGE_CALL && !stopped.has(call.id));
+    for (let ids = unstopped(); ids.length > 0; ids = unstopped()) {
+      for (const id of await this.#stop(ids)) sent.add(id);
+      for (const id of ids) stopped.add(id);
+    }
+    for (const id of open(() => true)) this.settle(id, cancelledOutcome(sent.has(id)));
+    return sent.size;
+  }
+
+  /** The person is asked: the call cannot be over before then. */
+  extend(callId: string, until: number): void {
+    this.#out.set(callId, { at: Date.now(), ...this.#out.get(callId), deadline: until });
+  }
+
+  /** Somebody came to watch after the calls were sent. */
+  async watch(turn: Turn): Promise<void> {
+    const out = this.#open(turn).filter((call) => this.#out.has(call.id));
+    if (out.length > 0) await this.#host.home().watch(out.map((call) => call.id));
+  }
+
+  forget(): void {
+    this.#out.clear();
+  }
+
+  /** When Home is asked what became of a call. */
+  #dueAt(call: StoredCall): number {
+    return (this.#out.get(call.id)?.deadline ?? 0) + DEADLINE_GRACE_MS;
+  }
+
+  /** Gives one call to Home, or answers it on the spot. @returns the call, when Home did not take it */
+  async #submit(
+    turn: Turn,
+    call: StoredCall,
+    tainted: boolean,
+    ours: readonly string[],
+  ): Promise<StoredCall | undefined> {
+    const checked = checkEdgeCall(call, ours);
+    if (!checked.ok) {
+      this.settle(call.id, checked.outcome);
+      return undefined;
+    }
+    try {
+      const reply = await this.#host.home().submit({
+        id: call.id,
+        conversation: this.#host.name(),
+        args: checked.args,
+        caller: {
+          principal: turn.origin.principal,
+          role: turn.origin.role,
+          channel: turn.origin.channel,
+          conversation: this.#host.name().split("/").slice(2).join("/"),
+        },
+        watched: this.#host.watched(turn),
+        limits: turn.origin.limits ?? {},
+        tainted,
+      });
+      // The one line that has both ids: devices and bridge know the call, and no turn.
+      logInfo("call.submitted", {
+        turn: turn.id,
+        call: call.id,
+        agent: checked.args.agent_id,
+        accepted: reply.accepted,
+      });
+      if (reply.accepted) this.#out.set(call.id, { deadline: reply.deadline, at: Date.now() });
+      else this.settle(call.id, reply.outcome);
+      return undefined;
+    } catch (error) {
+      logError("call.submit_failed", error, { turn: turn.id, call: call.id });
+      return call;
+    }
+  }
+
+  /** Home is being replaced, or is overloaded: the calls are given to it again, a few times. */
+  #homeFailed(turn: Turn, calls: readonly StoredCall[]): void {
+    const { transcript } = this.#host;
+    if (transcript.countAttempt(turn.n) <= MAX_ATTEMPTS) {
+      transcript.postpone(turn.n, Date.now() + HOME_RETRY_MS);
+      return;
+    }
+    const text = errorText.outcomeUnknown("this call");
+    for (const call of calls)
+      this.settle(call.id, { status: "error", errorType: "outcome_unknown", text, elapsedMs: 0 });
+  }
+
+  /** Home tells the devices, and keeps back what has not reached it yet. @returns those that were sent, or may be */
+  async #stop(ids: string[]): Promise<string[]> {
+    try {
+      return await this.#host.home().cancel(ids, this.#host.name());
+    } catch (error) {
+      logError("cancel.failed", error, { conversation: this.#host.name() });
+      return ids;
+    }
+  }
+
+  #open(turn: Turn): StoredCall[] {
+    return openCalls(this.#host.transcript.entriesOf(turn.n));
+  }
+}
+
+function openCalls(entries: readonly StoredEntry[]): StoredCall[] {
+  return entries.flatMap((entry) =>
+    entry.role === "assistant" ? entry.calls.filter((call) => call.outcome === undefined) : [],
+  );
+}
+
+/** Whether an entry brought a stranger's text: a device's file or web page, or a person's picture. */
+function isTainted(entry: StoredEntry): boolean {
+  if (entry.role === "user") return (entry.images?.length ?? 0) > 0;
+  return entry.role === "assistant" && entry.calls.some((call) => call.outcome?.tainted === true);
+}

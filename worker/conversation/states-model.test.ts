@@ -1,0 +1,119 @@
+/**
+ * Every state of a Conversation in which the model is asked, stopped there: the turn gets one answer, and the model
+ * is asked as often as it has to be.
+ *
+ * States that are one in the code, and so have one row: a model call in a later step, the one that sums up at a
+ * limit, and the first of a turn that a job's result sets off are all the model step, which reads the same rows.
+ */
+import { env } from "cloudflare:workers";
+import { expect, onTestFinished } from "vitest";
+import { EventStream } from "../../test/event-stream.ts";
+import { modelCalls, modelsAsked, releaseModel } from "../../test/model-requests.ts";
+import { script } from "../../test/scripted-model.ts";
+import { conversationOf, stopConversationWhile } from "../../test/states.ts";
+import { hold, rowsOf } from "../../test/stopping.ts";
+import { expectTurns, turnsOf } from "../../test/turns.ts";
+import { until } from "../../test/wait.ts";
+import { say } from "../../test/workerd.ts";
+import { Home } from "../home.ts";
+
+stopConversationWhile({
+  "the turn is accepted, its first model call not made yet": async ({ id, stop }) => {
+    const plan = hold(Home, "plan");
+    const text = script({ text: "Hello." });
+    const waiting = say(id, text);
+    await plan.reached();
+    await stop(plan.release);
+    expect((await waiting).body).toMatchObject({ status: "done", answer: "Hello." });
+    expect(await modelCalls(text)).toBe(1);
+    await expectTurns(id, [{ answer: "Hello." }]);
+  },
+
+  "the model is asked, no byte of its answer is there": async ({ how, id, stop }) => {
+    const text = script({ hold: id, step: { text: "The first." } }, { text: "The second." });
+    const waiting = say(id, text);
+    await until(() => modelCalls(text));
+    await stop(() => releaseModel(id));
+    const answer = how === "evict" ? "The first." : "The second.";
+    expect((await waiting).body).toMatchObject({ status: "done", answer });
+    await expectTurns(id, [{ answer }]);
+  },
+
+  "the model is in the middle of its answer": async ({ how, id, stop }) => {
+    const client = await EventStream.say(
+      id,
+      script({ text: "The first answer.", pause: id }, { text: "The second answer." }),
+    );
+    await until(() => client.text !== "");
+    await stop(() => releaseModel(id));
+    await client.ended;
+    const answer = how === "evict" ? "The first answer." : "The second answer.";
+    expect(client.of("done")).toMatchObject([{ status: "done", answer }]);
+    // What was on the screen of the answer that broke off is taken back.
+    expect(client.text).toBe(answer);
+    await expectTurns(id, [{ answer }]);
+  },
+
+  "it pauses after a fault of the model": async ({ id, stop }) => {
+    const text = script({ status: 429, headers: { "retry-after": "1" } }, { text: "At last." });
+    const waiting = say(id, text);
+    await until(async () => {
+      const [turn] = await turnRows(id);
+      return turn && turn.not_before > Date.now();
+    });
+    const before = await turnRows(id);
+    await stop();
+    // Neither the pause nor the count of tries is forgotten: else a crash would hammer the endpoint for ever.
+    expect(await turnRows(id)).toEqual(before);
+    expect((await waiting).body).toMatchObject({ status: "done", answer: "At last." });
+    expect(await modelCalls(text)).toBe(2);
+    await expectTurns(id, [{ answer: "At last." }]);
+  },
+
+  "the second model is asked, after the first failed": async ({ how, id, stop }) => {
+    const second = [{ name: "second", base_url: env.LLM_BASE_URL, model: "scripted-2" }];
+    withSetting("LLM_MODELS", JSON.stringify(second));
+    const text = script({ status: 401 }, { hold: id, step: { text: "Of the second." } }, { text: "Again." });
+    const waiting = say(id, text);
+    await until(async () => (await modelCalls(text)) === 2);
+    await stop(() => releaseModel(id));
+    const answer = how === "evict" ? "Of the second." : "Again.";
+    expect((await waiting).body).toMatchObject({ status: "done", answer });
+    // The one with the wrong key is not asked anew.
+    const again = how === "evict" ? [] : ["scripted-2"];
+    expect(await modelsAsked(text)).toEqual(["scripted", "scripted-2", ...again]);
+    await expectTurns(id, [{ answer }]);
+  },
+
+  "a summary of what no longer fits is being made": async ({ how, id, stop }) => {
+    for (const n of [1, 2, 3]) await say(id, script({ text: `${n} [hold ${id}] ${"word ".repeat(400)}` }));
+    withSetting("HISTORY_MAX_TOKENS", "1200");
+    const text = script({ text: "In short." });
+    const before = await modelCalls("");
+    const waiting = say(id, text);
+    await until(async () => (await modelCalls("")) > before);
+    expect(await modelCalls(text)).toBe(0);
+    await stop(() => releaseModel(id));
+    expect((await waiting).body).toMatchObject({ status: "done", answer: "In short." });
+    expect((await modelCalls("")) - before).toBe(how === "evict" ? 1 : 2);
+    expect(await rowsOf(conversationOf(id), "SELECT turns FROM summary")).toHaveLength(1);
+    expect(await modelCalls(text)).toBe(1);
+    expect((await turnsOf(id)).map(({ status }) => status)).toEqual(["done", "done", "done", "done"]);
+  },
+});
+
+/** For this test. The Worker's variables are one object in the isolate that it shares with its tests. */
+function withSetting(name: "LLM_MODELS" | "HISTORY_MAX_TOKENS", value: string): void {
+  const variables = env as unknown as Record<string, string>;
+  variables[name] = value;
+  onTestFinished(() => {
+    variables[name] = "";
+  });
+}
+
+async function turnRows(id: string) {
+  return await rowsOf<{ status: string; attempts: number; not_before: number }>(
+    conversationOf(id),
+    "SELECT status, attempts, not_before FROM turn ORDER BY n",
+  );
+}

@@ -1,0 +1,303 @@
+/** The rows of Home's agents: what the bridge told, read with care, since an advert is a stranger's text. */
+
+import type { AgentState } from "@edgecall/core/protocol/frames.ts";
+import { type ActionAdvert, Capabilities, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import type { CallTarget } from "../edge-call.ts";
+import type { Believed } from "./believing.ts";
+import { oneLine, type RosterAgent } from "./roster.ts";
+
+/** An agent's line may be this long in the roster; what a model sees of it is shorter. */
+const LINE_MAX = 1_000;
+
+type AgentRow = {
+  id: string;
+  online: number;
+  reason: string | null;
+  last_seen: number | null;
+  is_foreign: number;
+  line: string;
+  type: string | null;
+  version: string | null;
+  features: string;
+  tools: string;
+  problem: string | null;
+  changed_at: number;
+};
+
+type KnownAgent = {
+  id: string;
+  online: boolean;
+  reason: string | undefined;
+  lastSeen: number | null;
+  foreign: boolean;
+  line: string;
+  type: string | null;
+  version: string | null;
+  features: string[];
+  tools: ActionAdvert[];
+  problem: string | null;
+  toldAt: number;
+};
+
+/** Which agents are there for this home: those with a key, and any other only by the settings. */
+export type Served = (agent: { id: string }) => boolean;
+
+/** An agent as `GET /v1/agents` shows it. */
+export type AgentView = {
+  id: string;
+  online: boolean;
+  status: "online" | "offline";
+  reason?: string;
+  last_seen: number | null;
+  last_active: number | null;
+  type: string | null;
+  version: string | null;
+  capabilities: string;
+  foreign: boolean;
+  features: string[];
+  actions: string[];
+  problem?: string;
+  counts: { calls: number; success: number; error: number; open: number };
+};
+
+export class Agents {
+  readonly #sql: SqlStorage;
+  /** The rows, read once: this class alone writes them, and they are wanted at every step of every turn. */
+  #known: Map<string, KnownAgent> | undefined;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  /** Stores what counts of what the bridge tells of an agent. @returns whether it came online with this, or anew */
+  update({ state, keepsAdverts, problem, isNewRun }: Believed): boolean {
+    const before = this.#one(state.id);
+    const advert = readAdvert(state);
+    if (keepsAdverts && before && state.capabilities === undefined) {
+      const { line, type, version, features } = before;
+      Object.assign(advert, { line, type, version, features });
+    }
+    if (keepsAdverts && before && state.tools === undefined) advert.tools = before.tools;
+    advert.problem ??= problem ?? null;
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO agent
+         (id, online, reason, last_seen, is_foreign, line, type, version, features, tools, problem, changed_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      state.id,
+      state.online ? 1 : 0,
+      state.reason ?? null,
+      // A bridge that was started anew has not seen it yet; the one before may have.
+      state.last_seen ?? before?.lastSeen ?? null,
+      state.foreign ? 1 : 0,
+      advert.line,
+      advert.type,
+      advert.version,
+      JSON.stringify(advert.features),
+      JSON.stringify(advert.tools),
+      advert.problem,
+      Date.now(),
+    );
+    this.#known = undefined;
+    return state.online && (before?.online !== true || isNewRun);
+  }
+
+  /** The agents that a whole snapshot did not name are not there. They stay known, with their last seen. */
+  absentSince(snapshotBegan: number): void {
+    this.#sql.exec(
+      "UPDATE agent SET online = 0, reason = 'the bridge does not know it' WHERE online = 1 AND changed_at < ?",
+      snapshotBegan,
+    );
+    this.#known = undefined;
+  }
+
+  /** It counts as offline until it is told of anew. */
+  distrust(id: string, reason: string): void {
+    this.#sql.exec("UPDATE agent SET online = 0, reason = ? WHERE id = ?", reason, id);
+    this.#known = undefined;
+  }
+
+  /** The bridge went at that moment, and vouched for them until then. */
+  vouchedUntil(time: number): void {
+    this.#sql.exec("UPDATE agent SET last_seen = ? WHERE online = 1", time);
+    this.#known = undefined;
+  }
+
+  /** Agents that are offline, and were last seen (or, if never, last told of) before then. */
+  goneSince(time: number): string[] {
+    return [...this.#read().values()]
+      .filter(({ online, lastSeen, toldAt }) => !online && (lastSeen ?? toldAt) < time)
+      .map(({ id }) => id);
+  }
+
+  remove(id: string): void {
+    this.#sql.exec("DELETE FROM agent WHERE id = ?", id);
+    this.#known = undefined;
+  }
+
+  /** @param bridge when the bridge vouched for its agents last; null = it is not connected, so nobody is online */
+  roster(bridge: number | null, served: Served): RosterAgent[] {
+    return this.#all(served).map((agent) => rosterAgent(agent, bridge));
+  }
+
+  target(id: string, bridge: number | null, served: Served): CallTarget | undefined {
+    const agent = this.#one(id);
+    if (!agent || !served(agent)) return undefined;
+    return { ...rosterAgent(agent, bridge), adverts: agent.tools, asks: agent.features.includes("question") };
+  }
+
+  targets(bridge: number | null, served: Served): CallTarget[] {
+    return this.#all(served).flatMap(({ id }) => this.target(id, bridge, served) ?? []);
+  }
+
+  /** All ids, served or not. */
+  ids(): string[] {
+    return [...this.#read().keys()];
+  }
+
+  features(id: string): readonly string[] {
+    return this.#one(id)?.features ?? [];
+  }
+
+  views(
+    bridge: number | null,
+    served: Served,
+    activity: ReadonlyMap<
+      string,
+      { last: number; calls: number; success: number; error: number; open: number }
+    >,
+  ): AgentView[] {
+    return this.#all(served).map((known) => {
+      const agent = rosterAgent(known, bridge);
+      const { last = null, ...counts } = activity.get(known.id) ?? {
+        calls: 0,
+        success: 0,
+        error: 0,
+        open: 0,
+      };
+      return {
+        id: known.id,
+        online: agent.online,
+        status: agent.online ? "online" : "offline",
+        ...(agent.reason !== undefined && { reason: agent.reason }),
+        last_seen: agent.lastSeen,
+        last_active: last,
+        type: known.type,
+        version: known.version,
+        capabilities: known.line,
+        foreign: known.foreign,
+        features: known.features,
+        actions: agent.actions,
+        ...(known.problem !== null && { problem: known.problem }),
+        counts,
+      };
+    });
+  }
+
+  #one(id: string): KnownAgent | undefined {
+    return this.#read().get(id);
+  }
+
+  #all(served: Served): KnownAgent[] {
+    return [...this.#read().values()].filter(served);
+  }
+
+  #read(): Map<string, KnownAgent> {
+    this.#known ??= new Map(
+      this.#sql
+        .exec<AgentRow>("SELECT * FROM agent ORDER BY id")
+        .toArray()
+        .map((row) => [row.id, toKnown(row)]),
+    );
+    return this.#known;
+  }
+}
+
+function toKnown(row: AgentRow): KnownAgent {
+  return {
+    id: row.id,
+    online: row.online === 1,
+    reason: row.reason ?? undefined,
+    lastSeen: row.last_seen,
+    foreign: row.is_foreign === 1,
+    line: row.line,
+    type: row.type,
+    version: row.version,
+    features: JSON.parse(row.features) as string[],
+    tools: JSON.parse(row.tools) as ActionAdvert[],
+    problem: row.problem,
+    toldAt: row.changed_at,
+  };
+}
+
+function rosterAgent(known: KnownAgent, bridge: number | null): RosterAgent {
+  const online = known.online && bridge !== null;
+  return {
+    id: known.id,
+    online,
+    reason: online ? undefined : bridge === null ? "the bridge is not connected" : known.reason,
+    // Heartbeats end at the bridge: while it says online, the bridge's own sign of life is the agent's.
+    lastSeen: online ? bridge : known.lastSeen,
+    line: known.line,
+    actions: [...known.tools].sort(byUse).map((tool) => tool.name),
+    queues: known.tools
+      .filter((tool) => tool.queue_ms !== undefined)
+      .map((tool) => tool.name)
+      .sort(),
+    hasModel: known.foreign || known.features.includes("prompt"),
+    foreign: known.foreign,
+  };
+}
+
+type Advert = {
+  line: string;
+  type: string | null;
+  version: string | null;
+  features: string[];
+  tools: ActionAdvert[];
+  problem: string | null;
+};
+
+/** What of an agent's adverts can be used. A broken one is told (`problem`), and does not hide the agent. */
+function readAdvert(state: AgentState): Advert {
+  const advert: Advert = {
+    line: `${state.id} edge agent`,
+    type: null,
+    version: null,
+    features: [],
+    tools: [],
+    problem: null,
+  };
+  if (state.capabilities !== undefined) {
+    const read = checkJson(Capabilities, state.capabilities);
+    if (read.ok) {
+      advert.line = oneLine(read.value.capabilities, LINE_MAX) || advert.line;
+      advert.type = read.value.agent_type ?? null;
+      advert.version = read.value.version ?? null;
+      advert.features = read.value.features ?? [];
+    } else advert.problem = `capabilities: ${read.error}`;
+  }
+  if (state.tools !== undefined) {
+    const read = checkJson(ToolsAdvert, state.tools);
+    if (read.ok) advert.tools = read.value.tools;
+    else advert.problem = `tools: ${read.error}`;
+  }
+  return advert;
+}
+
+/**
+ * What a device is asked for comes first, since a model is shown the beginning of the list: its figures, then
+ * what it can do with its hardware, then files, shell and the rest.
+ */
+function byUse(a: ActionAdvert, b: ActionAdvert): number {
+  return rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);
+}
+
+/** What serves a device's own loop, and a model at the gateway hardly ever. */
+const OF_ITS_LOOP = ["question", "skill", "task", "todoread", "todowrite"];
+
+function rankOf({ name, effect, taints }: ActionAdvert): number {
+  if (OF_ITS_LOOP.includes(name)) return 4;
+  if (effect === "read") return taints ? 2 : 0;
+  return effect === "device" ? 1 : 3;
+}

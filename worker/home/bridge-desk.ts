@@ -1,0 +1,353 @@
+/** What the bridge says, frame by frame. Nothing that it sends can crash the object or go unanswered. */
+import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
+import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
+import type { UploadRequest } from "@edgecall/core/protocol/media.ts";
+import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol/mqtt.ts";
+import {
+  BRIDGE_PROTOCOL,
+  CallId,
+  FRAME_MAX_BYTES,
+  HELLO_MAX_BYTES,
+  VERSION,
+} from "@edgecall/core/protocol/names.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import type { Env } from "../env.ts";
+import { logError, logInfo } from "../log.ts";
+import { conversationOf } from "../objects.ts";
+import { readSettings } from "../settings.ts";
+import { uploadCommand } from "../uploads.ts";
+import { closeQuietly } from "../waiters.ts";
+import type { AgentKeys } from "./agent-keys.ts";
+import type { Agents } from "./agents.ts";
+import type { Asking } from "./asking.ts";
+import type { Audit } from "./audit.ts";
+import { believe } from "./believing.ts";
+import type { BridgeSocket } from "./bridge-socket.ts";
+import { placeOf, tellWatchers } from "./call-watchers.ts";
+import type { HomeContext } from "./context.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { GatewayKey } from "./gateway-key.ts";
+import type { Ledger, LedgerCall, SettledOutcome } from "./ledger.ts";
+import { jobsOf, outcomeOf } from "./outcome.ts";
+import type { Tallies } from "./tallies.ts";
+
+/** Signs of life are written down this coarsely. */
+const LIFE_GRAIN_MS = 10_000;
+/** A job that reported nothing for so long is given up; its late report still counts. */
+const JOB_MAX_MS = 7 * 86_400_000;
+
+export class BridgeDesk {
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  readonly #bridge: BridgeSocket;
+  readonly #agents: Agents;
+  readonly #keys: AgentKeys;
+  readonly #gatewayKey: GatewayKey;
+  readonly #ledger: Ledger;
+  readonly #audit: Audit;
+  readonly #tallies: Tallies;
+  readonly #dispatcher: Dispatcher;
+  readonly #asking: Asking;
+  #looking: Promise<unknown> = Promise.resolve();
+
+  constructor(home: HomeContext, dispatcher: Dispatcher, asking: Asking) {
+    this.#ctx = home.ctx;
+    this.#env = home.env;
+    this.#bridge = home.bridge;
+    this.#agents = home.agents;
+    this.#keys = home.keys;
+    this.#gatewayKey = home.gatewayKey;
+    this.#ledger = home.ledger;
+    this.#audit = home.audit;
+    this.#tallies = home.tallies;
+    this.#dispatcher = dispatcher;
+    this.#asking = asking;
+  }
+
+  async onMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    const max = this.#bridge.isWelcomed(socket) ? FRAME_MAX_BYTES : HELLO_MAX_BYTES;
+    if (typeof message !== "string" || message.length > max) {
+      const what =
+        typeof message === "string"
+          ? `a frame of ${message.length} characters, ${max} allowed`
+          : "a binary frame";
+      return closeQuietly(socket, what, this.#bridge.isWelcomed(socket) ? CLOSE.badFrame : CLOSE.badHello);
+    }
+    const frame = checkJson(BridgeFrame, message);
+    if (!frame.ok) {
+      logInfo("bridge.bad_frame", { problem: frame.error });
+      if (!this.#bridge.isWelcomed(socket))
+        return closeQuietly(socket, `hello: ${frame.error}`.slice(0, 120), CLOSE.badHello);
+      socket.send(JSON.stringify({ t: "error", code: "bad_frame", message: frame.error }));
+      return;
+    }
+    try {
+      await this.#onFrame(socket, frame.value);
+    } catch (error) {
+      // An error that leaves the handler would reset the object, and drop the socket with it.
+      logError("bridge.frame_failed", error, { t: frame.value.t });
+      socket.send(
+        JSON.stringify({
+          t: "error",
+          code: "internal",
+          message: `the ${frame.value.t} frame could not be handled`,
+        }),
+      );
+    }
+  }
+
+  async #onFrame(socket: WebSocket, frame: BridgeFrame): Promise<void> {
+    if (!this.#bridge.isWelcomed(socket)) {
+      if (frame.t === "hello") await this.#onHello(socket, frame);
+      else closeQuietly(socket, "the first frame must be hello", CLOSE.badHello);
+      return;
+    }
+    switch (frame.t) {
+      case "hello":
+        return;
+      case "snapshot":
+        return await this.#onSnapshot(socket, frame.agents, frame.last);
+      case "agent":
+        return await this.#onAgent(frame.agent);
+      case "gone":
+        return await this.#onGone(frame.agent);
+      case "taken":
+        return this.#ledger.taken(frame.id);
+      case "refused":
+        return await this.#onRefused(frame.id, frame.code, frame.message);
+      case "event":
+        return await this.#onEvent(socket, frame.id, frame.agent, frame.payload);
+      case "report":
+        return await this.#onReport(frame.id, frame.agent, frame.payload);
+    }
+  }
+
+  async #onHello(socket: WebSocket, frame: BridgeFrame & { t: "hello" }): Promise<void> {
+    if (frame.protocol !== BRIDGE_PROTOCOL) {
+      const which = frame.protocol < BRIDGE_PROTOCOL ? "update the bridge" : "update the gateway";
+      const why = `protocol ${frame.protocol}, this gateway speaks ${BRIDGE_PROTOCOL}: ${which}`;
+      closeQuietly(socket, why, CLOSE.badProtocol);
+      return;
+    }
+    const keys = this.#keys.forBridge();
+    const gatewayKey = keys.length > 0 ? await this.#gatewayKey.publicKey() : undefined;
+    this.#bridge.welcome(socket);
+    this.#ctx.storage.sql.exec(
+      "INSERT OR REPLACE INTO bridge (one, id, version, connected_at, gone_at) VALUES (1, ?, ?, ?, NULL)",
+      frame.bridge,
+      frame.version,
+      Date.now(),
+    );
+    this.#tallies.bridgeConnected();
+    logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
+    socket.send(
+      JSON.stringify({
+        t: "welcome",
+        protocol: BRIDGE_PROTOCOL,
+        home: this.#ctx.id.name ?? "",
+        version: VERSION,
+        ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
+        keys,
+      }),
+    );
+  }
+
+  /**
+   * What has to be believed first is looked at in the order in which it came: signatures take their time, and
+   * what was said later must not overtake.
+   */
+  #inOrder<T>(look: () => Promise<T>): Promise<T> {
+    const looked = this.#looking.then(look);
+    this.#looking = looked.catch(() => {});
+    return looked;
+  }
+
+  async #onSnapshot(socket: WebSocket, agents: AgentState[], isLast: boolean): Promise<void> {
+    const believed = await this.#inOrder(async () => {
+      const each = [];
+      for (const agent of agents) each.push(await believe(this.#keys, agent));
+      return each;
+    });
+    for (const one of believed) this.#agents.update(one);
+    if (!isLast) return;
+    this.#agents.absentSince(this.#bridge.connectedAt(socket));
+    this.#bridge.told(socket);
+    await this.#dispatcher.resend(undefined);
+    await this.#dispatcher.arm();
+  }
+
+  async #onAgent(state: AgentState): Promise<void> {
+    const believed = await this.#inOrder(() => believe(this.#keys, state));
+    if (!this.#agents.update(believed)) return;
+    await this.#dispatcher.resend(state.id);
+    await this.#dispatcher.arm();
+  }
+
+  /** Its advert is not there any more. Anybody on the broker can see to that, so one with a key is merely away. */
+  async #onGone(agent: string): Promise<void> {
+    await this.#inOrder(async () => {});
+    const standing = this.#keys.standing(agent);
+    if (standing === "none") this.#agents.remove(agent);
+    else if (standing === "signed") this.#agents.distrust(agent, "its advert was taken from the broker");
+  }
+
+  /** Whether the agent said this, of that call. One without a key is believed as it is. */
+  async #isSaid(agent: string, kind: "events" | "reports", id: string, text: string): Promise<boolean> {
+    if (this.#keys.standing(agent) === "none") return true;
+    const heard = await this.#keys.hear(agent, kind, text);
+    const why = heard.ok ? this.#misplaced(agent, kind, id, text, heard.n) : heard.why;
+    if (why !== undefined) logInfo("said.not_believed", { agent, kind, why });
+    return why === undefined;
+  }
+
+  /** A report is bound to its call, and the bridge may bring it late: only events have to rise. */
+  #misplaced(agent: string, kind: "events" | "reports", id: string, text: string, n: number) {
+    if (calledIn(kind, text) !== id) return "it names another call";
+    return kind === "reports" || this.#keys.isNewEvent(agent, n) ? undefined : "it was said before";
+  }
+
+  async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
+    if (!(await this.#inOrder(() => this.#isSaid(agent, "events", id, text)))) return;
+    const call = this.#ledger.get(id);
+    if (!call) return await this.#onRecord(id, agent, text);
+    if (call.agent !== agent) return;
+    const event = checkJson(AgentEvent, text);
+    if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
+    // A job brings its pictures after its call was answered.
+    if (event.value.type === "upload") return await this.#onUpload(socket, call, event.value);
+    if (call.outcome) return;
+    if (event.value.type === "question") {
+      this.#keys.keepMarks(agent);
+      return await this.#asking.fromAgent(call, event.value);
+    }
+    this.#heard(call);
+    if (event.value.type === "accepted") return this.#onAccepted(call);
+    if (event.value.type !== "progress" || event.value.text === undefined) return;
+    // Seen by whoever watches now, kept by nobody: what counts comes with the result.
+    const { tool, text: said } = event.value;
+    if (call.conversation === null) return tellWatchers(this.#ctx, id, { news: "progress", text: said });
+    const told = conversationOf(this.#env, call.conversation).progress(call.lateFor ?? id, tool, said);
+    this.#ctx.waitUntil(told.catch((error: unknown) => logError("progress.lost", error, { call: id })));
+  }
+
+  /** A sign of life, and for whoever watches a time to be shown. */
+  #onAccepted(call: LedgerCall): void {
+    if (call.conversation === null || !call.flags.watch) return;
+    const told = conversationOf(this.#env, call.conversation).accepted(call.lateFor ?? call.id, Date.now());
+    this.#ctx.waitUntil(told.catch((error: unknown) => logError("accepted.lost", error, { call: call.id })));
+  }
+
+  /** Lines of a device's record, which belong to no call that is open. */
+  async #onRecord(id: string, agent: string, text: string): Promise<void> {
+    const batch = checkJson(AuditBatch, text);
+    if (!batch.ok || batch.value.request_id !== id) return;
+    this.#keys.keepMarks(agent);
+    this.#audit.add(agent, id, batch.value.lines);
+    await this.#dispatcher.acknowledge(id, agent, undefined);
+  }
+
+  /** A device has something that is too large for the broker: it is told where to bring it. */
+  async #onUpload(socket: WebSocket, call: LedgerCall, request: UploadRequest): Promise<void> {
+    const place = placeOf(call, this.#ctx.id.name ?? "");
+    const origin = readSettings(this.#env).publicUrl ?? this.#bridge.origin(socket);
+    await this.#dispatcher.tell(call, "upload", await uploadCommand(this.#env, request, place, origin));
+  }
+
+  /** An action has its own time-out; only an agent that was asked in words is waited for by signs of life. */
+  #heard(call: LedgerCall): void {
+    if (call.endsAt <= call.createdAt + call.silenceMs) return;
+    const now = Date.now();
+    // A row for each sign would be paid for; one in a while says the same.
+    if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) this.#ledger.alive(call.id, now);
+  }
+
+  async #onRefused(id: string, code: Refusal, message: string): Promise<void> {
+    const call = this.#ledger.get(id);
+    if (!call) return;
+    const elapsedMs = Date.now() - call.createdAt;
+    // A bridge that started anew does not know what the one before it published.
+    if (call.sends > 1 && !call.idempotent) {
+      const text = errorText.outcomeUnknown(`the ${call.command} for agent '${call.agent}' (${message})`);
+      await this.#dispatcher.settle(call, { status: "error", errorType: "outcome_unknown", text, elapsedMs });
+      return;
+    }
+    const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
+    await this.#dispatcher.settle(call, { status: "error", errorType: REFUSAL_TYPES[code], text, elapsedMs });
+  }
+
+  async #onReport(id: string, agent: string, text: string): Promise<void> {
+    if (!(await this.#inOrder(() => this.#isSaid(agent, "reports", id, text))))
+      return this.#dispatcher.dismiss(id, agent);
+    const call = this.#ledger.get(id);
+    // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
+    if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
+    else if (call) await this.#take(call, text);
+    // In any case: an id that is not known now will not be known later either.
+    await this.#dispatcher.acknowledge(id, agent, call?.caller);
+  }
+
+  async #take(call: LedgerCall, text: string): Promise<void> {
+    const report = readReport(text);
+    const elapsedMs = Date.now() - call.createdAt;
+    const outcome = report.ok
+      ? this.#outcomeOf(call, report.value, elapsedMs)
+      : unreadable(call, report.error, elapsedMs);
+    const jobs = report.ok ? jobsOf(report.value.payload) : [];
+    if (outcome.job !== undefined) jobs.push(outcome.job);
+    for (const job of jobs) await this.#dispatcher.expectJob(job, call, JOB_MAX_MS);
+    if (call.outcome) return await this.#dispatcher.settleLate(call, outcome);
+    const won = await this.#dispatcher.settle(call, outcome);
+    // It ran out of time in the very moment: then this is its late result.
+    if (!won) await this.#dispatcher.settleLate(call, outcome);
+    await this.#asking.callEnded(call.id);
+  }
+
+  #outcomeOf(call: LedgerCall, report: ReadReport, elapsedMs: number): SettledOutcome {
+    const target = this.#agents.target(call.agent, null, () => true);
+    const advert =
+      call.command === "tool"
+        ? target?.adverts.find((candidate) => candidate.name === call.payload.tool)
+        : undefined;
+    const outcome = outcomeOf(report, elapsedMs, advert, target?.foreign);
+    if (call.conversation !== null) return outcome;
+    return { ...outcome, report: { report_type: report.type, payload: report.payload } };
+  }
+
+  /** A socket closed. Its tags and attachment are gone by now, so it is asked who is left instead. */
+  onClose(): void {
+    const now = Date.now();
+    if (this.#bridge.current(now)) return;
+    const { sql } = this.#ctx.storage;
+    const gone = sql.exec("UPDATE bridge SET gone_at = ? WHERE gone_at IS NULL RETURNING one", now).toArray();
+    if (gone.length > 0) this.#agents.vouchedUntil(now);
+  }
+}
+
+/** What is signed names its call itself: the frame around it is the bridge's word. */
+function calledIn(kind: "events" | "reports", text: string): string | undefined {
+  if (kind === "events") {
+    const event = checkJson(Named, text);
+    return event.ok ? event.value.request_id : undefined;
+  }
+  const report = readReport(text);
+  return report.ok ? report.value.requestId : undefined;
+}
+
+const Named = z.looseObject({ request_id: CallId });
+
+function unreadable(call: LedgerCall, problem: string, elapsedMs: number): SettledOutcome {
+  const text = `Error: Agent '${call.agent}' answered with a report that cannot be read (${problem}). Whether it did the work is unknown.`;
+  return { status: "error", errorType: "outcome_unknown", text, elapsedMs };
+}
+
+/** In each of these the agent has certainly not run the call. */
+const REFUSAL_TYPES: Record<Refusal, ErrorType> = {
+  expired: "timeout",
+  agent_offline: "offline",
+  not_listening: "offline",
+  broker_offline: "offline",
+  agent_busy: "execution_failed",
+  too_large: "invalid_params",
+  invalid: "execution_failed",
+};

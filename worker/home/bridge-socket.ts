@@ -1,0 +1,136 @@
+/**
+ * The bridge's socket at Home: who is connected, whether it still lives, and which of two wins.
+ *
+ * Sockets are accepted with the hibernation API, so an idle home costs nothing. `ping` is answered by the
+ * runtime without waking the object; its time-stamp is how a zombie is told (workerd#1187: a socket may
+ * report OPEN long after its peer is gone).
+ */
+import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { HELLO_WITHIN_MS, KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
+import { closeQuietly } from "../waiters.ts";
+
+const TAG = "bridge";
+
+/** Kept with the socket over hibernation. */
+type Attachment = {
+  token: string;
+  /** Where it reached this gateway: devices beside it do, too. */
+  origin: string | undefined;
+  connectedAt: number;
+  welcomed: boolean;
+  /** Its snapshot is in: until then the rows are of the connection before. */
+  told: boolean;
+};
+
+export class BridgeSocket {
+  readonly #ctx: DurableObjectState;
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
+  }
+
+  accept(token: string, origin: string | undefined, now: number): Response {
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.#ctx.acceptWebSocket(server, [TAG]);
+    server.serializeAttachment({
+      token,
+      origin,
+      connectedAt: now,
+      welcomed: false,
+      told: false,
+    } satisfies Attachment);
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  isBridge(socket: WebSocket): boolean {
+    return this.#ctx.getTags(socket).includes(TAG);
+  }
+
+  isWelcomed(socket: WebSocket): boolean {
+    return attachmentOf(socket).welcomed;
+  }
+
+  /** `https://host` of this gateway as the bridge's side of the network sees it. */
+  origin(socket: WebSocket): string | undefined {
+    return attachmentOf(socket).origin;
+  }
+
+  connectedAt(socket: WebSocket): number {
+    return attachmentOf(socket).connectedAt;
+  }
+
+  /** Makes a socket the bridge. The newest wins; an older one is told, and stays away. */
+  welcome(socket: WebSocket): void {
+    for (const other of this.#ctx.getWebSockets(TAG)) {
+      if (other !== socket && attachmentOf(other).welcomed)
+        closeQuietly(other, "replaced by a newer bridge", CLOSE.replaced);
+    }
+    socket.serializeAttachment({ ...attachmentOf(socket), welcomed: true } satisfies Attachment);
+  }
+
+  /** The whole snapshot of this bridge is stored. */
+  told(socket: WebSocket): void {
+    socket.serializeAttachment({ ...attachmentOf(socket), told: true } satisfies Attachment);
+  }
+
+  /** The bridge, if one is connected and was heard of lately. */
+  current(now: number): WebSocket | undefined {
+    const live = this.#ctx
+      .getWebSockets(TAG)
+      .filter((socket) => socket.readyState === WebSocket.OPEN && attachmentOf(socket).welcomed)
+      .sort((a, b) => attachmentOf(b).connectedAt - attachmentOf(a).connectedAt)[0];
+    return live && now - this.#heardAt(live) <= KEEPALIVE_LOST_MS ? live : undefined;
+  }
+
+  /** When the bridge vouched for its agents last (epoch ms), or null: it is not connected, or has not told yet. */
+  heardAt(now: number): number | null {
+    const socket = this.current(now);
+    return socket && attachmentOf(socket).told ? this.#heardAt(socket) : null;
+  }
+
+  #heardAt(socket: WebSocket): number {
+    const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
+    return Math.max(ping, attachmentOf(socket).connectedAt);
+  }
+
+  connectedSince(now: number): number | undefined {
+    const socket = this.current(now);
+    return socket && attachmentOf(socket).connectedAt;
+  }
+
+  /** @returns false when there is nobody to send to */
+  send(frame: HomeFrame, now: number): boolean {
+    const socket = this.current(now);
+    if (!socket) return false;
+    try {
+      socket.send(encodeFrame(frame));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Closes the bridge that does not take calls; it dials again, and open calls are sent again. */
+  dropSilent(now: number): void {
+    const socket = this.current(now);
+    if (socket) closeQuietly(socket, "calls were not taken in time", CLOSE.silent);
+  }
+
+  /** Closes sockets that never said hello. @returns when to look again, if one still may */
+  dropStrangers(now: number): number | undefined {
+    let next: number | undefined;
+    for (const socket of this.#ctx.getWebSockets(TAG)) {
+      const { welcomed, connectedAt } = attachmentOf(socket);
+      if (welcomed || socket.readyState !== WebSocket.OPEN) continue;
+      const due = connectedAt + HELLO_WITHIN_MS;
+      if (due <= now) closeQuietly(socket, `no hello within ${HELLO_WITHIN_MS / 1_000} s`, CLOSE.badHello);
+      else next = Math.min(due, next ?? due);
+    }
+    return next;
+  }
+}
+
+function attachmentOf(socket: WebSocket): Attachment {
+  return socket.deserializeAttachment() as Attachment;
+}

@@ -1,0 +1,89 @@
+/** Finding an earlier conversation again: whose they are, page by page, and gone when it is forgotten. */
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { script } from "../../test/scripted-model.ts";
+import { TOKENS } from "../../test/tokens.ts";
+import { ask, say } from "../../test/workerd.ts";
+import { ConversationList } from "./conversation-list.ts";
+
+type Page = { conversations: Array<{ id: string; title: string; last_at: number }>; next: string | null };
+
+async function page(query = "", token: string = TOKENS.owner): Promise<Page> {
+  return (await ask(`/v1/conversations${query}`, { token })).json();
+}
+
+const idsOf = ({ conversations }: Page) => conversations.map(({ id }) => id);
+
+test("each token's own are listed, with their first words, until they are forgotten", async () => {
+  const text = `How warm is it,\n  and where? ${script({ text: "warm" })}`;
+  await say("list-1", text);
+  await say("list-2", script({ text: "two" }), { token: TOKENS.guest });
+  await say("list-3", script({ text: "three" }), { token: TOKENS.otherHome });
+  await say("list-1", script({ text: "again" }));
+  await (await ask("/ask", { method: "POST", body: script({ text: "alone" }) })).text();
+
+  const own = await page();
+  expect(idsOf(own)).toEqual(["list-1"]);
+  expect(own.conversations[0]?.title).toMatch(/^How warm is it, and where\? .*…$/);
+  expect(own.conversations[0]?.title.length).toBe(80);
+  expect(own.next).toBeNull();
+  expect(idsOf(await page("", TOKENS.guest))).toEqual(["list-2"]);
+  expect(idsOf(await page("", TOKENS.otherHome))).toEqual(["list-3"]);
+
+  // Somebody else's turn in it does not hand it over.
+  await say("list-1", script({ text: "me too" }), { token: TOKENS.guest });
+  expect(idsOf(await page("", TOKENS.guest))).toEqual(["list-2"]);
+
+  expect((await ask("/v1/conversations/list-1", { method: "DELETE" })).status).toBe(204);
+  expect(idsOf(await page())).toEqual([]);
+});
+
+test("page by page, nothing twice and nothing lost, also within one millisecond", async () => {
+  await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
+    const list = new ConversationList(storage);
+    for (let n = 0; n < 7; n += 1)
+      list.note({ name: `a/api/page-${n}`, principal: "anna", text: `n ${n}` }, 1_000 + (n >> 1));
+  });
+  const seen: string[] = [];
+  let query = "?limit=3";
+  for (let pages = 1; ; pages += 1) {
+    const found = await page(query);
+    seen.push(...idsOf(found));
+    if (found.next === null) {
+      expect(pages).toBe(3);
+      break;
+    }
+    query = `?limit=3&after=${found.next}`;
+  }
+  expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((n) => `page-${n}`));
+});
+
+test("a home lists its newest thousand; a turn after another writes no row", async () => {
+  const { count, oldest, written } = await runInDurableObject(
+    env.HOME.getByName("many"),
+    (_, { storage }) => {
+      const list = new ConversationList(storage);
+      for (let n = 1; n <= 1_005; n += 1) list.note({ name: `many/api/${n}`, principal: "x", text: "t" }, n);
+      const before = storage.sql.exec("SELECT total_changes() AS n").one().n;
+      list.note({ name: "many/api/1005", principal: "x", text: "t" }, 2_000);
+      const written = Number(storage.sql.exec("SELECT total_changes() AS n").one().n) - Number(before);
+      const row = storage.sql
+        .exec<{ count: number; oldest: number }>(
+          "SELECT COUNT(*) AS count, MIN(last_at) AS oldest FROM conversation",
+        )
+        .one();
+      return { ...row, written };
+    },
+  );
+  expect([count, oldest, written]).toEqual([1_000, 6, 0]);
+});
+
+test.each(["?limit=0", "?limit=101", "?limit=", "?limit=x", "?after=x", "?after=", "?after=1.%2F"])(
+  "%s is refused by the field's name",
+  async (query) => {
+    const response = await ask(`/v1/conversations${query}`);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toMatch(/limit: expected|after: expected/);
+  },
+);

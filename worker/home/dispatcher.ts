@@ -1,0 +1,352 @@
+/**
+ * Calls on their way: stored before they are sent, sent again when the bridge or an agent comes back, and given up
+ * when their time is over. Their text is command-writer.ts's, their end handover.ts's.
+ */
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import { type CallTarget, type Order, PROMPT_MAX_MS } from "../edge-call.ts";
+import type { Env } from "../env.ts";
+import type { Plan } from "../home.ts";
+import { readSettings } from "../settings.ts";
+import type { AgentKeys } from "./agent-keys.ts";
+import type { Agents } from "./agents.ts";
+import type { BridgeSocket } from "./bridge-socket.ts";
+import { CommandWriter, type Notice } from "./command-writer.ts";
+import type { HomeContext } from "./context.ts";
+import { NOBODY } from "./foreign-audit.ts";
+import { Handover } from "./handover.ts";
+import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
+import { silenceOutcome } from "./outcome.ts";
+import { ago } from "./roster.ts";
+import { tidy } from "./tidying.ts";
+
+/** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
+const BRIDGE_MARGIN_MS = 2_000;
+const AGENT_MARGIN_MS = 4_000;
+/** Who speaks when no person does. */
+const GATEWAY: Caller = { principal: "gateway", role: "member", channel: "gateway" };
+
+export type NewOrder = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  caller: Caller;
+  order: Order;
+  flags?: CallFlags;
+};
+
+/** `target`: it is known, but not online. */
+export type Unreached = { ok: false; errorType: ErrorType; text: string; target?: CallTarget };
+export type Reached = { ok: true; target: CallTarget } | Unreached;
+
+export class Dispatcher {
+  readonly #home: HomeContext;
+  readonly #keys: AgentKeys;
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  readonly #bridge: BridgeSocket;
+  readonly #agents: Agents;
+  readonly #ledger: Ledger;
+  readonly #writer: CommandWriter;
+  readonly #handover: Handover;
+  /** When the alarm stands, as far as this instance knows: spares a row for each call. */
+  #armed: number | undefined;
+  /** What else wants the alarm. */
+  #alsoDue: () => number | undefined = () => undefined;
+
+  constructor(home: HomeContext) {
+    this.#home = home;
+    this.#keys = home.keys;
+    this.#ctx = home.ctx;
+    this.#env = home.env;
+    this.#bridge = home.bridge;
+    this.#agents = home.agents;
+    this.#ledger = home.ledger;
+    this.#writer = new CommandWriter(home);
+    this.#handover = new Handover(home, () => this.arm());
+  }
+
+  /** What a conversation is told with a result, for the model call that follows. */
+  planWith(plan: () => Plan): void {
+    this.#handover.planWith(plan);
+  }
+
+  /** Another part that needs to be woken at a time of its own (epoch ms). */
+  alsoDue(due: () => number | undefined): void {
+    this.#alsoDue = due;
+  }
+
+  /** An agent without a key on record is there for this home only when the settings name it. */
+  readonly served = (agent: { id: string }): boolean => {
+    if (this.#keys.standing(agent.id) !== "none") return true;
+    const { unsignedAgents } = readSettings(this.#env);
+    return unsignedAgents.has("*") || unsignedAgents.has(agent.id);
+  };
+
+  /** The agent, if it can be called right now; else words on why not, said at once. */
+  reach(agentId: string): Reached {
+    const now = Date.now();
+    const heard = this.#bridge.heardAt(now);
+    const target = this.#agents.target(agentId, heard, this.served);
+    if (!target) {
+      const online = this.#agents.roster(heard, this.served).filter((agent) => agent.online);
+      const names = online.map((agent) => agent.id).join(", ") || "none";
+      return {
+        ok: false,
+        errorType: "not_found",
+        text: `Error: Agent '${agentId}' not found. Online agents: ${names}.\nPlease choose one of them or explain to the user.`,
+      };
+    }
+    if (!target.online) {
+      const why = target.reason ? ` (${target.reason})` : "";
+      return {
+        ok: false,
+        target,
+        errorType: "offline",
+        text: errorText.offline(agentId, ago(target.lastSeen, now)) + why,
+      };
+    }
+    return { ok: true, target };
+  }
+
+  /** Stores a call and sends it. @returns its deadline, epoch ms */
+  async dispatch(call: NewOrder): Promise<number> {
+    const now = Date.now();
+    const stored = this.#ledger.add(call, this.#writer.nextN(now), "sent", now);
+    await this.#send(stored, now);
+    await this.#wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
+    return stored.endsAt;
+  }
+
+  /** Stores a call whose agent is not there; it is sent when it comes, for so long. The conversation goes on. */
+  async queue(call: NewOrder, forMs: number): Promise<void> {
+    const now = Date.now();
+    const flags = { ...call.flags, queued: true };
+    const stored = this.#ledger.add(
+      { ...call, flags, lateFor: call.id },
+      this.#writer.nextN(now),
+      "waiting",
+      now,
+    );
+    this.#ledger.postpone(stored.id, now + forMs);
+    await this.arm();
+  }
+
+  /** Stores a call that a person has to approve first. @returns its deadline, epoch ms */
+  async hold(call: NewOrder, untilMs: number): Promise<number> {
+    const now = Date.now();
+    const stored = this.#ledger.add(call, this.#writer.nextN(now), "asking", now);
+    this.#ledger.postpone(stored.id, untilMs);
+    await this.arm();
+    return untilMs + call.order.totalMs;
+  }
+
+  /** It was approved: its time starts now. */
+  async release(call: LedgerCall): Promise<void> {
+    const now = Date.now();
+    await this.#sendAnew(call, now);
+    await this.arm();
+  }
+
+  /** An agent's own work, which it has accepted and will report under this token. */
+  async expectJob(token: string, call: LedgerCall, withinMs: number): Promise<void> {
+    if (this.#ledger.get(token)) return;
+    const now = Date.now();
+    const order: Order = {
+      command: JOB,
+      payload: { call: call.id, tool: call.payload.tool },
+      silenceMs: withinMs,
+      totalMs: withinMs,
+      idempotent: false,
+    };
+    const { conversation, agent, caller } = call;
+    this.#ledger.add(
+      { id: token, conversation, agent, caller, order, lateFor: call.lateFor ?? call.id },
+      this.#writer.nextN(now),
+      "taken",
+      now,
+    );
+    await this.arm();
+  }
+
+  /** Sends a call once more, or for the first time when it had to wait: then its time starts now. */
+  async #sendAnew(call: LedgerCall, now: number): Promise<void> {
+    const n = this.#writer.nextN(now);
+    const waited = call.state === "asking" || call.state === "waiting";
+    const endsAt = waited ? now + this.#runTime(call) : call.endsAt;
+    if (waited) this.#ledger.restart(call.id, endsAt - now, now);
+    this.#ledger.sent(call.id, n, now);
+    await this.#send({ ...call, n, endsAt }, now);
+  }
+
+  /** How long a call may take once it is on its way. */
+  #runTime(call: LedgerCall): number {
+    const inWords = call.command === "prompt" && this.#agents.features(call.agent).length > 0;
+    return inWords ? PROMPT_MAX_MS : call.silenceMs;
+  }
+
+  async #send(call: LedgerCall, now: number): Promise<void> {
+    const left = call.endsAt - now;
+    const payload = await this.#writer.compose(call, left - AGENT_MARGIN_MS, now);
+    const frame = {
+      t: "call",
+      id: call.id,
+      agent: call.agent,
+      payload,
+      expires_in_ms: Math.max(0, left - BRIDGE_MARGIN_MS),
+    } as const;
+    // The bridge is gone this very moment: it gets the call when it comes back.
+    if (!this.#bridge.send(frame, now)) this.#ledger.unsent(call.id);
+  }
+
+  /** Sends what is open once more: after the bridge came back, or an agent did. */
+  async resend(agentId: string | undefined): Promise<void> {
+    const now = Date.now();
+    const heard = this.#bridge.heardAt(now);
+    for (const call of this.#ledger.open(agentId)) {
+      if (call.state === "asking" || call.command === JOB) continue;
+      // A foreign agent has no ledger: what it may have got once, it never gets again.
+      if (this.#agents.features(call.agent).length === 0 && call.state !== "waiting") continue;
+      if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
+      // Queued calls wait for their agent; any other is left to the bridge's judgement.
+      if (call.flags.queued && !this.#agents.target(call.agent, heard, this.served)?.online) continue;
+      await this.#sendAnew(call, now);
+    }
+  }
+
+  /** The first outcome counts. @returns false when something else settled it meanwhile */
+  async settle(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
+    return await this.#handover.settle(call, outcome);
+  }
+
+  /** A report that comes after the call was given up: the truth, late. */
+  async settleLate(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
+    await this.#handover.settleLate(call, outcome);
+  }
+
+  /**
+   * Tells the devices to stop.
+   * @param conversation whose calls they are
+   * @returns those that were sent: what they did until now is unknown
+   */
+  async cancel(ids: readonly string[], conversation: string): Promise<string[]> {
+    const now = Date.now();
+    const sent: string[] = [];
+    for (const id of ids) {
+      const call = this.#ledger.get(id);
+      if (!call) await this.#bury(id, conversation, now);
+      else if (call.outcome !== undefined || (await this.#stop(call, now))) sent.push(id);
+    }
+    return sent;
+  }
+
+  /** @returns whether it was sent */
+  async #stop(call: LedgerCall, now: number): Promise<boolean> {
+    const sent = call.state === "sent" || call.state === "taken";
+    const text = sent
+      ? "Cancelled while the device was at it: it may or may not have run."
+      : "Cancelled. Nothing was run.";
+    const errorType = sent ? "outcome_unknown" : "execution_failed";
+    const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs: now - call.createdAt };
+    // The conversation that cancels knows already.
+    if (this.#ledger.settle(call.id, outcome, true, now)) this.#handover.ended(call, outcome, now);
+    if (sent) await this.#tellToStop(call, now);
+    return sent;
+  }
+
+  async #tellToStop(call: LedgerCall, now: number): Promise<void> {
+    await this.#tellAgent(call, "cancel", { request_id: call.id }, now);
+  }
+
+  /** A call that is cancelled before it got here must not start when it does. */
+  async #bury(id: string, conversation: string, now: number): Promise<void> {
+    const order: Order = { command: "cancelled", payload: {}, silenceMs: 1, totalMs: 1, idempotent: true };
+    const caller: Caller = GATEWAY;
+    const call = this.#ledger.add({ id, conversation, agent: NOBODY, caller, order }, 0, "waiting", now);
+    await this.#stop(call, now);
+  }
+
+  /** Somebody watches these calls from now on. */
+  async watch(ids: readonly string[]): Promise<void> {
+    const now = Date.now();
+    for (const id of ids) {
+      const call = this.#ledger.get(id);
+      if (!call || call.outcome) continue;
+      if (!call.flags.watch) this.#ledger.watched(id);
+      await this.#tellAgent(call, "watch", { request_id: id }, now);
+    }
+  }
+
+  /** A word to the agent of a call, in the middle of it. */
+  async tell(call: LedgerCall, command: "upload", payload: Record<string, unknown>): Promise<void> {
+    await this.#tellAgent(call, command, payload, Date.now());
+  }
+
+  async #tellAgent(
+    { agent, caller }: LedgerCall,
+    command: Notice,
+    payload: Record<string, unknown>,
+    now: number,
+  ): Promise<void> {
+    const text = await this.#writer.notice(agent, command, payload, caller, now);
+    if (text !== undefined) this.#bridge.send({ t: "publish", agent, payload: text }, now);
+  }
+
+  /** The report is stored: the bridge and, where it knows the word, the agent may forget it. */
+  async acknowledge(id: string, agent: string, caller: Caller | undefined): Promise<void> {
+    const now = Date.now();
+    const payload = await this.#writer.notice(agent, "ack", { request_id: id }, caller ?? GATEWAY, now);
+    this.#bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
+  }
+
+  /** A report that is not believed: the bridge may forget it. The agent is told nothing. */
+  dismiss(id: string, agent: string): void {
+    this.#bridge.send({ t: "ack", id, agent }, Date.now());
+  }
+
+  /** What the alarm is for: calls that were not taken, that ran out of time, that could not be handed over. */
+  async tend(): Promise<void> {
+    this.#armed = undefined;
+    const now = Date.now();
+    try {
+      this.#bridge.dropStrangers(now);
+      const untaken = this.#ledger.untaken(now);
+      for (const call of untaken) this.#ledger.taken(call.id);
+      // Only what this bridge was sent says something of it.
+      const since = this.#bridge.connectedSince(now) ?? now;
+      if (untaken.some((call) => (call.sentAt ?? 0) >= since)) this.#bridge.dropSilent(now);
+      for (const call of this.#ledger.overdue(now)) {
+        const what = call.command === "tool" ? `'${String(call.payload.tool)}'` : `the ${call.command}`;
+        const delivered = call.state === "sent" || call.state === "taken";
+        const outcome = silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent);
+        // Should it still be at it, or get the call only now: nobody waits for what it would do.
+        if ((await this.settle(call, outcome)) && delivered) await this.#tellToStop(call, now);
+      }
+      await this.#handover.again(now);
+      tidy(this.#home, now);
+    } finally {
+      await this.arm();
+    }
+  }
+
+  /** Sets the alarm to whatever is due first. An alarm that stands earlier is left: it looks again itself. */
+  async arm(): Promise<void> {
+    const now = Date.now();
+    const due = [
+      this.#ledger.nextDue(),
+      this.#handover.nextDue(),
+      this.#bridge.dropStrangers(now),
+      this.#alsoDue(),
+    ];
+    const next = Math.min(...due.filter((time) => time !== undefined));
+    // What an object that was rebuilt has to try again is due at once.
+    if (Number.isFinite(next)) await this.#wakeBy(Math.max(next, now));
+  }
+
+  async #wakeBy(time: number): Promise<void> {
+    if (this.#armed !== undefined && this.#armed <= time) return;
+    this.#armed = time;
+    await this.#ctx.storage.setAlarm(time);
+  }
+}

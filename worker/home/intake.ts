@@ -1,0 +1,133 @@
+/** Calls come in: of a conversation's model, and from the API. Refused in words, queued, held for a person, or sent. */
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import type { Limits } from "../conversation/transcript-rows.ts";
+import { type EdgeCallArgs, type Order, orderOf } from "../edge-call.ts";
+import { readSettings, type Settings } from "../settings.ts";
+import type { Asking } from "./asking.ts";
+import type { HomeContext } from "./context.ts";
+import type { Dispatcher, NewOrder, Unreached } from "./dispatcher.ts";
+import type { SettledOutcome } from "./ledger.ts";
+
+export type SubmitRequest = {
+  /** The call's UUID. */
+  id: string;
+  /** Null: nobody's turn; the outcome comes over `/wait?call=`. */
+  conversation: string | null;
+  args: EdgeCallArgs;
+  caller: Caller;
+  /** Somebody watches the turn: the device's output is wanted while it comes. */
+  watched: boolean;
+  /** A stranger's text is in the conversation. */
+  tainted: boolean;
+  /** Absent: none. */
+  limits?: Limits;
+};
+
+export type SubmitReply =
+  /** It is on its way; settled by `deadline` (epoch ms) in any case. */
+  { accepted: true; deadline: number } | { accepted: false; outcome: SettledOutcome };
+
+export type CommandRequest = { id: string; agent: string; order: Order; caller: Caller };
+
+export class Intake {
+  readonly #home: HomeContext;
+  readonly #dispatcher: Dispatcher;
+  readonly #asking: Asking;
+
+  constructor(home: HomeContext, dispatcher: Dispatcher, asking: Asking) {
+    this.#home = home;
+    this.#dispatcher = dispatcher;
+    this.#asking = asking;
+  }
+
+  /** Takes a call of `edge_call`, once for each id. */
+  async submit(request: SubmitRequest): Promise<SubmitReply> {
+    const reply = await this.#submit(request);
+    // What was sent is counted when it is settled.
+    if (!reply.accepted && !this.#home.ledger.get(request.id)) {
+      const { agent_id, action } = request.args;
+      this.#home.tallies.called(agent_id, action ?? "prompt", 0, reply.outcome);
+    }
+    return reply;
+  }
+
+  async #submit(request: SubmitRequest): Promise<SubmitReply> {
+    const known = this.#home.ledger.get(request.id);
+    if (known)
+      return known.outcome
+        ? { accepted: false, outcome: known.outcome }
+        : { accepted: true, deadline: known.endsAt };
+    const { id, conversation, caller, args, watched: watch, tainted, limits = {} } = request;
+    const settings = readSettings(this.#home.env);
+    if (limits.agents && !limits.agents.includes(args.agent_id))
+      return refusal("permission_denied", outOfReach(args.agent_id));
+    const found = this.#dispatcher.reach(args.agent_id);
+    if (!found.ok) return await this.#unreachable(request, found, settings);
+    const { target } = found;
+    const ordered = orderOf(args, target, settings.defaultToolTimeoutMs);
+    if (!ordered.ok) return refusal("invalid_params", ordered.text);
+    if (limits.readsOnly && !ordered.order.readOnly) return refusal("permission_denied", READS_ONLY);
+    const order: NewOrder = {
+      id,
+      conversation,
+      caller,
+      agent: target.id,
+      order: ordered.order,
+      flags: { ...(watch && { watch }), ...(tainted && { tainted }) },
+    };
+    // An agent of ours asks by its own policy; one that cannot ask is asked for here.
+    if (tainted && !target.asks && !ordered.order.readOnly) {
+      const reason = conversation === null ? UNSEEN_TEXT : STRANGERS_TEXT;
+      return { accepted: true, deadline: await this.#asking.beforeSending(order, reason) };
+    }
+    return { accepted: true, deadline: await this.#dispatcher.dispatch(order) };
+  }
+
+  /** An agent that is not there; a call that may wait for it does. */
+  async #unreachable(request: SubmitRequest, found: Unreached, settings: Settings): Promise<SubmitReply> {
+    const { target } = found;
+    const order = target && orderOf(request.args, target, settings.defaultToolTimeoutMs);
+    if (!target || !order?.ok || order.order.queueMs === undefined)
+      return refusal(found.errorType, found.text);
+    const { id, conversation, caller, tainted, limits = {} } = request;
+    if (limits.readsOnly && !order.order.readOnly) return refusal("permission_denied", READS_ONLY);
+    const flags = { ...(tainted && { tainted }) };
+    await this.#dispatcher.queue(
+      { id, conversation, caller, agent: target.id, order: order.order, flags },
+      order.order.queueMs,
+    );
+    const text = `Queued: agent '${target.id}' is not online. It gets this as soon as it comes online, within ${inWords(order.order.queueMs)}; the result then arrives as a message of its own. Nothing has run yet. Tell the user that.`;
+    return { accepted: false, outcome: { status: "success", text, elapsedMs: 0, job: id } };
+  }
+
+  /** One command to one agent, from the API; its report comes over `/wait?call=`. */
+  async command(request: CommandRequest): Promise<SubmitReply> {
+    const known = this.#home.ledger.get(request.id);
+    if (known?.outcome) return { accepted: false, outcome: known.outcome };
+    if (known) return { accepted: true, deadline: known.endsAt };
+    const found = this.#dispatcher.reach(request.agent);
+    if (!found.ok) return refusal(found.errorType, found.text);
+    return { accepted: true, deadline: await this.#dispatcher.dispatch({ ...request, conversation: null }) };
+  }
+}
+
+function refusal(errorType: ErrorType, text: string): SubmitReply {
+  return { accepted: false, outcome: { status: "error", errorType, text, elapsedMs: 0 } };
+}
+
+const READS_ONLY =
+  "Error: Permission denied: in this chat only actions that read are allowed. Nothing was run.\nUse an action that reads, by its name, or explain to the user that this has to be asked in another chat.";
+
+function outOfReach(agent: string): string {
+  return `Error: Permission denied: agent '${agent}' is not in reach of this caller. Nothing was run.\nExplain this to the user.`;
+}
+
+/** Why a call to an agent that cannot ask itself needs an approval. */
+const STRANGERS_TEXT = "the conversation holds a text from a file, the web or a picture";
+const UNSEEN_TEXT = "it comes from another program's model, which may have read anything";
+
+function inWords(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 120 ? `${Math.max(1, minutes)} min` : `${Math.round(minutes / 60)} h`;
+}

@@ -1,0 +1,307 @@
+/** The rows of Home's ledger: each call once, by its UUID, from the order to the delivered outcome. */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import type { Order } from "../edge-call.ts";
+
+/**
+ * Settled calls are kept this long, so that a late repeat is recognised (the agents' ledgers keep 24 h). An outcome
+ * that its conversation has not taken by then is given up.
+ */
+export const KEEP_SETTLED_MS = 48 * 3_600_000;
+
+/** `asking`: a person has to approve it first. `waiting`: not sent yet. `taken`: the broker has it, or may have. */
+export type CallState = "asking" | "waiting" | "sent" | "taken" | "settled";
+
+export type CallFlags = {
+  /** Somebody watches: the device sends its output as it comes. */
+  watch?: boolean;
+  /** The conversation holds a stranger's text: the device asks before anything that is not a read. */
+  tainted?: boolean;
+  /** It waits for its agent to come online; the conversation was told so and went on. */
+  queued?: boolean;
+};
+
+/** An outcome; for a command from the API with the report as it came. */
+export type SettledOutcome = Outcome & { report?: { report_type: string; payload: Record<string, unknown> } };
+
+export type LedgerCall = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  command: string;
+  payload: Record<string, unknown>;
+  caller: Caller;
+  idempotent: boolean;
+  n: number;
+  state: CallState;
+  sentAt: number | null;
+  sends: number;
+  silenceMs: number;
+  deadline: number;
+  endsAt: number;
+  outcome: SettledOutcome | undefined;
+  createdAt: number;
+  settledAt: number | null;
+  /** The call of the conversation that has an answer already, which this one's outcome replaces. */
+  lateFor: string | null;
+  flags: CallFlags;
+};
+
+type CallRow = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  command: string;
+  payload: string;
+  caller: string;
+  idempotent: number;
+  n: number;
+  state: CallState;
+  sent_at: number | null;
+  sends: number;
+  silence_ms: number;
+  deadline: number;
+  ends_at: number;
+  outcome: string | null;
+  created_at: number;
+  settled_at: number | null;
+  late_for: string | null;
+  flags: string;
+};
+
+export type NewCall = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  caller: Caller;
+  order: Order;
+  flags?: CallFlags;
+  lateFor?: string;
+};
+
+/** What an agent's own work is called in the ledger; it is waited for, never sent. */
+export const JOB = "job";
+
+export class Ledger {
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  get(id: string): LedgerCall | undefined {
+    return this.#select("WHERE id = ?", id)[0];
+  }
+
+  /** Calls that are not settled, oldest first. */
+  open(agent?: string): LedgerCall[] {
+    return agent === undefined
+      ? this.#select("WHERE state <> 'settled' ORDER BY n")
+      : this.#select("WHERE state <> 'settled' AND agent = ? ORDER BY n", agent);
+  }
+
+  undelivered(): LedgerCall[] {
+    return this.#select("WHERE state = 'settled' AND delivered = 0 ORDER BY settled_at");
+  }
+
+  /** @param state `sent`: it goes out with this very write, which the platform makes durable before the frame leaves */
+  add(call: NewCall, n: number, state: "asking" | "waiting" | "sent" | "taken", now: number): LedgerCall {
+    const { order } = call;
+    const sent = state === "sent";
+    const row = {
+      id: call.id,
+      conversation: call.conversation,
+      agent: call.agent,
+      command: order.command,
+      payload: JSON.stringify(order.payload),
+      caller: JSON.stringify(call.caller),
+      idempotent: order.idempotent ? 1 : 0,
+      n,
+      state,
+      sent_at: sent ? now : null,
+      sends: sent ? 1 : 0,
+      silence_ms: Math.round(order.silenceMs),
+      deadline: now + Math.round(order.silenceMs),
+      ends_at: now + Math.round(order.totalMs),
+      created_at: now,
+      late_for: call.lateFor ?? null,
+      flags: JSON.stringify(call.flags ?? {}),
+    };
+    const columns = Object.keys(row);
+    this.#sql.exec(
+      `INSERT INTO call (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+      ...Object.values(row),
+    );
+    return toCall({ ...row, outcome: null, settled_at: null });
+  }
+
+  sent(id: string, n: number, now: number): void {
+    this.#sql.exec(
+      "UPDATE call SET state = 'sent', sent_at = ?, sends = sends + 1, n = ? WHERE id = ? AND state <> 'settled'",
+      now,
+      n,
+      id,
+    );
+  }
+
+  /** It did not leave this time. */
+  unsent(id: string): void {
+    this.#sql.exec(
+      "UPDATE call SET state = CASE sends WHEN 1 THEN 'waiting' ELSE 'taken' END, sends = sends - 1 WHERE id = ? AND state = 'sent'",
+      id,
+    );
+  }
+
+  watched(id: string): void {
+    this.#sql.exec("UPDATE call SET flags = json_set(flags, '$.watch', json('true')) WHERE id = ?", id);
+  }
+
+  /** The broker has it, or may have: from here on only its deadline counts. */
+  taken(id: string): void {
+    this.#sql.exec("UPDATE call SET state = 'taken' WHERE id = ? AND state = 'sent'", id);
+  }
+
+  /** Calls that the bridge should have taken by now. */
+  untaken(now: number): LedgerCall[] {
+    return this.#select(
+      "WHERE state <> 'settled' AND state = 'sent' AND sent_at <= ?",
+      now - TAKEN_WITHIN_MS,
+    );
+  }
+
+  /** Calls whose time is over. */
+  overdue(now: number): LedgerCall[] {
+    return this.#select("WHERE state <> 'settled' AND deadline <= ?", now);
+  }
+
+  /** A sign of life: the call gets its silence anew, up to its end. */
+  alive(id: string, now: number): void {
+    this.#sql.exec(
+      "UPDATE call SET state = 'taken', deadline = MIN(? + silence_ms, ends_at) WHERE id = ? AND state IN ('sent', 'taken')",
+      now,
+      id,
+    );
+  }
+
+  /** Nothing is due before then: a person is asked, or the agent is not there yet. */
+  postpone(id: string, until: number): void {
+    this.#sql.exec(
+      "UPDATE call SET deadline = ?, ends_at = MAX(ends_at, ?) WHERE id = ? AND state <> 'settled'",
+      until,
+      until,
+      id,
+    );
+  }
+
+  /** Its time starts now: it was approved, answered, or its agent came. @param totalMs what is left of it in all */
+  restart(id: string, totalMs: number, now: number): void {
+    this.#sql.exec(
+      "UPDATE call SET deadline = MIN(? + silence_ms, ?), ends_at = ? WHERE id = ? AND state <> 'settled'",
+      now,
+      now + totalMs,
+      now + totalMs,
+      id,
+    );
+  }
+
+  /** A late outcome takes the place of "unknown" or of a time-out. @returns whether it did */
+  replace(id: string, outcome: SettledOutcome, now: number): boolean {
+    const rows = this.#sql.exec(
+      `UPDATE call SET outcome = ?, settled_at = ?, delivered = (conversation IS NULL), late_for = id
+       WHERE id = ? AND state = 'settled' AND json_extract(outcome, '$.errorType') IN ('outcome_unknown', 'timeout')
+       RETURNING id`,
+      JSON.stringify(outcome),
+      now,
+      id,
+    );
+    return rows.toArray().length > 0;
+  }
+
+  /** The first outcome counts. @param delivered the conversation has it @returns whether this was it */
+  settle(id: string, outcome: SettledOutcome, delivered: boolean, now: number): boolean {
+    const rows = this.#sql.exec(
+      "UPDATE call SET state = 'settled', outcome = ?, settled_at = ?, delivered = ? WHERE id = ? AND state <> 'settled' RETURNING id",
+      JSON.stringify(outcome),
+      now,
+      delivered ? 1 : 0,
+      id,
+    );
+    return rows.toArray().length > 0;
+  }
+
+  /** There is nothing to hand over any more. */
+  delivered(id: string): void {
+    this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ?", id);
+  }
+
+  /** When the next open call wants attention: not taken in time, silent for too long, or at its end. */
+  nextDue(): number | undefined {
+    const { due } = this.#sql
+      .exec<{ due: number | null }>(
+        `SELECT MIN(CASE WHEN state = 'sent' THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
+         FROM call WHERE state <> 'settled'`,
+      )
+      .one();
+    return due ?? undefined;
+  }
+
+  /** What each agent was asked: for the roster's counts. */
+  activity(): Map<string, { last: number; calls: number; success: number; error: number; open: number }> {
+    const rows = this.#sql.exec<{
+      agent: string;
+      last: number;
+      calls: number;
+      success: number;
+      open: number;
+    }>(
+      `SELECT agent, MAX(COALESCE(settled_at, created_at)) AS last, COUNT(*) AS calls,
+              SUM(state = 'settled' AND json_extract(outcome, '$.status') = 'success') AS success,
+              SUM(state <> 'settled') AS open
+       FROM call GROUP BY agent`,
+    );
+    return new Map(
+      rows
+        .toArray()
+        .map(({ agent, ...row }) => [agent, { ...row, error: row.calls - row.success - row.open }]),
+    );
+  }
+
+  prune(now: number): void {
+    this.#sql.exec(
+      "DELETE FROM call WHERE state = 'settled' AND delivered = 1 AND settled_at < ?",
+      now - KEEP_SETTLED_MS,
+    );
+  }
+
+  #select(where: string, ...bindings: SqlStorageValue[]): LedgerCall[] {
+    return this.#sql
+      .exec<CallRow>(`SELECT * FROM call ${where}`, ...bindings)
+      .toArray()
+      .map(toCall);
+  }
+}
+
+function toCall(row: CallRow): LedgerCall {
+  return {
+    id: row.id,
+    conversation: row.conversation,
+    agent: row.agent,
+    command: row.command,
+    payload: JSON.parse(row.payload) as Record<string, unknown>,
+    caller: JSON.parse(row.caller) as Caller,
+    idempotent: row.idempotent === 1,
+    n: row.n,
+    state: row.state,
+    sentAt: row.sent_at,
+    sends: row.sends,
+    silenceMs: row.silence_ms,
+    deadline: row.deadline,
+    endsAt: row.ends_at,
+    outcome: row.outcome === null ? undefined : (JSON.parse(row.outcome) as SettledOutcome),
+    createdAt: row.created_at,
+    settledAt: row.settled_at,
+    lateFor: row.late_for,
+    flags: JSON.parse(row.flags) as CallFlags,
+  };
+}

@@ -1,0 +1,56 @@
+/** `GET /v1/status`: how a home stands right now. */
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import type { HomeContext } from "./context.ts";
+
+export type HomeStatus = {
+  version: string;
+  bridge: {
+    online: boolean;
+    id: string | null;
+    version: string | null;
+    connected_at: number | null;
+    last_seen: number | null;
+  };
+  agents: { known: number; online: number };
+  calls: Array<{
+    id: string;
+    agent: string;
+    command: string;
+    state: string;
+    since: number;
+    deadline: number;
+  }>;
+};
+
+/** @param served whether a foreign agent is */
+export function statusOf(
+  { ctx, bridge, agents, ledger }: HomeContext,
+  served: Parameters<HomeContext["agents"]["roster"]>[1],
+): HomeStatus {
+  const heard = bridge.heardAt(Date.now());
+  const roster = agents.roster(heard, served);
+  const row = ctx.storage.sql
+    .exec<{ id: string; version: string; connected_at: number; gone_at: number | null }>(
+      "SELECT id, version, connected_at, gone_at FROM bridge",
+    )
+    .toArray()[0];
+  return {
+    version: VERSION,
+    bridge: {
+      online: heard !== null,
+      id: row?.id ?? null,
+      version: row?.version ?? null,
+      connected_at: row?.connected_at ?? null,
+      last_seen: heard ?? row?.gone_at ?? null,
+    },
+    agents: { known: roster.length, online: roster.filter((agent) => agent.online).length },
+    calls: ledger.open().map((call) => ({
+      id: call.id,
+      agent: call.agent,
+      command: call.command,
+      state: call.state,
+      since: call.createdAt,
+      deadline: call.endsAt,
+    })),
+  };
+}

@@ -1,0 +1,105 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { AgentKeys } from "./agent-keys.ts";
+import { Agents } from "./agents.ts";
+import { Audit } from "./audit.ts";
+import { BackupList } from "./backup-list.ts";
+import { BridgeSocket } from "./bridge-socket.ts";
+import type { HomeContext } from "./context.ts";
+import { GatewayKey } from "./gateway-key.ts";
+import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
+import { Questions } from "./questions.ts";
+import { Tallies } from "./tallies.ts";
+import { tidy } from "./tidying.ts";
+
+const HOUR_MS = 3_600_000;
+const CALLER = { principal: "anna", role: "owner", channel: "api" } as const;
+const ORDER = { command: "tool", payload: {}, silenceMs: 1_000, totalMs: 1_000, idempotent: true };
+
+const homeOf = (ctx: DurableObjectState): HomeContext => ({
+  ctx,
+  env,
+  bridge: new BridgeSocket(ctx),
+  agents: new Agents(ctx.storage),
+  keys: new AgentKeys(ctx.storage),
+  gatewayKey: new GatewayKey(ctx.storage),
+  ledger: new Ledger(ctx.storage),
+  audit: new Audit(ctx.storage),
+  questions: new Questions(ctx.storage),
+  tallies: new Tallies(ctx.storage),
+  toBackUp: new BackupList(ctx.storage),
+});
+const idsOf = (agents: Agents) => agents.roster(null, () => true).map(({ id }) => id);
+
+test("an agent that is gone for long is forgotten, unless a call waits for it; a bridge's restart hides no last seen", async () => {
+  const now = Date.now();
+  const DAY_MS = 24 * HOUR_MS;
+  const told = (id: string, online: boolean, last_seen: number | null) => ({
+    state: { id, online, last_seen, foreign: false },
+    keepsAdverts: false,
+    problem: undefined,
+    isNewRun: false,
+  });
+  const stub = env.HOME.getByName(crypto.randomUUID());
+  await runInDurableObject(stub, async (_, ctx) => {
+    const home = homeOf(ctx);
+    const { agents, ledger } = home;
+    agents.update(told("here", true, now - 60 * DAY_MS));
+    agents.update(told("gone", false, now - 31 * DAY_MS));
+    agents.update(told("lately", false, now - 29 * DAY_MS));
+    agents.update(told("wanted", false, now - 31 * DAY_MS));
+    agents.update(told("never", false, null));
+    // The bridge was started anew, and has a retained advert alone.
+    agents.update(told("gone", false, null));
+    ledger.add(
+      { id: crypto.randomUUID(), conversation: null, agent: "wanted", caller: CALLER, order: ORDER },
+      1,
+      "waiting",
+      now,
+    );
+    tidy(home, now);
+    expect(idsOf(agents)).toEqual(["here", "lately", "never", "wanted"]);
+  });
+});
+
+test("settled calls are forgotten after two days, and looked for once an hour", async () => {
+  const stub = env.HOME.getByName(crypto.randomUUID());
+  await runInDurableObject(stub, async (_, ctx) => {
+    const home = homeOf(ctx);
+    const now = Date.now();
+    const settled = (settledAt: number) => {
+      const id = crypto.randomUUID();
+      home.ledger.add({ id, conversation: null, agent: "pi", caller: CALLER, order: ORDER }, 1, "sent", now);
+      home.ledger.settle(id, { status: "success", text: "", elapsedMs: 1 }, true, settledAt);
+      return id;
+    };
+    const old = settled(now - KEEP_SETTLED_MS - 1);
+    const young = settled(now - KEEP_SETTLED_MS + HOUR_MS / 2);
+    expect(tidy(home, now)).toBe(true);
+    expect(home.ledger.get(old)).toBeUndefined();
+    expect(home.ledger.get(young)).toBeDefined();
+    expect(tidy(home, now + HOUR_MS - 1)).toBe(false);
+    expect(home.ledger.get(young)).toBeDefined();
+    expect(tidy(home, now + HOUR_MS)).toBe(true);
+    expect(home.ledger.get(young)).toBeUndefined();
+  });
+});
+
+test("a code for a device that has expired is forgotten, with what it held of the broker", async () => {
+  const stub = env.HOME.getByName(crypto.randomUUID());
+  await runInDurableObject(stub, async (_, ctx) => {
+    const now = Date.now();
+    for (const [finder, expires] of [
+      ["old", now],
+      ["new", now + 1],
+    ])
+      ctx.storage.sql.exec(
+        "INSERT INTO device_code (finder, secret_hash, broker, made_by, expires_at) VALUES (?, 'h', '{}', 'anna', ?)",
+        finder,
+        expires,
+      );
+    tidy(homeOf(ctx), now);
+    expect(ctx.storage.sql.exec("SELECT finder FROM device_code").toArray()).toEqual([{ finder: "new" }]);
+  });
+});

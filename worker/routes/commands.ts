@@ -1,0 +1,99 @@
+/** `POST /v1/agents/{id}/commands`: one command to one agent, answered with its report. */
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { ACTION_MARGIN_MS, type Order, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../edge-call.ts";
+import type { SettledOutcome } from "../home/ledger.ts";
+import { type App, errorBody, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { homeOf } from "../objects.ts";
+import { readSettings } from "../settings.ts";
+import { firstMessage, JSON_PATIENCE_MS } from "../waiting-room.ts";
+
+const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/;
+
+/** Those that an agent knows; what it makes of each is its own policy's matter. */
+const COMMANDS = [
+  "ping",
+  "tools_list",
+  "tool",
+  "prompt",
+  "execute",
+  "sensor",
+  "skill",
+  "update_strategy",
+  "update_genome",
+  "get_metrics",
+  "evolution",
+  "shutdown",
+] as const;
+
+const CommandBody = z.strictObject({
+  command: z.enum(COMMANDS),
+  payload: z._default(z.record(z.string(), z.unknown()), {}),
+});
+
+export async function runCommand(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "command");
+  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const { command, payload } = await readBody(c, CommandBody);
+  const id = crypto.randomUUID();
+  const order = orderOfCommand(command, payload, readSettings(c.env).defaultToolTimeoutMs);
+  const caller = { principal: token.name, role: token.role, channel: "api" };
+  const reply = await homeOf(c.env, token.home).command({ id, agent, order, caller });
+  if (!reply.accepted) return answer(c, id, agent, reply.outcome);
+  const text = await firstMessage(
+    homeOf(c.env, token.home),
+    `/wait?call=${id}`,
+    JSON_PATIENCE_MS,
+    c.req.raw.signal,
+    // The command is out: its id is worth more to the caller than the reason.
+  ).catch(() => undefined);
+  // SAFETY: our own object sent it.
+  if (text !== undefined) return answer(c, id, agent, JSON.parse(text) as SettledOutcome);
+  return c.json({ request_id: id, agent, status: "running" }, 202);
+}
+
+/** `GET …/commands/{request_id}`: for a command that took longer than a request may wait. */
+export async function showCommand(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "command");
+  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const id = pathName(c, "request", REQUEST_ID, "a command's request_id");
+  const outcome = await homeOf(c.env, token.home).outcome(agent, id);
+  if (outcome === undefined) throw new HttpError(404, "not_found", "no such command");
+  return outcome === null
+    ? c.json({ request_id: id, agent, status: "running" }, 202)
+    : answer(c, id, agent, outcome);
+}
+
+const STATUS: Partial<Record<ErrorType, ContentfulStatusCode>> = {
+  not_found: 404,
+  offline: 409,
+  timeout: 504,
+  outcome_unknown: 504,
+};
+
+/** What the agent reported, even a failure, is an answer; where there is no report, it is an error of ours. */
+function answer(c: Context<App>, id: string, agent: string, outcome: SettledOutcome): Response {
+  if (outcome.report)
+    return c.json({ request_id: id, agent, ...outcome.report, elapsed_ms: outcome.elapsedMs });
+  const type = outcome.errorType ?? "execution_failed";
+  return c.json(errorBody(type, outcome.text), STATUS[type] ?? 502);
+}
+
+function orderOfCommand(command: string, payload: Record<string, unknown>, defaultTimeoutMs: number): Order {
+  const idempotent = ["ping", "tools_list", "sensor", "get_metrics"].includes(command);
+  if (command === "prompt")
+    return { command, payload, silenceMs: PROMPT_SILENCE_MS, totalMs: PROMPT_MAX_MS, idempotent };
+  const wanted = payload.timeout_ms;
+  const timeoutMs =
+    typeof wanted === "number" && wanted > 0 && wanted <= 86_400_000 ? wanted : defaultTimeoutMs;
+  return {
+    command,
+    payload,
+    silenceMs: timeoutMs + ACTION_MARGIN_MS,
+    totalMs: timeoutMs + ACTION_MARGIN_MS,
+    idempotent,
+  };
+}

@@ -1,0 +1,66 @@
+/** `/v1/keys`, `/v1/agents/{id}/key`: whom this home's devices obey, and which devices it believes. For administrators. */
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { fingerprint, PublicKey, Signature } from "@edgecall/core/protocol/signing.ts";
+import type { Context } from "hono";
+import type { KeyProblem } from "../home/agent-keys.ts";
+import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { homeOf } from "../objects.ts";
+
+const KeyBody = z.strictObject({
+  public_key: PublicKey,
+  /** By the key before it (`pi-agent --new-key` prints it); without one only where there is none, or a revoked one. */
+  signature: z.optional(Signature),
+  name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
+});
+
+export async function showKeys(c: Context<App>): Promise<Response> {
+  const { gateway, agents, unsigned } = await homeOf(c.env, requireScope(c, "admin").home).keys();
+  const keys = agents.map(async (key) => ({ ...key, fingerprint: await fingerprint(key.public_key) }));
+  return c.json({
+    gateway: { public_key: gateway, fingerprint: await fingerprint(gateway) },
+    keys: await Promise.all(keys),
+    unsigned,
+  });
+}
+
+/** Puts a device's key on record, or a new one in its place. Answers with the key that the device has to obey. */
+export async function putKey(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const { public_key, signature, name = agent } = await readBody(c, KeyBody);
+  const grant =
+    signature === undefined ? ({ by: "nothing" } as const) : ({ by: "signature", signature } as const);
+  const enrolled = await homeOf(c.env, token.home).enrolAgent({ agent, publicKey: public_key, name }, grant);
+  if (!enrolled.ok) {
+    const { status, message } = PROBLEMS[enrolled.problem];
+    throw new HttpError(status, enrolled.problem, message);
+  }
+  return c.json({
+    agent,
+    fingerprint: await fingerprint(public_key),
+    gateway_key: enrolled.gatewayPublicKey,
+  });
+}
+
+/** At once: the next thing that it says is not believed. */
+export async function revokeKey(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
+  if (!(await homeOf(c.env, token.home).revokeAgentKey(agent)))
+    throw new HttpError(404, "not_found", `there is no key of '${agent}' to revoke`);
+  return c.body(null, 204);
+}
+
+const PROBLEMS: Record<KeyProblem, { status: 400 | 403 | 409; message: string }> = {
+  not_a_key: { status: 400, message: "public_key: expected an Ed25519 public key, 32 bytes as base64url" },
+  has_a_key: {
+    status: 409,
+    message:
+      "this agent has a key already: have it sign the new one (pi-agent --new-key), or revoke it first, or pair the device again",
+  },
+  wrong_signature: {
+    status: 403,
+    message: "signature: expected the word of the agent's present key for the new one",
+  },
+};

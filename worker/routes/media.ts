@@ -1,0 +1,76 @@
+/** `PUT` and `GET /v1/media/{id}`: what devices brought and people sent, for those who may see the conversation. */
+import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
+import type { Context } from "hono";
+import type { Scope } from "../auth.ts";
+import { conversationOfMedia, newMedia } from "../conversation/media.ts";
+import { type App, HttpError, pathName, readBytes, requireScope } from "../http.ts";
+import { shown } from "../limits/rates.ts";
+import { conversationOf } from "../objects.ts";
+import { readGrant } from "../uploads.ts";
+
+/** A device's upload, with the token that it was given for it. The same bytes again are no error. */
+export async function putMedia(c: Context<App>): Promise<Response> {
+  const id = mediaPath(c);
+  const grant = await shown(c, () => readGrant(c.env, c.req.header("authorization"), id));
+  if (!grant)
+    throw new HttpError(401, "unauthorized", "the token of this upload is needed; it holds for 5 minutes");
+  const media = await newMedia(id, grant.media_type, await readBytes(c, grant.bytes));
+  if (media.bytes !== grant.bytes || media.sha256 !== grant.sha256)
+    throw new HttpError(
+      400,
+      "invalid_body",
+      `expected the ${grant.bytes} bytes with SHA-256 ${grant.sha256}, got ${media.bytes} with ${media.sha256}`,
+    );
+  if (!(await conversationOf(c.env, grant.conversation).keep(media)))
+    throw new HttpError(409, "conflict", "something else is kept under this id");
+  return c.body(null, 204);
+}
+
+/** Each channel's conversations are for those who may speak in it; the other channels', for an administrator. */
+const SCOPES: Partial<Record<string, Scope>> = {
+  api: "ask",
+  ask: "ask",
+  mcp: "ask",
+  openai: "ask",
+  command: "command",
+};
+
+export async function getMedia(c: Context<App>): Promise<Response> {
+  const id = mediaPath(c);
+  const place = conversationOfMedia(id);
+  if (!place) throw notKept();
+  const token = requireScope(c, SCOPES[place.channel] ?? "admin");
+  // The home comes from the token: an id of another home's leads to a conversation that has no such thing.
+  const name = `${token.home}/${place.channel}/${place.conversation}`;
+  const kept = await conversationOf(c.env, name).media(id);
+  if (!kept) throw notKept();
+  const etag = `"${kept.sha256}"`;
+  const headers = { ...SAFE, ...typeHeaders(kept.mediaType), etag };
+  if (c.req.header("if-none-match") === etag) return c.body(null, 304, headers);
+  return c.body(kept.data.buffer as ArrayBuffer, 200, headers);
+}
+
+/** What a device or a model made has no authority here, whatever it claims to be. */
+const SAFE = {
+  "content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "cache-control": "private, max-age=3600",
+};
+
+/** Pictures and pages are shown (a page without scripts, see SAFE); anything else is a download. */
+function typeHeaders(mediaType: string): Record<string, string> {
+  if (isPicture({ media_type: mediaType })) return { "content-type": mediaType };
+  if (mediaType === "text/html" || mediaType === "text/plain")
+    return { "content-type": `${mediaType}; charset=utf-8` };
+  return { "content-type": "application/octet-stream", "content-disposition": "attachment" };
+}
+
+function mediaPath(c: Context<App>): string {
+  return pathName(c, "id", MEDIA_ID, "the id of a picture or file, as a call's `media` names it");
+}
+
+function notKept(): HttpError {
+  return new HttpError(404, "not_found", "no such picture or file; it may have expired");
+}
