@@ -5,17 +5,10 @@
  *
  * In a container the same file is also its health check (`health`) and what sets up a broker (`broker-files`).
  */
-import { startBridge } from "./bridge.ts";
 import { brokerFilesCommand } from "./broker-files.ts";
 import { healthCommand } from "./health-check.ts";
 import { becomeNobody, withHomeAssistant } from "./home-assistant.ts";
-import { jsonLog } from "./log.ts";
-import { readSettings } from "./settings.ts";
-
-/** systemd and Docker kill after 10 s or more; the local stack's Ctrl-C should not take longer than this. */
-const STOP_WITHIN_MS = 5_000;
-const WRONG_SETTINGS = 2;
-const READY_LOOK_MS = 20;
+import { cannotStart, runBridge } from "./run.ts";
 
 const [verb, ...rest] = process.argv.slice(2);
 const said = {
@@ -27,11 +20,6 @@ if (verb === "broker-files") process.exit(await brokerFilesCommand(rest, process
 if (verb !== undefined)
   cannotStart([`${verb}: no such command; there are: health, broker-files, and none to run it`]);
 
-function cannotStart(errors: readonly string[]): never {
-  process.stderr.write(`The bridge cannot start:\n${errors.map((line) => `  ${line}\n`).join("")}`);
-  process.exit(WRONG_SETTINGS);
-}
-
 async function environment(): Promise<Record<string, string | undefined>> {
   try {
     return await withHomeAssistant(process.env);
@@ -42,34 +30,4 @@ async function environment(): Promise<Record<string, string | undefined>> {
 
 const env = await environment();
 if (process.env.SUPERVISOR_TOKEN) becomeNobody();
-const result = readSettings(env);
-if (!result.ok) cannotStart(result.errors);
-
-const { settings } = result;
-const log = jsonLog((line) => process.stderr.write(line), { debug: env.LOG_LEVEL === "debug" });
-log("info", "starting", {
-  bridge: settings.bridgeId,
-  gateway: settings.gatewayUrl,
-  broker: new URL(settings.mqttUrl).host,
-});
-const bridge = startBridge(settings, log);
-
-function stop(): void {
-  setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref();
-  bridge.stop().then(
-    () => process.exit(0),
-    () => process.exit(0),
-  );
-}
-process.on("SIGTERM", stop);
-process.on("SIGINT", stop);
-
-if (process.channel) {
-  // Started by the local stack: it must not outlive it, however that ended.
-  process.on("disconnect", stop);
-  const looking = setInterval(() => {
-    if (!bridge.ready()) return;
-    clearInterval(looking);
-    if (process.connected) process.send?.({ ready: true });
-  }, READY_LOOK_MS);
-}
+runBridge({ env });

@@ -77,7 +77,7 @@ export function bundleAgent(options: { testTools?: boolean } = {}): Promise<stri
   return bundleForDevice("pi-agent/main.ts", options);
 }
 
-/** `edgecall`, with the agent in it: what is installed on a device, and what becomes a single executable. */
+/** `edgecall`, with agent and bridge in it: what is installed on a device, and what becomes a single executable. */
 export function bundleCommand(): Promise<string> {
   return bundleForDevice("cli/main.ts");
 }
@@ -92,10 +92,11 @@ function bundleForDevice(entry: string, { testTools = false } = {}): Promise<str
     // CommonJS has no import.meta; esbuild would make it an empty object.
     define: { "import.meta.url": "__moduleUrl" },
     banner: { js: "const __moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
-    alias: { ...MQTT_SLIM, ws: fileURLToPath(new URL("./empty-module.cjs", import.meta.url)) },
+    alias: { ...MQTT_SLIM, ws: fileURLToPath(new URL("./lazy-ws.cjs", import.meta.url)) },
     // Six times the size of all else, and of use only where there is a Chromium: installed beside the bundle.
+    // Native speed-ups of ws need a compiler on the machine; it runs without them.
     // What only tests have is not shipped: run.ts loads it when their environment says so.
-    external: ["playwright-core", ...(testTools ? [] : ["./testing/*"])],
+    external: ["playwright-core", "bufferutil", "utf-8-validate", ...(testTools ? [] : ["./testing/*"])],
     minify: true,
   });
 }

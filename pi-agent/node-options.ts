@@ -3,7 +3,7 @@
  * 2,000 calls of all kinds it takes 84 MiB with both, 89 without the variable, 102 with a small young
  * generation alone, and 139 with neither (docs/tools/bench.md). Both are read when a process begins: it
  * cannot set them for itself. package.json names them in its command, which node-options.test.ts holds to
- * this; the service's unit and what starts a bundle (cli/agent) take them from here.
+ * this; the service's unit and what starts a bundle (cli/service) take them from here.
  */
 
 /** V8 keeps its heap close to what is in use, with a young generation of 1 MiB. */

@@ -1,7 +1,6 @@
 /** `edgecall agent …`: the agent of this device, as a program and as a service. */
 import type { Command } from "../command.ts";
-
-const JSON_OPTION = { about: "for programs" };
+import { serviceCommands } from "../service/commands.ts";
 
 export const AGENT_COMMANDS: readonly Command[] = [
   {
@@ -32,37 +31,17 @@ export const AGENT_COMMANDS: readonly Command[] = [
     },
     load: async () => (await import("./pair.ts")).pair,
   },
-  {
-    name: "agent uninstall",
-    about: "take the service away; asks about settings and state",
-    options: {
-      purge: { about: "those too, unasked" },
-      keep: { about: "not those, unasked" },
-    },
-    load: async () => (await import("./uninstall.ts")).uninstall,
-  },
-  {
-    name: "agent update",
-    about: "another version, which goes back by itself unless it comes online",
-    takes: "FILE|URL",
-    options: {
-      sha256: { value: "HEX", about: "what the program must have; needed with a URL" },
-      "no-trial": { about: "keep it whether or not it comes online" },
-    },
-    load: async () => (await import("./update.ts")).update,
-  },
-  {
-    name: "agent status",
-    about: "service, connection, version, last errors; exit code 0 when it is online",
-    options: { json: JSON_OPTION },
-    load: async () => (await import("./status.ts")).status,
-  },
+  ...serviceCommands("agent", {
+    uninstall: async () => (await import("./uninstall.ts")).uninstall,
+    update: async () => (await import("../service/update.ts")).updateAgent,
+    status: async () => (await import("../service/status.ts")).agentStatus,
+  }),
   {
     name: "agent doctor",
     about: "settings, service, broker, sandbox, tools, model: what is wrong, and what to do",
     options: {
       config: { value: "FILE", about: "look at these settings rather than at the service's" },
-      json: JSON_OPTION,
+      json: { about: "for programs" },
     },
     load: async () => (await import("./doctor.ts")).doctor,
   },

@@ -1,91 +1,42 @@
 /** What the doctor looks at, each link by itself. */
+import { readFileSync } from "node:fs";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import { topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { Settings } from "@edgecall/pi-agent/settings.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox.ts";
-import type { Places } from "./places.ts";
-import { agentSays, serviceState } from "./service-state.ts";
-
-/** `left`: nothing to look at, or left out on purpose. */
-export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
+import { brokerFinding, type Finding } from "../service/findings.ts";
+import { whatItSays } from "../service/service-state.ts";
+import { AGENT } from "../service/services.ts";
 
 /** Models on small machines answer slowly, but their list comes at once. */
 const MODEL_WITHIN_MS = 10_000;
 
-export async function findService(places: Places): Promise<Finding> {
-  const link = "service";
-  const { active, sub, restarts, result } = await serviceState();
-  if (active !== "active") {
-    const todo =
-      active === "inactive"
-        ? "sudo systemctl enable --now edgecall-agent"
-        : "journalctl -u edgecall-agent -n 50";
-    return { link, is: "wrong", says: `${active} (${sub}), last end: ${result}, ${restarts} restarts`, todo };
-  }
-  const says = agentSays(places);
-  if (says.is === "unreadable")
-    return { link, is: "wrong", says: says.why, todo: "sudo edgecall agent doctor" };
-  if (says.is === "not running" || !says.status.online) {
-    return { link, is: "wrong", says: "running, but offline", todo: "see broker, below" };
-  }
-  return { link, is: "fine", says: `${says.status.version}, online since ${says.status.since}` };
-}
-
 export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> {
-  const link = "broker";
   const url = mqtt.url.replace(/\/\/[^@/]*@/, "//");
-  const check = await checkBroker(mqtt, agentId);
-  switch (check.is) {
-    case "reached": {
-      const seen =
-        check.presence === "none"
-          ? "has not heard of this agent yet"
-          : `knows this agent as ${check.presence}`;
-      return { link, is: "fine", says: `${url} answers, and ${seen}` };
-    }
-    case "forbidden":
-      return {
-        link,
-        is: "wrong",
-        says: `${url} refuses this agent its own topics`,
-        todo: "let the user read and write TOPIC_PREFIX/agents/AGENT_ID/# in the broker's ACL",
-      };
-    case "failed":
-      return {
-        link,
-        is: "wrong",
-        says: `${url}: ${check.message} ${check.code}`.trim(),
-        todo: brokerTodo(check.code),
-      };
-  }
-}
-
-/** MQTT 3.1.1's return codes of a refused connection: 4 bad user name or password, 5 not authorized. */
-function brokerTodo(code: string): string {
-  switch (code) {
-    case "ECONNREFUSED":
-      return "nothing listens there: is Mosquitto running (systemctl status mosquitto), and is mqtt.url right?";
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return "no such name: is the host in mqtt.url right, and is the network up?";
-    case "ETIMEDOUT":
-    case "EHOSTUNREACH":
-    case "ENETUNREACH":
-      return "the host does not answer: is it on, in this network, and is its port open?";
-    case "4":
-    case "5":
-      return "mqtt.username or mqtt.password is wrong";
-    default:
-      return "check [mqtt] in the settings: the address, mqtts:// for TLS, and ca";
-  }
+  const check = await checkBroker(
+    { ...mqtt, ca: mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca) },
+    topicOf(mqtt.topicPrefix, agentId, "presence"),
+  );
+  const words = {
+    url: "mqtt.url",
+    login: "mqtt.username or mqtt.password",
+    section: "[mqtt] in the settings",
+    who: "this agent",
+  };
+  const finding = brokerFinding(url, check, words);
+  if (check.is !== "reached") return finding;
+  const seen =
+    check.presence === "none" ? "has not heard of this agent yet" : `knows this agent as ${check.presence}`;
+  return { ...finding, says: `${finding.says}, and ${seen}` };
 }
 
 /**
  * Sandbox and tools. The service is asked, since it alone knows how things are in there, and what root tried here
  * would leave files that the service's user cannot change; by hand, they are tried here and now.
  */
-export async function findTools(settings: Settings, places: Places, isService: boolean): Promise<Finding[]> {
-  const says = isService ? agentSays(places) : undefined;
+export async function findTools(settings: Settings, isService: boolean): Promise<Finding[]> {
+  const says = isService ? whatItSays(AGENT) : undefined;
   if (says !== undefined && says.is !== "read") {
     return [{ link: "tools", is: "left", says: "only the running service can tell" }];
   }

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { readSettings, SettingsError } from "@edgecall/pi-agent/settings.ts";
 import { UsageError } from "../command.ts";
-import { SETTINGS_FILE, STATE_DIR } from "./places.ts";
+import { AGENT } from "../service/services.ts";
 
 export type Wanted = {
   id: string | undefined;
@@ -31,7 +31,7 @@ ${mqtt.map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join("")}`;
 /** @throws UsageError with every problem */
 export function checkSettings(text: string): void {
   try {
-    readSettings(text, { file: SETTINGS_FILE, env: { STATE_DIRECTORY: STATE_DIR } });
+    readSettings(text, { file: AGENT.places.settings, env: { STATE_DIRECTORY: AGENT.places.state } });
   } catch (error) {
     if (error instanceof SettingsError) throw new UsageError(error.message);
     throw error;

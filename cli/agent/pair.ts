@@ -9,11 +9,12 @@ import { openIdentity, rememberGateway } from "@edgecall/pi-agent/identity.ts";
 import { readSettings } from "@edgecall/pi-agent/settings.ts";
 import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { makeUser, writeSettings } from "./install.ts";
+import { makeUser, writeSettings } from "../service/install.ts";
+import { must } from "../service/programs.ts";
+import { needRoot } from "../service/root-only.ts";
+import { AGENT } from "../service/services.ts";
 import { nameOfHost, newSettings } from "./new-settings.ts";
-import { placesBelow, USER } from "./places.ts";
-import { must } from "./programs.ts";
-import { needRoot } from "./root-only.ts";
+import { DEVICE_GROUPS } from "./unit.ts";
 
 /** The service was started already; the broker and the bridge pass on that it is there within a moment. */
 const SEEN_WITHIN_MS = 90_000;
@@ -37,7 +38,7 @@ export async function pair(call: CommandCall): Promise<number> {
   const gateway = needed(text("gateway"), "--gateway").replace(/\/+$/, "");
   const code = needed(text("code"), "--code");
   const folder = text("into");
-  if (folder === undefined) needRoot("pair");
+  if (folder === undefined) needRoot(AGENT, "pair");
   const { settings, freshStateDir } = folder === undefined ? ofService() : below(resolve(folder));
   const there = existsSync(settings)
     ? readSettings(await readFile(settings, "utf8"), {
@@ -87,20 +88,20 @@ export async function pair(call: CommandCall): Promise<number> {
     };
     const source = newSettings({ ...filled, ...own });
     if (folder === undefined) {
-      await makeUser(io.err);
-      await writeSettings(placesBelow("/"), source);
+      await makeUser(AGENT, DEVICE_GROUPS, io.err);
+      await writeSettings(AGENT, source, "the service");
     } else await writeWhole(settings, source);
   }
   if (folder === undefined) {
-    await makeUser(io.err);
-    await must("chown", "-R", `${USER}:${USER}`, stateDir);
+    await makeUser(AGENT, DEVICE_GROUPS, io.err);
+    await must("chown", "-R", `${AGENT.user}:${AGENT.user}`, stateDir);
   }
   io.err(`paired with home '${paired.home}' as '${agent}'; its key: ${fingerprint}\n`);
   return EXIT.ok;
 }
 
 function ofService() {
-  const { settings, state } = placesBelow("/");
+  const { settings, state } = AGENT.places;
   return { settings, freshStateDir: state };
 }
 

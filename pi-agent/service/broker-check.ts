@@ -1,15 +1,12 @@
-/** Tries the broker as the agent would, beside an agent that may be running: under another client id. */
+/** Tries a broker as the agent (or the bridge) would, beside one that may be running: under another client id. */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
-import { topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { connect, type MqttClient } from "mqtt";
-import type { MqttSettings } from "../settings.ts";
 
 export type BrokerCheck =
   | { is: "reached"; presence: "online" | "offline" | "none" }
-  /** It may not subscribe to its own topics. */
+  /** It may not subscribe to this topic. */
   | { is: "forbidden" }
   /** `code` is the system's (ECONNREFUSED, …) or the broker's, as a number. */
   | { is: "failed"; code: string; message: string };
@@ -19,24 +16,33 @@ const ANSWER_WITHIN_MS = 5_000;
 /** What is retained comes right after the subscription. */
 const RETAINED_WITHIN_MS = 500;
 
-export async function checkBroker(mqtt: MqttSettings, agentId: string): Promise<BrokerCheck> {
+export type BrokerLogin = {
+  url: string;
+  username?: string | undefined;
+  password?: string | undefined;
+  /** PEM of the authorities that may have signed its certificate. */
+  ca?: string | Buffer | undefined;
+};
+
+/** @param topic of a presence: what is subscribed to */
+export async function checkBroker(broker: BrokerLogin, topic: string): Promise<BrokerCheck> {
   let client: MqttClient;
   try {
-    client = connect(mqtt.url, {
+    client = connect(broker.url, {
       protocolVersion: 4,
       clean: true,
       clientId: `edgecall-check-${randomUUID().slice(0, 8)}`,
       connectTimeout: ANSWER_WITHIN_MS,
       reconnectPeriod: 0,
-      ...(mqtt.username !== undefined && { username: mqtt.username }),
-      ...(mqtt.password !== undefined && { password: mqtt.password }),
-      ...(mqtt.ca !== undefined && { ca: readFileSync(mqtt.ca) }),
+      ...(broker.username !== undefined && { username: broker.username }),
+      ...(broker.password !== undefined && { password: broker.password }),
+      ...(broker.ca !== undefined && { ca: broker.ca }),
     });
   } catch (error) {
     return failure(error);
   }
   try {
-    return await withClient(client, topicOf(mqtt.topicPrefix, agentId, "presence"));
+    return await withClient(client, topic);
   } finally {
     client.end(true);
   }

@@ -1,12 +1,13 @@
 import { closeSync, mkdtempSync, openSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { AgentStatus, STATUS_FILE } from "@edgecall/core/service/status.ts";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import type { Agent } from "../agent.ts";
 import { type Broker, memoryLog, readyAgent, startBroker, testSettings } from "../testing/home.ts";
 import { openService } from "./service.ts";
-import { readStatus, statusFile } from "./status-file.ts";
 
 const cleanup: Array<() => unknown> = [];
 afterEach(async () => {
@@ -33,7 +34,7 @@ async function served(onTrial: boolean, more: Record<string, string> = {}) {
     return agent;
   };
   const status = () => {
-    const read = readStatus(folder);
+    const read = checkJson(AgentStatus, readFileSync(join(folder, STATUS_FILE), "utf8"));
     if (!read.ok) throw new Error(read.error);
     return read.value;
   };
@@ -74,5 +75,5 @@ test("by hand, without systemd, nothing is written", async () => {
   });
   service.started(await start());
   expect(said()).toBe("");
-  expect(() => readFileSync(statusFile(folder))).toThrow("ENOENT");
+  expect(() => readFileSync(join(folder, STATUS_FILE))).toThrow("ENOENT");
 });

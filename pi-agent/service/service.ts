@@ -1,10 +1,12 @@
 /** The agent as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
+import { writeSync } from "node:fs";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { openNotify } from "@edgecall/core/service/notify.ts";
+import { type AgentStatus, ERRORS_KEPT } from "@edgecall/core/service/status.ts";
 import type { Agent } from "../agent.ts";
 import { type Log, messageOf } from "../log.ts";
 import type { Settings } from "../settings.ts";
-import { openNotify } from "./notify.ts";
-import { type AgentStatus, ERRORS_KEPT, writeStatus } from "./status-file.ts";
+import { writeStatus } from "./status-file.ts";
 
 export type Service = {
   /** The agent's log, which tells of its connection too. */
@@ -26,7 +28,9 @@ export type ServiceOptions = {
 };
 
 export function openService({ settings, log, env, onTrial }: ServiceOptions): Service {
-  const notify = openNotify(env, log);
+  const notify = openNotify(env, writeSync, (error) =>
+    log("warn", "service.notify_failed", { error: messageOf(error) }),
+  );
   const now = () => new Date().toISOString();
   const folder = env.RUNTIME_DIRECTORY;
   const status: AgentStatus = {

@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)("as a service", () => {
     fine("install", "modes");
     expect(step("install").out).toContain("the agent is online");
     expect(step("modes").out.split("\n")).toEqual([
-      "/etc/edgecall root:edgecall 750",
+      "/etc/edgecall root:root 755",
       "/etc/edgecall/agent.toml root:edgecall 640",
       "/var/lib/edgecall edgecall:edgecall 700",
       "/opt/edgecall/current/edgecall root:root 755",

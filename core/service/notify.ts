@@ -5,8 +5,6 @@
  * descriptor: a datagram is then one write, without a program for each sign of life, and systemd can be told to
  * listen to this process alone.
  */
-import { writeSync } from "node:fs";
-import { type Log, messageOf } from "../log.ts";
 
 export type Notify = {
   ready(): void;
@@ -21,20 +19,25 @@ const BEATS_IN_TIME = 3;
 /**
  * Signs of life go on from here while the process's event loop turns.
  * @param env `EDGECALL_NOTIFY_FD` (the launcher's), `WATCHDOG_USEC` (systemd's); without the first nothing is said
+ * @param write Node's writeSync, which this folder does not know
+ * @param onFault is told why a word did not reach systemd
  */
-export function openNotify(env: Readonly<Record<string, string | undefined>>, log: Log): Notify {
+export function openNotify(
+  env: Readonly<Record<string, string | undefined>>,
+  write: (fd: number, text: string) => unknown,
+  onFault: (error: unknown) => void,
+): Notify {
   const fd = Number(env.EDGECALL_NOTIFY_FD);
   if (!Number.isInteger(fd) || fd <= 2) return { ready() {}, status() {}, stopping() {} };
   const say = (text: string) => {
     try {
-      writeSync(fd, text);
+      write(fd, text);
     } catch (error) {
-      log("warn", "service.notify_failed", { error: messageOf(error) });
+      onFault(error);
     }
   };
   const watchdogMs = Number(env.WATCHDOG_USEC) / 1_000;
-  const beats =
-    watchdogMs > 0 ? setInterval(() => say("WATCHDOG=1"), watchdogMs / BEATS_IN_TIME).unref() : undefined;
+  const beats = watchdogMs > 0 ? setInterval(() => say("WATCHDOG=1"), watchdogMs / BEATS_IN_TIME) : undefined;
   return {
     ready: () => say("READY=1"),
     status: (text) => say(`STATUS=${text.replace(/\s+/g, " ")}`),

@@ -1,8 +1,10 @@
-/** How the service is, by systemd and by the agent's own words. */
+/** How a service is, by systemd and by its own words. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type AgentStatus, readStatus } from "@edgecall/pi-agent/service/status-file.ts";
-import { type Places, SERVICE } from "./places.ts";
+import { type ServiceStatus, STATUS_FILE } from "@edgecall/core/service/status.ts";
 import { run } from "./programs.ts";
+import type { Service } from "./services.ts";
 
 export type ServiceState = {
   /** systemd's words: "active", "activating", "failed", "inactive"; "unknown" without systemd or unit. */
@@ -18,9 +20,10 @@ export type ServiceState = {
 
 const LOOK_EVERY_MS = 250;
 
-export async function serviceState(): Promise<ServiceState> {
+/** @param unit as systemd has it, e.g. "edgecall-agent" */
+export async function serviceState(unit: string): Promise<ServiceState> {
   const names = ["ActiveState", "SubState", "UnitFileState", "NRestarts", "Result", "MemoryCurrent"];
-  const { out } = await run("systemctl", ["show", SERVICE, ...names.flatMap((name) => ["-p", name])]);
+  const { out } = await run("systemctl", ["show", unit, ...names.flatMap((name) => ["-p", name])]);
   const said = new Map(
     out.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
   );
@@ -35,15 +38,15 @@ export async function serviceState(): Promise<ServiceState> {
   };
 }
 
-/** What the running agent says; or why nothing was read. */
-export type AgentSays =
-  | { is: "read"; status: AgentStatus }
+/** What the running service says; or why nothing was read. */
+export type Says<Status extends ServiceStatus> =
+  | { is: "read"; status: Status }
   | { is: "not running" }
   | { is: "unreadable"; why: string };
 
-export function agentSays({ runtime }: Places): AgentSays {
+export function whatItSays<Status extends ServiceStatus>(service: Service<Status>): Says<Status> {
   try {
-    const read = readStatus(runtime);
+    const read = service.readStatus(readFileSync(join(service.places.runtime, STATUS_FILE), "utf8"));
     return read.ok ? { is: "read", status: read.value } : { is: "unreadable", why: read.error };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -52,10 +55,10 @@ export function agentSays({ runtime }: Places): AgentSays {
   }
 }
 
-/** Waits until the agent says that it is online. */
-export async function onlineWithin(ms: number, places: Places): Promise<boolean> {
+/** Waits until it says that it is online. */
+export async function onlineWithin(ms: number, service: Service): Promise<boolean> {
   for (const end = performance.now() + ms; performance.now() < end; await pause(LOOK_EVERY_MS)) {
-    const says = agentSays(places);
+    const says = whatItSays(service);
     if (says.is === "read" && says.status.online) return true;
   }
   return false;

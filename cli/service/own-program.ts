@@ -8,7 +8,7 @@ export async function ownProgram(): Promise<Buffer> {
   const file = fileURLToPath(import.meta.url);
   // The bundle knows itself by its own file; a source file is one of many.
   if (file.endsWith(".ts")) {
-    throw new Error("from the sources: npm run build, then sudo node dist/edgecall.cjs agent install");
+    throw new Error("from the sources: npm run build, then sudo node dist/edgecall.cjs");
   }
   return readFile(file);
 }

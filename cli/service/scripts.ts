@@ -1,7 +1,7 @@
 /** Two small programs beside the versions, which no update replaces: they must work when a new version does not. */
 
 /**
- * Opens systemd's notification socket, which Node cannot, and becomes the agent, with the same process id.
+ * Opens systemd's notification socket, which Node cannot, and becomes the program, with the same process id.
  * Perl, since a Debian system is not one without it.
  */
 export const LAUNCH = `#!/usr/bin/perl
@@ -26,7 +26,7 @@ die "$ARGV[0]: $!";
  * (a file that the power tore, too) means that a start has failed, and the version before it comes back.
  */
 export const TRIAL = `#!/bin/sh
-# "begin" before each start of the service, "passed" once it is ready; see on-trial, made by "edgecall agent update".
+# "begin" before each start of the service, "passed" once it is ready; see on-trial, made by "edgecall … update".
 set -eu
 cd "$(dirname "$0")"
 [ -e on-trial ] || exit 0

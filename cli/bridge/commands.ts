@@ -1,0 +1,40 @@
+/** `edgecall bridge …`: this home's bridge, as a program and as a service. */
+import type { Command } from "../command.ts";
+import { serviceCommands } from "../service/commands.ts";
+
+export const BRIDGE_COMMANDS: readonly Command[] = [
+  {
+    name: "bridge install",
+    about: "make this home's bridge a service, and start it; settings that are there stay",
+    options: {
+      settings: { value: "FILE", about: "take these settings" },
+      gateway: { value: "URL", about: "the gateway's address, for new settings" },
+      "token-file": { value: "FILE", about: "… and the file with the bridge's token" },
+      broker: { value: "URL", about: "for new settings; mqtt://127.0.0.1:1883 unless given" },
+      username: { value: "NAME", about: "the broker's user, for new settings" },
+      "password-file": { value: "FILE", about: "… and the file with its password" },
+      "no-start": { about: "neither start it nor have it started at boot" },
+    },
+    load: async () => (await import("./install.ts")).install,
+  },
+  ...serviceCommands("bridge", {
+    uninstall: async () => (await import("./uninstall.ts")).uninstall,
+    update: async () => (await import("../service/update.ts")).updateBridge,
+    status: async () => (await import("../service/status.ts")).bridgeStatus,
+  }),
+  {
+    name: "bridge doctor",
+    about: "settings, service, gateway, broker: what is wrong, and what to do",
+    options: {
+      config: { value: "FILE", about: "look at these settings rather than at the service's" },
+      json: { about: "for programs" },
+    },
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+  {
+    name: "bridge run",
+    about: "run the bridge in the foreground; its settings come from the environment",
+    options: {},
+    load: async () => (await import("./run.ts")).runBridge,
+  },
+];

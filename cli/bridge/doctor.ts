@@ -1,0 +1,92 @@
+/** `edgecall bridge doctor`: from the settings to gateway and broker, link by link: what is wrong, and what to do. */
+import { existsSync, readFileSync } from "node:fs";
+import type { BridgeSettings } from "@edgecall/bridge/settings.ts";
+import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
+import type { CommandCall } from "../command.ts";
+import { brokerFinding, type Finding, findService, tellFindings } from "../service/findings.ts";
+import { whatItSays } from "../service/service-state.ts";
+import { BRIDGE } from "../service/services.ts";
+import { settingsOf } from "./settings-file.ts";
+
+/** A gateway on Cloudflare answers in a hundredth of this. */
+const GATEWAY_WITHIN_MS = 10_000;
+
+/** Exit code 0: nothing is wrong. */
+export async function doctor(call: CommandCall): Promise<number> {
+  const file = call.text("config") ?? BRIDGE.places.settings;
+  const isService = call.text("config") === undefined && existsSync(BRIDGE.places.unit);
+  const { finding, settings } = readSettings(file);
+  const findings = [finding];
+  if (isService) findings.push(await findService(BRIDGE));
+  if (settings) findings.push(await findGateway(settings, isService), await findBroker(settings));
+  return tellFindings(findings, call);
+}
+
+function readSettings(file: string): { finding: Finding; settings?: BridgeSettings } {
+  const link = "settings";
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const todo =
+      code === "EACCES"
+        ? "sudo edgecall bridge doctor"
+        : "sudo edgecall bridge install, or give --config FILE";
+    return { finding: { link, is: "wrong", says: message, todo } };
+  }
+  const read = settingsOf(text);
+  if (!read.ok)
+    return { finding: { link, is: "wrong", says: read.errors.join("; "), todo: `correct ${file}` } };
+  const { settings } = read;
+  return { finding: { link, is: "fine", says: `${file}, bridge ${settings.bridgeId}` }, settings };
+}
+
+/** That it answers is tried here; that it believes this bridge, only the running one knows. */
+async function findGateway({ gatewayUrl }: BridgeSettings, isService: boolean): Promise<Finding> {
+  const link = "gateway";
+  const says = isService ? whatItSays(BRIDGE) : undefined;
+  if (says?.is === "read" && says.status.gateway.up)
+    return { link, is: "fine", says: `${gatewayUrl} has welcomed it` };
+  const url = new URL("./healthz", gatewayUrl.replace(/^ws/, "http")).href;
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(GATEWAY_WITHIN_MS) });
+    if (!response.ok) {
+      return {
+        link,
+        is: "wrong",
+        says: `${url}: ${response.status}`,
+        todo: "is GATEWAY_URL your gateway's address?",
+      };
+    }
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return {
+      link,
+      is: "wrong",
+      says: `${url}: ${why}`,
+      todo: "is GATEWAY_URL right, and is the Internet there?",
+    };
+  }
+  if (says?.is !== "read") return { link, is: "fine", says: `${url} answers` };
+  const refused = says.status.last_errors.findLast(({ event }) => event.startsWith("gateway_"));
+  return {
+    link,
+    is: "wrong",
+    says: `${url} answers, and does not welcome this bridge${refused ? `: ${refused.event} ${refused.error}` : ""}`,
+    todo: `is its token right, and no other bridge of this home running? journalctl -u ${BRIDGE.unit} -n 50`,
+  };
+}
+
+async function findBroker(settings: BridgeSettings): Promise<Finding> {
+  const { mqttUrl: url, mqttUsername: username, mqttPassword: password, mqttCa: ca, topicPrefix } = settings;
+
+  const check = await checkBroker({ url, username, password, ca }, `${topicPrefix}/agents/+/presence`);
+  return brokerFinding(url.replace(/\/\/[^@/]*@/, "//"), check, {
+    url: "MQTT_URL",
+    login: "MQTT_USERNAME or MQTT_PASSWORD",
+    section: "MQTT_URL and MQTT_CA",
+    who: "the bridge",
+  });
+}

@@ -1,0 +1,47 @@
+/** `edgecall bridge install`. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { type CommandCall, UsageError } from "../command.ts";
+import { installService } from "../service/install.ts";
+import { BRIDGE } from "../service/services.ts";
+import { checkSettings, newSettings } from "./settings-file.ts";
+import { unitText } from "./unit.ts";
+
+export function install(call: CommandCall): Promise<number> {
+  const settings = { wanted: () => wantedSettings(call.text), readBy: "root" } as const;
+  return installService({ service: BRIDGE, unitText, groups: [], settings }, call);
+}
+
+/** @returns undefined when those that are there stay */
+async function wantedSettings(text: CommandCall["text"]): Promise<string | undefined> {
+  const { settings } = BRIDGE.places;
+  const file = text("settings");
+  const options = ["gateway", "token-file", "broker", "username", "password-file"];
+  const given = options.filter((name) => text(name) !== undefined).map((name) => `--${name}`);
+  if (file !== undefined) {
+    if (given.length > 0)
+      throw new UsageError(`--settings: give either a whole file or ${given.join(", ")}, not both`);
+    const source = await readFile(file, "utf8");
+    checkSettings(source);
+    return source;
+  }
+  if (existsSync(settings)) {
+    if (given.length > 0)
+      throw new UsageError(
+        `${given.join(", ")}: ${settings} is there already: change it there, or bring another with --settings`,
+      );
+    checkSettings(await readFile(settings, "utf8"));
+    return undefined;
+  }
+  return newSettings({
+    GATEWAY_URL: text("gateway"),
+    BRIDGE_TOKEN: await secretIn(text("token-file")),
+    MQTT_URL: text("broker"),
+    MQTT_USERNAME: text("username"),
+    MQTT_PASSWORD: await secretIn(text("password-file")),
+  });
+}
+
+async function secretIn(file: string | undefined): Promise<string | undefined> {
+  return file === undefined ? undefined : (await readFile(file, "utf8")).trim();
+}

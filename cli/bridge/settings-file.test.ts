@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { newSettings, readEnvironment, settingsOf } from "./settings-file.ts";
+
+const NEEDED = { GATEWAY_URL: "https://gate.example", BRIDGE_TOKEN: "tok" };
+
+test("what is written is what the bridge reads", () => {
+  const password = `it's "quoted", $HOME \`id\` \\ and # no comment`;
+  const text = newSettings({
+    ...NEEDED,
+    MQTT_USERNAME: "edgecall-bridge",
+    MQTT_PASSWORD: password,
+    MQTT_URL: undefined,
+  });
+  expect(settingsOf(text)).toMatchObject({
+    ok: true,
+    settings: { gatewayUrl: "wss://gate.example/bridge", bridgeToken: "tok", mqttPassword: password },
+  });
+  expect(text).not.toContain("MQTT_URL");
+});
+
+test("as systemd has it: bare words, both quotes, comments", () => {
+  const text = '# A=1\n; B=2\nC=three\n D=\'f\\our\'\nE="fi\\"ve"\nno line\nF=\n';
+  expect(readEnvironment(text)).toEqual({ C: "three", D: "f\\our", E: 'fi"ve', F: "" });
+});
+
+test.each([
+  [{ BRIDGE_TOKEN: "tok" }, "GATEWAY_URL: missing"],
+  [{ ...NEEDED, MQTT_PASSWORD: "x" }, "MQTT_USERNAME: missing"],
+  [{ ...NEEDED, MQTT_USERNAME: "a\nBRIDGE_TOKEN=b" }, "MQTT_USERNAME: holds a line break"],
+])("%j is refused, and named", (values, says) => {
+  expect(() => newSettings(values)).toThrow(says);
+});

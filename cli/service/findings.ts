@@ -1,0 +1,84 @@
+/** What a doctor says of one link, and the links that both services have. */
+import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
+import { type CommandCall, EXIT } from "../command.ts";
+import { serviceState, whatItSays } from "./service-state.ts";
+import type { Service } from "./services.ts";
+
+/** `left`: nothing to look at, or left out on purpose. */
+export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
+
+const SIGNS = { fine: "ok   ", wrong: "WRONG", left: "-    " } as const;
+
+/** @returns the exit code: 0 when nothing is wrong */
+export function tellFindings(findings: readonly Finding[], { flag, io }: CommandCall): number {
+  io.out(flag("json") ? `${JSON.stringify(findings)}\n` : findings.map(line).join(""));
+  return findings.every(({ is }) => is !== "wrong") ? EXIT.ok : EXIT.failed;
+}
+
+function line({ link, is, says, todo }: Finding): string {
+  return `${SIGNS[is]} ${link.padEnd(9)} ${says}\n${todo === undefined ? "" : `      ${"".padEnd(9)} → ${todo}\n`}`;
+}
+
+export async function findService(service: Service): Promise<Finding> {
+  const link = "service";
+  const { unit, name } = service;
+  const { active, sub, restarts, result } = await serviceState(unit);
+  if (active !== "active") {
+    const todo =
+      active === "inactive" ? `sudo systemctl enable --now ${unit}` : `journalctl -u ${unit} -n 50`;
+    return { link, is: "wrong", says: `${active} (${sub}), last end: ${result}, ${restarts} restarts`, todo };
+  }
+  const says = whatItSays(service);
+  if (says.is === "unreadable")
+    return { link, is: "wrong", says: says.why, todo: `sudo edgecall ${name} doctor` };
+  if (says.is === "not running" || !says.status.online) {
+    return { link, is: "wrong", says: "running, but offline", todo: "see below" };
+  }
+  return { link, is: "fine", says: `${says.status.version}, online since ${says.status.since}` };
+}
+
+/** Where in the settings the address and the login are, and who asks. */
+export type BrokerWords = { url: string; login: string; section: string; who: string };
+
+/** @param url without a password */
+export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWords): Finding {
+  const link = "broker";
+  switch (check.is) {
+    case "reached":
+      return { link, is: "fine", says: `${url} answers` };
+    case "forbidden":
+      return {
+        link,
+        is: "wrong",
+        says: `${url} refuses ${words.who} its own topics`,
+        todo: "let the user read and write TOPIC_PREFIX/agents/AGENT_ID/# in the broker's ACL",
+      };
+    case "failed":
+      return {
+        link,
+        is: "wrong",
+        says: `${url}: ${check.message} ${check.code}`.trim(),
+        todo: brokerTodo(check.code, words),
+      };
+  }
+}
+
+/** MQTT 3.1.1's return codes of a refused connection: 4 bad user name or password, 5 not authorized. */
+function brokerTodo(code: string, { url, login, section }: BrokerWords): string {
+  switch (code) {
+    case "ECONNREFUSED":
+      return `nothing listens there: is Mosquitto running (systemctl status mosquitto edgecall-broker), and is ${url} right?`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `no such name: is the host in ${url} right, and is the network up?`;
+    case "ETIMEDOUT":
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+      return "the host does not answer: is it on, in this network, and is its port open?";
+    case "4":
+    case "5":
+      return `${login} is wrong`;
+    default:
+      return `check ${section}: the address, mqtts:// for TLS, and the authority of its certificate`;
+  }
+}

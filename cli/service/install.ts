@@ -1,0 +1,104 @@
+/** What installing is for either service: user, settings, program, unit, start. Again, it mends what is missing. */
+import { existsSync } from "node:fs";
+import { chown, mkdir, rename, writeFile } from "node:fs/promises";
+import { type CommandCall, EXIT } from "../command.ts";
+import { linkCommand } from "./command-link.ts";
+import { ownProgram } from "./own-program.ts";
+import { must, run } from "./programs.ts";
+import { Releases } from "./releases.ts";
+import { needRoot, systemdVersion } from "./root-only.ts";
+import { onlineWithin } from "./service-state.ts";
+import { SETTINGS_DIR, type Service } from "./services.ts";
+
+/** From the start of the service until it is online: a small Pi takes some seconds, a broker far away some more. */
+const ONLINE_WITHIN_MS = 60_000;
+
+export type Install = {
+  service: Service;
+  unitText(options: { systemd: number }): string;
+  /** Groups that its user joins, where they exist. */
+  groups: readonly string[];
+  settings: SettingsFile;
+};
+
+export type SettingsFile = {
+  /** New ones; undefined: those that are there stay. Asked before anything is changed; throws in words. */
+  wanted(): Promise<string | undefined>;
+  /** Who may read them, besides root. */
+  readBy: "root" | "the service";
+};
+
+export async function installService(options: Install, { flag, io }: CommandCall): Promise<number> {
+  const { service, unitText, groups, settings } = options;
+  const { places, unit, name } = service;
+  needRoot(service, "install");
+  const systemd = await systemdVersion(service);
+  if (!existsSync("/usr/bin/perl"))
+    throw new Error("perl is missing, which starts the service: apt install perl-base");
+  const text = await settings.wanted();
+  const program = await ownProgram();
+
+  await makeUser(service, groups, io.err);
+  if (text !== undefined) await writeSettings(service, text, settings.readBy);
+  else await ownSettings(service, settings.readBy);
+  const releases = new Releases(places.programs);
+  await releases.prepare();
+  const version = await releases.add(program, process.execPath);
+  await releases.use(version, { onTrial: false });
+  await releases.prune();
+  await linkCommand();
+  await writeFile(places.unit, unitText({ systemd }), { mode: 0o644 });
+  await must("systemctl", "daemon-reload");
+  io.err(
+    `installed ${version}\n  settings  ${places.settings}\n  state     ${places.state}\n  service   ${unit}.service\n`,
+  );
+  if (flag("no-start")) return EXIT.ok;
+
+  await must("systemctl", "enable", "--quiet", unit);
+  const started = await run("systemctl", ["restart", unit], { within: ONLINE_WITHIN_MS * 2 });
+  const online = started.code === 0 && (await onlineWithin(ONLINE_WITHIN_MS, service));
+  io.err(
+    online
+      ? `the ${name} is online\n`
+      : `the service is installed, and the ${name} is not online yet: sudo edgecall ${name} doctor\n`,
+  );
+  return online ? EXIT.ok : EXIT.failed;
+}
+
+/** The service's own user, in the groups of what it has to reach. */
+export async function makeUser(
+  { user, places }: Service,
+  groups: readonly string[],
+  say: (text: string) => void,
+): Promise<void> {
+  if ((await run("getent", ["passwd", user])).code !== 0) {
+    const home = ["--home-dir", places.state, "--shell", "/usr/sbin/nologin"];
+    await must("useradd", "--system", "--user-group", ...home, user);
+  }
+  for (const group of groups) {
+    if ((await run("getent", ["group", group])).code !== 0) continue;
+    const { code, err } = await run("usermod", ["-aG", group, user]);
+    if (code !== 0) say(`not in the group ${group}: ${err.trim()}\n`);
+  }
+}
+
+export async function writeSettings(
+  service: Service,
+  text: string,
+  readBy: SettingsFile["readBy"],
+): Promise<void> {
+  const { settings } = service.places;
+  await mkdir(SETTINGS_DIR, { recursive: true });
+  await writeFile(`${settings}.next`, text, { mode: 0o600, flush: true });
+  await rename(`${settings}.next`, settings);
+  await ownSettings(service, readBy);
+}
+
+/** They hold passwords: root changes them, nobody else sees them but whom they are for. */
+async function ownSettings({ places, user }: Service, readBy: SettingsFile["readBy"]): Promise<void> {
+  // The folder is also the broker's and the other service's; each file in it is closed by itself.
+  await must("chmod", "0755", SETTINGS_DIR);
+  await chown(SETTINGS_DIR, 0, 0);
+  await must("chown", readBy === "root" ? "root:root" : `root:${user}`, places.settings);
+  await must("chmod", readBy === "root" ? "0600" : "0640", places.settings);
+}

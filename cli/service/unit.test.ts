@@ -1,0 +1,62 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { NODE_ENVIRONMENT } from "@edgecall/pi-agent/node-options.ts";
+import { describe, expect, test } from "vitest";
+import { unitText as agentUnit } from "../agent/unit.ts";
+import { unitText as bridgeUnit } from "../bridge/unit.ts";
+import { AGENT, BRIDGE } from "./services.ts";
+
+const said = spawnSync("systemd-analyze", ["--version"], { encoding: "utf8" });
+const systemd = Number(/^systemd (\d+)/.exec(said.stdout ?? "")?.[1] ?? 0);
+
+const UNITS = [
+  { ...AGENT, unitText: agentUnit, atMost: 2.7 },
+  // It starts nothing and touches no device, so less is left open to it.
+  { ...BRIDGE, unitText: bridgeUnit, atMost: 1.5 },
+];
+
+describe.each(UNITS)("the unit of the $name", ({ unit, unitText, atMost }) => {
+  /** With programs that are there, as systemd-analyze wants them. */
+  function unitFile(): string {
+    const folder = mkdtempSync(join(tmpdir(), "edgecall-unit-"));
+    mkdirSync(join(folder, "current"));
+    for (const name of ["trial", "launch", "current/edgecall"]) {
+      writeFileSync(join(folder, name), "#!/bin/sh\n");
+      chmodSync(join(folder, name), 0o755);
+    }
+    const file = join(folder, `${unit}.service`);
+    writeFileSync(file, unitText({ systemd, programs: folder }));
+    return file;
+  }
+
+  test.skipIf(systemd === 0)("systemd-analyze verify finds nothing wrong with it", () => {
+    const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", unitFile()], {
+      encoding: "utf8",
+    });
+    // Of other units of this machine it may have something to say.
+    const ours = `${stdout}${stderr}`.split("\n").filter((line) => line.includes("edgecall"));
+    expect({ status, ours }).toEqual({ status: 0, ours: [] });
+  });
+
+  test.skipIf(systemd === 0)(`systemd-analyze security gives it at most ${atMost}`, () => {
+    const { stdout } = spawnSync(
+      "systemd-analyze",
+      ["security", "--no-pager", "--offline=true", unitFile()],
+      { encoding: "utf8" },
+    );
+    const level = Number(/exposure level for \S+: (\d+\.\d)/.exec(stdout)?.[1] ?? "99");
+    expect(level, stdout).toBeLessThanOrEqual(atMost);
+  });
+
+  test("waits between starts grow where systemd knows how", () => {
+    expect(unitText({ systemd: 257 })).toContain("RestartMaxDelaySec=");
+    expect(unitText({ systemd: 252 })).not.toContain("RestartMaxDelaySec=");
+  });
+
+  test("Node's memory is bounded as everywhere", () => {
+    const [[name, value] = []] = Object.entries(NODE_ENVIRONMENT);
+    expect(unitText({ systemd: 252 })).toMatch(new RegExp(`^Environment=.*\\b${name}=${value}\\b`, "m"));
+  });
+});
