@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleCommand } from "../../local/bundles.ts";
 import { machineMissing, runInMachine } from "../install/machine.ts";
+import { type Step, stepsOf } from "../install/steps.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const SETTINGS = `agent_id = "eye"
@@ -16,8 +17,7 @@ const missing = machineMissing();
 describe.skipIf(missing !== undefined)("as a service", () => {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-service-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  let steps: Map<string, { out: string; code: number }>;
-  let all = "";
+  let step: (name: string) => Step;
 
   beforeAll(async () => {
     const bundle = await bundleCommand();
@@ -45,20 +45,9 @@ describe.skipIf(missing !== undefined)("as a service", () => {
         "/test/mosquitto.conf": { text: "listener 1883 127.0.0.1\nallow_anonymous true\n" },
       },
     });
-    all = `${ran.out}\n${ran.log}`;
-    steps = new Map(
-      ran.out
-        .split(/^== /m)
-        .slice(1)
-        .map((part) => {
-          const [name = "", ...lines] = part.trimEnd().split("\n");
-          const code = Number(/^= (\d+)$/.exec(lines.at(-1) ?? "")?.[1] ?? 99);
-          return [name, { out: lines.slice(0, -1).join("\n"), code }];
-        }),
-    );
+    step = stepsOf(ran);
   }, 240_000);
 
-  const step = (name: string) => steps.get(name) ?? { out: `not reached:\n${all}`, code: -1 };
   /** Steps that have to end with 0; what they said is shown if not. */
   const fine = (...names: string[]) => {
     for (const name of names) expect({ name, ...step(name) }).toMatchObject({ name, code: 0 });

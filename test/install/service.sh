@@ -1,53 +1,19 @@
 # Run as root in a machine of its own (machine.ts): from nothing to a service, and back to nothing.
-# Each step prints "== name", what it did, and its exit code; service.test.ts reads that.
-export PATH=/opt/node/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
-export NO_COLOR=1
+. /repo/test/install/steps.sh
 
-step() {
-  name="$1"
-  shift
-  echo "== $name"
-  "$@"
-  echo "= $?"
-}
-listing() { find /etc /opt /var/lib /run/edgecall* /usr/local -not -path '/opt/node*' -not -path '/etc/*-' 2>/dev/null | sort; }
 call() { timeout 25 node /repo/test/install/call.ts "$@"; }
-main_pid() { systemctl show edgecall-agent -p MainPID --value; }
-online() {
-  for i in $(seq 1 400); do
-    edgecall agent status > /dev/null && return 0
-    sleep 0.1
-  done
-  edgecall agent status
-  return 1
-}
-another_pid() {
-  for i in $(seq 1 300); do
-    now="$(main_pid)"
-    [ "$now" != "$1" ] && [ "$now" != 0 ] && return 0
-    sleep 0.1
-  done
-  return 1
-}
-broker() { systemd-run --quiet --unit=broker --property=Type=exec /usr/sbin/mosquitto -c /test/mosquitto.conf; }
 
 mkdir -p /usr/local/bin
 listing > /tmp/before
 cp /etc/passwd /etc/group /tmp/
 broker
-# Short where something has to run out of time, and as shipped everywhere else: a loaded machine must not decide.
-unit_says() {
-  mkdir -p /etc/systemd/system/edgecall-agent.service.d
-  printf '[Service]\nRestartSec=1\n%s\n' "$1" > /etc/systemd/system/edgecall-agent.service.d/test.conf
-  systemctl daemon-reload
-}
-unit_says WatchdogSec=10
+unit_says agent WatchdogSec=10
 
 step refused-settings node /test/edgecall.cjs agent install --settings /test/wrong.toml
 began=$(date +%s%N)
 step install node /test/edgecall.cjs agent install --settings /test/agent.toml
 step milliseconds echo $((($(date +%s%N) - began) / 1000000))
-if ! online; then
+if ! online agent; then
   journalctl --no-pager -o cat -n 60
   exit 1
 fi
@@ -60,25 +26,25 @@ step unsandboxed call system_info
 step notify-fd sh -c 'pid=$(systemctl show edgecall-agent -p MainPID --value); fd=$(tr "\0" "\n" < /proc/$pid/environ | sed -n s/EDGECALL_NOTIFY_FD=//p); sed -n s/flags:.//p /proc/$pid/fdinfo/$fd'
 step tunables sh -c 'nsenter -t "$(systemctl show edgecall-agent -p MainPID --value)" -m setpriv --reuid edgecall --regid edgecall --clear-groups sh -c "echo x > /proc/sys/kernel/core_pattern; echo x > /run/edgecall-proc/sys/kernel/core_pattern; echo 1 > /proc/sys/user/max_user_namespaces; echo x > /opt/edgecall/launch; cat /proc/kmsg" 2>&1'
 
-before="$(main_pid)"
+before="$(main_pid agent)"
 step watchdog sh -c "kill -STOP $before"
-step watched another_pid "$before"
-step online-again online
+step watched another_pid agent "$before"
+step online-again online agent
 
-unit_says ""
+unit_says agent ""
 systemctl restart edgecall-agent
-step online-as-shipped online
+step online-as-shipped online agent
 
 step update edgecall agent update /test/newer.cjs
 step same-again edgecall agent update /test/newer.cjs
 step not-the-sum edgecall agent update /test/edgecall.cjs --sha256 0000000000000000000000000000000000000000000000000000000000000000
 step no-program edgecall agent update /test/agent.toml
 step ends-at-once edgecall agent update /test/ends.cjs
-step after-ends online
-unit_says TimeoutStartSec=8
+step after-ends online agent
+unit_says agent TimeoutStartSec=8
 step hangs edgecall agent update /test/hangs.cjs
-unit_says ""
-step after-hangs online
+unit_says agent ""
+step after-hangs online agent
 step status-after edgecall agent status
 step versions ls /opt/edgecall/versions
 
@@ -92,14 +58,14 @@ ln -sfn "$good" /opt/edgecall/previous
 ln -sfn versions/0.0.0-broken /opt/edgecall/current
 head -c 4 /dev/zero > /opt/edgecall/on-trial
 step power-cut systemctl start edgecall-agent
-step power-cut-online online
+step power-cut-online online agent
 step power-cut-version [ "$(readlink /opt/edgecall/current)" = "$good" ]
 
 systemctl stop broker
 step no-broker edgecall agent doctor
 step no-update edgecall agent update /test/edgecall.cjs
 broker
-step broker-back online
+step broker-back online agent
 
 step reinstall node /test/edgecall.cjs agent install
 step keep edgecall agent uninstall --keep
