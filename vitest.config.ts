@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
-import { testVars } from "./test/tokens.ts";
+import { testProgram, testVars } from "./test/tokens.ts";
 
 const IN_NODE = [
   "core",
@@ -53,6 +53,8 @@ export default defineConfig({
             miniflare: { bindings: { ...testVars, LLM_BASE_URL: inject("modelUrl") } },
           })),
         ],
+        // As the build defines it.
+        define: { EDGECALL_PROGRAM: JSON.stringify(testProgram) },
         test: {
           name: "worker",
           testTimeout: 20_000,

@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { bundleAgent, bundleBridge, bundleCommand, bundleConsole, bundleWorker } from "./bundles.ts";
 import { writeDeployButton } from "./deploy-button.ts";
+import { servedProgram } from "./device-files.ts";
 import { buildExecutables } from "./executables.ts";
 
 const { values } = parseArgs({ options: { executables: { type: "boolean", default: false } } });
@@ -17,7 +18,7 @@ const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(12);
 
 console.log(`${"".padEnd(20)}${"raw".padStart(12)}${"gzip".padStart(12)}`);
 for (const [name, bundle] of [
-  ["worker/index.js", () => bundleWorker({ minify: true })],
+  ["worker/index.js", bundleServedWorker],
   ["console.js", bundleConsole],
   ["bridge.mjs", bundleBridge],
   ["pi-agent.cjs", bundleAgent],
@@ -33,6 +34,10 @@ for (const [name, bundle] of [
     console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;
   }
+}
+
+async function bundleServedWorker(): Promise<string> {
+  return await bundleWorker({ minify: true, program: servedProgram(await bundleCommand()) });
 }
 
 if (!process.exitCode) {

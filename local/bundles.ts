@@ -22,8 +22,19 @@ const COMMON = {
   legalComments: "none",
 } as const satisfies BuildOptions;
 
-/** The Worker as one ES module; `minify` for what is uploaded, without it for readable stack traces. */
-export function bundleWorker(options: { entry?: string; minify?: boolean } = {}): Promise<string> {
+/**
+ * What the Worker says of the program that it serves to devices, its SHA-256 and its bytes: `EDGECALL_PROGRAM` in the
+ * Worker's code. One text, since esbuild would put an object into every module.
+ */
+export type ServedProgram = `${string} ${number}`;
+
+/**
+ * The Worker as one ES module; `minify` for what is uploaded, without it for readable stack traces.
+ * @param options.program absent: it offers devices no update
+ */
+export function bundleWorker(
+  options: { entry?: string; minify?: boolean; program?: ServedProgram } = {},
+): Promise<string> {
   return bundle({
     ...COMMON,
     entryPoints: [options.entry ?? "worker/index.ts"],
@@ -33,6 +44,7 @@ export function bundleWorker(options: { entry?: string; minify?: boolean } = {})
     mainFields: ["module", "main"],
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*"],
+    define: { EDGECALL_PROGRAM: JSON.stringify(options.program) ?? "undefined" },
     // What wrangler's default rules import as text.
     loader: { ".html": "text", ".txt": "text", ".sql": "text" },
     minify: options.minify ?? false,

@@ -17,13 +17,18 @@ export const SCRIPT_MAX_BYTES = 30 * 1024;
 
 export type ServedFile = { type: string; body(): string | Promise<string> };
 
-/** By path, as Cloudflare serves them. What an earlier build left there is not used. */
-export async function consoleFiles(directory: string): Promise<Map<string, ServedFile>> {
+/**
+ * By path, as Cloudflare serves them. What an earlier build left there is not used.
+ * @param devices what devices are given; absent: built when one asks
+ */
+export async function consoleFiles(
+  directory: string,
+  devices?: DeviceFiles,
+): Promise<Map<string, ServedFile>> {
   const names = readdirSync(directory).filter((name) => name !== CONSOLE_SCRIPT && extname(name) in TYPES);
   const files = names.map((name) => [name, readFileSync(join(directory, name), "utf8")] as const);
   const script = [CONSOLE_SCRIPT, await bundleConsole()] as const;
-  let built: Promise<DeviceFiles> | undefined;
-  // Built when a device asks: most starts of this stack never see one.
+  let built = devices && Promise.resolve(devices);
   const forDevices = (file: keyof DeviceFiles) => async () => {
     built ??= buildDeviceFiles();
     return (await built)[file];

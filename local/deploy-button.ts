@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parse as parseToml, stringify as toToml } from "smol-toml";
 import { bundleWorker } from "./bundles.ts";
 import { consoleFiles } from "./console-files.ts";
+import { buildDeviceFiles, servedProgram } from "./device-files.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -26,9 +27,10 @@ const SECRETS = {
 
 /** @param dir is made, and its files replaced */
 export async function writeDeployButton(dir: string): Promise<void> {
+  const devices = await buildDeviceFiles();
   const [code, page, wranglerToml, rootPackage] = await Promise.all([
-    bundleWorker({ minify: true }),
-    consoleFiles(join(ROOT, "worker/console/public")),
+    bundleWorker({ minify: true, program: servedProgram(devices.program) }),
+    consoleFiles(join(ROOT, "worker/console/public"), devices),
     readFile(join(ROOT, "wrangler.toml"), "utf8"),
     readFile(join(ROOT, "package.json"), "utf8"),
   ]);

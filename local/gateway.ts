@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import { parse as parseToml } from "smol-toml";
 import { bundleWorker } from "./bundles.ts";
 import { consoleFiles } from "./console-files.ts";
+import { buildDeviceFiles, servedProgram } from "./device-files.ts";
 import { isFree } from "./port.ts";
 import { asSchema as asTable } from "./stand-in/schema.ts";
 import { guardWorkerd } from "./workerd-guard.ts";
@@ -61,13 +62,8 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
   const configFile = options.config ?? WRANGLER_TOML;
   const config = readWranglerToml(configFile);
   mkdirSync(options.dir, { recursive: true, mode: 0o700 });
-  const [{ Miniflare, convertV4MiniflareOptions, Log, LogLevel, Response }, script, page] = await Promise.all(
-    [
-      import("miniflare"),
-      options.bundle ?? bundleWorker({ entry: join(dirname(configFile), config.main) }),
-      config.assets && consoleFiles(join(dirname(configFile), config.assets.directory)),
-    ],
-  );
+  const [{ Miniflare, convertV4MiniflareOptions, Log, LogLevel, Response }, { script, page }] =
+    await Promise.all([import("miniflare"), build(options.bundle, configFile, config)]);
 
   const say = options.onLog ?? ((line) => console.error(line));
   const guard = guardWorkerd();
@@ -144,6 +140,18 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
     await guard.end();
     throw error;
   }
+}
+
+/** @param bundle brings no word of the program for devices, or its own: it is built when one asks */
+async function build(bundle: string | undefined, configFile: string, { main, assets }: WranglerConfig) {
+  const at = (path: string) => join(dirname(configFile), path);
+  const devices = bundle === undefined && assets ? await buildDeviceFiles() : undefined;
+  const program = devices && servedProgram(devices.program);
+  const [script, page] = await Promise.all([
+    bundle ?? bundleWorker({ entry: at(main), ...(program && { program }) }),
+    assets && consoleFiles(at(assets.directory), devices),
+  ]);
+  return { script, page };
 }
 
 async function readyInTime(ready: Promise<URL>): Promise<URL> {

@@ -59,6 +59,9 @@ const CHANNELS = [
   { connection: "door", channel: "generic", home: "a", secret: CHANNEL_SECRETS.generic, allow: ["*"] },
 ];
 
+/** What the Worker of these tests says of the program for devices. */
+export const testProgram = `${sha256("a program")} 9`;
+
 export const testVars = {
   // Tests ask fast; those of the limits say otherwise.
   RATE_LIMITS: "off",

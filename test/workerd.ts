@@ -74,8 +74,14 @@ export class TestBridge {
     return bridge;
   }
 
-  async hello(): Promise<void> {
-    this.send({ t: "hello", protocol: BRIDGE_PROTOCOL, bridge: "test", version: "0.0.0" });
+  async hello(features?: string[]): Promise<void> {
+    const hello = {
+      protocol: BRIDGE_PROTOCOL,
+      bridge: "test",
+      version: "0.0.0",
+      ...(features && { features }),
+    };
+    this.send({ t: "hello", ...hello });
     await until(() => this.received.some((frame) => frame.t === "welcome"), { what: "welcome" });
   }
 

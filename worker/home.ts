@@ -341,6 +341,16 @@ export class Home extends DurableObject<Env> {
     return await this.#pairingDesk.pair(request);
   }
 
+  /** A device that obeys this key asks for the program. @returns undefined: the key is not this home's */
+  async signManifest(named: string, body: string): Promise<string | undefined> {
+    return await this.#home.gatewayKey.sealManifest(named, body);
+  }
+
+  /** Tells the bridge to update itself. @returns why it was not told */
+  async updateBridge(id: string): Promise<"offline" | "cannot_update" | undefined> {
+    return this.#home.bridge.askUpdate(id, Date.now());
+  }
+
   /** A call of a tool of the gateway's own; again under the same name, it takes the place of itself. */
   async record(callId: string, line: AuditLine): Promise<void> {
     this.#home.audit.add(GATEWAY_AGENT, callId, [line]);

@@ -23,6 +23,7 @@ import { joining, makeCode, showCode } from "./pairing/routes.ts";
 import { relayChat } from "./relay/route.ts";
 import { showAudit } from "./routes/audit.ts";
 import { exportHome, importHome } from "./routes/backup.ts";
+import { updateBridge } from "./routes/bridge-update.ts";
 import { runCommand, showCommand } from "./routes/commands.ts";
 import { listConversations } from "./routes/conversations.ts";
 import { putKey, revokeKey, showKeys } from "./routes/keys.ts";
@@ -242,6 +243,7 @@ app.get("/v1/keys", showKeys);
 app.post("/v1/agents/:agent/key", putKey);
 app.delete("/v1/agents/:agent/key", revokeKey);
 
+app.post("/v1/bridge/update", updateBridge);
 app.get("/v1/audit", showAudit);
 app.get("/metrics", showMetrics);
 app.get("/v1/export", exportHome);

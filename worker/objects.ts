@@ -75,6 +75,8 @@ export type HomeStub = Pick<
   | "makeDeviceCode"
   | "deviceCode"
   | "pairDevice"
+  | "signManifest"
+  | "updateBridge"
   | "fetch"
 >;
 

@@ -11,6 +11,8 @@
  *     | event ───────────────────────────▶ |  accepted, progress, question
  *     | report ──────────────────────────▶ |  the agent's bytes; kept by the bridge until …
  *     | ◀──────────────────────────── ack  |  … Home has stored it
+ *     | ◀───────────────────────── update  |  its own program; only if hello told that it can
+ *     | updated ─────────────────────────▶ |  what came of it, mostly from the program after that
  *
  * What an agent published travels as the text that it published, so that signatures can hold.
  */
@@ -51,12 +53,17 @@ export type Refusal = (typeof REFUSALS)[number];
 /** Why no agent is online while the bridge has no broker: one text for all, so that a client can tell it apart. */
 export const BROKER_UNREACHABLE = "the broker is not reachable";
 
+/** They are kept with the bridge's socket, which has little room. */
+export const UPDATE_WORDS_MAX = 300;
+
 export const BridgeFrame = z.discriminatedUnion("t", [
   z.object({
     t: z.literal("hello"),
     protocol: z.int(),
     bridge: z.string().check(z.minLength(1), z.maxLength(128)),
     version: z.string().check(z.maxLength(64)),
+    /** `update`: it can be told to update itself. An older gateway does not look at this. */
+    features: z.optional(z.array(z.string().check(z.maxLength(32))).check(z.maxLength(16))),
   }),
   z.object({
     t: z.literal("snapshot"),
@@ -75,6 +82,13 @@ export const BridgeFrame = z.discriminatedUnion("t", [
   }),
   z.object({ t: z.literal("event"), id: CallId, agent: agentId, payload: raw }),
   z.object({ t: z.literal("report"), id: CallId, agent: agentId, payload: raw }),
+  /** What came of the update that Home asked for under this id, in words. */
+  z.object({
+    t: z.literal("updated"),
+    id: CallId,
+    ok: z.boolean(),
+    text: z.string().check(z.maxLength(UPDATE_WORDS_MAX)),
+  }),
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
@@ -114,6 +128,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
   z.object({ t: z.literal("publish"), agent: agentId, payload: raw }),
   /** The report is stored. `payload`: the `ack` command for the agent, to be published verbatim. */
   z.object({ t: z.literal("ack"), id: CallId, agent: z.optional(agentId), payload: z.optional(raw) }),
+  /** The bridge is to take the gateway's program into use, as a service does it (docs/install.md). */
+  z.object({ t: z.literal("update"), id: CallId }),
   z.object({ t: z.literal("error"), code: z.string(), message: z.string() }),
 ]);
 export type HomeFrame = z.infer<typeof HomeFrame>;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { buildDeviceFiles, servedProgram } from "../device-files.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const WRANGLER = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
@@ -57,7 +58,10 @@ export class Wrangler {
 
   /** @returns where it can be reached, the first first */
   async deploy(name: string, options: { dryRun: boolean; terminal: boolean }): Promise<string[]> {
-    const args = ["deploy", "--name", name, ...(options.dryRun ? ["--dry-run"] : [])];
+    // The asset itself is written by wrangler.toml's build, from the same sources.
+    const program = servedProgram((await buildDeviceFiles()).program);
+    const defined = ["--define", `EDGECALL_PROGRAM:${JSON.stringify(program)}`];
+    const args = ["deploy", "--name", name, ...defined, ...(options.dryRun ? ["--dry-run"] : [])];
     const { lines } = await this.#orThrow("deploy", args, { show: true, terminal: options.terminal });
     const targets = lines.flatMap((line) => {
       const read = checkJson(Deployed, line);

@@ -120,6 +120,10 @@ export class BridgeDesk {
         return await this.#onEvent(socket, frame.id, frame.agent, frame.payload);
       case "report":
         return await this.#onReport(frame.id, frame.agent, frame.payload);
+      case "updated": {
+        const { id, ok, text } = frame;
+        return this.#bridge.noteUpdate(socket, { id, ok, text });
+      }
     }
   }
 
@@ -132,7 +136,7 @@ export class BridgeDesk {
     }
     const keys = this.#keys.forBridge();
     const gatewayKey = keys.length > 0 ? await this.#gatewayKey.publicKey() : undefined;
-    this.#bridge.welcome(socket);
+    this.#bridge.welcome(socket, frame.features?.includes("update"));
     this.#ctx.storage.sql.exec(
       "INSERT OR REPLACE INTO bridge (one, id, version, connected_at, gone_at) VALUES (1, ?, ?, ?, NULL)",
       frame.bridge,

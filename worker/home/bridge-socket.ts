@@ -20,7 +20,13 @@ type Attachment = {
   welcomed: boolean;
   /** Its snapshot is in: until then the rows are of the connection before. */
   told: boolean;
+  /** It can be told to update itself. */
+  updates?: boolean;
+  update?: BridgeUpdate;
 };
+
+/** The last update that this bridge was told to make, or told of; `ok` null: it is under way. */
+export type BridgeUpdate = { id: string; ok: boolean | null; text: string };
 
 export class BridgeSocket {
   readonly #ctx: DurableObjectState;
@@ -61,12 +67,30 @@ export class BridgeSocket {
   }
 
   /** Makes a socket the bridge. The newest wins; an older one is told, and stays away. */
-  welcome(socket: WebSocket): void {
+  welcome(socket: WebSocket, updates = false): void {
     for (const other of this.#ctx.getWebSockets(TAG)) {
       if (other !== socket && attachmentOf(other).welcomed)
         closeQuietly(other, "replaced by a newer bridge", CLOSE.replaced);
     }
-    socket.serializeAttachment({ ...attachmentOf(socket), welcomed: true } satisfies Attachment);
+    socket.serializeAttachment({ ...attachmentOf(socket), welcomed: true, updates } satisfies Attachment);
+  }
+
+  /** Tells the bridge to update itself. @returns why not */
+  askUpdate(id: string, now: number): "offline" | "cannot_update" | undefined {
+    const socket = this.current(now);
+    if (!socket) return "offline";
+    if (!attachmentOf(socket).updates) return "cannot_update";
+    this.noteUpdate(socket, { id, ok: null, text: "" });
+    return this.send({ t: "update", id }, now) ? undefined : "offline";
+  }
+
+  noteUpdate(socket: WebSocket, update: BridgeUpdate): void {
+    socket.serializeAttachment({ ...attachmentOf(socket), update } satisfies Attachment);
+  }
+
+  lastUpdate(now: number): BridgeUpdate | null {
+    const socket = this.current(now);
+    return (socket && attachmentOf(socket).update) ?? null;
   }
 
   /** The whole snapshot of this bridge is stored. */

@@ -1,5 +1,12 @@
 /** The home's own key pair, which its devices obey: made when it is first needed, kept in Home's storage. Only an export takes it out. */
-import { importPrivateKey, type Key, newKeyPair, sign } from "@edgecall/core/protocol/signing.ts";
+import { programBytes } from "@edgecall/core/protocol/program.ts";
+import {
+  importPrivateKey,
+  type Key,
+  newKeyPair,
+  sign,
+  withSignature,
+} from "@edgecall/core/protocol/signing.ts";
 
 type Pair = { publicKey: string; key: Key };
 type PairRow = { public_key: string; private_key: string };
@@ -21,6 +28,16 @@ export class GatewayKey {
   async seal(agent: string, body: string): Promise<string> {
     const { key } = await this.#read();
     return await sign(key, { agent, kind: "commands" }, body);
+  }
+
+  /**
+   * @param named the key that whoever asks obeys @param body of a manifest (core/protocol/program.ts)
+   * @returns it with the signature; undefined: the key is not this home's. None is made for who asks
+   */
+  async sealManifest(named: string, body: string): Promise<string | undefined> {
+    if (this.#row()?.public_key !== named) return undefined;
+    const { key } = await this.#read();
+    return withSignature(body, new Uint8Array(await crypto.subtle.sign("Ed25519", key, programBytes(body))));
   }
 
   #read(): Promise<Pair> {

@@ -1,5 +1,6 @@
 /** `GET /v1/status`: how a home stands right now. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import type { BridgeUpdate } from "./bridge-socket.ts";
 import type { HomeContext } from "./context.ts";
 
 export type HomeStatus = {
@@ -10,6 +11,8 @@ export type HomeStatus = {
     version: string | null;
     connected_at: number | null;
     last_seen: number | null;
+    /** The last update that it was told to make: `ok` null while it is under way. */
+    update: BridgeUpdate | null;
   };
   agents: { known: number; online: number };
   calls: Array<{
@@ -42,6 +45,7 @@ export function statusOf(
       version: row?.version ?? null,
       connected_at: row?.connected_at ?? null,
       last_seen: heard ?? row?.gone_at ?? null,
+      update: bridge.lastUpdate(Date.now()),
     },
     agents: { known: roster.length, online: roster.filter((agent) => agent.online).length },
     calls: ledger.open().map((call) => ({

@@ -10,6 +10,7 @@ import { homeOf } from "../objects.ts";
 import { BrokerForDevice, CODE_END } from "./device-codes.ts";
 import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
 import type { Paired } from "./pairing-desk.ts";
+import { serveManifest } from "./program-manifest.ts";
 
 const AgentId = z
   .string()
@@ -27,6 +28,7 @@ export const joining = new Hono<App>();
 
 joining.get("/install.sh", serveInstaller);
 joining.get("/edgecall.cjs", serveProgram);
+joining.get("/edgecall.json", serveManifest);
 
 /** A code for keys. Again with the same code and key it tells whether the device is online. */
 joining.post("/pair", async (c) => {

@@ -1,0 +1,16 @@
+/** `POST /v1/bridge/update`: the bridge takes the gateway's program into use. `GET /v1/status` tells what came of it. */
+import type { Context } from "hono";
+import { type App, HttpError, requireScope } from "../http.ts";
+import { homeOf } from "../objects.ts";
+
+export async function updateBridge(c: Context<App>): Promise<Response> {
+  const id = crypto.randomUUID();
+  const problem = await homeOf(c.env, requireScope(c, "admin").home).updateBridge(id);
+  if (problem) throw new HttpError(409, problem, PROBLEMS[problem]);
+  return c.json({ id }, 202);
+}
+
+const PROBLEMS = {
+  offline: "the bridge is not connected",
+  cannot_update: "this bridge is older than updates on command, or is no service; update it where it runs",
+};
