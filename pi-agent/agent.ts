@@ -153,7 +153,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     acked: (id) => redelivery.acked(id),
     ...(orders && { orders }),
   });
-  await inbox.settleInterrupted();
+  const unfinished = await inbox.settleInterrupted();
 
   const connection = new Connection({
     mqtt: settings.mqtt,
@@ -274,6 +274,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const heartbeats = setInterval(() => {
     heartbeat().catch(() => {});
   }, HEARTBEAT_EVERY_MS);
+  for (const job of unfinished) jobs.resume(job);
   connection.start();
   const offered = () => ({ tools: offer.registry.list(), unavailable: [...toolbox.unavailable] });
   return { bootId, settings, offered, metricsPort: () => served?.port(), stop, stopped };

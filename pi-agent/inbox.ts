@@ -9,6 +9,7 @@ import { COMMANDS } from "./commands/all.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "./commands/command.ts";
 import { PROMPT_MAX_MS } from "./commands/prompt.ts";
 import { replyOfInterrupted } from "./interrupted.ts";
+import type { UnfinishedJob } from "./jobs.ts";
 import { messageOf } from "./log.ts";
 import type { Orders } from "./orders.ts";
 import { Progress } from "./progress.ts";
@@ -126,13 +127,20 @@ export class Inbox {
     await Promise.all(this.#receiving);
   }
 
-  /** Results of work that an earlier process left open and must not run again. */
-  async settleInterrupted(): Promise<void> {
-    const { ledger, settings } = this.#options.device;
+  /**
+   * Results of work that an earlier process left open and must not run again.
+   * @returns jobs that go on
+   */
+  async settleInterrupted(): Promise<UnfinishedJob[]> {
+    const { ledger, settings, registry } = this.#options.device;
+    const unfinished: UnfinishedJob[] = [];
     for (const entry of ledger.interrupted()) {
-      if (!entry.acks) continue;
-      await ledger.done(entry.id, replyText(settings, entry.id, replyOfInterrupted(entry)));
+      const { id, acks, jobOf: of } = entry;
+      const tool = registry.get(entry.tool ?? "");
+      if (of !== undefined && tool?.resume) unfinished.push({ id, of, acks, tool, work: tool.resume });
+      else if (acks) await ledger.done(id, replyText(settings, id, replyOfInterrupted(entry)));
     }
+    return unfinished;
   }
 
   async #unreadable(text: string, problem: string): Promise<void> {

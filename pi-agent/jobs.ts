@@ -44,11 +44,32 @@ export type JobDeskOptions = {
 /** The call that begins a job. */
 export type JobCall = { call: CommandCall; tool: Tool; args: Record<string, unknown> };
 
+/** A job of an earlier process, and how its tool goes on with it. */
+export type UnfinishedJob = { id: string; of: string; acks: boolean; tool: Tool; work: JobWork };
+
 type Job = { of: string; control: AbortController; progress: Progress; ended: Promise<void> };
+
+/** What is run under a token. */
+type Work = {
+  token: string;
+  of: string;
+  tool: Tool;
+  args: Record<string, unknown>;
+  caller: CommandCall["caller"];
+  acks: boolean;
+  work: JobWork;
+  maxMs: number;
+  /** An earlier process began it: the ledger has it. */
+  again: boolean;
+};
+
+/** Of a job that goes on nobody says any more who asked for it; the tool was allowed to when it began. */
+const FORGOTTEN: CommandCall["caller"] = { principal: "gateway", role: "member", channel: "gateway" };
 
 export class JobDesk {
   readonly #options: JobDeskOptions;
   readonly #jobs = new Map<string, Job>();
+  #stopping = false;
 
   constructor(options: JobDeskOptions) {
     this.#options = options;
@@ -64,17 +85,43 @@ export class JobDesk {
       );
     }
     const token = randomUUID();
+    this.#start(
+      {
+        token,
+        of: call.command.request_id,
+        tool,
+        args: from.args,
+        caller: call.caller,
+        acks: call.command.n !== undefined,
+        work,
+        maxMs: Math.max(1, Math.min(maxMs, JOB_MAX_MS)),
+        again: false,
+      },
+      call.command.watch === true,
+    );
+    return jobResult(
+      `Accepted: '${tool.name}' goes on in the background. Its result is not known yet and comes later, as job ${token}.`,
+      token,
+    );
+  }
+
+  /** Goes on with a job that an earlier process of this agent began. */
+  resume({ id: token, of, acks, tool, work }: UnfinishedJob): void {
+    const job = { token, of, tool, args: {}, caller: FORGOTTEN, acks, work, maxMs: JOB_MAX_MS, again: true };
+    this.#start(job, false);
+  }
+
+  #start(work: Work, watched: boolean): void {
+    const { token, of, tool } = work;
     const control = new AbortController();
     const progress = new Progress({
       publish: (said) => this.#options.progress(token, said),
-      watched: call.command.watch === true,
+      watched,
       tool: tool.name,
       // It may go on for hours, and its caller waits for it as long as the device is there.
       signsOfLife: false,
     });
-    const job = { of: call.command.request_id, control, progress };
-    const forMs = Math.max(1, Math.min(maxMs, JOB_MAX_MS));
-    const ended = this.#run(token, job, from, work, forMs)
+    const ended = this.#run(work, control, progress)
       .catch((error: unknown) => {
         this.#options.log("error", "job.failed", { request_id: token, error: messageOf(error) });
       })
@@ -82,31 +129,18 @@ export class JobDesk {
         progress.end();
         this.#jobs.delete(token);
       });
-    this.#jobs.set(token, { ...job, ended });
-    return jobResult(
-      `Accepted: '${tool.name}' goes on in the background. Its result is not known yet and comes later, as job ${token}.`,
-      token,
-    );
+    this.#jobs.set(token, { of, control, progress, ended });
   }
 
   async #run(
-    token: string,
-    { of, control, progress }: Omit<Job, "ended">,
-    { call, tool, args }: JobCall,
-    work: JobWork,
-    maxMs: number,
+    { token, of, tool, args, caller, acks, work, maxMs, again }: Work,
+    control: AbortController,
+    progress: Progress,
   ): Promise<void> {
     const { ledger, settings, runner, metrics, uploads, report } = this.#options;
-    const acks = call.command.n !== undefined;
+    const begin = { id: token, command: "job", tool: tool.name, idempotent: false, acks, job: { of, maxMs } };
     // In the record before the call's own result is, since writes keep their order.
-    const begun = await ledger.begin({
-      id: token,
-      command: "job",
-      tool: tool.name,
-      idempotent: false,
-      acks,
-      job: { of, maxMs },
-    });
+    const begun = again ? ({ do: "run" } as const) : await ledger.begin(begin);
     const { result, elapsedMs } =
       begun.do === "refuse"
         ? { result: faultResult("io", unrecordable(begun.reason)), elapsedMs: 0 }
@@ -117,13 +151,15 @@ export class JobDesk {
               name: tool.name,
               args,
               timeoutMs: maxMs,
-              caller: call.caller,
+              caller,
               signal: control.signal,
               update: (text) => progress.output(text, tool.name),
               artifact: (bytes, mediaType, signal) => uploads.keep(token, bytes, mediaType, signal),
             },
             runner,
           );
+    // What goes on in the next process has not ended in this one.
+    if (this.#stopping && tool.resume) return;
     const packed = await pack(mediaOf(result), token, uploads, control.signal);
     const reply = replyOf(tool.name, result, elapsedMs, tool.taints, packed);
     metrics.count(isFailure(reply) ? "failed" : "success");
@@ -152,6 +188,7 @@ export class JobDesk {
   }
 
   stop(): void {
+    this.#stopping = true;
     for (const job of this.#jobs.values()) job.control.abort(new CallEnded("stopping"));
   }
 
@@ -167,6 +204,6 @@ function asTool(tool: Tool, work: JobWork, maxMs: number): Tool {
     ...tool,
     timeoutMs: maxMs,
     maxTimeoutMs: maxMs,
-    execute: (_input, { signal, update }) => work(signal, update),
+    execute: (_input, { signal, update, callId }) => work(signal, update, callId),
   };
 }

@@ -5,6 +5,7 @@ import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
+import type { UpdateFiles } from "@edgecall/core/service/update.ts";
 import type { Permission } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { parse as parseToml } from "smol-toml";
@@ -14,6 +15,7 @@ import type { SandboxEngine } from "./env/sandbox-engine.ts";
 import type { McpServerSettings } from "./mcp/settings.ts";
 import type { PolicyRules } from "./policy.ts";
 import { QUESTION_EXPIRES_MS } from "./questions.ts";
+import { updateFiles } from "./service/update-files.ts";
 import {
   checkSections,
   checkTogether,
@@ -87,6 +89,8 @@ export type ToolSettings = {
   nodes: { knownHosts: string | undefined };
   /** Header pins and further chips that may be written; undefined: the usual ones, and no chip. */
   gpio: { pins: readonly number[] | undefined; chips: readonly string[] };
+  /** How this agent asks for an update of itself; undefined: nothing would look at it. */
+  updates: UpdateFiles | undefined;
   /** What the sandbox opens. */
   grants: { network: boolean; devices: readonly string[] };
 };
@@ -232,6 +236,7 @@ function toolSettings(
     web: webSettings(sections["tools.web"], env),
     browser: browserSettings(sections["tools.browser"]),
     nodes: { knownHosts: nodes.known_hosts === undefined ? undefined : path(nodes.known_hosts) },
+    updates: updateFiles(env),
     grants: { network: grants.network ?? false, devices: grants.devices ?? [] },
   };
 }

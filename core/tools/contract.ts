@@ -31,7 +31,7 @@ export type ToolResult = {
 /** What a tool does to the world; everything but `read` may need an approval. */
 export type Effect = "read" | "write" | "exec" | "network" | "device";
 
-/** The seed's permissions, and `device` for sensors and actuators. */
+/** The seed's permissions, `device` for sensors and actuators, and `system` for the agent's own program. */
 export const PERMISSIONS = [
   "file_read",
   "file_write",
@@ -40,14 +40,19 @@ export const PERMISSIONS = [
   "git",
   "session",
   "device",
+  "system",
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** A question to the person in the middle of a call. Without options, any text answers it. */
 export type Question = { text: string; options?: string[]; expiresInMs?: number };
 
-/** Work that goes on after its call was answered; its result is the job's. */
-export type JobWork = (signal: AbortSignal, update: (text: string) => void) => Promise<ToolResult>;
+/** Work that goes on after its call was answered; its result is the job's, which has this token. */
+export type JobWork = (
+  signal: AbortSignal,
+  update: (text: string) => void,
+  token: string,
+) => Promise<ToolResult>;
 
 /** Made for each call and handed to the tool: nothing is set on the tool itself, so calls cannot race. */
 export type ToolContext = {
@@ -122,6 +127,11 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   /** Mends known slips of models before the strict parse. */
   prepare?(raw: Record<string, unknown>): Record<string, unknown>;
   execute(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;
+  /**
+   * Goes on with a job that an earlier process began, under the same token. Such a job is no failure when the process
+   * ends; those of other tools are stopped then, and their outcome is unknown. Arguments are not kept: none are needed.
+   */
+  resume?: JobWork;
 };
 
 /** No answer to a question; a tool that does not catch it ends with a fault that says so. */

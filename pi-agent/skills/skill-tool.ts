@@ -28,6 +28,7 @@ export const FOLDER_VARIABLE = "SKILL_DIR";
 const EFFECTS: ReadonlyArray<readonly [Permission, Effect]> = [
   ["shell", "exec"],
   ["git", "exec"],
+  ["system", "exec"],
   ["device", "device"],
   ["network", "network"],
   ["file_write", "write"],

@@ -47,6 +47,7 @@ import { snapshot, snapshotMissing } from "./snapshot.ts";
 import { systemInfo } from "./system-info.ts";
 import { temperature } from "./temperature.ts";
 import { todo } from "./todo.ts";
+import { NO_UPDATES, updateSelf } from "./update-self.ts";
 import { write } from "./write.ts";
 
 /** Tools that stand or fall together. */
@@ -97,7 +98,7 @@ export function workGroups(
 
 export function machineGroups(
   { local: { exec }, root, held }: MachinePlaces,
-  { gpio }: ToolSettings,
+  { gpio, updates }: ToolSettings,
 ): Group[] {
   const place = { exec, root };
   const pins = gpio.pins && { pins: gpio.pins };
@@ -112,6 +113,7 @@ export function machineGroups(
     ),
     group([i2cDetect(place)], () => i2cDetectMissing(place)),
     group([snapshot(place)], () => snapshotMissing(place)),
+    updates ? alone(updateSelf(updates)) : missing(["update_self"], NO_UPDATES),
   ];
 }
 

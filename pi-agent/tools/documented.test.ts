@@ -35,7 +35,7 @@ const limits = { maxModelCalls: 1, maxFailedBatches: 1, maxParallel: 1 };
 /** With everything that is off by itself. */
 const { settings } = readSettings(
   'agent_id = "x"\n[tools]\nskills_path = "none"\n[tools.web]\nenabled = true\nbrave_api_key = "k"',
-  { file: join(folder, "agent.toml") },
+  { file: join(folder, "agent.toml"), env: { STATE_DIRECTORY: folder, EDGECALL_UPDATES: join(folder, "u") } },
 );
 
 /** Whatever this machine lacks. */
