@@ -292,7 +292,12 @@ describe("health", () => {
       const body = await (await get("/readyz")).text();
       return body.includes('"connected"') && body;
     });
-    expect(JSON.parse(ready)).toEqual({ ready: false, gateway: "offline", broker: "connected" });
+    expect(JSON.parse(ready)).toEqual({
+      ready: false,
+      gateway: "offline",
+      broker: "connected",
+      problem: "the gateway refuses: HTTP 503",
+    });
     expect((await get("/readyz")).status).toBe(503);
     expect((await get("/healthz")).status).toBe(200);
     home.refuseWith = undefined;

@@ -9,6 +9,7 @@ import { ForeignLanes } from "./foreign.ts";
 import { GatewayLink } from "./gateway.ts";
 import { serveHealth } from "./health.ts";
 import { Inbound, LISTENS_TO } from "./inbound.ts";
+import { KeptLogins } from "./kept-logins.ts";
 import { type Log, Seldom } from "./log.ts";
 import { BROKER_GRACE_MS, Roster } from "./presence.ts";
 import type { BridgeSettings } from "./settings.ts";
@@ -48,6 +49,7 @@ class RunningBridge implements Bridge {
   readonly #freeze = new FreezeWatch(systemClock.now);
   readonly #counts = new Counts();
   readonly #trust = new Trust();
+  readonly #logins: KeptLogins | undefined;
   readonly #shelf: ReportShelf;
   readonly #broker: BrokerLink;
   readonly #gateway: GatewayLink;
@@ -70,7 +72,9 @@ class RunningBridge implements Bridge {
     this.#log = log;
     this.#shelf = new ReportShelf(log);
     this.#rosterBy = systemClock.now() + BROKER_GRACE_MS;
-    const { topicPrefix: prefix } = settings;
+    const { topicPrefix: prefix, brokerFiles, mqttPassword } = settings;
+    if (brokerFiles !== undefined)
+      this.#logins = new KeptLogins(brokerFiles, prefix, mqttPassword ?? "", log);
     this.#broker = new BrokerLink({
       url: settings.mqttUrl,
       username: settings.mqttUsername,
@@ -88,15 +92,18 @@ class RunningBridge implements Bridge {
       onUp: () => this.#brokerUp(),
       onDown: () => this.#roster.brokerLost(),
     });
+    const { host } = new URL(settings.gatewayUrl);
     this.#gateway = new GatewayLink({
       url: settings.gatewayUrl,
-      token: settings.bridgeToken,
+      token: (now) => settings.bridgeToken ?? settings.ownKey?.token(host, now) ?? "",
       bridgeId: settings.bridgeId,
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
       onWelcome: ({ keys }) => {
         this.#counts.connected("gateway");
         this.#learn(keys ?? []);
+        // An older gateway tells none, which is not to say that there are none.
+        if (keys) this.#logins?.keep(keys);
         this.#welcomed();
       },
       onDown: () => {
@@ -144,7 +151,10 @@ class RunningBridge implements Bridge {
   start(): void {
     const { healthPort: port, healthHost: host } = this.#settings;
     if (port !== 0) {
-      const readiness = () => ({ gateway: this.#gateway.up, broker: this.#broker.up });
+      const readiness = () => {
+        const { up: gateway, problem } = this.#gateway;
+        return { gateway, broker: this.#broker.up, problem };
+      };
       this.#health = serveHealth({ port, host }, readiness, () => this.#metrics(), this.#log);
     }
     this.#ticking = setInterval(() => this.#tick(), TICK_MS);
@@ -256,6 +266,7 @@ class RunningBridge implements Bridge {
         break;
       case "keys":
         this.#learn(frame.keys);
+        this.#logins?.keep(frame.keys);
         break;
       case "welcome":
       case "error":

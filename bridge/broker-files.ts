@@ -32,6 +32,11 @@ export type BrokerFiles = {
   listen?: { host: string; port: number };
 };
 
+/** Of the bridge's own user; it alone reads it. */
+export const BRIDGE_PASSWORD_FILE = "bridge-password";
+export const PASSWORDS_FILE = "passwords";
+export const ACL_FILE = "acl";
+
 /** Only their owner reads them: the broker and the bridge run as the same user. */
 const PRIVATE = 0o600;
 
@@ -48,9 +53,9 @@ export async function writeBrokerFiles(files: BrokerFiles): Promise<Map<string, 
   const conf = join(dir, "mosquitto.conf");
   if (!existsSync(conf))
     writeWhole(conf, mosquittoConf({ config: dir, state: join(dir, "state") }, files.listen));
-  writeWhole(join(dir, "acl"), mosquittoAcl(prefix));
+  writeWhole(join(dir, ACL_FILE), mosquittoAcl(prefix));
 
-  const lines = readPasswords(join(dir, "passwords"));
+  const lines = readPasswords(join(dir, PASSWORDS_FILE));
   for (const id of remove) lines.delete(id);
   const given = new Map<string, string>();
   for (const id of new Set(agents)) {
@@ -58,8 +63,8 @@ export async function writeBrokerFiles(files: BrokerFiles): Promise<Map<string, 
     given.set(id, password);
     lines.set(id, await passwordLine(id, password));
   }
-  await keepBridge(join(dir, "bridge-password"), lines);
-  writeWhole(join(dir, "passwords"), [...lines.values(), ""].join("\n"));
+  await keepBridge(join(dir, BRIDGE_PASSWORD_FILE), lines);
+  writeWhole(join(dir, PASSWORDS_FILE), [...lines.values(), ""].join("\n"));
   return given;
 }
 
@@ -72,16 +77,16 @@ async function keepBridge(file: string, lines: Map<string, string>): Promise<voi
 }
 
 /** The lines by user; people may have added some of their own. */
-function readPasswords(file: string): Map<string, string> {
+export function readPasswords(file: string): Map<string, string> {
   if (!existsSync(file)) return new Map();
   const lines = readFileSync(file, "utf8").split("\n");
   return new Map(lines.filter((line) => line.includes(":")).map((line) => [line.split(":")[0] ?? "", line]));
 }
 
-/** The broker never reads half a file. */
-function writeWhole(file: string, text: string): void {
+/** The broker never reads half a file, nor finds an empty one after the power went. */
+export function writeWhole(file: string, text: string): void {
   const next = `${file}.new`;
-  writeFileSync(next, text, { mode: PRIVATE });
+  writeFileSync(next, text, { mode: PRIVATE, flush: true });
   chmodSync(next, PRIVATE);
   renameSync(next, file);
 }

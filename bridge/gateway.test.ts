@@ -18,7 +18,7 @@ beforeEach(async () => {
   downs = 0;
   link = new GatewayLink({
     url: `${(await home.start()).replace("http", "ws")}/bridge`,
-    token: "secret",
+    token: () => "secret",
     bridgeId: "attic",
     log: () => {},
     onFrame: (frame) => frames.push(frame),

@@ -1,4 +1,6 @@
 /** The gateway side: one WebSocket, dialled from here, said hello on, kept alive, and dialled again. */
+import type { IncomingMessage } from "node:http";
+import { STALE_TOKEN } from "@edgecall/core/protocol/bridge-token.ts";
 import { BridgeFrame, CLOSE, encodeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import {
   BRIDGE_PROTOCOL,
@@ -14,7 +16,8 @@ import type { Log } from "./log.ts";
 export type GatewayOptions = {
   /** `ws(s)://…/bridge` */
   url: string;
-  token: string;
+  /** What is shown at a dial. @param now epoch ms, by the gateway's clock */
+  token(now: number): string;
   bridgeId: string;
   log: Log;
   /** Every frame after the welcome. */
@@ -23,8 +26,9 @@ export type GatewayOptions = {
   onDown(): void;
 };
 
-/** How a connection ended: by an HTTP status instead of an upgrade, or by a close code. */
-export type Ending = { status: number } | { code: number };
+/** How a connection ended: by an HTTP answer instead of an upgrade, or by a close code. */
+export type Ending = { status: number; refusal?: Refusal | undefined } | { code: number };
+type Refusal = { code: string; message: string };
 
 /** The upgrade, and after it the welcome, must come within this. */
 const HANDSHAKE_MS = 10_000;
@@ -33,11 +37,14 @@ const UNANSWERED_MAX = 2;
 /** What the line does not take in is more than a home produces in minutes: the line is dead. */
 const BUFFERED_MAX_BYTES = 8 * 1024 * 1024;
 const GOING_AWAY = 1001;
+/** Of a refusal: `{error: {code, message}}`. */
+const REFUSAL_MAX_CHARS = 4_096;
 
 /** What only a person or another bridge can change is not worth a try every few seconds. */
 export function staysAway(ending: Ending): boolean {
-  if ("status" in ending) return ending.status === 401 || ending.status === 403;
-  return ending.code === CLOSE.replaced || ending.code === CLOSE.badProtocol;
+  if ("status" in ending)
+    return (ending.status === 401 || ending.status === 403) && ending.refusal?.code !== STALE_TOKEN;
+  return [CLOSE.replaced, CLOSE.badProtocol, CLOSE.revoked].some((code) => code === ending.code);
 }
 
 export class GatewayLink {
@@ -49,6 +56,9 @@ export class GatewayLink {
   #keepalive: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #stopped = false;
+  /** How far the gateway's clock is ahead of ours, ms, once it said so. */
+  #ahead = 0;
+  #problem: string | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -59,8 +69,14 @@ export class GatewayLink {
     return this.#welcomedAt !== undefined;
   }
 
+  /** Why it is not up, for a person: what is wrong, and what to do where that is known. */
+  get problem(): string | undefined {
+    return this.up ? undefined : (this.#problem ?? "the gateway was not reached yet");
+  }
+
   start(): void {
-    const { url, token, log } = this.#options;
+    const { url, log } = this.#options;
+    const token = this.#options.token(Date.now() + this.#ahead);
     const socket = new WebSocket(url, {
       headers: { authorization: `Bearer ${token}` },
       perMessageDeflate: false,
@@ -79,10 +95,17 @@ export class GatewayLink {
       socket.send(encodeFrame({ t: "hello", ...hello }));
     });
     socket.on("unexpected-response", (request, response) => {
-      ending = { status: response.statusCode ?? 0 };
-      response.resume();
-      request.destroy();
-      socket.terminate();
+      const status = response.statusCode ?? 0;
+      ending = { status };
+      const { date } = response.headers;
+      void readRefusal(response).then((refusal) => {
+        ending = { status, refusal };
+        // The next token is made by the gateway's clock.
+        const theirs = refusal?.code === STALE_TOKEN ? Date.parse(date ?? "") : Number.NaN;
+        if (!Number.isNaN(theirs)) this.#ahead = theirs - Date.now();
+        request.destroy();
+        socket.terminate();
+      });
     });
     socket.on("message", (data, isBinary) => {
       if (socket !== this.#socket || this.#stopped) return;
@@ -92,7 +115,9 @@ export class GatewayLink {
       if (!welcomed && this.up) clearTimeout(welcomeBy);
     });
     socket.on("error", (error) => {
-      if (ending === undefined) log("warn", "gateway_error", { error: error.message });
+      if (ending !== undefined) return;
+      this.#problem = `the gateway cannot be reached (${error.message})`;
+      log("warn", "gateway_error", { error: error.message });
     });
     socket.on("close", (code, reason) => {
       clearTimeout(welcomeBy);
@@ -172,6 +197,7 @@ export class GatewayLink {
       return;
     }
     this.#welcomedAt = performance.now();
+    this.#problem = undefined;
     this.#unanswered = 0;
     this.#keepalive = setInterval(() => this.#ping(socket), KEEPALIVE_EVERY_MS);
     log("info", "gateway_up", { home: frame.home.slice(0, 64), version: frame.version.slice(0, 64) });
@@ -201,13 +227,38 @@ export class GatewayLink {
     const away = staysAway(ending);
     const workedMs = wasUp === undefined ? 0 : performance.now() - wasUp;
     const delay = away ? STAY_AWAY_MS : this.#retries.lost(workedMs);
-    const fields = { ...ending, reason: reason.slice(0, 200) || undefined, retry_in_ms: delay };
-    if ("status" in ending && away) log("error", "gateway_refuses", { ...fields, check: "BRIDGE_TOKEN" });
-    else log(away ? "error" : "warn", "gateway_down", fields);
+    if ("status" in ending) {
+      const { status, refusal } = ending;
+      this.#problem = `the gateway refuses: ${refusal?.message ?? `HTTP ${status}`}`;
+      const fields = { status, code: refusal?.code, message: refusal?.message, retry_in_ms: delay };
+      log(away ? "error" : "warn", away ? "gateway_refuses" : "gateway_down", fields);
+    } else {
+      if (away) this.#problem = `the gateway ended the connection: ${reason || ending.code}`;
+      const fields = { ...ending, reason: reason.slice(0, 200) || undefined, retry_in_ms: delay };
+      log(away ? "error" : "warn", "gateway_down", fields);
+    }
     this.#retry = setTimeout(() => this.start(), delay);
   }
 }
 
+/** What the gateway says for a person; undefined: somebody else answered. */
+async function readRefusal(response: IncomingMessage): Promise<Refusal | undefined> {
+  let text = "";
+  try {
+    for await (const chunk of response) {
+      text += String(chunk);
+      if (text.length > REFUSAL_MAX_CHARS) break;
+    }
+  } catch {
+    return undefined;
+  }
+  const body = checkJson(RefusalBody, text);
+  if (!body.ok) return undefined;
+  const { code, message } = body.value.error;
+  return { code: code.slice(0, 64), message: message.slice(0, 500) };
+}
+
+const RefusalBody = z.looseObject({ error: z.looseObject({ code: z.string(), message: z.string() }) });
 const AnyFrame = z.looseObject({ t: z.string() });
 /** A call that cannot be read otherwise, but can be answered. */
 const AnyCall = z.looseObject({

@@ -4,7 +4,12 @@ import type { AddressInfo } from "node:net";
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
 import type { Log } from "./log.ts";
 
-export type Readiness = { gateway: boolean; broker: boolean };
+export type Readiness = {
+  gateway: boolean;
+  broker: boolean;
+  /** Why the gateway is not there, for a person. */
+  problem: string | undefined;
+};
 
 export type HealthServer = {
   /** The port it listens on; undefined while it does not. */
@@ -33,13 +38,14 @@ export function serveHealth(
       response.writeHead(404, { "content-type": "application/json" }).end('{"error":"not found"}');
       return;
     }
-    const { gateway, broker } = readiness();
+    const { gateway, broker, problem } = readiness();
     const ready = gateway && broker;
     const status = path === "/healthz" || ready ? 200 : 503;
     const body = {
       ready,
       gateway: gateway ? "welcomed" : "offline",
       broker: broker ? "connected" : "offline",
+      ...(problem !== undefined && { problem }),
     };
     response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
     response.end(JSON.stringify(path === "/healthz" ? { alive: true } : body));

@@ -1,13 +1,19 @@
 /** The bridge's settings, all from the environment. */
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { join } from "node:path";
+import { BRIDGE_USER } from "@edgecall/core/broker/mosquitto.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
+import { BRIDGE_PASSWORD_FILE } from "./broker-files.ts";
+import { type OwnKey, readOwnKey } from "./own-key.ts";
 
 export type BridgeSettings = {
   /** The socket's address: `wss://…/bridge`. */
   gatewayUrl: string;
-  bridgeToken: string;
+  /** What it shows to the gateway: one of the two. */
+  bridgeToken: string | undefined;
+  ownKey: OwnKey | undefined;
   mqttUrl: string;
   mqttUsername: string | undefined;
   mqttPassword: string | undefined;
@@ -20,6 +26,8 @@ export type BridgeSettings = {
   healthHost: string;
   /** Names this bridge in logs, in its hello and to the broker. */
   bridgeId: string;
+  /** The folder of a broker whose logins it keeps; undefined: the broker is somebody else's. */
+  brokerFiles: string | undefined;
 };
 
 export type SettingsResult = { ok: true; settings: BridgeSettings } | { ok: false; errors: string[] };
@@ -35,15 +43,22 @@ export function readSettings(env: Environment): SettingsResult {
   const secret = (name: string): string | undefined =>
     get(name) ?? readSecret(name, get(`${name}_FILE`), errors);
 
-  const gatewayUrl = readGatewayUrl(get("GATEWAY_URL"), errors);
   const bridgeToken = readToken(secret("BRIDGE_TOKEN"), errors);
+  const ownKey = bridgeToken === undefined ? ownKeyIn(get, errors) : undefined;
+  const gatewayUrl = readGatewayUrl(get("GATEWAY_URL") ?? ownKey?.gateway, errors);
+  if (bridgeToken === undefined && ownKey === undefined && errors.every((error) => !/^BRIDGE_/.test(error)))
+    errors.push(
+      "BRIDGE_TOKEN: missing; the token that this home's bridge was given, or BRIDGE_STATE, the folder with the key that pairing made",
+    );
+  const brokerFiles = get("BROKER_FILES");
+  const mqttUsername = get("MQTT_USERNAME") ?? (brokerFiles === undefined ? undefined : BRIDGE_USER);
   const mqttUrl = readMqttUrl(get("MQTT_URL") ?? "mqtt://127.0.0.1:1883", errors);
   const mqttCa = readCa(get("MQTT_CA") ?? systemCaFile(mqttUrl, env, existsSync), errors);
   const topicPrefix = readPrefix(get("TOPIC_PREFIX") ?? DEFAULT_TOPIC_PREFIX, errors);
   const healthPort = readPort(get("HEALTH_PORT") ?? "8788", errors);
   const bridgeId = readBridgeId(get("BRIDGE_ID"), errors);
-  const mqttPassword = secret("MQTT_PASSWORD");
-  if (mqttPassword !== undefined && get("MQTT_USERNAME") === undefined) {
+  const mqttPassword = secret("MQTT_PASSWORD") ?? ownPassword(brokerFiles, get, errors);
+  if (mqttPassword !== undefined && mqttUsername === undefined) {
     errors.push("MQTT_USERNAME: missing, though MQTT_PASSWORD is set");
   }
   if (errors.length > 0) return { ok: false, errors };
@@ -52,16 +67,50 @@ export function readSettings(env: Environment): SettingsResult {
     settings: {
       gatewayUrl,
       bridgeToken,
+      ownKey,
       mqttUrl,
-      mqttUsername: get("MQTT_USERNAME"),
+      mqttUsername,
       mqttPassword,
       mqttCa,
       topicPrefix,
       healthPort,
       healthHost: get("HEALTH_HOST") ?? "127.0.0.1",
       bridgeId,
+      brokerFiles,
     },
   };
+}
+
+/** Pairing left it in a folder that is named, or that systemd gives the service. */
+function ownKeyIn(get: (name: string) => string | undefined, errors: string[]): OwnKey | undefined {
+  const named = get("BRIDGE_STATE");
+  const folder = named ?? get("STATE_DIRECTORY");
+  if (folder === undefined) return undefined;
+  try {
+    const key = readOwnKey(folder);
+    if (key === undefined && named !== undefined)
+      errors.push(`BRIDGE_STATE: no key.json and gateway.json in ${folder}; pair this machine first`);
+    return key;
+  } catch (error) {
+    errors.push(`BRIDGE_STATE: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}
+
+/** At a broker whose files it keeps it has a login of its own (broker-files.ts). */
+function ownPassword(
+  folder: string | undefined,
+  get: (name: string) => string | undefined,
+  errors: string[],
+): string | undefined {
+  if (folder === undefined || get("MQTT_USERNAME") !== undefined) return undefined;
+  try {
+    return readFileSync(join(folder, BRIDGE_PASSWORD_FILE), "utf8").trimEnd();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    errors.push(`BROKER_FILES: not the folder that broker-files made (${why})`);
+    return undefined;
+  }
 }
 
 function readGatewayUrl(value: string | undefined, errors: string[]): string {
@@ -94,12 +143,10 @@ function readSecret(name: string, path: string | undefined, errors: string[]): s
   }
 }
 
-function readToken(value: string | undefined, errors: string[]): string {
-  if (value === undefined) errors.push("BRIDGE_TOKEN: missing; the token that this home's bridge was given");
-  else if (!/^[\x21-\x7e]+$/.test(value)) {
-    errors.push("BRIDGE_TOKEN: holds a space, a line break or another character that no token has");
-  } else return value;
-  return "";
+function readToken(value: string | undefined, errors: string[]): string | undefined {
+  if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
+  errors.push("BRIDGE_TOKEN: holds a space, a line break or another character that no token has");
+  return undefined;
 }
 
 function readMqttUrl(value: string, errors: string[]): string {

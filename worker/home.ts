@@ -370,6 +370,9 @@ export class Home extends DurableObject<Env> {
     const url = new URL(request.url);
     const now = Date.now();
     if (url.pathname === "/bridge") {
+      const token = request.headers.get("x-edgecall-token");
+      const refused = token === null ? undefined : await this.#keyDesk.refusedBridge(token);
+      if (refused) return refused;
       const response = this.#home.bridge.accept(
         request.headers.get("x-edgecall-bridge") ?? "",
         request.headers.get("x-edgecall-origin") ?? undefined,

@@ -14,7 +14,7 @@ import { shownApproval } from "./conversation/turn-words.ts";
 import type { Question } from "./home/questions.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
 import { cors } from "./limits/cors.ts";
-import { shownBridgeToken, shownToken } from "./limits/rates.ts";
+import { shownToken } from "./limits/rates.ts";
 import { safeHeaders } from "./limits/safe-headers.ts";
 import { logError } from "./log.ts";
 import { conversationOf, homeOf } from "./objects.ts";
@@ -23,6 +23,7 @@ import { joining, makeCode, showCode } from "./pairing/routes.ts";
 import { relayChat } from "./relay/route.ts";
 import { showAudit } from "./routes/audit.ts";
 import { exportHome, importHome } from "./routes/backup.ts";
+import { takeBridge } from "./routes/bridge.ts";
 import { updateBridge } from "./routes/bridge-update.ts";
 import { runCommand, showCommand } from "./routes/commands.ts";
 import { listConversations } from "./routes/conversations.ts";
@@ -47,24 +48,7 @@ app.use(safeHeaders, cors);
 
 app.get("/healthz", (c) => c.json({ ok: true, version: VERSION }));
 
-app.get("/bridge", async (c) => {
-  // Checked before any object is woken. A page in a browser has no business here, so an Origin is refused.
-  const bridge = await shownBridgeToken(c);
-  if (!bridge) throw new HttpError(401, "unauthorized", "a bridge's bearer token is needed");
-  if (c.req.header("origin") !== undefined)
-    throw new HttpError(403, "forbidden", "a bridge does not come from a web page");
-  if (c.req.header("upgrade")?.toLowerCase() !== "websocket")
-    throw new HttpError(426, "upgrade_required", "expected a WebSocket upgrade");
-  return homeOf(c.env, bridge.home).fetch(
-    new Request("https://object/bridge", {
-      headers: {
-        upgrade: "websocket",
-        "x-edgecall-bridge": bridge.name,
-        "x-edgecall-origin": new URL(c.req.url).origin,
-      },
-    }),
-  );
-});
+app.get("/bridge", takeBridge);
 
 app.put("/v1/media/:id", putMedia);
 app.get("/v1/media/:id", getLinkedMedia);

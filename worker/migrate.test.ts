@@ -1,5 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { describe, expect, test } from "vitest";
 import { Pairings } from "./channels/pairing.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation/schema.ts";
@@ -10,6 +11,7 @@ import { CONVERSATION_V3, HOME_V3 } from "./fixtures/v3.ts";
 import { CONVERSATION_V4, HOME_V4 } from "./fixtures/v4.ts";
 import { HOME_V8 } from "./fixtures/v8.ts";
 import { HOME_V9 } from "./fixtures/v9.ts";
+import { HOME_V10 } from "./fixtures/v10.ts";
 import { AgentKeys } from "./home/agent-keys.ts";
 import { Agents } from "./home/agents.ts";
 import { GatewayKey } from "./home/gateway-key.ts";
@@ -26,6 +28,7 @@ const KEPT = [
   // A conversation has the tables of version 4 still.
   { version: 8, conversation: CONVERSATION_V4, home: HOME_V8 },
   { version: 9, conversation: CONVERSATION_V4, home: HOME_V9 },
+  { version: 10, conversation: CONVERSATION_V4, home: HOME_V10 },
 ];
 
 /** An object whose disk holds a fixture, migrated by today's code. */
@@ -140,6 +143,21 @@ test("a home of version 8 knows whom it believes, and stays the one that is obey
   expect(keys.bootOf("pi")).toBe("boot-7");
   expect(isNews).toEqual([false, true]);
   expect(await publicKey).toBe("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
+});
+
+test("a home of version 10 knows its bridge and the logins at its broker", async () => {
+  const { broker, bridge, logins } = await onDisk(HOME_V10, HOME_MIGRATIONS, (storage) => {
+    const keys = new AgentKeys(storage);
+    const logins = keys.forBridge().map(({ id, login }) => [id, login?.slice(0, 7)]);
+    return { broker: keys.broker(), bridge: keys.publicKeyOf(BRIDGE), logins };
+  });
+  expect(broker).toBe("mqtt://10.0.0.2:1883");
+  expect(bridge).toBe("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
+  expect(logins).toEqual([
+    ["attic", "$7$101$"],
+    ["lost", undefined],
+    ["pi", undefined],
+  ]);
 });
 
 describe.each(

@@ -27,6 +27,11 @@ export const AGENT_COMMANDS: readonly Command[] = [
       username: { value: "NAME", about: "the broker's user, for new settings" },
       "password-file": { value: "FILE", about: "… and the file with its password" },
       into: { value: "DIR", about: "settings and state there, without a service" },
+      "bridge-state": {
+        value: "DIR",
+        about: "make it the home's bridge too: whose key is made and kept there",
+      },
+      "bridge-broker": { value: "URL", about: "… and where devices reach the broker whose logins it keeps" },
       wait: { about: "paired already: wait until the gateway sees it" },
     },
     load: async () => (await import("./pair.ts")).pair,

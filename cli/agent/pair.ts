@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { passwordHash } from "@edgecall/core/broker/mosquitto.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { openIdentity, rememberGateway } from "@edgecall/pi-agent/identity.ts";
@@ -13,6 +14,8 @@ import { makeUser, writeSettings } from "../service/install.ts";
 import { must } from "../service/programs.ts";
 import { needRoot } from "../service/root-only.ts";
 import { AGENT } from "../service/services.ts";
+import { asBridge } from "./as-bridge.ts";
+import { forgetLogin, madeLogin, newLogin } from "./broker-login.ts";
 import { nameOfHost, newSettings } from "./new-settings.ts";
 import { DEVICE_GROUPS } from "./unit.ts";
 
@@ -28,6 +31,8 @@ const Paired = z.object({
   broker: z.nullable(
     z.object({ url: z.string(), username: z.optional(z.string()), password: z.optional(z.string()) }),
   ),
+  /** Null, or not there (an older gateway): nobody keeps this device's login at the broker. */
+  broker_login: z.optional(z.nullable(z.enum(["sent", "waiting"]))),
   online: z.boolean(),
 });
 type Paired = z.infer<typeof Paired>;
@@ -57,10 +62,10 @@ export async function pair(call: CommandCall): Promise<number> {
   const agent = known ?? text("id") ?? nameOfHost();
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
   const { publicKey, fingerprint } = await openIdentity(stateDir);
-  const ask = () => traded(gateway, { code, agent_id: agent, public_key: publicKey });
+  const shown = { code, agent_id: agent, public_key: publicKey };
 
   if (flag("wait")) {
-    if (!(await seenWithin(SEEN_WITHIN_MS, ask))) {
+    if (!(await seenWithin(SEEN_WITHIN_MS, () => traded(gateway, shown)))) {
       io.err(
         `the gateway does not see '${agent}': is its broker the one of the home's bridge? sudo edgecall agent doctor\n`,
       );
@@ -76,27 +81,41 @@ export async function pair(call: CommandCall): Promise<number> {
   const wanted = { id: agent, broker: text("broker"), username: text("username"), password };
   const own = folder === undefined ? {} : { stateDir };
   newSettings({ ...wanted, ...own });
-  const paired = await ask();
+  const bridge = await asBridge(text("bridge-state"), text("bridge-broker"));
+  const login = there ? madeLogin(agent, there.settings.mqtt) : await newLogin(stateDir, wanted.username);
+  const paired = await traded(gateway, {
+    ...shown,
+    ...(bridge && { bridge: bridge.shown }),
+    ...(login !== undefined && { broker_login: await passwordHash(login) }),
+  });
   await rememberGateway(stateDir, paired.gateway_key);
+  await bridge?.paired({ gateway, home: paired.home });
   if (known === undefined) {
-    const { broker } = paired;
+    const { broker, broker_login } = paired;
+    const known =
+      broker?.username === undefined && broker_login ? { username: agent, password: login } : broker;
     const filled = {
       id: agent,
       broker: wanted.broker ?? broker?.url,
-      username: wanted.username ?? broker?.username,
-      password: wanted.password ?? broker?.password,
+      username: wanted.username ?? known?.username,
+      password: wanted.password ?? known?.password,
     };
     const source = newSettings({ ...filled, ...own });
     if (folder === undefined) {
       await makeUser(AGENT, DEVICE_GROUPS, io.err);
       await writeSettings(AGENT, source, "the service");
     } else await writeWhole(settings, source);
+    // From here on it stands in the settings.
+    await forgetLogin(stateDir);
   }
   if (folder === undefined) {
     await makeUser(AGENT, DEVICE_GROUPS, io.err);
     await must("chown", "-R", `${AGENT.user}:${AGENT.user}`, stateDir);
   }
   io.err(`paired with home '${paired.home}' as '${agent}'; its key: ${fingerprint}\n`);
+  if (bridge) io.err(`this machine is the home's bridge; its key: ${bridge.fingerprint}\n`);
+  if (login !== undefined && paired.broker_login === "waiting")
+    io.err("its login at the broker counts when the home's bridge is back; the agent tries until then\n");
   return EXIT.ok;
 }
 

@@ -4,6 +4,7 @@
  * Texts only: who writes them where is the caller's business (bridge/broker-files.ts; an installer).
  */
 import { AGENT_ID, type TopicKind } from "../protocol/names.ts";
+import { LOGIN_ROUNDS } from "./login.ts";
 
 /** The bridge's user. An agent of this name would have all of its rights. */
 export const BRIDGE_USER = "edgecall-bridge";
@@ -21,8 +22,6 @@ const MAX_PACKET_BYTES = 1024 * 1024;
 /** What the broker keeps is told again at each connect; so it is written seldom, and an SD card lives longer. */
 const AUTOSAVE_S = 300;
 
-/** Rounds of PBKDF2, Mosquitto's own number: the password is 256 random bits, which no number makes safer. */
-const ROUNDS = 101;
 const SALT_BYTES = 12;
 const HASH_BITS = 512;
 const PASSWORD_BYTES = 32;
@@ -87,18 +86,23 @@ export function newPassword(): string {
     .replaceAll("=", "");
 }
 
-/** A line of Mosquitto's password file: `user:$7$rounds$salt$hash`, PBKDF2 with SHA-512 (mosquitto_passwd(1)). */
+/** A line of Mosquitto's password file. */
 export async function passwordLine(user: string, password: string): Promise<string> {
+  return `${user}:${await passwordHash(password)}`;
+}
+
+/** `$7$rounds$salt$hash`, PBKDF2 with SHA-512 (mosquitto_passwd(1)). */
+export async function passwordHash(password: string): Promise<string> {
   const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
   const key = await crypto.subtle.importKey("raw", new TextEncoder().encode(password), "PBKDF2", false, [
     "deriveBits",
   ]);
   const hash = await crypto.subtle.deriveBits(
-    { name: "PBKDF2", hash: "SHA-512", salt, iterations: ROUNDS },
+    { name: "PBKDF2", hash: "SHA-512", salt, iterations: LOGIN_ROUNDS },
     key,
     HASH_BITS,
   );
-  return `${user}:$7$${ROUNDS}$${base64(salt)}$${base64(new Uint8Array(hash))}`;
+  return `$7$${LOGIN_ROUNDS}$${base64(salt)}$${base64(new Uint8Array(hash))}`;
 }
 
 /** Why this cannot be an agent's user name, or undefined. */

@@ -16,6 +16,7 @@
  *
  * What an agent published travels as the text that it published, so that signatures can hold.
  */
+import { BrokerLogin } from "../broker/login.ts";
 import { AGENT_ID, CallId } from "./names.ts";
 import { z } from "./parse.ts";
 
@@ -99,6 +100,8 @@ export const AgentKey = z.object({
   key: z.nullable(z.string().check(z.maxLength(64))),
   /** The counter of the last presence that Home believed: no older one counts. */
   n: z.int().check(z.minimum(0)),
+  /** The hash of its password at a broker whose files the bridge keeps (core/broker/login.ts). */
+  login: z.optional(BrokerLogin),
 });
 export type AgentKey = z.infer<typeof AgentKey>;
 
@@ -146,6 +149,8 @@ export const CLOSE = {
   badFrame: 4004,
   /** Calls were not taken in time: dial again. */
   silent: 4005,
+  /** The bridge's key was revoked, or another took its place. */
+  revoked: 4006,
 } as const;
 
 export function encodeFrame(frame: BridgeFrame | HomeFrame): string {

@@ -1,9 +1,12 @@
 /**
- * The keys of a home's agents, and what was last believed of each: rows of Home.
+ * The keys of a home's agents and of its bridge, and what was last believed of each: rows of Home.
  *
  * An agent that has a row here is believed by its signature alone, also after its key was revoked: then never.
  * Nothing that it or anybody else says can take the row away.
  */
+
+import { BRIDGE, bridgeTokenBytes, type SignedBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
+import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { type RelayToken, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
 import {
@@ -30,6 +33,8 @@ type KeyRow = {
   capabilities_n: number;
   tools_n: number;
   events_n: number;
+  login: string | null;
+  broker: string | null;
 };
 
 type Known = {
@@ -43,6 +48,8 @@ type Known = {
   /** The row has these marks. */
   isKept: boolean;
   key: Promise<Key | undefined>;
+  login: string | null;
+  broker: string | null;
 };
 
 /** `none`: there is no key on record. */
@@ -53,6 +60,10 @@ export type NewKey = {
   publicKey: string;
   /** What people call the device. */
   name: string;
+  /** Mosquitto's hash of the agent's password at the home's broker. */
+  login?: string | undefined;
+  /** The bridge's alone: where devices reach the broker whose files it keeps. */
+  broker?: string | undefined;
 };
 
 /** How a key comes to be on record: a pairing was allowed to, or the key before it said so, or there was none. */
@@ -106,10 +117,28 @@ export class AgentKeys {
 
   /** Whether an agent's present key made a token for the relay. */
   async isRelayToken({ claims, body, signature }: RelayToken): Promise<boolean> {
-    const known = this.#read().get(claims.agent);
-    const key = known?.revokedAt === null ? await known.key : undefined;
-    if (!key) return false;
-    return await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), relayTokenBytes(body));
+    return await this.#isMadeBy(claims.agent, signature, relayTokenBytes(body));
+  }
+
+  /** Whether the bridge's present key made a token; it is good for once. */
+  async takeBridgeToken({
+    claims,
+    body,
+    signature,
+  }: SignedBridgeToken): Promise<"fresh" | "used" | "unsigned"> {
+    if (!(await this.#isMadeBy(BRIDGE, signature, bridgeTokenBytes(body)))) return "unsigned";
+    if (!this.isNewEvent(BRIDGE, claims.n)) return "used";
+    this.keepMarks(BRIDGE);
+    return "fresh";
+  }
+
+  async #isMadeBy(holder: string, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    const known = this.#read().get(holder);
+    if (known?.revokedAt !== null) return false;
+    const key = await known.key;
+    if (!key || !(await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), bytes))) return false;
+    // It may have been revoked or replaced in the meantime.
+    return known.publicKey === this.publicKeyOf(holder);
   }
 
   /** Whether something older was not said on this topic before. The same once more is no older. */
@@ -161,26 +190,36 @@ export class AgentKeys {
 
   /** Puts a key on record. @returns what speaks against it */
   async enrol(
-    { agent, publicKey, name }: NewKey,
+    { agent, publicKey, name, login, broker }: NewKey,
     grant: KeyGrant,
     now: number,
   ): Promise<KeyProblem | undefined> {
     if (!(await importPublicKey(publicKey))) return "not_a_key";
     const before = this.#read().get(agent);
-    if (before?.publicKey === publicKey && before.revokedAt === null) return undefined;
-    // A revoked key's word counts for nothing, so only a person can let the device in again.
-    if (before?.revokedAt === null && grant.by !== "pairing") {
-      if (grant.by === "nothing") return "has_a_key";
-      const key = await before.key;
-      if (!key || !(await isRotation(key, agent, publicKey, grant.signature))) return "wrong_signature";
+    const isLive = before?.revokedAt === null;
+    if (!isLive || before.publicKey !== publicKey) {
+      // A revoked key's word counts for nothing, so only a person can let the device in again.
+      if (isLive && grant.by !== "pairing") {
+        if (grant.by === "nothing") return "has_a_key";
+        const key = await before.key;
+        if (!key || !(await isRotation(key, agent, publicKey, grant.signature))) return "wrong_signature";
+      }
+      // What an old key signed is not believed under a new one, so the counters begin anew.
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO agent_key (agent, public_key, name, enrolled_at) VALUES (?, ?, ?, ?)",
+        agent,
+        publicKey,
+        name,
+        now,
+      );
     }
-    // What an old key signed is not believed under a new one, so the counters begin anew.
+    // A device that names its next key is the same device; one that a person lets in may be another.
+    const kept = isLive && grant.by === "signature" ? before.login : null;
     this.#sql.exec(
-      "INSERT OR REPLACE INTO agent_key (agent, public_key, name, enrolled_at) VALUES (?, ?, ?, ?)",
+      "UPDATE agent_key SET login = COALESCE(?, login), broker = COALESCE(?, broker) WHERE agent = ?",
+      login ?? kept,
+      broker ?? null,
       agent,
-      publicKey,
-      name,
-      now,
     );
     this.#known = undefined;
     return undefined;
@@ -208,13 +247,32 @@ export class AgentKeys {
     }));
   }
 
-  /** What a bridge needs to drop forgeries before they disturb anything. */
-  forBridge(): Array<{ id: string; key: string | null; n: number }> {
-    return [...this.#read()].map(([id, { publicKey, revokedAt, marks }]) => ({
-      id,
-      key: revokedAt === null ? publicKey : null,
-      n: marks.presence,
-    }));
+  /** What a bridge needs to drop forgeries before they disturb anything, and to keep its broker's files. */
+  forBridge(): AgentKey[] {
+    return [...this.#read()]
+      .filter(([id]) => id !== BRIDGE)
+      .map(([id, { publicKey, revokedAt, marks, login }]) => ({
+        id,
+        key: revokedAt === null ? publicKey : null,
+        n: marks.presence,
+        ...(revokedAt === null && login !== null && { login }),
+      }));
+  }
+
+  /** The key on record, if it counts. */
+  publicKeyOf(holder: string): string | undefined {
+    const known = this.#read().get(holder);
+    return known?.revokedAt === null ? known.publicKey : undefined;
+  }
+
+  /** Where devices reach the broker whose files the bridge keeps; null: it keeps none. */
+  broker(): string | null {
+    const bridge = this.#read().get(BRIDGE);
+    return bridge?.revokedAt === null ? bridge.broker : null;
+  }
+
+  hasLogin(agent: string): boolean {
+    return this.#read().get(agent)?.login != null;
   }
 
   #read(): Map<string, Known> {
@@ -243,5 +301,7 @@ function toKnown(row: KeyRow): Known {
     },
     isKept: true,
     key: importPublicKey(row.public_key),
+    login: row.login,
+    broker: row.broker,
   };
 }

@@ -66,6 +66,7 @@ export class BridgeDesk {
   }
 
   async onMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    if (this.#bridge.isDropped(socket)) return;
     const max = this.#bridge.isWelcomed(socket) ? FRAME_MAX_BYTES : HELLO_MAX_BYTES;
     if (typeof message !== "string" || message.length > max) {
       const what =

@@ -5,14 +5,19 @@
  * runtime without waking the object; its time-stamp is how a zombie is told (workerd#1187: a socket may
  * report OPEN long after its peer is gone).
  */
+import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { HELLO_WITHIN_MS, KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import { closeQuietly } from "../waiters.ts";
 
 const TAG = "bridge";
+/** What to do, at the bridge's log: at most 123 bytes, as a close frame has it. */
+export const KEY_REVOKED =
+  "the bridge's key was revoked; the console's 'Replace' beside @bridge makes a code to let it in";
 
 /** Kept with the socket over hibernation. */
 type Attachment = {
+  /** Its name; `@bridge`: it was made of the bridge's key. */
   token: string;
   /** Where it reached this gateway: devices beside it do, too. */
   origin: string | undefined;
@@ -51,6 +56,11 @@ export class BridgeSocket {
 
   isBridge(socket: WebSocket): boolean {
     return this.#ctx.getTags(socket).includes(TAG);
+  }
+
+  /** Whether a key let it in that does not count any more: it is closed, but its peer may go on sending. */
+  isDropped(socket: WebSocket): boolean {
+    return socket.readyState !== WebSocket.OPEN && attachmentOf(socket).token === BRIDGE;
   }
 
   isWelcomed(socket: WebSocket): boolean {
@@ -139,6 +149,13 @@ export class BridgeSocket {
   dropSilent(now: number): void {
     const socket = this.current(now);
     if (socket) closeQuietly(socket, "calls were not taken in time", CLOSE.silent);
+  }
+
+  /** Ends what a key of the bridge's opened that does not count any more. */
+  dropSigned(): void {
+    for (const socket of this.#ctx.getWebSockets(TAG)) {
+      if (attachmentOf(socket).token === BRIDGE) closeQuietly(socket, KEY_REVOKED, CLOSE.revoked);
+    }
   }
 
   /** Closes sockets that never said hello. @returns when to look again, if one still may */

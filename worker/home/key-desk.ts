@@ -1,11 +1,17 @@
 /** Keys come, are replaced and revoked; and who has to hear of it: the bridge, the roster, and who waits for a call. */
+import { BRIDGE, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
+import { errorBody } from "../http.ts";
 import type { AgentKeyView, KeyGrant, KeyProblem, NewKey } from "./agent-keys.ts";
 import type { Asking } from "./asking.ts";
 import { REVOKED, UNSIGNED } from "./believing.ts";
+import { KEY_REVOKED } from "./bridge-socket.ts";
 import type { HomeContext } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
 export type Enrolled = { ok: true; gatewayPublicKey: string } | { ok: false; problem: KeyProblem };
+
+/** Of an agent: its hash is with the bridge, or will be when it comes; null: the bridge keeps no broker's files. */
+export type BrokerLoginState = "sent" | "waiting" | null;
 
 export type HomeKeys = {
   /** The gateway's public key: what devices obey. */
@@ -28,12 +34,44 @@ export class KeyDesk {
 
   async enrol(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
     const { keys, gatewayKey } = this.#home;
-    const before = keys.forBridge().find(({ id }) => id === key.agent)?.key;
+    const before = keys.publicKeyOf(key.agent);
     const problem = await keys.enrol(key, grant, Date.now());
     if (problem !== undefined) return { ok: false, problem };
     const gatewayPublicKey = await gatewayKey.publicKey();
     if (before !== key.publicKey) this.#changed(key.agent, UNSIGNED);
+    else if (key.login !== undefined) this.#tellBridge();
     return { ok: true, gatewayPublicKey };
+  }
+
+  /** Whether the home has a bridge other than the one with this key: it is not pushed aside by the way. */
+  hasOtherBridge(publicKey: string): boolean {
+    const { keys, bridge } = this.#home;
+    const known = keys.publicKeyOf(BRIDGE);
+    return known === undefined ? bridge.current(Date.now()) !== undefined : known !== publicKey;
+  }
+
+  /** Where devices find the home's own broker, and how it stands with this one's login there. */
+  brokerFor(agent: string): { url: string | null; login: BrokerLoginState } {
+    const { keys, bridge } = this.#home;
+    const url = keys.broker();
+    if (url === null || !keys.hasLogin(agent)) return { url, login: null };
+    return { url, login: bridge.current(Date.now()) ? "sent" : "waiting" };
+  }
+
+  /** @param token made of the bridge's key @returns undefined: it may come in */
+  async refusedBridge(token: string): Promise<Response | undefined> {
+    const { keys } = this.#home;
+    const signed = splitBridgeToken(token);
+    const standing = keys.standing(BRIDGE);
+    const seen = signed && standing === "signed" ? await keys.takeBridgeToken(signed) : "unsigned";
+    if (seen === "fresh") return undefined;
+    const body =
+      standing === "revoked"
+        ? errorBody("key_revoked", KEY_REVOKED)
+        : seen === "used"
+          ? errorBody(STALE_TOKEN, "the bridge's token was used before")
+          : errorBody("unauthorized", "the bridge's token is not signed with the key on record");
+    return Response.json(body, { status: 401 });
   }
 
   async revoke(agent: string): Promise<boolean> {
@@ -65,8 +103,15 @@ export class KeyDesk {
 
   /** It is offline until it says otherwise, with the right signature. */
   #changed(agent: string, reason: string): void {
-    const { agents, bridge, keys } = this.#home;
-    agents.distrust(agent, reason);
+    if (agent === BRIDGE) this.#home.bridge.dropSigned();
+    else {
+      this.#home.agents.distrust(agent, reason);
+      this.#tellBridge();
+    }
+  }
+
+  #tellBridge(): void {
+    const { bridge, keys } = this.#home;
     bridge.send({ t: "keys", keys: keys.forBridge() }, Date.now());
   }
 }

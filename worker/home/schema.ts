@@ -270,4 +270,10 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 10,
+    // A key may be the bridge's ('@bridge'); its events_n is the counter of its tokens. `login`: Mosquitto's hash of an
+    // agent's password. `broker`, of '@bridge' alone: where devices reach the broker whose files it keeps.
+    sql: "ALTER TABLE agent_key ADD COLUMN login TEXT; ALTER TABLE agent_key ADD COLUMN broker TEXT",
+  },
 ];

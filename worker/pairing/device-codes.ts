@@ -21,21 +21,20 @@ const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 /** The end of a code, after its home. */
 export const CODE_END = /^[A-HJ-NP-Z2-9]{12}$/;
 
+/** Without a user, who has fields of their own. */
+export const BrokerUrl = z
+  .string()
+  .check(z.maxLength(300), z.regex(/^mqtts?:\/\/[^\s@]+$/, "expected mqtt://host:port or mqtts://host:port"));
 /** Where the device finds its broker; what an administrator told when the code was made. */
 export const BrokerForDevice = z.strictObject({
-  url: z
-    .string()
-    .check(
-      z.maxLength(300),
-      z.regex(/^mqtts?:\/\/[^\s@]+$/, "expected mqtt://host:port or mqtts://host:port"),
-    ),
+  url: BrokerUrl,
   username: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
   password: z.optional(z.string().check(z.minLength(1), z.maxLength(500))),
 });
 export type BrokerForDevice = z.infer<typeof BrokerForDevice>;
 
 export type NewCode = {
-  /** Only for this agent, whose key it may replace; absent: any that has none. */
+  /** Only for this agent, whose key it may replace; absent: any that has none. `@bridge`: it may replace the bridge's. */
   agent?: string | undefined;
   broker?: BrokerForDevice | undefined;
   by: string;

@@ -1,14 +1,20 @@
 /** A device shows its code: what it gets for it. */
+import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import type { NewKey } from "../home/agent-keys.ts";
-import type { KeyDesk } from "../home/key-desk.ts";
+import type { BrokerLoginState, KeyDesk } from "../home/key-desk.ts";
 import type { BrokerForDevice, CodeState, DeviceCodes, NewCode } from "./device-codes.ts";
 
-/** @property end of the code, after its home */
-export type PairRequest = NewKey & { end: string };
+export type PairRequest = Omit<NewKey, "broker"> & {
+  /** The end of the code, after its home. */
+  end: string;
+  /** The device is the home's bridge, too. */
+  bridge?: Pick<NewKey, "publicKey" | "broker"> | undefined;
+};
 
+type Welcome = { gatewayPublicKey: string; broker: BrokerForDevice | null; login: BrokerLoginState };
 export type Paired =
-  | { ok: true; gatewayPublicKey: string; broker: BrokerForDevice | null; online: boolean }
-  | { ok: false; problem: "wrong_code" | "has_a_key" | "not_a_key" }
+  | ({ ok: true; online: boolean } & Welcome)
+  | { ok: false; problem: "wrong_code" | "has_a_key" | "has_a_bridge" | "not_a_key" }
   | { ok: false; problem: "other_agent"; agent: string };
 
 export class PairingDesk {
@@ -31,22 +37,28 @@ export class PairingDesk {
     return state.state === "used" ? { ...state, online: this.#isOnline(state.agent) } : state;
   }
 
-  async pair({ end, agent, publicKey, name }: PairRequest): Promise<Paired> {
+  async pair(request: PairRequest): Promise<Paired> {
+    const { end, agent, publicKey, name, login, bridge } = request;
     const code = await this.#codes.show(end, Date.now());
     if (!code) return { ok: false, problem: "wrong_code" };
-    if (code.used) return await this.#again(code.used, code.broker, { agent, publicKey });
-    if (code.agent !== null && code.agent !== agent)
+    if (code.used) return await this.#again(code.used, code.broker, request);
+    const isForBridge = code.agent === BRIDGE;
+    if (code.agent !== null && code.agent !== agent && !isForBridge)
       return { ok: false, problem: "other_agent", agent: code.agent };
+    if (bridge && !isForBridge && this.#keys.hasOtherBridge(bridge.publicKey))
+      return { ok: false, problem: "has_a_bridge" };
     // Taken before anything is awaited: of two devices that show it at once, one gets it.
     this.#codes.use(end, agent, publicKey);
-    const enrolled = await this.#keys.enrol(
-      { agent, publicKey, name },
-      { by: code.agent === agent ? "pairing" : "nothing" },
-    );
-    if (enrolled.ok) {
-      const { gatewayPublicKey } = enrolled;
-      return { ok: true, gatewayPublicKey, broker: code.broker, online: this.#isOnline(agent) };
-    }
+    // The bridge first. When the agent is refused its name, the same machine comes again with the same key.
+    const entered = bridge && (await this.#keys.enrol({ ...bridge, agent: BRIDGE, name }, { by: "pairing" }));
+    const enrolled =
+      entered?.ok === false
+        ? entered
+        : await this.#keys.enrol(
+            { agent, publicKey, name, login },
+            { by: code.agent === agent ? "pairing" : "nothing" },
+          );
+    if (enrolled.ok) return this.#welcome(enrolled.gatewayPublicKey, code.broker, agent);
     // It did nothing: another name, or another key, may still use it.
     this.#codes.release(end);
     const { problem } = enrolled;
@@ -56,13 +68,20 @@ export class PairingDesk {
   /** The answer was lost on its way, or the device asks whether it is seen. It is not let in a second time. */
   async #again(
     used: { agent: string; publicKey: string },
-    broker: BrokerForDevice | null,
-    { agent, publicKey }: { agent: string; publicKey: string },
+    told: BrokerForDevice | null,
+    { agent, publicKey, bridge }: PairRequest,
   ): Promise<Paired> {
     const { gateway, agents } = await this.#keys.all();
-    const key = agents.find((one) => one.agent === agent);
-    const isIt = used.agent === agent && used.publicKey === publicKey && key?.public_key === publicKey;
-    if (!isIt || key.revoked_at !== null) return { ok: false, problem: "wrong_code" };
-    return { ok: true, gatewayPublicKey: gateway, broker, online: this.#isOnline(agent) };
+    const counts = (holder: string, key: string) =>
+      agents.some((one) => one.agent === holder && one.public_key === key && one.revoked_at === null);
+    const isIt = used.agent === agent && used.publicKey === publicKey && counts(agent, publicKey);
+    if (!isIt || (bridge && !counts(BRIDGE, bridge.publicKey))) return { ok: false, problem: "wrong_code" };
+    return this.#welcome(gateway, told, agent);
+  }
+
+  #welcome(gatewayPublicKey: string, told: BrokerForDevice | null, agent: string): Paired & { ok: true } {
+    const { url, login } = this.#keys.brokerFor(agent);
+    const broker = told ?? (url === null ? null : { url });
+    return { ok: true, gatewayPublicKey, broker, login, online: this.#isOnline(agent) };
   }
 }

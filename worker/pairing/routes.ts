@@ -1,4 +1,6 @@
 /** Joining: codes for new devices (`/v1/pairings`, for administrators), and what devices ask for with one. */
+import { BrokerLogin } from "@edgecall/core/broker/login.ts";
+import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint, PublicKey } from "@edgecall/core/protocol/signing.ts";
@@ -7,7 +9,7 @@ import { apiTokenRecords, HOME_ID } from "../auth.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { countAddress, countGuess } from "../limits/rates.ts";
 import { homeOf } from "../objects.ts";
-import { BrokerForDevice, CODE_END } from "./device-codes.ts";
+import { BrokerForDevice, BrokerUrl, CODE_END } from "./device-codes.ts";
 import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
 import type { Paired } from "./pairing-desk.ts";
 import { serveManifest } from "./program-manifest.ts";
@@ -15,12 +17,17 @@ import { serveManifest } from "./program-manifest.ts";
 const AgentId = z
   .string()
   .check(z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"));
-const NewCode = z.strictObject({ agent: z.optional(AgentId), broker: z.optional(BrokerForDevice) });
+const NewCode = z.strictObject({
+  agent: z.optional(z.union([z.literal(BRIDGE), AgentId])),
+  broker: z.optional(BrokerForDevice),
+});
 const Pairing = z.strictObject({
   code: z.string().check(z.maxLength(100)),
   agent_id: AgentId,
   public_key: PublicKey,
   name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
+  broker_login: z.optional(BrokerLogin),
+  bridge: z.optional(z.strictObject({ public_key: PublicKey, broker: z.optional(BrokerUrl) })),
 });
 
 /** No token: a device has none yet. */
@@ -35,14 +42,28 @@ joining.post("/pair", async (c) => {
   // Right or wrong, it counts as a guess; and what names no home of ours wakes no object.
   await countAddress(c);
   await countGuess(c);
-  const { code, agent_id: agent, public_key: publicKey, name = agent } = await readBody(c, Pairing);
+  const { code, agent_id: agent, name = agent, bridge, ...more } = await readBody(c, Pairing);
   const { home, end } = partsOf(code);
   if (end === undefined || !apiTokenRecords(c.env).some((token) => token.home === home))
     throw problem({ ok: false, problem: "wrong_code" });
-  const paired = await homeOf(c.env, home).pairDevice({ end, agent, publicKey, name });
+  const paired = await homeOf(c.env, home).pairDevice({
+    end,
+    agent,
+    publicKey: more.public_key,
+    name,
+    login: more.broker_login,
+    bridge: bridge && { publicKey: bridge.public_key, broker: bridge.broker },
+  });
   if (!paired.ok) throw problem(paired);
-  const { gatewayPublicKey, broker, online } = paired;
-  return c.json({ home, agent_id: agent, gateway_key: gatewayPublicKey, broker, online });
+  const { gatewayPublicKey, broker, login, online } = paired;
+  return c.json({
+    home,
+    agent_id: agent,
+    gateway_key: gatewayPublicKey,
+    broker,
+    broker_login: login,
+    online,
+  });
 });
 
 /** Body: nothing but braces, or `agent` (its key may be replaced) and `broker` (what the device is told of it). */
@@ -53,7 +74,7 @@ export async function makeCode(c: Context<App>): Promise<Response> {
   if (!made)
     throw new HttpError(409, "too_many", "too many codes are open; the first of them expire in 10 minutes");
   const code = `${home}-${made.end}`;
-  const name = agent === undefined ? "" : ` --name ${agent}`;
+  const name = agent === undefined ? "" : agent === BRIDGE ? " --with-bridge" : ` --name ${agent}`;
   const command = `curl -fsS ${gatewayOrigin(c)}/install.sh | sudo sh -s -- ${code}${name}`;
   return c.json({ code, command, expires_at: made.expiresAt });
 }
@@ -99,6 +120,12 @@ function problem(refused: Paired & { ok: false }): HttpError {
         409,
         "has_a_key",
         "agent_id: another device has this name and a key; choose another with --name, or have the console make a code that replaces its key",
+      );
+    case "has_a_bridge":
+      return new HttpError(
+        409,
+        "has_a_bridge",
+        "bridge: this home has one; the console's 'Replace' beside @bridge makes a code to take its place",
       );
     case "other_agent":
       return new HttpError(

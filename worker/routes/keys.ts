@@ -1,4 +1,5 @@
 /** `/v1/keys`, `/v1/agents/{id}/key`: whom this home's devices obey, and which devices it believes. For administrators. */
+import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint, PublicKey, Signature } from "@edgecall/core/protocol/signing.ts";
@@ -46,7 +47,7 @@ export async function putKey(c: Context<App>): Promise<Response> {
 /** At once: the next thing that it says is not believed. */
 export async function revokeKey(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
-  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const agent = c.req.param("agent") === BRIDGE ? BRIDGE : pathName(c, "agent", AGENT_ID, "an agent's id");
   if (!(await homeOf(c.env, token.home).revokeAgentKey(agent)))
     throw new HttpError(404, "not_found", `there is no key of '${agent}' to revoke`);
   return c.body(null, 204);

@@ -1,0 +1,88 @@
+/**
+ * The logins of a broker that is the home's own: each paired agent's, as Home tells them with the keys. What stands in
+ * the broker's files follows from that list, the bridge's own login and what a person added beside it
+ * (`passwords.local`, `acl.local`), and from nothing else: who is revoked is gone with the next writing.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  BRIDGE_USER,
+  mosquittoAcl,
+  passwordLine,
+  refusedAgentUser,
+} from "@edgecall/core/broker/mosquitto.ts";
+import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import { ACL_FILE, PASSWORDS_FILE, readPasswords, writeWhole } from "./broker-files.ts";
+import type { Log } from "./log.ts";
+
+export type Logins = {
+  keys: readonly AgentKey[];
+  /** The bridge's line. */
+  own: string;
+  /** Lines of a person's by user: as mosquitto_passwd writes them. */
+  local: ReadonlyMap<string, string>;
+};
+
+/** The text of the password file. A person's line stands for that user, but the bridge's is the bridge's. */
+export function passwordsText({ keys, own, local }: Logins): string {
+  const lines = new Map<string, string>();
+  for (const { id, key, login } of keys) {
+    if (key !== null && login !== undefined && refusedAgentUser(id) === undefined)
+      lines.set(id, `${id}:${login}`);
+  }
+  for (const [user, line] of local) lines.set(user, line);
+  lines.delete(BRIDGE_USER);
+  return [own, ...[...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line), ""].join("\n");
+}
+
+/** Keeps the two files; who runs the broker has it read them again when they change. */
+export class KeptLogins {
+  readonly #folder: string;
+  readonly #prefix: string;
+  readonly #password: string;
+  readonly #log: Log;
+  #work: Promise<void> = Promise.resolve();
+
+  /** @param password the bridge's own */
+  constructor(folder: string, prefix: string, password: string, log: Log) {
+    this.#folder = folder;
+    this.#prefix = prefix;
+    this.#password = password;
+    this.#log = log;
+  }
+
+  /** All keys, as Home has them. One writing after the other; a fault is logged, and the next list tries again. */
+  keep(keys: readonly AgentKey[]): void {
+    this.#work = this.#work
+      .then(() => this.#write(keys))
+      .catch((error: unknown) =>
+        this.#log("error", "broker_files_failed", { folder: this.#folder, error: String(error) }),
+      );
+  }
+
+  async #write(keys: readonly AgentKey[]): Promise<void> {
+    const file = (name: string) => join(this.#folder, name);
+    // Its salt is random: made anew it would be another line each time.
+    const own =
+      readPasswords(file(PASSWORDS_FILE)).get(BRIDGE_USER) ??
+      (await passwordLine(BRIDGE_USER, this.#password));
+    const local = readPasswords(file(`${PASSWORDS_FILE}.local`));
+    const changed = [
+      this.#put(file(ACL_FILE), mosquittoAcl(this.#prefix) + textOf(file(`${ACL_FILE}.local`))),
+      this.#put(file(PASSWORDS_FILE), passwordsText({ keys, own, local })),
+    ];
+    const logins = keys.filter(({ key, login }) => key !== null && login !== undefined).length;
+    if (changed.includes(true)) this.#log("info", "broker_files_written", { folder: this.#folder, logins });
+  }
+
+  /** Not where nothing changed: each writing is a reload of the broker. */
+  #put(file: string, text: string): boolean {
+    if (textOf(file) === text) return false;
+    writeWhole(file, text);
+    return true;
+  }
+}
+
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}

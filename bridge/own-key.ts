@@ -1,0 +1,63 @@
+/**
+ * The bridge's own key pair and whom it is for, as pairing left them in its state folder (`edgecall agent pair
+ * --bridge-state`): `key.json`, and `gateway.json` with the gateway's address and the home. Read at the start, once.
+ */
+import { createPrivateKey, type KeyObject, sign } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { bridgeTokenBody, bridgeTokenBytes } from "@edgecall/core/protocol/bridge-token.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+
+const KeyFile = z.looseObject({ private_key: z.string() });
+const GatewayFile = z.looseObject({ gateway: z.string(), home: z.string() });
+
+export type OwnKey = {
+  /** Where it was paired: `https://…`. */
+  gateway: string;
+  /** A token for one dial. @param host of the gateway, with its port @param now epoch ms, by the gateway's clock */
+  token(host: string, now: number): string;
+};
+
+/** @returns undefined: nobody paired it @throws with a text for a person, when the files cannot be used */
+export function readOwnKey(folder: string): OwnKey | undefined {
+  const [keyPath, gatewayPath] = [join(folder, "key.json"), join(folder, "gateway.json")];
+  const [keyText, gatewayText] = [readIfThere(keyPath), readIfThere(gatewayPath)];
+  if (keyText === undefined || gatewayText === undefined) return undefined;
+  const file = checkJson(KeyFile, keyText);
+  if (!file.ok) throw damaged(keyPath, file.error);
+  const paired = checkJson(GatewayFile, gatewayText);
+  if (!paired.ok) throw damaged(gatewayPath, paired.error);
+  const key = keyOf(keyPath, file.value.private_key);
+  const { gateway, home } = paired.value;
+  let last = 0;
+  return {
+    gateway,
+    token(host, now) {
+      // Each one is higher than the one before, even if the clock was put back.
+      last = Math.max(now, last + 1);
+      const body = bridgeTokenBody({ home, for: host, n: last });
+      return `${body}.${sign(null, bridgeTokenBytes(body), key).toString("base64url")}`;
+    },
+  };
+}
+
+function keyOf(path: string, pkcs8: string): KeyObject {
+  try {
+    return createPrivateKey({ key: Buffer.from(pkcs8, "base64url"), format: "der", type: "pkcs8" });
+  } catch (error) {
+    throw damaged(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function damaged(path: string, why: string): Error {
+  return new Error(`${path}: damaged (${why}); remove it and pair this machine again`);
+}

@@ -1,0 +1,54 @@
+/**
+ * `GET /bridge`: a bridge's socket, opened with a token of the settings (`BRIDGE_TOKENS`), or with one that the bridge
+ * makes of its own key. Everything that can be told without that key is told before any object is woken.
+ */
+import { BRIDGE, isFresh, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
+import type { Context } from "hono";
+import { apiTokenRecords, type BridgeToken } from "../auth.ts";
+import { type App, HttpError } from "../http.ts";
+import { countAddress, countGuess, shownBridgeToken } from "../limits/rates.ts";
+import { homeOf } from "../objects.ts";
+import { readSettings } from "../settings.ts";
+
+/** What a bridge shows, and the object that is to look at it. */
+type Shown = Pick<BridgeToken, "home" | "name"> & { signed?: string };
+
+export async function takeBridge(c: Context<App>): Promise<Response> {
+  const { home, name, signed } = await shownBridge(c);
+  // A page in a browser has no business here, so an Origin is refused.
+  if (c.req.header("origin") !== undefined)
+    throw new HttpError(403, "forbidden", "a bridge does not come from a web page");
+  if (c.req.header("upgrade")?.toLowerCase() !== "websocket")
+    throw new HttpError(426, "upgrade_required", "expected a WebSocket upgrade");
+  return homeOf(c.env, home).fetch(
+    new Request("https://object/bridge", {
+      headers: {
+        upgrade: "websocket",
+        "x-edgecall-bridge": name,
+        "x-edgecall-origin": new URL(c.req.url).origin,
+        ...(signed !== undefined && { "x-edgecall-token": signed }),
+      },
+    }),
+  );
+}
+
+/** @throws HttpError 401, 429 */
+async function shownBridge(c: Context<App>): Promise<Shown> {
+  const bearer = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
+  const claims = splitBridgeToken(bearer)?.claims;
+  if (!claims) {
+    const token = await shownBridgeToken(c);
+    if (token) return token;
+    throw new HttpError(401, "unauthorized", "a bridge's bearer token is needed");
+  }
+  // Right or wrong, it counts as a guess: whether it is right only the object can tell.
+  await countAddress(c);
+  await countGuess(c);
+  const own = [c.req.url, readSettings(c.env).publicUrl].flatMap((url) => (url ? [new URL(url).host] : []));
+  if (!own.includes(claims.for) || !apiTokenRecords(c.env).some(({ home }) => home === claims.home))
+    throw new HttpError(401, "unauthorized", `the bridge's token is not for ${own.join(" or ")}`);
+  const now = Date.now();
+  if (isFresh(claims, now)) return { home: claims.home, name: BRIDGE, signed: bearer };
+  c.header("date", new Date(now).toUTCString());
+  throw new HttpError(401, STALE_TOKEN, "the bridge's token is not of now: its clock is wrong");
+}
