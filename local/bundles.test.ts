@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
+import { parse as parseToml } from "smol-toml";
 import { expect, test } from "vitest";
-import { bundleAgent } from "./bundles.ts";
+import { bundleAgent, bundleWorker, WORKER_ALIAS } from "./bundles.ts";
 
 test("the agent as it is shipped has its tools, and none of those that only tests have", async () => {
   const code = await bundleAgent();
@@ -8,4 +10,12 @@ test("the agent as it is shipped has its tools, and none of those that only test
   expect(code).not.toContain("For tests only");
   expect(code).not.toContain("EDGECALL_TEST_TOOLS is");
   expect(code).not.toMatch(/vitest|startScriptedModel|PI_ZERO/);
+});
+
+test("what is uploaded and what runs here have the same modules stood in for", async () => {
+  const toml = readFileSync(new URL("../wrangler.toml", import.meta.url), "utf8");
+  expect(parseToml(toml).alias).toEqual(WORKER_ALIAS);
+  const code = await bundleWorker();
+  expect(code.includes("a Worker has no standard input")).toBe(true);
+  expect(code.includes("cfWorkerProvider")).toBe(false);
 });

@@ -2,7 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const ROOT_URL = new URL("..", import.meta.url);
+const ROOT = fileURLToPath(ROOT_URL);
 /** Builtin modules that a bundled CommonJS dependency still asks for with `require`. */
 const REQUIRE_IN_ESM =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
@@ -12,6 +13,11 @@ const MQTT_SLIM: Record<string, string> = {
   "readable-stream": "node:stream",
   socks: fileURLToPath(new URL("./empty-module.cjs", import.meta.url)),
   "worker-timers": fileURLToPath(new URL("./empty-module.cjs", import.meta.url)),
+};
+
+/** What stands in the Worker for a module of a package: wrangler.toml's `[alias]`, and a test holds the two together. */
+export const WORKER_ALIAS: Record<string, string> = {
+  "@modelcontextprotocol/server/_shims": "./worker/mcp/sdk-shims.ts",
 };
 
 const COMMON = {
@@ -44,6 +50,9 @@ export function bundleWorker(
     mainFields: ["module", "main"],
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*"],
+    alias: Object.fromEntries(
+      Object.entries(WORKER_ALIAS).map(([name, file]) => [name, fileURLToPath(new URL(file, ROOT_URL))]),
+    ),
     define: { EDGECALL_PROGRAM: JSON.stringify(options.program) ?? "undefined" },
     // What wrangler's default rules import as text.
     loader: { ".html": "text", ".txt": "text", ".sql": "text" },

@@ -51,7 +51,7 @@ export async function writeDeployButton(dir: string): Promise<void> {
 }
 
 function standingAlone(wranglerToml: string): string {
-  const { build: _, ...config } = parseToml(wranglerToml);
+  const { build: _, alias: __, ...config } = parseToml(wranglerToml);
   const assets = { ...(config.assets as object), directory: "public" };
   return toToml({ ...config, main: "index.js", no_bundle: true, assets });
 }

@@ -197,6 +197,8 @@ function readWranglerToml(file: string): WranglerConfig {
     "observability",
     // Writes what consoleFiles() has in memory.
     "build",
+    // bundleWorker() has the same.
+    "alias",
     "workers_dev",
     "preview_urls",
     "placement",
