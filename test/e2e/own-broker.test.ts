@@ -1,0 +1,246 @@
+/**
+ * A home with a broker of its own, where nobody copies a secret: one code makes the first machine bridge and agent,
+ * each later one an agent with a login. Over a real Mosquitto: what each may say and hear, and what revoking does.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { appendFileSync, type FSWatcher, mkdtempSync, readFileSync, rmSync, statSync, watch } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TOPIC_KINDS } from "@edgecall/core/protocol/names.ts";
+import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
+import { connectAsync, type MqttClient } from "mqtt";
+import { parse as parseToml } from "smol-toml";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { writeBrokerFiles } from "../../bridge/broker-files.ts";
+import { readOwnKey } from "../../bridge/own-key.ts";
+import { findMosquitto } from "../../bridge/testkit/brokers.ts";
+import { freePort } from "../../local/port.ts";
+import { listens } from "../mosquitto.ts";
+import { SignedBridge } from "../signed-bridge.ts";
+import { testVars } from "../tokens.ts";
+import { until } from "../wait.ts";
+import { edgecall } from "./command.ts";
+import { GatewayClient } from "./gateway-client.ts";
+import { Program } from "./program.ts";
+
+const mosquitto = findMosquitto();
+const folder = mkdtempSync(join(tmpdir(), "edgecall-own-broker-"));
+const brokerFiles = join(folder, "broker");
+const bridgeState = join(folder, "bridge");
+
+describe.skipIf(mosquitto === undefined)("a home with its own broker", () => {
+  const programs: Program[] = [];
+  const clients: MqttClient[] = [];
+  let gateway: GatewayClient;
+  let broker: ChildProcess;
+  let reloading: FSWatcher;
+  let url: string;
+  let bridge: Program;
+
+  function run(program: Program): Program {
+    programs.push(program);
+    return program;
+  }
+  const startBridge = () =>
+    run(
+      new Program({
+        name: "bridge",
+        script: "bridge/main.ts",
+        env: { BRIDGE_STATE: bridgeState, BROKER_FILES: brokerFiles, MQTT_URL: url, HEALTH_PORT: "0" },
+      }),
+    );
+  const startAgent = (id: string) =>
+    run(
+      new Program({
+        name: id,
+        script: "pi-agent/main.ts",
+        args: ["--config", join(folder, id, "agent.toml")],
+      }),
+    );
+
+  async function newCode(body: object = {}): Promise<string> {
+    const response = await gateway.fetch("/v1/pairings", { method: "POST", body: JSON.stringify(body) });
+    return ((await response.json()) as { code: string }).code;
+  }
+
+  async function pair(id: string, code: string, ...more: string[]): Promise<string> {
+    const args = ["--gateway", gateway.url, "--code", code, "--into", join(folder, id), ...more];
+    const { code: exit, err } = await edgecall(["agent", "pair", ...args], {});
+    expect(exit, err).toBe(0);
+    return err;
+  }
+
+  type Mqtt = { url: string; username?: string; password?: string };
+  const mqttOf = (id: string) => parseToml(readFileSync(join(folder, id, "agent.toml"), "utf8")).mqtt as Mqtt;
+
+  /** As the device does, under a client id of its own. */
+  async function login({ username, password }: Partial<Mqtt>): Promise<MqttClient> {
+    const client = await connectAsync(url, {
+      protocolVersion: 5,
+      reconnectPeriod: 0,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+    });
+    client.on("error", () => {});
+    clients.push(client);
+    return client;
+  }
+  const mayLogin = (mqtt: Partial<Mqtt>) =>
+    login(mqtt).then(
+      () => true,
+      () => false,
+    );
+  const ping = async (id: string) => (await gateway.command(id, "ping")).body.payload?.pong;
+  const revoke = async (holder: string) =>
+    expect((await gateway.fetch(`/v1/agents/${holder}/key`, { method: "DELETE" })).status).toBe(204);
+
+  beforeAll(async () => {
+    const [port, brokerPort] = [await freePort(), await freePort()];
+    url = `mqtt://127.0.0.1:${brokerPort}`;
+    gateway = new GatewayClient(`http://127.0.0.1:${port}`);
+    // No token lets any bridge in.
+    const vars = { ...testVars, BRIDGE_TOKENS: "[]", ALLOW_UNSIGNED_AGENTS: "" };
+    const env = { ...vars, PORT: String(port), EDGECALL_DIR: join(folder, "gateway") };
+    await run(new Program({ name: "worker", script: "local/worker.ts", env })).ready;
+
+    await writeBrokerFiles({
+      dir: brokerFiles,
+      agents: [],
+      listen: { host: "127.0.0.1", port: brokerPort },
+    });
+    // Started by root it would become `mosquitto`, who may not read there.
+    appendFileSync(join(brokerFiles, "mosquitto.conf"), "user root\n");
+    broker = spawn(mosquitto ?? "", ["-c", join(brokerFiles, "mosquitto.conf")], { stdio: "ignore" });
+    await until(() => listens(brokerPort), { what: "Mosquitto" });
+    // In the place of the service's path unit.
+    reloading = watch(brokerFiles, (_, name) => {
+      if (name === "passwords" || name === "acl") broker.kill("SIGHUP");
+    });
+  });
+  afterEach(({ task }) => {
+    if (task.result?.state !== "fail") return;
+    for (const { name, lines } of programs) console.error(`${name}\n${lines.slice(-30).join("\n")}`);
+  });
+  afterAll(async () => {
+    for (const client of clients) client.end(true);
+    await Promise.all(programs.map((program) => program.stop()));
+    reloading.close();
+    const gone = new Promise((resolve) => broker.once("exit", resolve));
+    broker.kill();
+    await gone;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("one code makes the first machine bridge and agent", async () => {
+    const more = ["--id", "hub", "--broker", url, "--bridge-state", bridgeState, "--bridge-broker", url];
+    const said = await pair("hub", await newCode(), ...more);
+    expect(said).toContain("this machine is the home's bridge");
+    expect(said).toContain("counts when the home's bridge is back");
+    for (const file of ["key.json", "gateway.json"])
+      expect(statSync(join(bridgeState, file)).mode & 0o777, file).toBe(0o600);
+    expect(mqttOf("hub")).toMatchObject({ username: "hub", password: expect.any(String) });
+    // The agent is there first, and tries until the broker knows it.
+    const hub = startAgent("hub");
+    await hub.logged("mqtt.offline");
+    bridge = startBridge();
+    await bridge.ready;
+    await gateway.online("hub", 30_000);
+    expect(await ping("hub")).toBe(true);
+  });
+
+  test("a later machine is told where the broker is, and is let in there", async () => {
+    await pair("eye", await newCode(), "--id", "eye");
+    expect(mqttOf("eye")).toMatchObject({ url, username: "eye" });
+    expect(() => statSync(join(folder, "eye/state/broker-login"))).toThrow("ENOENT");
+    startAgent("eye");
+    await gateway.online("eye", 30_000);
+    expect(await ping("eye")).toBe(true);
+    // A broker of somebody else's: nothing is made, nothing is sent.
+    writePassword();
+    const theirs = ["--broker", "mqtt://10.0.0.9:1883", "--username", "me", "--password-file"];
+    await pair("far", await newCode(), "--id", "far", ...theirs, join(folder, "password"));
+    expect(mqttOf("far")).toEqual({ url: "mqtt://10.0.0.9:1883", username: "me", password: "theirs" });
+    expect(readFileSync(join(brokerFiles, "passwords"), "utf8")).not.toMatch(/^far:/m);
+  });
+  const writePassword = () => appendFileSync(join(folder, "password"), "theirs\n");
+
+  test("with one device's login nobody reads or writes another's topics", async () => {
+    for (const wrong of [{}, { username: "eye", password: "guess" }, { ...mqttOf("eye"), username: "hub" }])
+      expect(await mayLogin(wrong), JSON.stringify(wrong)).toBe(false);
+    const eye = await login(mqttOf("eye"));
+    const heard: string[] = [];
+    eye.on("message", (topic) => heard.push(topic));
+    await eye.subscribeAsync(["#", "evoclaw/agents/hub/+", "evoclaw/agents/+/commands"], { qos: 1 });
+    for (const kind of TOPIC_KINDS) {
+      const forged = eye.publishAsync(`evoclaw/agents/hub/${kind}`, "forged", { qos: 1 });
+      await expect(forged, kind).rejects.toMatchObject({ code: 0x87 });
+    }
+    expect(await ping("hub")).toBe(true);
+    expect(await ping("eye")).toBe(true);
+    await until(() => heard.includes("evoclaw/agents/eye/commands"));
+    expect(heard.filter((topic) => !/^evoclaw\/agents\/eye\/(commands|presence)$/.test(topic))).toEqual([]);
+  });
+
+  test("a revoked device's login ends with its key, and comes back with it", async () => {
+    const eye = await login(mqttOf("eye"));
+    await revoke("eye");
+    await until(async () => !(await mayLogin(mqttOf("eye"))), { within: 10_000 });
+    // Who is connected with it has nothing more to say there, either.
+    await until(() => !eye.connected, { within: 10_000, what: "Mosquitto ends what it would not let in" });
+    expect(await ping("hub")).toBe(true);
+    // Its settings bring the login along.
+    const before = mqttOf("eye");
+    await pair("eye", await newCode({ agent: "eye" }));
+    expect(mqttOf("eye")).toEqual(before);
+    await until(() => mayLogin(before), { within: 10_000 });
+    await gateway.online("eye", 40_000);
+  });
+
+  test("a bridge's token that is forged opens nothing; the bridge is there still", async () => {
+    const { host } = new URL(gateway.url);
+    const stranger = await SignedBridge.make();
+    const own = (gatewayHost: string, now: number) => readOwnKey(bridgeState)?.token(gatewayHost, now) ?? "";
+    const tokens = [
+      await stranger.token({ for: host }),
+      own("gateway.example", Date.now()),
+      own(host, Date.now() - 600_000),
+      (await newKeyPair()).privateKey,
+    ];
+    for (const token of tokens) {
+      const socket = new WebSocket(`${gateway.url.replace("http", "ws")}/bridge`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const status = await new Promise((resolve) => {
+        socket.on("unexpected-response", (_, response) => resolve(response.statusCode));
+        socket.on("open", () => resolve("open"));
+        socket.on("error", () => {});
+      });
+      socket.terminate();
+      expect(status).toBe(401);
+    }
+    expect(await ping("hub")).toBe(true);
+    expect(bridge.events("gateway_down")).toEqual([]);
+  });
+
+  test("a revoked bridge is put out at once and told what to do; a code for it lets it in again", async () => {
+    await revoke("@bridge");
+    const down = await bridge.logged("gateway_down", ({ code }) => code === 4006);
+    expect(down.reason).toContain("'Replace' beside @bridge");
+    await bridge.stop();
+    bridge = startBridge();
+    const refused = await bridge.logged("gateway_refuses");
+    expect(refused).toMatchObject({ status: 401, code: "key_revoked" });
+    expect(refused.message).toContain("'Replace' beside @bridge");
+    await bridge.stop();
+    // Meanwhile the broker lets in whom it knew.
+    expect(await mayLogin(mqttOf("eye"))).toBe(true);
+
+    const again = ["--bridge-state", bridgeState, "--bridge-broker", url];
+    await pair("hub", await newCode({ agent: "@bridge" }), ...again);
+    bridge = startBridge();
+    await bridge.ready;
+    await gateway.online("hub", 30_000);
+    expect(await ping("hub")).toBe(true);
+  });
+});
