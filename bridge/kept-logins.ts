@@ -67,19 +67,15 @@ export class KeptLogins {
       readPasswords(file(PASSWORDS_FILE)).get(BRIDGE_USER) ??
       (await passwordLine(BRIDGE_USER, this.#password));
     const local = readPasswords(file(`${PASSWORDS_FILE}.local`));
-    const changed = [
-      this.#put(file(ACL_FILE), mosquittoAcl(this.#prefix) + textOf(file(`${ACL_FILE}.local`))),
-      this.#put(file(PASSWORDS_FILE), passwordsText({ keys, own, local })),
-    ];
+    const acl = mosquittoAcl(this.#prefix) + textOf(file(`${ACL_FILE}.local`));
+    const passwords = passwordsText({ keys, own, local });
+    if (textOf(file(ACL_FILE)) === acl && textOf(file(PASSWORDS_FILE)) === passwords) return;
+    // The passwords last, and always: a broker that reads both anew when they change reads them once. (Mosquitto forgets
+    // a SIGHUP that comes while it reads.)
+    writeWhole(file(ACL_FILE), acl);
+    writeWhole(file(PASSWORDS_FILE), passwords);
     const logins = keys.filter(({ key, login }) => key !== null && login !== undefined).length;
-    if (changed.includes(true)) this.#log("info", "broker_files_written", { folder: this.#folder, logins });
-  }
-
-  /** Not where nothing changed: each writing is a reload of the broker. */
-  #put(file: string, text: string): boolean {
-    if (textOf(file) === text) return false;
-    writeWhole(file, text);
-    return true;
+    this.#log("info", "broker_files_written", { folder: this.#folder, logins });
   }
 }
 
