@@ -58,7 +58,7 @@ import { type HomeStatus, statusOf } from "./home/status.ts";
 import { Tallies, type ToldTurn } from "./home/tallies.ts";
 import { migrate } from "./migrate.ts";
 import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
-import { type Paired, PairingDesk, type PairRequest } from "./pairing/pairing-desk.ts";
+import { type PairBody, type Paired, PairingDesk } from "./pairing/pairing-desk.ts";
 import { type Admission, admitToRelay } from "./relay/admission.ts";
 import { readSettings } from "./settings.ts";
 import { closeQuietly } from "./waiters.ts";
@@ -337,8 +337,8 @@ export class Home extends DurableObject<Env> {
     return this.#pairingDesk.stateOf(end);
   }
 
-  async pairDevice(request: PairRequest): Promise<Paired> {
-    return await this.#pairingDesk.pair(request);
+  async pairDevice(body: PairBody, end: string): Promise<Paired> {
+    return await this.#pairingDesk.pair(body, end);
   }
 
   /** A device that obeys this key asks for the program. @returns undefined: the key is not this home's */

@@ -16,6 +16,6 @@ export const BrokerLogin = z
   .check(
     z.regex(
       /^\$7\$101\$[A-Za-z0-9+/]{16}\$[A-Za-z0-9+/]{85}[AQgw]==$/,
-      "expected Mosquitto's hash of a password: $7$101$, 12 bytes of salt, $, 64 bytes of hash",
+      "expected Mosquitto's hash of a password, $7$101$salt$hash",
     ),
   );

@@ -62,16 +62,10 @@ export class KeyDesk {
   async refusedBridge(token: string): Promise<Response | undefined> {
     const { keys } = this.#home;
     const signed = splitBridgeToken(token);
-    const standing = keys.standing(BRIDGE);
-    const seen = signed && standing === "signed" ? await keys.takeBridgeToken(signed) : "unsigned";
+    const seen = signed ? await keys.takeBridgeToken(signed) : "unsigned";
     if (seen === "fresh") return undefined;
-    const body =
-      standing === "revoked"
-        ? errorBody("key_revoked", KEY_REVOKED)
-        : seen === "used"
-          ? errorBody(STALE_TOKEN, "the bridge's token was used before")
-          : errorBody("unauthorized", "the bridge's token is not signed with the key on record");
-    return Response.json(body, { status: 401 });
+    const [code, message] = REFUSED_BRIDGE[keys.standing(BRIDGE) === "revoked" ? "revoked" : seen];
+    return Response.json(errorBody(code, message), { status: 401 });
   }
 
   async revoke(agent: string): Promise<boolean> {
@@ -115,3 +109,10 @@ export class KeyDesk {
     bridge.send({ t: "keys", keys: keys.forBridge() }, Date.now());
   }
 }
+
+/** Why a bridge may not come in: code and words. */
+const REFUSED_BRIDGE = {
+  revoked: ["key_revoked", KEY_REVOKED],
+  used: [STALE_TOKEN, "the bridge's token was used before"],
+  unsigned: ["unauthorized", "the bridge's token is not signed with the key on record"],
+} as const;

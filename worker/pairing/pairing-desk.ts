@@ -1,19 +1,44 @@
 /** A device shows its code: what it gets for it. */
+import { BrokerLogin } from "@edgecall/core/broker/login.ts";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import type { NewKey } from "../home/agent-keys.ts";
 import type { BrokerLoginState, KeyDesk } from "../home/key-desk.ts";
-import type { BrokerForDevice, CodeState, DeviceCodes, NewCode } from "./device-codes.ts";
+import {
+  type BrokerForDevice,
+  BrokerUrl,
+  type CodeState,
+  type DeviceCodes,
+  type NewCode,
+} from "./device-codes.ts";
 
-export type PairRequest = Omit<NewKey, "broker"> & {
-  /** The end of the code, after its home. */
-  end: string;
-  /** The device is the home's bridge, too. */
-  bridge?: Pick<NewKey, "publicKey" | "broker"> | undefined;
+export const AgentId = z
+  .string()
+  .check(z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"));
+
+/** What a device sends with its code. */
+export const PairBody = z.strictObject({
+  code: z.string().check(z.maxLength(100)),
+  agent_id: AgentId,
+  public_key: PublicKey,
+  name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
+  broker_login: z.optional(BrokerLogin),
+  /** It is the home's bridge, too. `broker`: the one whose files it keeps, as devices reach it. */
+  bridge: z.optional(z.strictObject({ public_key: PublicKey, broker: z.optional(BrokerUrl) })),
+});
+export type PairBody = z.infer<typeof PairBody>;
+
+/** What it is told. */
+type Welcome = {
+  gateway_key: string;
+  broker: BrokerForDevice | null;
+  broker_login: BrokerLoginState;
+  online: boolean;
 };
-
-type Welcome = { gatewayPublicKey: string; broker: BrokerForDevice | null; login: BrokerLoginState };
 export type Paired =
-  | ({ ok: true; online: boolean } & Welcome)
+  | { ok: true; welcome: Welcome }
   | { ok: false; problem: "wrong_code" | "has_a_key" | "has_a_bridge" | "not_a_key" }
   | { ok: false; problem: "other_agent"; agent: string };
 
@@ -37,27 +62,25 @@ export class PairingDesk {
     return state.state === "used" ? { ...state, online: this.#isOnline(state.agent) } : state;
   }
 
-  async pair(request: PairRequest): Promise<Paired> {
-    const { end, agent, publicKey, name, login, bridge } = request;
+  /** @param end of the code, after its home */
+  async pair(body: PairBody, end: string): Promise<Paired> {
+    const { agent_id: agent, public_key: publicKey, name = agent, broker_login: login, bridge } = body;
     const code = await this.#codes.show(end, Date.now());
     if (!code) return { ok: false, problem: "wrong_code" };
-    if (code.used) return await this.#again(code.used, code.broker, request);
+    if (code.used) return await this.#again(code.used, code.broker, body);
     const isForBridge = code.agent === BRIDGE;
     if (code.agent !== null && code.agent !== agent && !isForBridge)
       return { ok: false, problem: "other_agent", agent: code.agent };
-    if (bridge && !isForBridge && this.#keys.hasOtherBridge(bridge.publicKey))
+    if (bridge && !isForBridge && this.#keys.hasOtherBridge(bridge.public_key))
       return { ok: false, problem: "has_a_bridge" };
     // Taken before anything is awaited: of two devices that show it at once, one gets it.
     this.#codes.use(end, agent, publicKey);
+    const enrol = (key: NewKey) =>
+      this.#keys.enrol(key, { by: code.agent === key.agent ? "pairing" : "nothing" });
     // The bridge first. When the agent is refused its name, the same machine comes again with the same key.
-    const entered = bridge && (await this.#keys.enrol({ ...bridge, agent: BRIDGE, name }, { by: "pairing" }));
-    const enrolled =
-      entered?.ok === false
-        ? entered
-        : await this.#keys.enrol(
-            { agent, publicKey, name, login },
-            { by: code.agent === agent ? "pairing" : "nothing" },
-          );
+    const { public_key = "", broker } = bridge ?? {};
+    let enrolled = bridge && (await enrol({ agent: BRIDGE, publicKey: public_key, name, broker }));
+    if (enrolled?.ok !== false) enrolled = await enrol({ agent, publicKey, name, login });
     if (enrolled.ok) return this.#welcome(enrolled.gatewayPublicKey, code.broker, agent);
     // It did nothing: another name, or another key, may still use it.
     this.#codes.release(end);
@@ -69,19 +92,22 @@ export class PairingDesk {
   async #again(
     used: { agent: string; publicKey: string },
     told: BrokerForDevice | null,
-    { agent, publicKey, bridge }: PairRequest,
+    { agent_id: agent, public_key, bridge }: PairBody,
   ): Promise<Paired> {
     const { gateway, agents } = await this.#keys.all();
     const counts = (holder: string, key: string) =>
       agents.some((one) => one.agent === holder && one.public_key === key && one.revoked_at === null);
-    const isIt = used.agent === agent && used.publicKey === publicKey && counts(agent, publicKey);
-    if (!isIt || (bridge && !counts(BRIDGE, bridge.publicKey))) return { ok: false, problem: "wrong_code" };
+    const isIt = used.agent === agent && used.publicKey === public_key && counts(agent, public_key);
+    if (!isIt || (bridge && !counts(BRIDGE, bridge.public_key))) return { ok: false, problem: "wrong_code" };
     return this.#welcome(gateway, told, agent);
   }
 
-  #welcome(gatewayPublicKey: string, told: BrokerForDevice | null, agent: string): Paired & { ok: true } {
+  #welcome(gateway_key: string, told: BrokerForDevice | null, agent: string): Paired {
     const { url, login } = this.#keys.brokerFor(agent);
     const broker = told ?? (url === null ? null : { url });
-    return { ok: true, gatewayPublicKey, broker, login, online: this.#isOnline(agent) };
+    return {
+      ok: true,
+      welcome: { gateway_key, broker, broker_login: login, online: this.#isOnline(agent) },
+    };
   }
 }

@@ -1,35 +1,21 @@
 /** Joining: codes for new devices (`/v1/pairings`, for administrators), and what devices ask for with one. */
-import { BrokerLogin } from "@edgecall/core/broker/login.ts";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
-import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { fingerprint, PublicKey } from "@edgecall/core/protocol/signing.ts";
+import { fingerprint } from "@edgecall/core/protocol/signing.ts";
 import { type Context, Hono } from "hono";
 import { apiTokenRecords, HOME_ID } from "../auth.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { countAddress, countGuess } from "../limits/rates.ts";
 import { homeOf } from "../objects.ts";
-import { BrokerForDevice, BrokerUrl, CODE_END } from "./device-codes.ts";
+import { BrokerForDevice, CODE_END } from "./device-codes.ts";
 import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
-import type { Paired } from "./pairing-desk.ts";
+import { AgentId, PairBody, type Paired } from "./pairing-desk.ts";
 import { serveManifest } from "./program-manifest.ts";
 
-const AgentId = z
-  .string()
-  .check(z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"));
 const NewCode = z.strictObject({
   agent: z.optional(z.union([z.literal(BRIDGE), AgentId])),
   broker: z.optional(BrokerForDevice),
 });
-const Pairing = z.strictObject({
-  code: z.string().check(z.maxLength(100)),
-  agent_id: AgentId,
-  public_key: PublicKey,
-  name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
-  broker_login: z.optional(BrokerLogin),
-  bridge: z.optional(z.strictObject({ public_key: PublicKey, broker: z.optional(BrokerUrl) })),
-});
-
 /** No token: a device has none yet. */
 export const joining = new Hono<App>();
 
@@ -42,28 +28,13 @@ joining.post("/pair", async (c) => {
   // Right or wrong, it counts as a guess; and what names no home of ours wakes no object.
   await countAddress(c);
   await countGuess(c);
-  const { code, agent_id: agent, name = agent, bridge, ...more } = await readBody(c, Pairing);
-  const { home, end } = partsOf(code);
+  const body = await readBody(c, PairBody);
+  const { home, end } = partsOf(body.code);
   if (end === undefined || !apiTokenRecords(c.env).some((token) => token.home === home))
     throw problem({ ok: false, problem: "wrong_code" });
-  const paired = await homeOf(c.env, home).pairDevice({
-    end,
-    agent,
-    publicKey: more.public_key,
-    name,
-    login: more.broker_login,
-    bridge: bridge && { publicKey: bridge.public_key, broker: bridge.broker },
-  });
+  const paired = await homeOf(c.env, home).pairDevice(body, end);
   if (!paired.ok) throw problem(paired);
-  const { gatewayPublicKey, broker, login, online } = paired;
-  return c.json({
-    home,
-    agent_id: agent,
-    gateway_key: gatewayPublicKey,
-    broker,
-    broker_login: login,
-    online,
-  });
+  return c.json({ home, agent_id: body.agent_id, ...paired.welcome });
 });
 
 /** Body: nothing but braces, or `agent` (its key may be replaced) and `broker` (what the device is told of it). */

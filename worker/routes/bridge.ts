@@ -46,9 +46,9 @@ async function shownBridge(c: Context<App>): Promise<Shown> {
   await countGuess(c);
   const own = [c.req.url, readSettings(c.env).publicUrl].flatMap((url) => (url ? [new URL(url).host] : []));
   if (!own.includes(claims.for) || !apiTokenRecords(c.env).some(({ home }) => home === claims.home))
-    throw new HttpError(401, "unauthorized", `the bridge's token is not for ${own.join(" or ")}`);
+    throw new HttpError(401, "unauthorized", `the bridge's token is not for a home of ${own.join(" or ")}`);
   const now = Date.now();
   if (isFresh(claims, now)) return { home: claims.home, name: BRIDGE, signed: bearer };
   c.header("date", new Date(now).toUTCString());
-  throw new HttpError(401, STALE_TOKEN, "the bridge's token is not of now: its clock is wrong");
+  throw new HttpError(401, STALE_TOKEN, "the bridge's clock is wrong");
 }
