@@ -7,7 +7,7 @@ import { FreezeWatch, systemClock, TICK_MS } from "./clock.ts";
 import { Counts } from "./counts.ts";
 import { ForeignLanes } from "./foreign.ts";
 import { GatewayLink } from "./gateway.ts";
-import { serveHealth } from "./health.ts";
+import { type Readiness, serveHealth } from "./health.ts";
 import { Inbound, LISTENS_TO } from "./inbound.ts";
 import { KeptLogins } from "./kept-logins.ts";
 import { type Log, Seldom } from "./log.ts";
@@ -20,6 +20,8 @@ import { Trust } from "./trust.ts";
 export type Bridge = {
   /** Welcomed by the gateway and connected to the broker. */
   ready(): boolean;
+  /** Which side is there; and of the gateway, in words for a person, why not. */
+  links(): Readiness;
   /** Where the health server listens; undefined without one. */
   healthPort(): number | undefined;
   /** Stops taking calls and closes both sides. */
@@ -151,15 +153,17 @@ class RunningBridge implements Bridge {
   start(): void {
     const { healthPort: port, healthHost: host } = this.#settings;
     if (port !== 0) {
-      const readiness = () => {
-        const { up: gateway, problem } = this.#gateway;
-        return { gateway, broker: this.#broker.up, problem };
-      };
-      this.#health = serveHealth({ port, host }, readiness, () => this.#metrics(), this.#log);
+      const links = () => this.links();
+      this.#health = serveHealth({ port, host }, links, () => this.#metrics(), this.#log);
     }
     this.#ticking = setInterval(() => this.#tick(), TICK_MS);
     this.#broker.start();
     this.#gateway.start();
+  }
+
+  links(): Readiness {
+    const { up: gateway, problem } = this.#gateway;
+    return { gateway, broker: this.#broker.up, problem };
   }
 
   ready(): boolean {

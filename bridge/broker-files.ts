@@ -30,12 +30,16 @@ export type BrokerFiles = {
   prefix?: string;
   /** As in mosquitto.conf. */
   listen?: { host: string; port: number };
+  /** mosquitto.conf is somebody else's to write, and elsewhere. */
+  withoutConf?: boolean;
 };
 
 /** Of the bridge's own user; it alone reads it. */
 export const BRIDGE_PASSWORD_FILE = "bridge-password";
 export const PASSWORDS_FILE = "passwords";
 export const ACL_FILE = "acl";
+/** Made after each change of the two: whoever runs the broker has it read them again, and takes this away before. */
+export const RELOAD_FILE = "reload";
 
 /** Only their owner reads them: the broker and the bridge run as the same user. */
 const PRIVATE = 0o600;
@@ -51,7 +55,7 @@ export async function writeBrokerFiles(files: BrokerFiles): Promise<Map<string, 
   if (refused.length > 0) throw new Error(refused.join("\n"));
   mkdirSync(join(dir, "state"), { recursive: true, mode: 0o700 });
   const conf = join(dir, "mosquitto.conf");
-  if (!existsSync(conf))
+  if (!files.withoutConf && !existsSync(conf))
     writeWhole(conf, mosquittoConf({ config: dir, state: join(dir, "state") }, files.listen));
   writeWhole(join(dir, ACL_FILE), mosquittoAcl(prefix));
 
@@ -66,6 +70,34 @@ export async function writeBrokerFiles(files: BrokerFiles): Promise<Map<string, 
   await keepBridge(join(dir, BRIDGE_PASSWORD_FILE), lines);
   writeWhole(join(dir, PASSWORDS_FILE), [...lines.values(), ""].join("\n"));
   return given;
+}
+
+/**
+ * A login that no pairing made, for a program of the owner's: kept in `passwords.local`, and in force at once.
+ * @returns its password, anew each time; undefined when it was to be taken away
+ * @throws with a text for a person when there cannot be such a user
+ */
+export async function writeLocalLogin(
+  dir: string,
+  user: string,
+  { remove }: { remove: boolean },
+): Promise<string | undefined> {
+  const refused = refusedAgentUser(user);
+  if (refused !== undefined) throw new Error(refused);
+  const password = remove ? undefined : newPassword();
+  const line = password === undefined ? undefined : await passwordLine(user, password);
+  for (const name of [`${PASSWORDS_FILE}.local`, PASSWORDS_FILE]) {
+    const lines = readPasswords(join(dir, name));
+    lines.delete(user);
+    if (line !== undefined) lines.set(user, line);
+    writeWhole(join(dir, name), [...lines.values(), ""].join("\n"));
+  }
+  markChanged(dir);
+  return password;
+}
+
+export function markChanged(dir: string): void {
+  writeFileSync(join(dir, RELOAD_FILE), "", { mode: PRIVATE });
 }
 
 /** The bridge reads its own from the file (MQTT_PASSWORD_FILE). */

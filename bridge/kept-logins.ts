@@ -12,7 +12,7 @@ import {
   refusedAgentUser,
 } from "@edgecall/core/broker/mosquitto.ts";
 import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
-import { ACL_FILE, PASSWORDS_FILE, readPasswords, writeWhole } from "./broker-files.ts";
+import { ACL_FILE, markChanged, PASSWORDS_FILE, readPasswords, writeWhole } from "./broker-files.ts";
 import type { Log } from "./log.ts";
 
 export type Logins = {
@@ -75,6 +75,7 @@ export class KeptLogins {
     writeWhole(file(ACL_FILE), acl);
     writeWhole(file(PASSWORDS_FILE), passwords);
     const logins = keys.filter(({ key, login }) => key !== null && login !== undefined).length;
+    markChanged(this.#folder);
     this.#log("info", "broker_files_written", { folder: this.#folder, logins });
   }
 }

@@ -33,7 +33,7 @@ export function runBridge({ env, onTrial = false }: Run): void {
     broker: new URL(settings.mqttUrl).host,
   });
   const bridge = startBridge(settings, log);
-  service.started();
+  service.started(bridge);
 
   const stop = () => {
     setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
 import { type BridgeStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/core/service/status.ts";
+import type { Bridge } from "./bridge.ts";
 import type { Log } from "./log.ts";
 import type { BridgeSettings } from "./settings.ts";
 
@@ -11,7 +12,7 @@ export type Service = {
   /** The bridge's log, which tells of its connections too. */
   readonly log: Log;
   /** The bridge runs, and connects by itself. */
-  started(): void;
+  started(bridge: Pick<Bridge, "links">): void;
   stopping(): void;
 };
 
@@ -32,15 +33,6 @@ export type ServiceOptions = {
  */
 const READY_WITHIN_MS = 30_000;
 
-/** Events of the log by which a side comes and goes. */
-const SIDES: Readonly<Record<string, { side: "gateway" | "broker"; up: boolean }>> = {
-  gateway_up: { side: "gateway", up: true },
-  gateway_down: { side: "gateway", up: false },
-  gateway_refuses: { side: "gateway", up: false },
-  broker_up: { side: "broker", up: true },
-  broker_down: { side: "broker", up: false },
-};
-
 export function openService(options: ServiceOptions): Service {
   const { settings, log, env, onTrial, readyWithinMs = READY_WITHIN_MS } = options;
   const notify = openNotify(env, writeSync, (error) =>
@@ -59,6 +51,7 @@ export function openService(options: ServiceOptions): Service {
     broker: { url: settings.mqttUrl.replace(/\/\/[^@/]*@/, "//"), up: false },
     last_errors: [],
   };
+  let running: Pick<Bridge, "links"> | undefined;
   let ready = false;
   let late: NodeJS.Timeout | undefined;
 
@@ -79,33 +72,40 @@ export function openService(options: ServiceOptions): Service {
     ready = true;
     notify.ready();
   };
+  /** @returns whether a side came or went */
+  const look = (): boolean => {
+    if (!running) return false;
+    const { gateway, broker, problem } = running.links();
+    const changed = status.gateway.up !== gateway || status.broker.up !== broker;
+    const { url } = status.gateway;
+    status.gateway = { url, up: gateway, ...(problem !== undefined && { problem }) };
+    status.broker.up = broker;
+    const online = gateway && broker;
+    if (online !== status.online) Object.assign(status, { online, since: now() });
+    return changed;
+  };
   const tell = () => {
     const missing = (["gateway", "broker"] as const).filter((side) => !status[side].up);
-    const online = missing.length === 0;
-    if (online !== status.online) Object.assign(status, { online, since: now() });
-    notify.status(online ? "online" : `offline: no ${missing.join(", no ")}`);
-    if (online) becomeReady();
+    notify.status(missing.length === 0 ? "online" : `offline: no ${missing.join(", no ")}`);
+    if (status.online) becomeReady();
   };
 
   return {
     log(level, event, fields = {}) {
       log(level, event, fields);
-      const change = SIDES[event];
-      if (change) {
-        status[change.side].up = change.up;
-        tell();
-      } else if (level === "info" || level === "debug") return;
-      if (level === "warn" || level === "error") {
-        const error = ["error", "reason", "check", "message", "hint"]
-          .map((name) => fields[name])
-          .find(Boolean);
-        status.last_errors = [...status.last_errors, { ts: now(), event, error: String(error ?? "") }].slice(
-          -ERRORS_KEPT,
-        );
+      const changed = look();
+      if (changed) tell();
+      const isTrouble = level === "warn" || level === "error";
+      if (isTrouble) {
+        const names = ["error", "message", "reason", "hint"];
+        const error = String(names.map((name) => fields[name]).find(Boolean) ?? "");
+        status.last_errors = [...status.last_errors, { ts: now(), event, error }].slice(-ERRORS_KEPT);
       }
-      write();
+      if (changed || isTrouble) write();
     },
-    started() {
+    started(bridge) {
+      running = bridge;
+      look();
       tell();
       if (!onTrial) late = setTimeout(becomeReady, readyWithinMs);
       write();

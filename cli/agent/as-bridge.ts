@@ -1,9 +1,12 @@
 /** A machine that is paired as the home's bridge too: the bridge has a key and a folder of its own. */
-import { chown, mkdir, stat } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openIdentity } from "@edgecall/pi-agent/identity.ts";
 import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
 import { UsageError } from "../command.ts";
+import { asUser } from "../service/as-user.ts";
+import { makeStateDir, makeUser } from "../service/install.ts";
+import { BRIDGE } from "../service/services.ts";
 
 /** Read by bridge/own-key.ts. */
 const GATEWAY_FILE = "gateway.json";
@@ -17,26 +20,31 @@ export type AsBridge = {
 };
 
 /**
- * @param folder the bridge's state; made where there is none. Whose it is, his are the files in it
+ * @param folder the bridge's state; made where there is none. The service's: its files are the service's user's
  * @param broker as other devices reach it; undefined: the bridge keeps no broker's files
  */
 export async function asBridge(
   folder: string | undefined,
   broker: string | undefined,
+  say: (text: string) => void,
 ): Promise<AsBridge | undefined> {
   if (folder === undefined) {
     if (broker !== undefined) throw new UsageError("--bridge-broker: is of use with --bridge-state alone");
     return undefined;
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { publicKey, fingerprint } = await openIdentity(folder);
+  const isService = folder === BRIDGE.places.state;
+  // The service may not be installed yet; what is written for it is written with its rights.
+  if (isService) {
+    await makeUser(BRIDGE, [], say);
+    await makeStateDir(BRIDGE);
+  } else await mkdir(folder, { recursive: true, mode: 0o700 });
+  const asOwner = <T>(work: () => Promise<T>) => (isService ? asUser(BRIDGE.user, work) : work());
+  const { publicKey, fingerprint } = await asOwner(() => openIdentity(folder));
   return {
     shown: { public_key: publicKey, ...(broker !== undefined && { broker }) },
     fingerprint,
     async paired(where) {
-      await writeWhole(join(folder, GATEWAY_FILE), `${JSON.stringify(where)}\n`);
-      const { uid, gid } = await stat(folder);
-      for (const name of ["key.json", GATEWAY_FILE]) await chown(join(folder, name), uid, gid);
+      await asOwner(() => writeWhole(join(folder, GATEWAY_FILE), `${JSON.stringify(where)}\n`));
     },
   };
 }

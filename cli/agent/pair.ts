@@ -81,7 +81,7 @@ export async function pair(call: CommandCall): Promise<number> {
   const wanted = { id: agent, broker: text("broker"), username: text("username"), password };
   const own = folder === undefined ? {} : { stateDir };
   newSettings({ ...wanted, ...own });
-  const bridge = await asBridge(text("bridge-state"), text("bridge-broker"));
+  const bridge = await asBridge(text("bridge-state"), text("bridge-broker"), io.err);
   const login = there ? madeLogin(agent, there.settings.mqtt) : await newLogin(stateDir, wanted.username);
   const paired = await traded(gateway, {
     ...shown,
@@ -114,7 +114,7 @@ export async function pair(call: CommandCall): Promise<number> {
   }
   io.err(`paired with home '${paired.home}' as '${agent}'; its key: ${fingerprint}\n`);
   if (bridge) io.err(`this machine is the home's bridge; its key: ${bridge.fingerprint}\n`);
-  if (login !== undefined && paired.broker_login === "waiting")
+  if (!bridge && login !== undefined && paired.broker_login === "waiting")
     io.err("its login at the broker counts when the home's bridge is back; the agent tries until then\n");
   return EXIT.ok;
 }

@@ -8,14 +8,33 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     about: "make this home's bridge a service, and start it; settings that are there stay",
     options: {
       settings: { value: "FILE", about: "take these settings" },
-      gateway: { value: "URL", about: "the gateway's address, for new settings" },
-      "token-file": { value: "FILE", about: "… and the file with the bridge's token" },
+      gateway: { value: "URL", about: "for new settings; where it was paired unless given" },
+      "token-file": { value: "FILE", about: "the file with the bridge's token, where no code paired it" },
+      "own-broker": { about: "at the broker that 'bridge broker' made, whose logins it keeps" },
       broker: { value: "URL", about: "for new settings; mqtt://127.0.0.1:1883 unless given" },
       username: { value: "NAME", about: "the broker's user, for new settings" },
       "password-file": { value: "FILE", about: "… and the file with its password" },
       "no-start": { about: "neither start it nor have it started at boot" },
     },
     load: async () => (await import("./install.ts")).install,
+  },
+  {
+    name: "bridge broker",
+    about: "make this machine the home's broker: Mosquitto, with a login for each device",
+    options: {
+      address: {
+        value: "HOST",
+        about: "how other devices reach this machine; its IPv4 address unless given",
+      },
+    },
+    load: async () => (await import("./broker.ts")).broker,
+  },
+  {
+    name: "bridge login",
+    about: "a login at that broker, for what does not join by a code; again, a new password",
+    takes: "NAME",
+    options: { remove: { about: "it may no longer log in" } },
+    load: async () => (await import("./login.ts")).login,
   },
   ...serviceCommands("bridge", {
     uninstall: async () => (await import("./uninstall.ts")).uninstall,

@@ -70,12 +70,12 @@ async function findGateway({ gatewayUrl }: BridgeSettings, isService: boolean): 
     };
   }
   if (says?.is !== "read") return { link, is: "fine", says: `${url} answers` };
-  const refused = says.status.last_errors.findLast(({ event }) => event.startsWith("gateway_"));
+  const { problem = "does not welcome this bridge" } = says.status.gateway;
   return {
     link,
     is: "wrong",
-    says: `${url} answers, and does not welcome this bridge${refused ? `: ${refused.event} ${refused.error}` : ""}`,
-    todo: `is its token right, and no other bridge of this home running? journalctl -u ${BRIDGE.unit} -n 50`,
+    says: `${url} answers; ${problem}`,
+    todo: `is another bridge of this home running, or its key revoked? journalctl -u ${BRIDGE.unit} -n 50`,
   };
 }
 

@@ -1,8 +1,10 @@
-/** `edgecall bridge uninstall`. */
+/** `edgecall bridge uninstall`: the bridge, and the broker that was made beside it. */
 import type { CommandCall } from "../command.ts";
 import { BRIDGE } from "../service/services.ts";
 import { uninstallService } from "../service/uninstall.ts";
+import { removeBroker } from "./own-broker.ts";
 
 export function uninstall(call: CommandCall): Promise<number> {
-  return uninstallService({ service: BRIDGE, kept: "its key", also: async () => {} }, call);
+  const kept = "its key, the broker's logins and messages";
+  return uninstallService({ service: BRIDGE, kept, also: removeBroker }, call);
 }

@@ -82,6 +82,12 @@ export async function makeUser(
   }
 }
 
+/** As systemd would make it at the service's first start; for what has to be in it before. */
+export async function makeStateDir({ user, places }: Service): Promise<void> {
+  await mkdir(places.state, { recursive: true, mode: 0o700 });
+  await must("chown", `${user}:${user}`, places.state);
+}
+
 export async function writeSettings(
   service: Service,
   text: string,

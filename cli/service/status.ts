@@ -83,7 +83,8 @@ function agentLines({ agent_id, version, online, since, broker, model, tools, un
 }
 
 function bridgeLines({ bridge_id, version, online, since, gateway, broker }: BridgeStatus) {
-  const link = ({ url, up }: BridgeStatus["broker"]) => `${url} ${up ? "is there" : "is not reached"}`;
+  const link = ({ url, up, problem }: BridgeStatus["broker"]) =>
+    `${url} ${up ? "is there" : (problem ?? "is not reached")}`;
   return [
     `bridge    ${bridge_id}, ${version}, ${online ? "online" : "offline"} since ${since}`,
     `gateway   ${link(gateway)}`,

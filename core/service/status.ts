@@ -34,7 +34,8 @@ export const AgentStatus = z.object({
 });
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
-const Link = z.object({ url: z.string(), up: z.boolean() });
+/** `problem`: why it is not up, for a person. */
+const Link = z.object({ url: z.string(), up: z.boolean(), problem: z.optional(z.string()) });
 
 /** Online: both links are up. */
 export const BridgeStatus = z.object({

@@ -9,6 +9,9 @@
 #   --username NAME    the broker's user
 #   --password-file F  … and the file with its password
 #   --no-service DIR   no root, no systemd: everything goes into DIR, and you start it yourself
+#   --with-bridge      the home's first machine: it becomes the home's bridge, and its broker unless --broker names one
+#   --address HOST     with it: how other devices reach this machine; its IPv4 address unless given
+#   --bridge-token-file F  with it: the bridge shows this token, in place of a key that the code makes known
 #
 # All of it is functions, and the last three lines call the first: a download that was cut runs nothing.
 set -eu
@@ -29,6 +32,7 @@ main() {
   trap 'exit 1' HUP INT TERM
   find_node
   find_bubblewrap
+  [ -z "$own_broker" ] || find_mosquitto
   get_program
   if [ -n "$folder" ]; then install_into_folder; else install_service; fi
 }
@@ -40,10 +44,10 @@ fail() {
 }
 
 read_arguments() {
-  code='' name='' broker='' username='' password_file='' folder=''
+  code='' name='' broker='' username='' password_file='' folder='' bridge='' address='' bridge_token_file='' own_broker='' has_bridge='' reached_at=''
   while [ $# -gt 0 ]; do
     case "$1" in
-      --name | --broker | --username | --password-file | --no-service)
+      --name | --broker | --username | --password-file | --no-service | --address | --bridge-token-file)
         [ $# -ge 2 ] || fail "$1: needs a value"
         case "$1" in
           --name) name=$2 ;;
@@ -51,8 +55,14 @@ read_arguments() {
           --username) username=$2 ;;
           --password-file) password_file=$2 ;;
           --no-service) folder=$2 ;;
+          --address) address=$2 ;;
+          --bridge-token-file) bridge_token_file=$2 ;;
         esac
         shift 2
+        ;;
+      --with-bridge)
+        bridge=yes
+        shift
         ;;
       -*) fail "$1: there is no such option; the head of $GATEWAY/install.sh has them all" ;;
       *)
@@ -62,6 +72,9 @@ read_arguments() {
         ;;
     esac
   done
+  [ -n "$bridge" ] || [ -z "$address$bridge_token_file" ] || fail "--address and --bridge-token-file are for --with-bridge"
+  [ -z "$bridge" ] || [ -z "$folder" ] || fail "--with-bridge: bridge and broker are services; not with --no-service"
+  [ -z "$bridge_token_file" ] || [ -r "$bridge_token_file" ] || fail "--bridge-token-file: $bridge_token_file cannot be read"
 }
 
 check_machine() {
@@ -85,6 +98,13 @@ check_machine() {
     [ -d /run/systemd/system ] || fail "this system does not run systemd, so there can be no service; --no-service DIR installs without one"
   fi
   [ -n "$code" ] || [ -e "$settings" ] || fail "a code is needed: the console's 'Add a device' shows one"
+  if [ -z "$folder" ] && [ -e /etc/edgecall/bridge.env ]; then
+    has_bridge=yes
+    [ ! -e /etc/systemd/system/edgecall-broker.service ] || own_broker=yes
+  elif [ -n "$bridge" ]; then
+    [ -n "$code" ] || fail "--with-bridge: a code is needed, by which the bridge joins"
+    [ -n "$broker" ] || own_broker=yes
+  fi
 }
 
 # The system's Node when it is new enough, else a pinned one of the npm registry.
@@ -95,7 +115,7 @@ find_node() {
     process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' 2>/dev/null; then
     return
   fi
-  into=${folder:-/opt/edgecall}/node-$NODE_VERSION
+  into=${folder:-/opt/edgecall-node}/node-$NODE_VERSION
   node=$into/bin/node
   [ -x "$node" ] && return
   say "Node.js $NODE_VERSION is fetched, since there is none here that is new enough (40 MB) …"
@@ -116,9 +136,31 @@ find_bubblewrap() {
   command -v bwrap >/dev/null && return
   if [ "$(id -u)" = 0 ] && [ -z "$folder" ] && command -v apt-get >/dev/null; then
     say "bubblewrap is installed, the sandbox of shell commands …"
-    if DEBIAN_FRONTEND=noninteractive apt-get install -y -qq bubblewrap >/dev/null 2>&1 </dev/null; then return; fi
+    if apt_install bubblewrap >/dev/null 2>&1; then return; fi
   fi
   say "bubblewrap is missing: this device will not offer shell commands until it is installed"
+}
+
+find_mosquitto() {
+  [ ! -x /usr/sbin/mosquitto ] || return 0
+  command -v apt-get >/dev/null ||
+    fail "mosquitto is missing, and there is no apt to install it with: install it to /usr/sbin, or name a broker that is there: --broker URL"
+  say "mosquitto is installed, the home's broker …"
+  # Its own service would take the port at once: it stays off, since a service of ours runs it.
+  systemctl mask --runtime --quiet mosquitto.service 2>/dev/null
+  apt_install mosquitto >"$work/apt" 2>&1 || {
+    systemctl unmask --runtime --quiet mosquitto.service
+    tail -n 5 "$work/apt" >&2
+    fail "mosquitto could not be installed (above); nothing was changed. Or name a broker that is there: --broker URL"
+  }
+  systemctl unmask --runtime --quiet mosquitto.service
+  systemctl disable --quiet mosquitto.service 2>/dev/null || true
+}
+
+# The lists of a new system are empty, and old ones name versions that are gone.
+apt_install() {
+  set -- env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+  "$@" </dev/null || { apt-get update -qq </dev/null && "$@" </dev/null; }
 }
 
 get_program() {
@@ -143,11 +185,49 @@ pair() {
 }
 
 install_service() {
-  pair
-  "$node" "$work/edgecall.cjs" agent install </dev/null || exit 1
+  [ -z "$own_broker" ] || start_own_broker
+  # Only a code that was given for it makes this machine the bridge; one that is there is brought up to date.
+  if [ -z "$bridge" ] || [ -n "$bridge_token_file" ]; then pair; else
+    pair --bridge-state /var/lib/edgecall-bridge ${reached_at:+--bridge-broker "$reached_at"}
+  fi
+  if [ -n "$has_bridge" ]; then run bridge install; elif [ -n "$bridge" ]; then install_bridge; fi
+  # After the bridge, which makes this device's login known to the broker.
+  run agent install
   seen
   say "Look at it with: sudo edgecall agent status"
 }
+
+# Before the code is used: here is what can still be refused.
+start_own_broker() {
+  set --
+  [ -z "$address" ] || set -- --address "$address"
+  reached_at=$("$node" "$work/edgecall.cjs" bridge broker "$@" </dev/null) || exit 1
+  [ -e "$settings" ] && return
+  # For other devices it is at that address; for this one it is here.
+  broker=mqtt://127.0.0.1:1883
+  if [ -n "$bridge_token_file" ] && [ -z "$username" ]; then own_login; fi
+}
+
+install_bridge() {
+  set --
+  [ -z "$bridge_token_file" ] || set -- --gateway "$GATEWAY" --token-file "$bridge_token_file"
+  if [ -n "$own_broker" ]; then set -- "$@" --own-broker; else
+    set -- "$@" --broker "$broker"
+    [ -z "$username" ] || set -- "$@" --username "$username"
+    [ -z "$password_file" ] || set -- "$@" --password-file "$password_file"
+  fi
+  run bridge install "$@"
+}
+
+# A bridge with a token knows of no logins that codes make.
+own_login() {
+  username=${name:-$(hostname | tr -c 'A-Za-z0-9_\n-' -)}
+  name=$username
+  password_file=$work/password
+  (umask 077 && "$node" "$work/edgecall.cjs" bridge login "$username" </dev/null >"$password_file") || exit 1
+}
+
+run() { "$node" "$work/edgecall.cjs" "$@" </dev/null || exit 1; }
 
 # Installed is not seen: the gateway says whether it is.
 seen() {

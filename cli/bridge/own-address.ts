@@ -1,0 +1,30 @@
+/** Under which address other devices of the home reach this machine. */
+import { readFileSync } from "node:fs";
+import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
+
+/**
+ * The IPv4 address of the interface that leads out, else any that is not this machine's alone.
+ * @returns undefined: it is in no network
+ */
+export function ownAddress(
+  interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces(),
+  outwards = defaultInterface(),
+): string | undefined {
+  const [out, others] = [
+    outwards === undefined ? [] : (interfaces[outwards] ?? []),
+    Object.values(interfaces),
+  ];
+  return [...out, ...others.flatMap((each) => each ?? [])].find(
+    ({ family, internal }) => family === "IPv4" && !internal,
+  )?.address;
+}
+
+/** The one of the default route: destination 00000000 in the kernel's table. */
+function defaultInterface(): string | undefined {
+  try {
+    const lines = readFileSync("/proc/net/route", "utf8").split("\n").slice(1);
+    return lines.map((line) => line.split("\t")).find(([, destination]) => destination === "00000000")?.[0];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,81 @@
+/** A home's first machine by one command: agent, bridge, and a broker with logins, on a machine with a systemd of its own. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { machineMissing, runInMachine } from "../install/machine.ts";
+import { type Step, stepsOf } from "../install/steps.ts";
+import { TOKENS, testVars } from "../tokens.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const missing = machineMissing();
+
+describe.skipIf(missing !== undefined)("install.sh CODE --with-bridge", () => {
+  let step: (name: string) => Step;
+
+  beforeAll(async () => {
+    const variables = {
+      API_TOKENS: testVars.API_TOKENS,
+      BRIDGE_TOKENS: testVars.BRIDGE_TOKENS,
+      EDGECALL_DIR: "/var/gateway",
+      OWNER: TOKENS.owner,
+    };
+    const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'\n`);
+    const ran = await runInMachine({
+      script: readFileSync(join(ROOT, "test/install/with-bridge.sh"), "utf8"),
+      within: 220_000,
+      files: {
+        "/opt/node/bin/node": { bind: process.execPath },
+        "/repo": { bind: ROOT },
+        // workerd does not start without certificates.
+        "/etc/ssl": { bind: "/etc/ssl" },
+        "/test/gateway.env": { text: lines.join("") },
+        "/test/mosquitto.conf": { text: "listener 1883 127.0.0.1\nallow_anonymous true\n" },
+      },
+    });
+    step = stepsOf(ran);
+  }, 240_000);
+
+  /** Steps that have to end with 0; what they said is shown if not. */
+  const fine = (...names: string[]) => {
+    for (const name of names) expect({ name, ...step(name) }).toMatchObject({ name, code: 0 });
+  };
+
+  test("a port that is taken is said, with who has it and what to do, before anything is changed", () => {
+    fine("gateway", "nothing-yet");
+    expect(step("taken").code).toBe(1);
+    expect(step("taken").out).toMatch(
+      /port 1883 is taken by mosquitto \(process \d+, broker\.service\).*--broker mqtt:/,
+    );
+  });
+
+  test("one command and one code: agent, bridge and broker run, and the device answers", () => {
+    fine("first", "answer", "units", "doctor");
+    expect(step("first").out).toContain("this machine is the home's bridge");
+    expect(step("first").out).toContain("other devices reach it at mqtt://hub.home:1883");
+    expect(step("upgrade").out).not.toContain("other devices");
+    expect(step("first").out).toContain("the gateway sees 'eye' online");
+  });
+
+  test("the broker sees its own files alone, and changes none of those that say who may come", () => {
+    expect(step("modes").out.split("\n")).toEqual([
+      "/etc/edgecall/broker/mosquitto.conf root:root 644",
+      "/etc/edgecall/bridge.env root:root 600",
+      "/var/lib/edgecall-bridge/key.json edgecall-bridge:edgecall-bridge 600",
+      "/var/lib/edgecall-bridge/broker/passwords edgecall-bridge:edgecall-bridge 600",
+    ]);
+    expect(step("broker-sees").out).toMatch(/^\/var\/lib\/edgecall-bridge:\nbroker$/m);
+    expect(step("broker-sees").out.match(/Read-only file system/g)).toHaveLength(2);
+  });
+
+  test("a login of the owner's counts at once, and nobody comes without one", () => {
+    fine("login", "zigbee-logs-in", "stranger");
+  });
+
+  test("again it upgrades and keeps what is there; a broker that was killed comes back", () => {
+    fine("upgrade", "kept", "conf-kept", "broker-ran-on", "upgraded", "broker-back");
+  });
+
+  test("uninstalled, nothing is left", () => {
+    fine("agent-gone", "bridge-gone", "nothing-left", "no-user");
+  });
+});
