@@ -64,14 +64,14 @@ export function findBridge({ bridge }: Status): Finding {
     return { link, is: "fine", says: `${bridge.id ?? ""} ${bridge.version ?? ""} is connected`.trim() };
   }
   if (bridge.id === null) {
-    const todo = "at home: GATEWAY_URL=… BRIDGE_TOKEN=… MQTT_URL=… npm run bridge (README.md)";
+    const todo = "npx edgecall pair, and its command with --with-bridge on the home's first machine";
     return { link, is: "wrong", says: "none has ever connected", todo };
   }
   return {
     link,
     is: "wrong",
     says: `${bridge.id} is not connected, last seen ${ago(bridge.last_seen, Date.now())}`,
-    todo: "at home: is its machine on and online, does the bridge run, what does its log say?",
+    todo: "at home: is its machine on and online? Then there: sudo edgecall bridge doctor",
   };
 }
 

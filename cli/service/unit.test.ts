@@ -5,6 +5,13 @@ import { join } from "node:path";
 import { NODE_ENVIRONMENT } from "@edgecall/pi-agent/node-options.ts";
 import { describe, expect, test } from "vitest";
 import { unitText as agentUnit } from "../agent/unit.ts";
+import {
+  BROKER_UNIT,
+  brokerUnit,
+  RELOAD_PATH_UNIT,
+  RELOAD_SERVICE_UNIT,
+  RELOAD_UNIT,
+} from "../bridge/broker-unit.ts";
 import { unitText as bridgeUnit } from "../bridge/unit.ts";
 import { AGENT, BRIDGE } from "./services.ts";
 
@@ -16,6 +23,35 @@ const UNITS = [
   // It starts nothing and touches no device, so less is left open to it.
   { ...BRIDGE, unitText: bridgeUnit, atMost: 1.5 },
 ];
+
+/** What systemd-analyze says of units of ours in files; of others of this machine it may have something to say. */
+function verified(...files: string[]) {
+  const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", ...files], { encoding: "utf8" });
+  return { status, ours: `${stdout}${stderr}`.split("\n").filter((line) => line.includes("edgecall")) };
+}
+
+/** From 0, locked in, to 10. */
+function exposure(file: string): number {
+  const { stdout } = spawnSync("systemd-analyze", ["security", "--no-pager", "--offline=true", file], {
+    encoding: "utf8",
+  });
+  return Number(/exposure level for \S+: (\d+\.\d)/.exec(stdout)?.[1] ?? "99");
+}
+
+test.skipIf(systemd === 0)("the units of the broker, by systemd-analyze", () => {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-unit-"));
+  const texts = {
+    [`${BROKER_UNIT}.service`]: brokerUnit({ program: "/bin/true" }),
+    [`${RELOAD_UNIT}.path`]: RELOAD_PATH_UNIT,
+    [`${RELOAD_UNIT}.service`]: RELOAD_SERVICE_UNIT,
+  };
+  const files = Object.entries(texts).map(([name, text]) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  });
+  expect(verified(...files)).toEqual({ status: 0, ours: [] });
+  expect(exposure(files[0] ?? "")).toBeLessThanOrEqual(1.5);
+});
 
 describe.each(UNITS)("the unit of the $name", ({ unit, unitText, atMost }) => {
   /** With programs that are there, as systemd-analyze wants them. */
@@ -32,22 +68,11 @@ describe.each(UNITS)("the unit of the $name", ({ unit, unitText, atMost }) => {
   }
 
   test.skipIf(systemd === 0)("systemd-analyze verify finds nothing wrong with it", () => {
-    const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", unitFile()], {
-      encoding: "utf8",
-    });
-    // Of other units of this machine it may have something to say.
-    const ours = `${stdout}${stderr}`.split("\n").filter((line) => line.includes("edgecall"));
-    expect({ status, ours }).toEqual({ status: 0, ours: [] });
+    expect(verified(unitFile())).toEqual({ status: 0, ours: [] });
   });
 
   test.skipIf(systemd === 0)(`systemd-analyze security gives it at most ${atMost}`, () => {
-    const { stdout } = spawnSync(
-      "systemd-analyze",
-      ["security", "--no-pager", "--offline=true", unitFile()],
-      { encoding: "utf8" },
-    );
-    const level = Number(/exposure level for \S+: (\d+\.\d)/.exec(stdout)?.[1] ?? "99");
-    expect(level, stdout).toBeLessThanOrEqual(atMost);
+    expect(exposure(unitFile())).toBeLessThanOrEqual(atMost);
   });
 
   test("waits between starts grow where systemd knows how", () => {

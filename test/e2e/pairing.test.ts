@@ -106,6 +106,8 @@ test("what is wrong is said in words, and installs nothing", async () => {
     ["a wrong code", ["a-AAAAAAAAAAAA", "--no-service", dir], {}, "wrong, used or expired"],
     ["an option that is none", ["--no-such"], {}, "--no-such: there is no such option"],
     ["no value", [code, "--name"], {}, "--name: needs a value"],
+    ["a bridge in a folder", [code, "--with-bridge", "--no-service", dir], {}, "not with --no-service"],
+    ["the address of nothing", [code, "--address", "hub"], {}, "are for --with-bridge"],
     [
       "another program",
       [code, "--no-service", dir],

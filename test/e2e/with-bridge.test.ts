@@ -40,12 +40,16 @@ describe.skipIf(missing !== undefined)("install.sh CODE --with-bridge", () => {
     for (const name of names) expect({ name, ...step(name) }).toMatchObject({ name, code: 0 });
   };
 
-  test("a port that is taken is said, with who has it and what to do, before anything is changed", () => {
+  test("who has the port, or that there is no Mosquitto to be had, is said before anything is changed", () => {
     fine("gateway", "nothing-yet");
     expect(step("taken").code).toBe(1);
     expect(step("taken").out).toMatch(
       /port 1883 is taken by mosquitto \(process \d+, broker\.service\).*--broker mqtt:/,
     );
+    expect(step("no-apt")).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/mosquitto is missing, and there is no apt .*--broker URL/),
+    });
   });
 
   test("one command and one code: agent, bridge and broker run, and the device answers", () => {
