@@ -12,6 +12,7 @@ import { Inbound, LISTENS_TO } from "./inbound.ts";
 import { KeptLogins } from "./kept-logins.ts";
 import { type Log, Seldom } from "./log.ts";
 import { BROKER_GRACE_MS, Roster } from "./presence.ts";
+import { SelfUpdate } from "./self-update.ts";
 import type { BridgeSettings } from "./settings.ts";
 import { ReportShelf } from "./shelf.ts";
 import { snapshotFrames } from "./snapshot.ts";
@@ -58,6 +59,7 @@ class RunningBridge implements Bridge {
   readonly #lanes: ForeignLanes;
   readonly #calls: Calls;
   readonly #inbound: Inbound;
+  readonly #update: SelfUpdate;
   readonly #events: BridgeFrame[] = [];
   #health: ReturnType<typeof serveHealth> | undefined;
   #ticking: NodeJS.Timeout | undefined;
@@ -95,10 +97,12 @@ class RunningBridge implements Bridge {
       onDown: () => this.#roster.brokerLost(),
     });
     const { host } = new URL(settings.gatewayUrl);
+    this.#update = new SelfUpdate(settings.updates, (frame) => this.#gateway.send(frame), log);
     this.#gateway = new GatewayLink({
       url: settings.gatewayUrl,
       token: (now) => settings.bridgeToken ?? settings.ownKey?.token(host, now) ?? "",
       bridgeId: settings.bridgeId,
+      features: this.#update.features,
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
       onWelcome: ({ keys }) => {
@@ -107,6 +111,7 @@ class RunningBridge implements Bridge {
         // An older gateway tells none, which is not to say that there are none.
         if (keys) this.#logins?.keep(keys);
         this.#welcomed();
+        void this.#update.welcomed();
       },
       onDown: () => {
         this.#told = false;
@@ -184,6 +189,7 @@ class RunningBridge implements Bridge {
     clearInterval(this.#ticking);
     clearTimeout(this.#flush);
     clearTimeout(this.#snapshot);
+    this.#update.stop();
     await this.#gateway.stop();
     await this.#broker.stop();
     this.#health?.stop();
@@ -271,6 +277,9 @@ class RunningBridge implements Bridge {
       case "keys":
         this.#learn(frame.keys);
         this.#logins?.keep(frame.keys);
+        break;
+      case "update":
+        this.#update.asked(frame.id);
         break;
       case "welcome":
       case "error":

@@ -19,6 +19,8 @@ export type GatewayOptions = {
   /** What is shown at a dial. @param now epoch ms, by the gateway's clock */
   token(now: number): string;
   bridgeId: string;
+  /** What it can be told beyond what every bridge can: for the hello. */
+  features?: readonly string[];
   log: Log;
   /** Every frame after the welcome. */
   onFrame(frame: HomeFrame): void;
@@ -91,7 +93,8 @@ export class GatewayLink {
     }, 2 * HANDSHAKE_MS);
 
     socket.on("open", () => {
-      const hello = { protocol: BRIDGE_PROTOCOL, bridge: this.#options.bridgeId, version: VERSION };
+      const { bridgeId: bridge, features = [] } = this.#options;
+      const hello = { protocol: BRIDGE_PROTOCOL, bridge, version: VERSION, features: [...features] };
       socket.send(encodeFrame({ t: "hello", ...hello }));
     });
     socket.on("unexpected-response", (request, response) => {

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { BRIDGE_USER } from "@edgecall/core/broker/mosquitto.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
+import type { UpdateFiles } from "@edgecall/core/service/update.ts";
 import { BRIDGE_PASSWORD_FILE } from "./broker-files.ts";
 import { type OwnKey, readOwnKey } from "./own-key.ts";
+import { updatesOf } from "./self-update.ts";
 
 export type BridgeSettings = {
   /** The socket's address: `wss://…/bridge`. */
@@ -28,6 +30,8 @@ export type BridgeSettings = {
   bridgeId: string;
   /** The folder of a broker whose logins it keeps; undefined: the broker is somebody else's. */
   brokerFiles: string | undefined;
+  /** How this bridge asks for an update of itself; undefined: nothing would look at it. */
+  updates: UpdateFiles | undefined;
 };
 
 export type SettingsResult = { ok: true; settings: BridgeSettings } | { ok: false; errors: string[] };
@@ -77,6 +81,7 @@ export function readSettings(env: Environment): SettingsResult {
       healthHost: get("HEALTH_HOST") ?? "127.0.0.1",
       bridgeId,
       brokerFiles,
+      updates: updatesOf(env),
     },
   };
 }

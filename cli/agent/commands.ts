@@ -13,6 +13,8 @@ export const AGENT_COMMANDS: readonly Command[] = [
       username: { value: "NAME", about: "the broker's user, for new settings" },
       "password-file": { value: "FILE", about: "… and the file with its password" },
       "no-start": { about: "neither start it nor have it started at boot" },
+      "auto-update": { about: "look for the gateway's version every night" },
+      "no-auto-update": { about: "… or no longer" },
     },
     load: async () => (await import("./install.ts")).install,
   },

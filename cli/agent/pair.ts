@@ -10,6 +10,7 @@ import { openIdentity, rememberGateway } from "@edgecall/pi-agent/identity.ts";
 import { readSettings } from "@edgecall/pi-agent/settings.ts";
 import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { pinGateway } from "../service/gateway-pin.ts";
 import { makeUser, writeSettings } from "../service/install.ts";
 import { must } from "../service/programs.ts";
 import { needRoot } from "../service/root-only.ts";
@@ -90,6 +91,8 @@ export async function pair(call: CommandCall): Promise<number> {
   });
   await rememberGateway(stateDir, paired.gateway_key);
   await bridge?.paired({ gateway, home: paired.home });
+  if (folder === undefined)
+    await pinGateway({ url: gateway, home: paired.home, public_key: paired.gateway_key });
   if (known === undefined) {
     const { broker, broker_login } = paired;
     const known =

@@ -20,11 +20,13 @@ export function serviceCommands(
     },
     {
       name: `${service} update`,
-      about: "another version, which goes back by itself unless it comes online",
-      takes: "FILE|URL",
+      about: "the gateway's version, or another one; it goes back by itself unless it comes online",
+      takes: "[FILE|URL]",
       options: {
         sha256: { value: "HEX", about: "what the program must have; needed with a URL" },
         "no-trial": { about: "keep it whether or not it comes online" },
+        force: { about: "the gateway's also when it is older than the one in use" },
+        unattended: { about: "as its unit calls it: on the service's request, or when its time has come" },
       },
       load: load.update,
     },

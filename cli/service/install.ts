@@ -1,7 +1,7 @@
 /** What installing is for either service: user, settings, program, unit, start. Again, it mends what is missing. */
 import { existsSync } from "node:fs";
 import { chown, mkdir, rename, writeFile } from "node:fs/promises";
-import { type CommandCall, EXIT } from "../command.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { linkCommand } from "./command-link.ts";
 import { ownProgram } from "./own-program.ts";
 import { must, run } from "./programs.ts";
@@ -9,6 +9,7 @@ import { Releases } from "./releases.ts";
 import { needRoot, systemdVersion } from "./root-only.ts";
 import { onlineWithin } from "./service-state.ts";
 import { SETTINGS_DIR, type Service } from "./services.ts";
+import { startUpdateUnits, writeUpdateUnits } from "./update-units.ts";
 
 /** From the start of the service until it is online: a small Pi takes some seconds, a broker far away some more. */
 const ONLINE_WITHIN_MS = 60_000;
@@ -32,6 +33,9 @@ export async function installService(options: Install, { flag, io }: CommandCall
   const { service, unitText, groups, settings } = options;
   const { places, unit, name } = service;
   needRoot(service, "install");
+  if (flag("auto-update") && flag("no-auto-update"))
+    throw new UsageError("give either --auto-update or --no-auto-update");
+  const autoUpdate = flag("auto-update") ? true : flag("no-auto-update") ? false : undefined;
   const systemd = await systemdVersion(service);
   if (!existsSync("/usr/bin/perl"))
     throw new Error("perl is missing, which starts the service: apt install perl-base");
@@ -48,11 +52,13 @@ export async function installService(options: Install, { flag, io }: CommandCall
   await releases.prune();
   await linkCommand();
   await writeFile(places.unit, unitText({ systemd }), { mode: 0o644 });
+  await writeUpdateUnits(service);
   await must("systemctl", "daemon-reload");
   io.err(
     `installed ${version}\n  settings  ${places.settings}\n  state     ${places.state}\n  service   ${unit}.service\n`,
   );
   if (flag("no-start")) return EXIT.ok;
+  await startUpdateUnits(service, autoUpdate);
 
   await must("systemctl", "enable", "--quiet", unit);
   const started = await run("systemctl", ["restart", unit], { within: ONLINE_WITHIN_MS * 2 });

@@ -6,13 +6,15 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, open, readdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { NODE_FLAGS } from "@edgecall/pi-agent/node-options.ts";
 import { run } from "./programs.ts";
 import { LAUNCH, TRIAL } from "./scripts.ts";
 
 /** A program that does not say its version within this does not run here; a small Pi needs some seconds. */
 const VERSION_WITHIN_MS = 60_000;
+/** What the script `trial` takes for a trial that is still to begin. */
+const NOT_BEGUN = "new\n";
 const ELF = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 
 export class Releases {
@@ -34,6 +36,12 @@ export class Releases {
   /** Is a version on trial? */
   get onTrial(): boolean {
     return existsSync(join(this.#dir, "on-trial"));
+  }
+
+  /** … and not even started yet: whoever began it was ended before. */
+  async isTrialToBegin(): Promise<boolean> {
+    const mark = await readFile(join(this.#dir, "on-trial"), "utf8").catch(() => "");
+    return mark === NOT_BEGUN;
   }
 
   /** The version that did not come online, from then until another one did. */
@@ -93,7 +101,7 @@ export class Releases {
     if (before !== undefined && before !== name) await this.#link("previous", before);
     await rm(join(this.#dir, "rolled-back"), { force: true });
     // First: were it the other way round, a power cut in between would leave a new version that is not on trial.
-    if (onTrial) await this.#write("on-trial", "new\n", 0o644);
+    if (onTrial) await this.#write("on-trial", NOT_BEGUN, 0o644);
     else await rm(join(this.#dir, "on-trial"), { force: true });
     await this.#link("current", name);
   }
@@ -120,11 +128,15 @@ export class Releases {
   }
 
   async #write(name: string, text: string, mode: number): Promise<void> {
-    const path = join(this.#dir, name);
-    await writeSynced(`${path}.next`, text, mode);
-    await rename(`${path}.next`, path);
-    await syncDir(this.#dir);
+    await writeForAll(join(this.#dir, name), text, mode);
   }
+}
+
+/** Whole or not at all whenever the power goes, and for everybody to read. */
+export async function writeForAll(path: string, text: string, mode = 0o644): Promise<void> {
+  await writeSynced(`${path}.next`, text, mode);
+  await rename(`${path}.next`, path);
+  await syncDir(dirname(path));
 }
 
 /** A bundle's program: Node by its full path, since a service's PATH may have none, or another one. */

@@ -38,6 +38,30 @@ export async function serviceState(unit: string): Promise<ServiceState> {
   };
 }
 
+/** How it last ended, in words, while systemd has not started it again; undefined: not by a fault. */
+export async function endedBy(unit: string): Promise<string | undefined> {
+  const { out } = await run("systemctl", ["show", unit, "-p", "Result", "-p", "ExecMainStatus"]);
+  const said = Object.fromEntries(out.split("\n").map((line) => line.split("=")));
+  switch (said.Result) {
+    case undefined:
+    case "success":
+      return undefined;
+    case "exit-code":
+      return `it ended with exit code ${said.ExecMainStatus}`;
+    case "timeout":
+      return "it was not online in time";
+    case "watchdog":
+      return "it hung";
+    case "oom-kill":
+      return "it took too much memory";
+    case "signal":
+    case "core-dump":
+      return `it was ended by signal ${said.ExecMainStatus}`;
+    default:
+      return String(said.Result);
+  }
+}
+
 /** What the running service says; or why nothing was read. */
 export type Says<Status extends ServiceStatus> =
   | { is: "read"; status: Status }

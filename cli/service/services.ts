@@ -27,6 +27,8 @@ export type Places = {
   /** systemd makes the two: STATE_DIRECTORY and RUNTIME_DIRECTORY of the service. */
   readonly state: string;
   readonly runtime: string;
+  /** What came of updates that nobody here made by hand: root writes it, the service reads it. */
+  readonly updates: string;
 };
 
 /** The command of both: a link to the program of one that is installed. */
@@ -64,7 +66,13 @@ function places(unit: string, folder: string, settings: string): Places {
     dropIns: `/etc/systemd/system/${unit}.service.d`,
     state: join("/var/lib", folder),
     runtime: join("/run", folder),
+    updates: join("/opt", folder, "updates.json"),
   };
+}
+
+/** The unit that updates it; a path and a timer of the same name set it going. */
+export function updateUnit({ unit }: Service): string {
+  return `${unit}-update`;
 }
 
 /** Both services' settings are in it. */

@@ -1,9 +1,13 @@
 /** `edgecall agent status`, `edgecall bridge status`: service, connection, version, last errors. */
+
 import type { AgentStatus, BridgeStatus, ServiceStatus } from "@edgecall/core/service/status.ts";
+import type { UpdateOutcomes } from "@edgecall/core/service/update.ts";
 import { EXIT, type Work } from "../command.ts";
 import { Releases } from "./releases.ts";
 import { type Says, type ServiceState, serviceState, whatItSays } from "./service-state.ts";
 import { AGENT, BRIDGE, type Service } from "./services.ts";
+import { readOutcomes } from "./update-requests.ts";
+import { schedule } from "./update-units.ts";
 
 type Versions = {
   current: string | null;
@@ -11,6 +15,9 @@ type Versions = {
   on_trial: boolean;
   rolled_back: string | null;
 };
+
+/** Updates that nobody makes by hand. */
+type Updates = { scheduled: boolean; next: string | null; last: UpdateOutcomes };
 
 const MIB = 1024 * 1024;
 
@@ -28,21 +35,32 @@ function statusOf<S extends ServiceStatus>(service: Service<S>, ownLines: (statu
       on_trial: releases.onTrial,
       rolled_back: (await releases.rolledBack()) ?? null,
     };
+    const { on: scheduled, next } = await schedule(service);
+    const updates: Updates = { scheduled, next, last: await readOutcomes(service) };
     const says = whatItSays(service);
-    if (flag("json")) io.out(`${JSON.stringify(asJson(service, state, versions, says))}\n`);
+    if (flag("json")) io.out(`${JSON.stringify(asJson(service, state, { versions, updates }, says))}\n`);
     else {
-      const lines = [...serviceLines(state, versions), ...saidLines(service, says, ownLines)];
+      const lines = [
+        ...serviceLines(state, versions),
+        ...updateLines(updates),
+        ...saidLines(service, says, ownLines),
+      ];
       io.out(`${lines.join("\n")}\n`);
     }
     return says.is === "read" && says.status.online ? EXIT.ok : EXIT.failed;
   };
 }
 
-function asJson({ name }: Service, state: ServiceState, versions: Versions, says: Says<ServiceStatus>) {
+function asJson(
+  { name }: Service,
+  state: ServiceState,
+  program: { versions: Versions; updates: Updates },
+  says: Says<ServiceStatus>,
+) {
   const { memoryBytes, ...rest } = state;
   return {
     service: { ...rest, memory_bytes: memoryBytes },
-    versions,
+    ...program,
     [name]: says.is === "read" ? says.status : null,
     ...(says.is === "unreadable" && { [`${name}_unreadable`]: says.why }),
   };
@@ -62,6 +80,12 @@ function serviceLines(state: ServiceState, versions: Versions): string[] {
       ? []
       : [`went back from ${versions.rolled_back}: it did not come online`]),
   ];
+}
+
+function updateLines({ scheduled, next, last: { asked, scheduled: timed } }: Updates): string[] {
+  const when = scheduled ? `at night${next === null ? "" : `, next ${next}`}, and on command` : "on command";
+  const told = [asked, timed].flatMap((one) => (one?.done ? [`  ${one.at} ${one.text}`] : []));
+  return [`updates   ${when}`, ...told.sort()];
 }
 
 function saidLines<S extends ServiceStatus>(

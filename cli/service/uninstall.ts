@@ -4,9 +4,11 @@ import { rm, rmdir } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { linkCommand } from "./command-link.ts";
+import { GATEWAY_FILE } from "./gateway-pin.ts";
 import { must, run } from "./programs.ts";
 import { needRoot } from "./root-only.ts";
 import { NODE_DIR, SERVICES, SETTINGS_DIR, type Service } from "./services.ts";
+import { stopUpdateUnits, updateUnitFiles } from "./update-units.ts";
 
 export type Uninstall = {
   service: Service;
@@ -25,9 +27,10 @@ export async function uninstallService(
   const { unit, places, user } = service;
   const { settings, state } = places;
   const purge = flag("purge") || (!flag("keep") && (await wantsPurge(service, kept)));
+  await stopUpdateUnits(service);
   await run("systemctl", ["disable", "--now", "--quiet", unit]);
-  await rm(places.unit, { force: true });
-  await rm(places.dropIns, { recursive: true, force: true });
+  for (const path of [places.unit, places.dropIns, ...updateUnitFiles(service)])
+    await rm(path, { recursive: true, force: true });
   await run("systemctl", ["daemon-reload"]);
   await run("systemctl", ["reset-failed", unit]);
   await rm(places.programs, { recursive: true, force: true });
@@ -41,6 +44,7 @@ export async function uninstallService(
     return EXIT.ok;
   }
   await rm(settings, { force: true });
+  if (SERVICES.every((each) => !existsSync(each.places.settings))) await rm(GATEWAY_FILE, { force: true });
   // Unless the other's settings are in it.
   await rmdir(SETTINGS_DIR).catch(() => {});
   await rm(state, { recursive: true, force: true });

@@ -13,7 +13,8 @@ import {
   RELOAD_UNIT,
 } from "../bridge/broker-unit.ts";
 import { unitText as bridgeUnit } from "../bridge/unit.ts";
-import { AGENT, BRIDGE } from "./services.ts";
+import { AGENT, BRIDGE, updateUnit } from "./services.ts";
+import { updateUnits } from "./update-units.ts";
 
 const said = spawnSync("systemd-analyze", ["--version"], { encoding: "utf8" });
 const systemd = Number(/^systemd (\d+)/.exec(said.stdout ?? "")?.[1] ?? 0);
@@ -74,7 +75,47 @@ describe.each(UNITS)("the unit of the $name", ({ unit, unitText, atMost }) => {
   test.skipIf(systemd === 0)(`systemd-analyze security gives it at most ${atMost}`, () => {
     expect(exposure(unitFile())).toBeLessThanOrEqual(atMost);
   });
+});
 
+describe.each([AGENT, BRIDGE])("the units that update the $name", (service) => {
+  const unit = updateUnit(service);
+
+  /** Path, timer and service, with a program that is there. */
+  function unitFiles(): string[] {
+    const folder = mkdtempSync(join(tmpdir(), "edgecall-unit-"));
+    mkdirSync(join(folder, "current"));
+    writeFileSync(join(folder, "current/edgecall"), "#!/bin/sh\n", { mode: 0o755 });
+    return Object.entries(updateUnits(service, { programs: folder })).map(([name, text]) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    });
+  }
+
+  test.skipIf(systemd === 0)("systemd-analyze verify finds nothing wrong with them", () => {
+    const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", ...unitFiles()], {
+      encoding: "utf8",
+    });
+    const ours = `${stdout}${stderr}`.split("\n").filter((line) => line.includes("edgecall"));
+    expect({ status, ours }).toEqual({ status: 0, ours: [] });
+  });
+
+  test.skipIf(systemd === 0)("what is root's there may do little else, by systemd-analyze security", () => {
+    const file = unitFiles().find((path) => path.endsWith(".service")) ?? "";
+    const { stdout } = spawnSync("systemd-analyze", ["security", "--no-pager", "--offline=true", file], {
+      encoding: "utf8",
+    });
+    const level = Number(/exposure level for \S+: (\d+\.\d)/.exec(stdout)?.[1] ?? "99");
+    expect(level, stdout).toBeLessThanOrEqual(4.5);
+  });
+
+  test("the path sees what the service may write, and no more is said in it", () => {
+    const texts = updateUnits(service);
+    expect(texts[`${unit}.path`]).toContain(`PathExists=${service.places.state}/update-request`);
+    expect(texts[`${unit}.service`]).not.toContain("update-request");
+  });
+});
+
+describe.each(UNITS)("the unit of the $name, beside", ({ unitText }) => {
   test("waits between starts grow where systemd knows how", () => {
     expect(unitText({ systemd: 257 })).toContain("RestartMaxDelaySec=");
     expect(unitText({ systemd: 252 })).not.toContain("RestartMaxDelaySec=");

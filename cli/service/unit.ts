@@ -1,6 +1,8 @@
 /** What the units of both services have in common: how they are started, tried and ended, and what is closed to them. */
+
+import { OUTCOMES_VARIABLE } from "@edgecall/core/service/update.ts";
 import { NODE_ENVIRONMENT } from "@edgecall/pi-agent/node-options.ts";
-import type { Service } from "./services.ts";
+import { type Service, updateUnit } from "./services.ts";
 
 /** `RestartSteps` is known from here on; older ones wait the same time before each start. */
 const GROWING_DELAYS_FROM = 254;
@@ -58,6 +60,8 @@ WatchdogSec=60
 LimitCORE=0
 # Node's memory. A single executable takes flags from here alone, and only some; a bundle's starter has the others.
 Environment=NODE_OPTIONS=--max-semi-space-size=1 ${variables}
+# It may ask to be updated, and reads here what came of it: see ${updateUnit(service)}.path.
+Environment=${OUTCOMES_VARIABLE}=${places.updates}
 StateDirectory=${places.state.split("/").at(-1)}
 StateDirectoryMode=0700
 RuntimeDirectory=${places.runtime.split("/").at(-1)}

@@ -20,6 +20,9 @@ const OUTCOME = {
   text: z.string(),
   /** ISO 8601. */
   at: z.string(),
+  /** The version that it is about, and the one that was in use, once they are known: what goes on after a power cut. */
+  to: z.optional(z.string()),
+  before: z.optional(z.string()),
 };
 
 /** Each kind by itself, so that none hides the other. */
@@ -31,12 +34,40 @@ export const UpdateOutcomes = z.object({
 });
 export type UpdateOutcomes = z.infer<typeof UpdateOutcomes>;
 
+/** What this folder does not know of Node. Each throws what the system says. */
+export type FileAccess = {
+  /** Undefined: there is no such file. */
+  readText(path: string): Promise<string | undefined>;
+  /** Whole or not at all. */
+  writeWhole(path: string, text: string): Promise<unknown>;
+  remove(path: string): Promise<unknown>;
+};
+
+/**
+ * The files by which a service has itself updated; undefined where nothing would look at them.
+ * @param env the service's: the unit that has the variable is installed together with the one that looks
+ */
+export function updateFiles(
+  env: Readonly<Record<string, string | undefined>>,
+  { readText, writeWhole, remove }: FileAccess,
+): UpdateFiles | undefined {
+  const { [OUTCOMES_VARIABLE]: outcomes, STATE_DIRECTORY: state } = env;
+  if (!outcomes || !state) return undefined;
+  const request = `${state}/${REQUEST_FILE}`;
+  return {
+    request: () => readText(request),
+    ask: (id) => writeWhole(request, id),
+    withdraw: () => remove(request),
+    outcomes: () => readText(outcomes),
+  };
+}
+
 /** A service's own view of the two files. Each may throw what the system says. */
 export type UpdateFiles = {
   /** Undefined: there is none. */
   request(): Promise<string | undefined>;
-  ask(id: string): Promise<void>;
-  withdraw(): Promise<void>;
+  ask(id: string): Promise<unknown>;
+  withdraw(): Promise<unknown>;
   /** Undefined: nothing came of anything yet. */
   outcomes(): Promise<string | undefined>;
 };
@@ -84,7 +115,8 @@ function failed(text: string): { ok: false; text: string } {
   return { ok: false, text };
 }
 
-async function outcomesIn(files: UpdateFiles): Promise<UpdateOutcomes> {
+/** What came of the last ones. A file that is torn or not there tells of none. */
+export async function outcomesIn(files: UpdateFiles): Promise<UpdateOutcomes> {
   const read = checkJson(UpdateOutcomes, (await files.outcomes()) ?? "{}");
   return read.ok ? read.value : {};
 }

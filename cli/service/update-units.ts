@@ -1,0 +1,125 @@
+/**
+ * What updates a service without a person at its machine: a path that sees its request, a timer (off unless wanted), and
+ * what both set going. It runs as root, since it writes what the service is started from.
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { REQUEST_FILE } from "@edgecall/core/service/update.ts";
+import { must, run } from "./programs.ts";
+import { type Service, updateUnit } from "./services.ts";
+
+const SYSTEMD_DIR = "/etc/systemd/system";
+
+/** As `install --auto-update` and its contrary say; undefined: as it is. */
+export type AutoUpdate = boolean | undefined;
+
+/** @param programs where the service's programs are; elsewhere only in tests @returns the units' texts by their names */
+export function updateUnits(
+  service: Service,
+  { programs = service.places.programs }: { programs?: string } = {},
+): Record<string, string> {
+  const { name, unit, places } = service;
+  const head = `# Made by "edgecall ${name} install"; changes of yours: systemctl edit`;
+  const update = updateUnit(service);
+  return {
+    [`${update}.path`]: `${head} ${update}.path
+[Unit]
+Description=edgecall ${name}: sees when it asks to be updated
+
+[Path]
+PathExists=${places.state}/${REQUEST_FILE}
+
+[Install]
+WantedBy=multi-user.target
+`,
+    [`${update}.timer`]: `${head} ${update}.timer
+[Unit]
+Description=edgecall ${name}: looks for an update once a night
+
+[Timer]
+OnCalendar=*-*-* 01:00
+# Not all homes of a gateway at once, nor all devices of a home.
+RandomizedDelaySec=5h
+Persistent=yes
+
+[Install]
+WantedBy=timers.target
+`,
+    [`${update}.service`]: `${head} ${update}.service
+[Unit]
+Description=edgecall ${name}: updates it from its gateway
+Wants=network-online.target
+After=network-online.target
+# A service that asks for ever is not heard for ever.
+StartLimitIntervalSec=10min
+StartLimitBurst=20
+
+[Service]
+Type=oneshot
+ExecStart=${programs}/current/edgecall ${name} update --unattended
+TimeoutStartSec=30min
+UMask=0022
+# It writes what ${unit} is started from, and takes the request away.
+ProtectSystem=strict
+ReadWritePaths=${programs}
+ReadWritePaths=${places.state}
+# systemd starts a service for root alone that holds the second.
+CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_SYS_ADMIN
+NoNewPrivileges=yes
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+`,
+  };
+}
+
+/** Before systemd reads its units anew. */
+export async function writeUpdateUnits(service: Service): Promise<void> {
+  for (const [name, text] of Object.entries(updateUnits(service)))
+    await writeFile(join(SYSTEMD_DIR, name), text, { mode: 0o644 });
+}
+
+/** After systemd has read them. */
+export async function startUpdateUnits(service: Service, autoUpdate: AutoUpdate): Promise<void> {
+  const unit = updateUnit(service);
+  await must("systemctl", "enable", "--now", "--quiet", `${unit}.path`);
+  if (autoUpdate !== undefined)
+    await must("systemctl", autoUpdate ? "enable" : "disable", "--now", "--quiet", `${unit}.timer`);
+}
+
+export async function stopUpdateUnits(service: Service): Promise<void> {
+  const unit = updateUnit(service);
+  await run("systemctl", ["disable", "--now", "--quiet", `${unit}.path`, `${unit}.timer`]);
+}
+
+/** Files of these units, of changes of the owner's, and of what systemd keeps of the timer. */
+export function updateUnitFiles(service: Service): string[] {
+  const stamp = `/var/lib/systemd/timers/stamp-${updateUnit(service)}.timer`;
+  const units = Object.keys(updateUnits(service)).map((name) => join(SYSTEMD_DIR, name));
+  return [stamp, ...units.flatMap((file) => [file, `${file}.d`])];
+}
+
+/** Whether it looks for updates by itself, and when next, in systemd's words. */
+export async function schedule(service: Service): Promise<{ on: boolean; next: string | null }> {
+  const names = ["UnitFileState", "NextElapseUSecRealtime"].flatMap((name) => ["-p", name]);
+  const { out } = await run("systemctl", ["show", `${updateUnit(service)}.timer`, ...names]);
+  const said = new Map(
+    out.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
+  );
+  const on = said.get("UnitFileState") === "enabled";
+  return { on, next: (on && said.get("NextElapseUSecRealtime")) || null };
+}

@@ -1,0 +1,114 @@
+/** Agent and bridge update themselves, on a machine with a systemd of its own: on command, by the timer, and back. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleCommand } from "../../local/bundles.ts";
+import { machineMissing, runInMachine } from "../install/machine.ts";
+import { type Step, stepsOf } from "../install/steps.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const SETTINGS = `agent_id = "eye"
+[policy]
+update_self = "allow"
+`;
+const missing = machineMissing();
+
+describe.skipIf(missing !== undefined)("updates that nobody makes by hand", () => {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-update-service-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  let step: (name: string) => Step;
+
+  beforeAll(async () => {
+    const bundle = await bundleCommand();
+    const [shebang] = bundle.split("\n");
+    const program = (name: string, text: string) => {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return { bind: path };
+    };
+    const ends = `if (process.argv[2] === "--version") console.log("edgecall 9.9.9"); else process.exit(3)`;
+    const ran = await runInMachine({
+      script: readFileSync(join(ROOT, "test/install/update-service.sh"), "utf8"),
+      within: 280_000,
+      files: {
+        "/opt/node/bin/node": { bind: process.execPath },
+        "/repo": { bind: ROOT },
+        "/test/edgecall.cjs": program("edgecall.cjs", bundle),
+        "/test/newer.cjs": program("newer.cjs", `${bundle}\n// Other bytes.\n`),
+        "/test/ends.cjs": program("ends.cjs", `${shebang}\n${ends}\n`),
+        "/test/agent.toml": { text: SETTINGS },
+        "/test/mosquitto.conf": { text: "listener 1883 127.0.0.1\nallow_anonymous true\n" },
+      },
+    });
+    if (process.env.SHOW) console.log(ran.out);
+    step = stepsOf(ran);
+  }, 300_000);
+
+  /** Steps that have to end with 0; what they said is shown if not. */
+  const fine = (...names: string[]) => {
+    for (const name of names) expect({ name, ...step(name) }).toMatchObject({ name, code: 0 });
+  };
+
+  test("what is not paired has no gateway; what the gateway has is in use", () => {
+    fine("install", "in-use");
+    expect(step("not-paired")).toMatchObject({ code: 1, out: expect.stringContaining("pair this machine") });
+    expect(step("in-use").out).toMatch(/^0\.1\.0-[0-9a-f]{12} is in use already$/);
+  });
+
+  test("asked for, it is done by root, and the new version tells of it as the job's result", () => {
+    fine("asked", "rights", "no-request");
+    const name = "0\\.1\\.0-[0-9a-f]{12}";
+    expect(step("asked").out).toMatch(new RegExp(`^success ${name} is online; before it ${name}$`));
+    expect(step("rights").out.split("\n")).toEqual([
+      "/opt/edgecall/updates.json root:root 644",
+      "/etc/systemd/system/edgecall-agent-update.path root:root 644",
+    ]);
+  });
+
+  test("one that does not come online goes back, and the version before it tells why; the timer does not try it again", () => {
+    fine("asked-bad", "online-after", "timer-run", "status");
+    expect(step("asked-bad").out).toContain(
+      "error Error: The update failed: 9.9.9 did not come online; back to 0.1.0: it ended with exit code 3",
+    );
+    const { updates, versions } = JSON.parse(step("status").out);
+    expect(versions.rolled_back).toMatch(/^9\.9\.9-/);
+    expect(updates).toMatchObject({
+      scheduled: true,
+      next: expect.any(String),
+      last: {
+        asked: { done: true, ok: false },
+        scheduled: { ok: true, text: expect.stringContaining("is not tried again") },
+      },
+    });
+  });
+
+  test("an older one is for a person to force", () => {
+    fine("forced");
+    expect(step("older")).toMatchObject({ code: 1, out: expect.stringContaining("older than 0.1.0") });
+    expect(step("forced").out).toContain("is online; before it");
+  });
+
+  test("root's side killed on the way goes on where it was", () => {
+    fine("killed");
+    expect(step("killed").out).toMatch(/^success \S+ is online; before it \S+$/);
+  });
+
+  test("a request that is a link leads nowhere", () => {
+    fine("gone", "link-not-followed");
+    expect(step("link-not-followed").out).toBe("root");
+  });
+
+  test("the bridge does the same on a word of the gateway's", () => {
+    fine("bridge", "bridge-online", "bridge-updated", "bridge-bad", "bridge-after");
+    expect(step("bridge-updated").out).toMatch(/^true \S+ is online; before it \S+$/);
+    expect(step("bridge-bad").out).toContain("false 9.9.9 did not come online; back to 0.1.0: it ended with");
+  });
+
+  test("the timer is off when it is told to be, and uninstalling leaves nothing", () => {
+    expect(step("nothing-left")).toEqual({ out: "", code: 0 });
+    fine("off", "purge");
+    expect(step("timer").out).toContain("edgecall-agent-update.timer");
+    expect(step("timer-off").out).toBe("disabled");
+  });
+});

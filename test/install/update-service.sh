@@ -1,0 +1,83 @@
+# Run as root in a machine of its own (machine.ts): agent and bridge are updated on command and by the timer.
+. /repo/test/install/steps.sh
+
+serve() {
+  cp "$1" /tmp/served/next
+  echo "$2" > /tmp/served/version
+  mv /tmp/served/next /tmp/served/program
+}
+job() { timeout 150 node /repo/test/install/job.ts update_self; }
+there() {
+  for i in $(seq 1 600); do
+    [ -e "$1" ] && return 0
+    sleep 0.1
+  done
+  return 1
+}
+update_bridge() {
+  rm -f /tmp/served/updated
+  systemctl kill -s USR1 gateway
+  there /tmp/served/updated && cat /tmp/served/updated
+}
+
+mkdir -p /usr/local/bin /tmp/served /var/lib/systemd/timers
+listing > /tmp/before
+cp /etc/passwd /etc/group /tmp/
+broker
+serve /test/edgecall.cjs 0.1.0
+systemd-run --quiet --unit=gateway /opt/node/bin/node /repo/test/install/played-updates.ts /tmp/served
+unit_says agent ""
+unit_says bridge ""
+step install node /test/edgecall.cjs agent install --settings /test/agent.toml --auto-update
+if ! online agent || ! there /tmp/served/gateway.json; then
+  journalctl --no-pager -o cat -n 60
+  exit 1
+fi
+step not-paired edgecall agent update
+cp /tmp/served/gateway.json /etc/edgecall/gateway.json
+step timer systemctl list-timers --all --no-pager edgecall-agent-update.timer
+step in-use edgecall agent update
+
+serve /test/newer.cjs 0.1.0
+step asked job
+step rights stat -c '%n %U:%G %a' /opt/edgecall/updates.json /etc/systemd/system/edgecall-agent-update.path
+step no-request sh -c '! ls /var/lib/edgecall/update-request'
+
+serve /test/ends.cjs 9.9.9
+step asked-bad job
+step online-after online agent
+step timer-run systemctl start edgecall-agent-update
+step status edgecall agent status --json
+
+serve /test/edgecall.cjs 0.0.9
+step older edgecall agent update
+step forced edgecall agent update --force
+
+# Killed on the way: what sees the request begins it anew, and it goes on where it was.
+serve /test/newer.cjs 0.1.0
+job > /tmp/job &
+asking=$!
+there /opt/edgecall/on-trial
+systemctl kill -s KILL edgecall-agent-update
+wait "$asking"
+step killed cat /tmp/job
+
+# What the service writes there is not believed.
+ln -s /etc/passwd /var/lib/edgecall/update-request
+step gone sh -c 'for i in $(seq 1 200); do [ -L /var/lib/edgecall/update-request ] || exit 0; sleep 0.1; done; exit 1'
+step link-not-followed sh -c 'head -c 4 /etc/passwd; echo'
+
+echo secret > /tmp/token
+step bridge node /test/edgecall.cjs bridge install --gateway "$(cat /tmp/served/url)" --token-file /tmp/token
+step bridge-online online bridge
+step bridge-updated update_bridge
+serve /test/ends.cjs 9.9.9
+step bridge-bad update_bridge
+step bridge-after online bridge
+
+step off node /test/newer.cjs agent install --no-auto-update
+step timer-off systemctl is-enabled edgecall-agent-update.timer
+step purge sh -c 'edgecall agent uninstall --purge && edgecall bridge uninstall --purge'
+listing > /tmp/after
+step nothing-left diff /tmp/before /tmp/after
+step journal journalctl -u 'edgecall-*' --no-pager -o cat
