@@ -72,6 +72,14 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./pair.ts")).pair,
   },
   {
+    name: "update",
+    about:
+      "have an agent, or the bridge, update itself to the gateway's version; without a name: who has which",
+    takes: "[AGENT|bridge]",
+    options: { json: JSON_OPTION },
+    load: async () => (await import("./update.ts")).update,
+  },
+  {
     name: "doctor",
     about: "token → gateway → bridge → broker → agent → model: what is broken, and what to do",
     takes: "[AGENT]",

@@ -13,6 +13,10 @@ export const Status = z.looseObject({
     version: z.nullable(z.string()),
     connected_at: instant,
     last_seen: instant,
+    /** Not from an older gateway: the last update that it was told to make; `ok` null while it is under way. */
+    update: z.optional(
+      z.nullable(z.looseObject({ id: z.string(), ok: z.nullable(z.boolean()), text: z.string() })),
+    ),
   }),
   agents: z.looseObject({ known: count, online: count }),
   calls: z.array(

@@ -1,0 +1,194 @@
+/** `edgecall update`: has an agent, or the bridge, update itself from the gateway, and waits for what comes of it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { UPDATE_WITHIN_MS } from "@edgecall/core/service/update.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { askPerson } from "./ask-person.ts";
+import { readConnection } from "./connection.ts";
+import { Gateway, GatewayError } from "./gateway.ts";
+import { paintFor } from "./paint.ts";
+import { printableLine } from "./printable.ts";
+import { Agents, Question, Status } from "./shapes.ts";
+import { table } from "./table.ts";
+
+/** The agent's own action for it. */
+const ACTION = "update_self";
+const BRIDGE = "bridge";
+/** Each look wakes the home, and nobody is in a hurry. */
+const LOOK_EVERY_MS = 2_000;
+/** An approval is waited for by the device for ten minutes, unless it says otherwise. */
+const WITHIN_MS = UPDATE_WITHIN_MS + 15 * 60_000;
+
+const Payload = z.looseObject({
+  status: z.optional(z.string()),
+  job: z.optional(z.string()),
+  result: z.optional(z.string()),
+  error: z.optional(z.string()),
+});
+type Payload = z.infer<typeof Payload>;
+/** Without a payload it is running. */
+const Answer = z.looseObject({ request_id: z.string(), payload: z.optional(Payload) });
+const Questions = z.looseObject({ questions: z.array(Question) });
+const Told = z.looseObject({ id: z.string() });
+
+type Outcome = { ok: boolean; text: string };
+
+/** Exit code 0: it is done, or there is nothing to do. Without a name: who has which version. */
+export async function update(call: CommandCall): Promise<number> {
+  const { positionals, flag, env, io } = call;
+  const gateway = new Gateway(readConnection(env));
+  const [name, ...more] = positionals;
+  if (more.length > 0) throw new UsageError("takes one agent's name, or bridge");
+  if (name === undefined) return await overview(call, gateway);
+  const { ok, text } =
+    name === BRIDGE ? await ofBridge(gateway) : await new AgentUpdate(gateway, name, call).run();
+  if (flag("json")) io.out(`${JSON.stringify({ name, ok, text })}\n`);
+  else if (ok) io.out(`${printableLine(text, 500)}\n`);
+  else io.err(`not updated: ${printableLine(text, 500)}\n`);
+  return ok ? EXIT.ok : EXIT.failed;
+}
+
+async function overview({ flag, io }: CommandCall, gateway: Gateway): Promise<number> {
+  const [{ version, bridge }, { agents }] = await Promise.all([
+    gateway.json(Status, "/v1/status"),
+    gateway.json(Agents, "/v1/agents"),
+  ]);
+  const own = agents.filter(({ foreign }) => !foreign);
+  const all = [
+    { name: BRIDGE, version: bridge.version, online: bridge.online, can: true },
+    ...own.map(({ id, version: its, online, actions }) => ({
+      ...{ name: id, version: its, online, can: actions.includes(ACTION) },
+    })),
+  ];
+  if (flag("json")) io.out(`${JSON.stringify({ gateway: version, programs: all })}\n`);
+  else {
+    const columns = [
+      { title: "PROGRAM", gives: true },
+      { title: "VERSION" },
+      { title: "UPDATE", gives: true },
+    ];
+    const rows = all.map(({ name, version: its, online, can }) => [
+      name,
+      its ?? "?",
+      advice({ online, can }),
+    ]);
+    io.out(`the gateway has ${version}\n\n${table(columns, rows, io.width)}`);
+  }
+  return EXIT.ok;
+}
+
+function advice({ online, can }: { online: boolean; can: boolean }): string {
+  if (!online) return "offline";
+  return can ? "on command" : "where it runs: it is no service, or older than updates on command";
+}
+
+async function ofBridge(gateway: Gateway): Promise<Outcome> {
+  const { id } = await gateway
+    .json(Told, "/v1/bridge/update", { method: "POST", body: {} })
+    .catch((error: unknown) => {
+      if (error instanceof GatewayError && ["not_found", "foreign"].includes(error.kind))
+        throw new Error("this gateway cannot tell its bridge to update itself yet: update the gateway first");
+      throw error;
+    });
+  return await until(async () => {
+    const { update: of } = (await gateway.json(Status, "/v1/status")).bridge;
+    return of?.id === id && of.ok !== null ? { ok: of.ok, text: of.text } : undefined;
+  });
+}
+
+/** One action of an agent: approved by a person, accepted as a job, and told by the program after it. */
+class AgentUpdate {
+  readonly #gateway: Gateway;
+  readonly #agent: string;
+  readonly #call: CommandCall;
+  /** Questions that were put, or told of. */
+  readonly #put = new Set<string>();
+
+  constructor(gateway: Gateway, agent: string, call: CommandCall) {
+    this.#gateway = gateway;
+    this.#agent = agent;
+    this.#call = call;
+  }
+
+  get #path(): string {
+    return `/v1/agents/${encodeURIComponent(this.#agent)}/commands`;
+  }
+
+  async run(): Promise<Outcome> {
+    const ended = new AbortController();
+    const asking = this.#putQuestions(ended.signal);
+    try {
+      const payload = { tool: ACTION, parameters: {} };
+      const first = await this.#gateway.json(Answer, this.#path, {
+        method: "POST",
+        body: { command: "tool", payload },
+      });
+      const said = first.payload ?? (await this.#reportOf(first.request_id));
+      if (said.status !== "accepted" || said.job === undefined) return outcomeOf(said);
+      this.#call.io.err(`${printableLine(this.#agent, 64)} has begun\n`);
+      return outcomeOf(await this.#reportOf(said.job));
+    } finally {
+      ended.abort();
+      await asking;
+    }
+  }
+
+  async #reportOf(id: string): Promise<Payload> {
+    const path = `${this.#path}/${encodeURIComponent(id)}`;
+    return await until(async () => (await this.#gateway.json(Answer, path)).payload);
+  }
+
+  /** The device asks whether it may: whoever began this here can say so here. */
+  async #putQuestions(ended: AbortSignal): Promise<void> {
+    while (!ended.aborted) {
+      const open = await this.#gateway.json(Questions, "/v1/questions").catch(() => ({ questions: [] }));
+      const ours = open.questions.find(
+        ({ id, agent, approval, answer }) =>
+          agent === this.#agent && approval?.tool === ACTION && answer === undefined && !this.#put.has(id),
+      );
+      if (ours && !ended.aborted) await this.#ask(ours, ended);
+      await sleep(LOOK_EVERY_MS, undefined, { signal: ended }).catch(() => {});
+    }
+  }
+
+  async #ask(question: Question, ended: AbortSignal): Promise<void> {
+    const { io, env } = this.#call;
+    this.#put.add(question.id);
+    if (!io.person) {
+      io.err(`${printableLine(this.#agent, 64)} asks whether it may: answer it in the console or a chat\n`);
+      return;
+    }
+    const terminal = {
+      input: process.stdin,
+      output: process.stderr,
+      paint: paintFor(io.watched, env),
+      onInterrupt: () => process.exit(EXIT.cancelled),
+    };
+    const answer = await askPerson(question, terminal, ended);
+    if (answer === undefined) return;
+    await this.#gateway
+      .json(z.looseObject({}), `/v1/questions/${question.id}`, { method: "POST", body: { answer } })
+      .catch((error: unknown) => io.err(`not answered: ${error instanceof Error ? error.message : error}\n`));
+  }
+}
+
+function outcomeOf({ status, result, error }: Payload): Outcome {
+  return status === "success" ? { ok: true, text: result ?? "" } : { ok: false, text: error ?? "it failed" };
+}
+
+/** Looks again and again; a gateway that is away for a moment is looked at once more. */
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (const end = performance.now() + WITHIN_MS; performance.now() < end; await sleep(LOOK_EVERY_MS)) {
+    const found = await look().catch((error: unknown) => {
+      if (error instanceof GatewayError && isPassing(error)) return undefined;
+      throw error;
+    });
+    if (found !== undefined) return found;
+  }
+  throw new Error("nothing was heard of it; `edgecall status` tells how it goes on");
+}
+
+/** What the gateway says of the command itself is no passing fault of the gateway's. */
+function isPassing({ kind, code }: GatewayError): boolean {
+  return kind === "unreachable" || (kind === "failed" && code !== "timeout" && code !== "outcome_unknown");
+}
