@@ -9,6 +9,7 @@ import {
   VERSION,
 } from "@edgecall/core/protocol/names.ts";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { type RawData, WebSocket } from "ws";
 import { GATEWAY_BACKOFF, Retries, STAY_AWAY_MS } from "./backoff.ts";
 import type { Log } from "./log.ts";
@@ -71,9 +72,9 @@ export class GatewayLink {
     return this.#welcomedAt !== undefined;
   }
 
-  /** Why it is not up, for a person: what is wrong, and what to do where that is known. */
+  /** Why it is not up, or does not fit its gateway: for a person, with what to do where that is known. */
   get problem(): string | undefined {
-    return this.up ? undefined : (this.#problem ?? "the gateway was not reached yet");
+    return this.#problem ?? (this.up ? undefined : "the gateway was not reached yet");
   }
 
   start(): void {
@@ -200,10 +201,12 @@ export class GatewayLink {
       return;
     }
     this.#welcomedAt = performance.now();
-    this.#problem = undefined;
     this.#unanswered = 0;
     this.#keepalive = setInterval(() => this.#ping(socket), KEEPALIVE_EVERY_MS);
     log("info", "gateway_up", { home: frame.home.slice(0, 64), version: frame.version.slice(0, 64) });
+    // A gateway of today would not have welcomed it; 0.1.0 takes whoever comes.
+    this.#problem = versionProblem("bridge", VERSION, frame.version);
+    if (this.#problem !== undefined) log("error", "gateway_version", { problem: this.#problem });
     this.#options.onWelcome(frame);
   }
 

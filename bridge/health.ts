@@ -7,7 +7,7 @@ import type { Log } from "./log.ts";
 export type Readiness = {
   gateway: boolean;
   broker: boolean;
-  /** Why the gateway is not there, for a person. */
+  /** Why the gateway is not there, or does not fit, for a person. */
   problem: string | undefined;
 };
 

@@ -21,6 +21,7 @@ export function features(settings: Settings): string[] {
     "question",
     "job",
     "upload",
+    "gateway",
   ];
 }
 

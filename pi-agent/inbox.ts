@@ -8,6 +8,7 @@ import { type Budget, type BudgetClocks, budgetOf } from "./budget.ts";
 import { COMMANDS } from "./commands/all.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "./commands/command.ts";
 import { PROMPT_MAX_MS } from "./commands/prompt.ts";
+import { GatewayVersion } from "./gateway-version.ts";
 import { replyOfInterrupted } from "./interrupted.ts";
 import type { UnfinishedJob } from "./jobs.ts";
 import { messageOf } from "./log.ts";
@@ -50,11 +51,13 @@ export class Inbox {
   readonly #options: InboxOptions;
   readonly #underWay = new Map<string, UnderWay>();
   readonly #earlyCancels = new Set<string>();
+  readonly #gateway: GatewayVersion;
   readonly #receiving = new Set<Promise<void>>();
   #stopping = false;
 
   constructor(options: InboxOptions) {
     this.#options = options;
+    this.#gateway = new GatewayVersion(options.device.log);
   }
 
   /** Commands under way. */
@@ -167,6 +170,8 @@ export class Inbox {
         return this.#watch(command);
       case "upload":
         return this.#upload(command);
+      case "gateway":
+        return this.#gateway.told(command.payload);
     }
     const kind = COMMANDS.get(command.command);
     const problem = kind ? kind.problem?.(command) : `unknown command: ${command.command}`;

@@ -1,7 +1,7 @@
 /** For tests inside workerd: the Worker's own fetch, and a bridge that speaks the frames over a real socket. */
 import { exports } from "cloudflare:workers";
 import type { AgentState, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
-import { BRIDGE_PROTOCOL } from "@edgecall/core/protocol/names.ts";
+import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
 import { TOKENS } from "./tokens.ts";
 import { until } from "./wait.ts";
 
@@ -78,7 +78,7 @@ export class TestBridge {
     const hello = {
       protocol: BRIDGE_PROTOCOL,
       bridge: "test",
-      version: "0.0.0",
+      version: VERSION,
       ...(features && { features }),
     };
     this.send({ t: "hello", ...hello });
@@ -141,10 +141,16 @@ async function roster(token: string): Promise<unknown[]> {
 /** An agent of ours as a bridge tells of it. */
 export function agent(
   id: string,
-  more: Partial<Omit<AgentState, "tools">> & { line?: string; features?: string[]; tools?: unknown[] } = {},
+  more: Partial<Omit<AgentState, "tools">> & {
+    line?: string;
+    version?: string;
+    features?: string[];
+    tools?: unknown[];
+  } = {},
 ): AgentState {
   const {
     line = `${id} edge agent`,
+    version = VERSION,
     features = ["tool", "prompt", "cancel", "ack"],
     tools = [CPU],
     ...rest
@@ -158,7 +164,7 @@ export function agent(
       agent_id: id,
       capabilities: line,
       agent_type: "monitor",
-      version: "0.1.0",
+      version,
       features,
     }),
     tools: JSON.stringify({ hash: "h", tools }),

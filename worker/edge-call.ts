@@ -150,6 +150,8 @@ export type CallTarget = RosterAgent & {
   adverts: ActionAdvert[];
   /** It has a policy of its own and asks the person by itself. */
   asks: boolean;
+  /** Why its program does not fit this gateway; undefined: it does. */
+  misfit: string | undefined;
 };
 
 /** Turns the arguments of an edge_call into a command, or into words for the model on why that cannot be. */

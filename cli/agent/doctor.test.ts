@@ -8,6 +8,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Broker, startBroker } from "../../pi-agent/testing/home.ts";
 import { COMMANDS } from "../commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
+import { agentLines } from "../service/status.ts";
+import { findGateway } from "./findings.ts";
 
 let broker: Broker;
 beforeAll(async () => {
@@ -86,4 +88,18 @@ test("a refused password is told from a broker that is not there", async () => {
   } finally {
     broker.aedes.authenticate = (_client, _name, _password, done) => done(null, true);
   }
+});
+
+test("what the running agent was told of its gateway, here and in `status`", () => {
+  const problem = "agent 0.1.0 is too old for gateway 0.3.0: update the agent";
+  const todo = expect.stringContaining("sudo edgecall agent update");
+  const told = { version: "0.3.0", problem };
+  expect(findGateway(told)).toEqual({ link: "gateway", is: "wrong", says: problem, todo });
+  expect(findGateway({ version: "0.1.2" })).toMatchObject({ is: "fine", says: "0.1.2" });
+  expect(findGateway(undefined)).toMatchObject({ is: "left" });
+  const rest = { agent_id: "eye", version: "0.1.0", pid: 1, started_at: "", since: "", broker: "" };
+  const status = { ...rest, online: true, model: null, tools: [], unavailable: [], last_errors: [] };
+  expect(agentLines({ ...status, gateway: told })).toContain(`gateway   ${problem}`);
+  expect(agentLines({ ...status, gateway: { version: "0.1.2" } })).toContain("gateway   0.1.2");
+  expect(agentLines(status)).not.toContainEqual(expect.stringMatching(/^gateway/));
 });

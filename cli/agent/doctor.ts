@@ -3,8 +3,9 @@ import { existsSync } from "node:fs";
 import { loadSettings, type Settings, SettingsError } from "@edgecall/pi-agent/settings.ts";
 import type { CommandCall } from "../command.ts";
 import { type Finding, findService, tellFindings } from "../service/findings.ts";
+import { whatItSays } from "../service/service-state.ts";
 import { AGENT } from "../service/services.ts";
-import { findBroker, findModel, findTools } from "./findings.ts";
+import { findBroker, findGateway, findModel, findTools } from "./findings.ts";
 
 /** Exit code 0: nothing is wrong. */
 export async function doctor(call: CommandCall): Promise<number> {
@@ -18,6 +19,10 @@ export async function doctor(call: CommandCall): Promise<number> {
     const service = isService ? await findService(AGENT) : undefined;
     if (service) findings.push(service);
     findings.push(await findBroker(read.settings));
+    if (isService) {
+      const says = whatItSays(AGENT);
+      findings.push(findGateway(says.is === "read" ? says.status.gateway : undefined));
+    }
     findings.push(...(await findTools(read.settings, isService)));
     findings.push(await findModel(read.settings.llm));
   }

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
+import type { AgentStatus } from "@edgecall/core/service/status.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { Settings } from "@edgecall/pi-agent/settings.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox.ts";
@@ -95,6 +96,15 @@ function notTried(error: unknown): Offered {
     tools: [],
     unavailable: [{ name: "bash", why: error instanceof Error ? error.message : String(error) }],
   };
+}
+
+/** Whether the running program fits its gateway. @param gateway what that one was told of it */
+export function findGateway(gateway: AgentStatus["gateway"]): Finding {
+  const link = "gateway";
+  if (!gateway) return { link, is: "left", says: "has not told its version to the running agent" };
+  if (gateway.problem === undefined) return { link, is: "fine", says: gateway.version };
+  const todo = "sudo edgecall agent update; docs/operations.md, Upgrades, has the order";
+  return { link, is: "wrong", says: gateway.problem, todo };
 }
 
 export async function findModel(llm: ModelSettings | undefined): Promise<Finding> {

@@ -54,7 +54,7 @@ async function* walk(
   const bridge = findBridge(home.status);
   yield bridge;
   if (bridge.is === "fine") {
-    const agents = await findAgents(gateway, home.agents, agent);
+    const agents = await findAgents(gateway, home, agent);
     yield findBroker(home.agents, home.agents.some(({ online }) => online) && agents.some(isHeard));
     yield* agents;
     yield* await findUnbelieved(gateway, agent);

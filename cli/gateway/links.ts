@@ -1,6 +1,7 @@
 /** The links between a person and a device, each looked at by itself and within a time of its own. */
 import { BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
 import { type Agent, Agents, Status, Turn } from "./shapes.ts";
 import { ago, took } from "./times.ts";
@@ -36,6 +37,9 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
   }
 }
 
+/** Gateway first, then what is at home. */
+const UPGRADES = "docs/operations.md, Upgrades, has the commands";
+
 export type HomeFound = { finding: Finding; status?: Status; agents: Agent[] };
 
 /** Does the gateway know the token, and what of the home does it tell to it? */
@@ -60,6 +64,8 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
 /** The socket: the gateway counts it as gone 75 s after its last sign of life. */
 export function findBridge({ bridge }: Status): Finding {
   const link = "bridge";
+  if (bridge.problem !== undefined)
+    return { link, is: "wrong", says: `turned away: ${bridge.problem}`, todo: UPGRADES };
   if (bridge.online) {
     return { link, is: "fine", says: `${bridge.id ?? ""} ${bridge.version ?? ""} is connected`.trim() };
   }
@@ -94,7 +100,7 @@ export function findBroker(agents: readonly Agent[], heard: boolean): Finding {
 /** Each agent that should be there gets a ping; with a name, that one alone, and it must be there. */
 export async function findAgents(
   gateway: Gateway,
-  agents: readonly Agent[],
+  { agents, status }: HomeFound,
   wanted: string | undefined,
 ): Promise<Finding[]> {
   const link = "agent";
@@ -107,7 +113,17 @@ export async function findAgents(
   // One that is off is a fault when it was asked for, or when there is no other.
   const alone = !chosen.some(({ online }) => online);
   return await Promise.all(
-    chosen.map((agent) => (agent.online ? ping(gateway, agent.id) : off(agent, alone))),
+    chosen.map(async (agent) => {
+      if (!agent.online) return off(agent, alone);
+      const misfit = agent.foreign ? undefined : versionProblem("agent", agent.version, status?.version);
+      if (misfit === undefined) return await ping(gateway, agent.id);
+      return {
+        link,
+        is: "wrong",
+        says: `${agent.id} is online, and is not called: ${misfit}`,
+        todo: UPGRADES,
+      };
+    }),
   );
 }
 

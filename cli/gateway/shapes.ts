@@ -17,6 +17,7 @@ export const Status = z.looseObject({
     update: z.optional(
       z.nullable(z.looseObject({ id: z.string(), ok: z.nullable(z.boolean()), text: z.string() })),
     ),
+    problem: z.optional(z.string()),
   }),
   agents: z.looseObject({ known: count, online: count }),
   calls: z.array(

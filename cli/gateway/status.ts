@@ -33,6 +33,7 @@ function overview(url: string, { home, version, bridge, agents, calls }: Status)
         ? `online, ${bridge.id ?? "?"} ${bridge.version ?? ""}${since}`
         : `offline, last seen ${ago(bridge.last_seen, Date.now())}`,
     ],
+    ...(bridge.problem === undefined ? [] : [["", bridge.problem] as [string, string]]),
     ["agents", `${agents.online} of ${agents.known} online`],
     ["calls", calls.length === 0 ? "none in flight" : `${calls.length} in flight`],
   ];

@@ -99,9 +99,12 @@ function saidLines<S extends ServiceStatus>(
   return [...ownLines(says.status), ...errors];
 }
 
-function agentLines({ agent_id, version, online, since, broker, model, tools, unavailable }: AgentStatus) {
+/** Of the running agent. */
+export function agentLines(status: AgentStatus): string[] {
+  const { agent_id, version, online, since, broker, gateway, model, tools, unavailable } = status;
   return [
     `agent     ${agent_id}, ${version}, ${online ? "online" : "offline"} since ${since}, ${broker}`,
+    ...(gateway === undefined ? [] : [`gateway   ${gateway.problem ?? gateway.version}`]),
     `tools     ${tools.length}, ${unavailable.length} not to be had here${model === null ? ", no model" : `, model ${model}`}`,
   ];
 }

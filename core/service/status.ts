@@ -27,6 +27,8 @@ export const AgentStatus = z.object({
   agent_id: z.string(),
   ...COMMON,
   broker: z.string(),
+  /** What it was last told of its gateway, and why the two do not fit; absent: nothing since it was started. */
+  gateway: z.optional(z.object({ version: z.string(), problem: z.optional(z.string()) })),
   model: z.nullable(z.string()),
   tools: z.array(z.string()),
   /** Tools that this device cannot offer, and what is missing. */

@@ -4,6 +4,7 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
 import { type AgentStatus, ERRORS_KEPT } from "@edgecall/core/service/status.ts";
 import type { Agent } from "../agent.ts";
+import { GATEWAY_VERSION } from "../gateway-version.ts";
 import { type Log, messageOf } from "../log.ts";
 import type { Settings } from "../settings.ts";
 import { writeStatus } from "./status-file.ts";
@@ -26,6 +27,13 @@ export type ServiceOptions = {
   /** A version on trial is ready when it was online once: systemd takes it for failed if that does not come. */
   onTrial: boolean;
 };
+
+function gatewayOf({
+  version,
+  error,
+}: Readonly<Record<string, unknown>>): NonNullable<AgentStatus["gateway"]> {
+  return { version: String(version), ...(error !== undefined && { problem: String(error) }) };
+}
 
 export function openService({ settings, log, env, onTrial }: ServiceOptions): Service {
   const notify = openNotify(env, writeSync, (error) =>
@@ -67,6 +75,7 @@ export function openService({ settings, log, env, onTrial }: ServiceOptions): Se
       log(level, event, fields);
       if (event === "mqtt.connected") connected(true, "");
       else if (event === "mqtt.offline") connected(false, String(fields.reason ?? "the connection was lost"));
+      else if (event === GATEWAY_VERSION) status.gateway = gatewayOf(fields);
       else if (level === "info") return;
       if (level !== "info") {
         const error = String(fields.error ?? fields.reason ?? fields.hint ?? "");

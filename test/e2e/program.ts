@@ -1,5 +1,6 @@
 /** A program of ours as a real child process: its lines, its signals, its end. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { until } from "../wait.ts";
@@ -13,7 +14,7 @@ export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
 export type ProgramOptions = {
   name: string;
-  /** Below the repository's root. */
+  /** Below the repository's root, or a whole path. */
   script: string;
   args?: string[];
   env?: Record<string, string | undefined>;
@@ -31,7 +32,7 @@ export class Program {
   constructor({ name, script, args = [], env = {} }: ProgramOptions) {
     this.name = name;
     // The IPC channel tells it to stop when the test's own process is killed.
-    this.#child = spawn(process.execPath, [`${ROOT}/${script}`, ...args], {
+    this.#child = spawn(process.execPath, [resolve(ROOT, script), ...args], {
       env: { ...plainEnvironment(), ...env },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });

@@ -27,6 +27,8 @@ export type StackOptions = {
   /** Variables of the Worker. */
   vars?: Record<string, string>;
   bridge?: Record<string, string>;
+  /** A bundle in place of today's bridge. */
+  bridgeScript?: string;
 };
 
 export type AgentOptions = {
@@ -43,6 +45,8 @@ export type AgentOptions = {
   env?: Record<string, string>;
   /** Files below its `rootOf`; those of a Pi Zero without. */
   board?: Readonly<Record<string, string>>;
+  /** A bundle in place of today's agent. */
+  script?: string;
   /** Programs that it finds before those of this machine. */
   programs?: Scripts;
 };
@@ -139,8 +143,12 @@ export class Stack {
     await this.#worker.ready;
   }
 
-  /** Resolves when it is connected to both sides. @param id its name, to the gateway and to the broker */
-  async startBridge(id = "e2e"): Promise<void> {
+  /**
+   * Resolves when it is connected to both sides.
+   * @param id its name, to the gateway and to the broker
+   * @param script a bundle in place of today's bridge
+   */
+  async startBridge(id = "e2e", script = this.#options.bridgeScript ?? "bridge/main.ts"): Promise<void> {
     const env = {
       BRIDGE_ID: id,
       GATEWAY_URL: this.gateway.url,
@@ -149,7 +157,7 @@ export class Stack {
       HEALTH_PORT: "0",
       ...this.#options.bridge,
     };
-    this.#bridge = this.#run(new Program({ name: "bridge", script: "bridge/main.ts", env }));
+    this.#bridge = this.#run(new Program({ name: "bridge", script, env }));
     await this.#bridge.ready;
   }
 
@@ -183,7 +191,9 @@ export class Stack {
     };
     const restart = async () => {
       const args = ["--config", config];
-      const program = this.#run(new Program({ name: id, script: "pi-agent/main.ts", args, env }));
+      const program = this.#run(
+        new Program({ name: id, script: options.script ?? "pi-agent/main.ts", args, env }),
+      );
       this.#agents.set(id, { program, root, workspace, programs, restart });
       await program.ready;
       return program;

@@ -3,6 +3,7 @@
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { type ActionAdvert, Capabilities, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { CallTarget } from "../edge-call.ts";
 import type { Believed } from "./believing.ts";
 import { oneLine, type RosterAgent } from "./roster.ts";
@@ -37,6 +38,8 @@ type KnownAgent = {
   features: string[];
   tools: ActionAdvert[];
   problem: string | null;
+  /** Why its program does not fit this gateway. */
+  misfit: string | undefined;
   toldAt: number;
 };
 
@@ -143,7 +146,12 @@ export class Agents {
   target(id: string, bridge: number | null, served: Served): CallTarget | undefined {
     const agent = this.#one(id);
     if (!agent || !served(agent)) return undefined;
-    return { ...rosterAgent(agent, bridge), adverts: agent.tools, asks: agent.features.includes("question") };
+    return {
+      ...rosterAgent(agent, bridge),
+      adverts: agent.tools,
+      asks: agent.features.includes("question"),
+      misfit: agent.misfit,
+    };
   }
 
   targets(bridge: number | null, served: Served): CallTarget[] {
@@ -175,6 +183,7 @@ export class Agents {
         error: 0,
         open: 0,
       };
+      const problem = known.misfit ?? known.problem;
       return {
         id: known.id,
         online: agent.online,
@@ -188,7 +197,7 @@ export class Agents {
         foreign: known.foreign,
         features: known.features,
         actions: agent.actions,
-        ...(known.problem !== null && { problem: known.problem }),
+        ...(problem !== null && { problem }),
         counts,
       };
     });
@@ -214,6 +223,7 @@ export class Agents {
 }
 
 function toKnown(row: AgentRow): KnownAgent {
+  const features = JSON.parse(row.features) as string[];
   return {
     id: row.id,
     online: row.online === 1,
@@ -223,9 +233,11 @@ function toKnown(row: AgentRow): KnownAgent {
     line: row.line,
     type: row.type,
     version: row.version,
-    features: JSON.parse(row.features) as string[],
+    features,
     tools: JSON.parse(row.tools) as ActionAdvert[],
     problem: row.problem,
+    // A foreign agent has versions of its own.
+    misfit: features.length > 0 ? versionProblem("agent", row.version) : undefined,
     toldAt: row.changed_at,
   };
 }

@@ -11,6 +11,7 @@ import {
   VERSION,
 } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { Env } from "../env.ts";
 import { logError, logInfo } from "../log.ts";
@@ -135,15 +136,12 @@ export class BridgeDesk {
       closeQuietly(socket, why, CLOSE.badProtocol);
       return;
     }
+    const problem = versionProblem("bridge", frame.version);
+    if (problem !== undefined) return this.#turnAway(socket, frame, problem);
     const keys = this.#keys.forBridge();
     const gatewayKey = keys.length > 0 ? await this.#gatewayKey.publicKey() : undefined;
     this.#bridge.welcome(socket, frame.features?.includes("update"));
-    this.#ctx.storage.sql.exec(
-      "INSERT OR REPLACE INTO bridge (one, id, version, connected_at, gone_at) VALUES (1, ?, ?, ?, NULL)",
-      frame.bridge,
-      frame.version,
-      Date.now(),
-    );
+    this.#note(frame, null);
     this.#tallies.bridgeConnected();
     logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
     socket.send(
@@ -155,6 +153,25 @@ export class BridgeDesk {
         ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
         keys,
       }),
+    );
+  }
+
+  /** A bridge that does not fit this gateway. `GET /v1/status` tells of it by its version, unless another one serves. */
+  #turnAway(socket: WebSocket, frame: BridgeFrame & { t: "hello" }, problem: string): void {
+    logInfo("bridge.turned_away", { bridge: frame.bridge, problem });
+    const now = Date.now();
+    if (!this.#bridge.current(now)) this.#note(frame, now);
+    closeQuietly(socket, problem, CLOSE.badProtocol);
+  }
+
+  /** @param goneAt null: it is here */
+  #note({ bridge, version }: BridgeFrame & { t: "hello" }, goneAt: number | null): void {
+    this.#ctx.storage.sql.exec(
+      "INSERT OR REPLACE INTO bridge (one, id, version, connected_at, gone_at) VALUES (1, ?, ?, ?, ?)",
+      bridge,
+      version,
+      Date.now(),
+      goneAt,
     );
   }
 
@@ -174,7 +191,10 @@ export class BridgeDesk {
       for (const agent of agents) each.push(await believe(this.#keys, agent));
       return each;
     });
-    for (const one of believed) this.#agents.update(one);
+    for (const one of believed) {
+      this.#agents.update(one);
+      await this.#dispatcher.greet(one.state);
+    }
     if (!isLast) return;
     this.#agents.absentSince(this.#bridge.connectedAt(socket));
     this.#bridge.told(socket);
@@ -184,7 +204,9 @@ export class BridgeDesk {
 
   async #onAgent(state: AgentState): Promise<void> {
     const believed = await this.#inOrder(() => believe(this.#keys, state));
-    if (!this.#agents.update(believed)) return;
+    const isNew = this.#agents.update(believed);
+    await this.#dispatcher.greet(believed.state);
+    if (!isNew) return;
     await this.#dispatcher.resend(state.id);
     await this.#dispatcher.arm();
   }

@@ -12,7 +12,7 @@ export type Written = Pick<LedgerCall, "agent" | "command" | "payload" | "id" | 
 };
 
 /** What is said to an agent in passing. */
-export type Notice = "cancel" | "ack" | "watch" | "upload";
+export type Notice = "cancel" | "ack" | "watch" | "upload" | "gateway";
 
 export class CommandWriter {
   readonly #home: Pick<HomeContext, "agents" | "keys" | "gatewayKey">;

@@ -3,7 +3,8 @@
  * when their time is over. Their text is command-writer.ts's, their end handover.ts's.
  */
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
-import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import { TAKEN_WITHIN_MS, VERSION } from "@edgecall/core/protocol/names.ts";
+import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { type CallTarget, type Order, PROMPT_MAX_MS } from "../edge-call.ts";
 import type { Env } from "../env.ts";
@@ -84,8 +85,11 @@ export class Dispatcher {
     return unsignedAgents.has("*") || unsignedAgents.has(agent.id);
   };
 
-  /** The agent, if it can be called right now; else words on why not, said at once. */
-  reach(agentId: string): Reached {
+  /**
+   * The agent, if it can be called right now; else words on why not, said at once.
+   * @param action its tool; undefined: something else is asked of it
+   */
+  reach(agentId: string, action: unknown): Reached {
     const now = Date.now();
     const heard = this.#bridge.heardAt(now);
     const target = this.#agents.target(agentId, heard, this.served);
@@ -105,6 +109,14 @@ export class Dispatcher {
         target,
         errorType: "offline",
         text: errorText.offline(agentId, ago(target.lastSeen, now)) + why,
+      };
+    }
+    // It might misread a call, or its answer be misread: "done" has to be true.
+    if (target.misfit !== undefined && action !== UPDATE_ACTION) {
+      return {
+        ok: false,
+        errorType: "execution_failed",
+        text: `Error: Agent '${agentId}' was not called: its program does not fit this gateway (${target.misfit}). Nothing was run.\nExplain this to the user.`,
       };
     }
     return { ok: true, target };
@@ -209,8 +221,9 @@ export class Dispatcher {
       // A foreign agent has no ledger: what it may have got once, it never gets again.
       if (this.#agents.features(call.agent).length === 0 && call.state !== "waiting") continue;
       if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
-      // Queued calls wait for their agent; any other is left to the bridge's judgement.
-      if (call.flags.queued && !this.#agents.target(call.agent, heard, this.served)?.online) continue;
+      const target = this.#agents.target(call.agent, heard, this.served);
+      // Queued calls wait for their agent, and for a program that fits; any other is left to the bridge's judgement.
+      if (call.flags.queued && (!target?.online || target.misfit !== undefined)) continue;
       await this.#sendAnew(call, now);
     }
   }
@@ -267,6 +280,12 @@ export class Dispatcher {
     await this.#stop(call, now);
   }
 
+  /** An agent that is there learns its gateway's version, so that its own log and status can tell whether it fits. */
+  async greet({ id, online }: { id: string; online: boolean }): Promise<void> {
+    const told = { agent: id, caller: GATEWAY };
+    if (online) await this.#tellAgent(told, "gateway", { version: VERSION }, Date.now());
+  }
+
   /** Somebody watches these calls from now on. */
   async watch(ids: readonly string[]): Promise<void> {
     const now = Date.now();
@@ -284,7 +303,7 @@ export class Dispatcher {
   }
 
   async #tellAgent(
-    { agent, caller }: LedgerCall,
+    { agent, caller }: Pick<LedgerCall, "agent" | "caller">,
     command: Notice,
     payload: Record<string, unknown>,
     now: number,

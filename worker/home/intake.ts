@@ -62,7 +62,7 @@ export class Intake {
     const settings = readSettings(this.#home.env);
     if (limits.agents && !limits.agents.includes(args.agent_id))
       return refusal("permission_denied", outOfReach(args.agent_id));
-    const found = this.#dispatcher.reach(args.agent_id);
+    const found = this.#dispatcher.reach(args.agent_id, args.query === undefined ? args.action : undefined);
     if (!found.ok) return await this.#unreachable(request, found, settings);
     const { target } = found;
     const ordered = orderOf(args, target, settings.defaultToolTimeoutMs);
@@ -106,7 +106,7 @@ export class Intake {
     const known = this.#home.ledger.get(request.id);
     if (known?.outcome) return { accepted: false, outcome: known.outcome };
     if (known) return { accepted: true, deadline: known.endsAt };
-    const found = this.#dispatcher.reach(request.agent);
+    const found = this.#dispatcher.reach(request.agent, request.order.payload.tool);
     if (!found.ok) return refusal(found.errorType, found.text);
     return { accepted: true, deadline: await this.#dispatcher.dispatch({ ...request, conversation: null }) };
   }

@@ -1,5 +1,6 @@
 /** `GET /v1/status`: how a home stands right now. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { BridgeUpdate } from "./bridge-socket.ts";
 import type { HomeContext } from "./context.ts";
 
@@ -13,6 +14,8 @@ export type HomeStatus = {
     last_seen: number | null;
     /** The last update that it was told to make: `ok` null while it is under way. */
     update: BridgeUpdate | null;
+    /** Why it is not served, in words. */
+    problem?: string;
   };
   agents: { known: number; online: number };
   calls: Array<{
@@ -37,6 +40,7 @@ export function statusOf(
       "SELECT id, version, connected_at, gone_at FROM bridge",
     )
     .toArray()[0];
+  const problem = versionProblem("bridge", row?.version);
   return {
     version: VERSION,
     bridge: {
@@ -46,6 +50,7 @@ export function statusOf(
       connected_at: row?.connected_at ?? null,
       last_seen: heard ?? row?.gone_at ?? null,
       update: bridge.lastUpdate(Date.now()),
+      ...(problem !== undefined && { problem }),
     },
     agents: { known: roster.length, online: roster.filter((agent) => agent.online).length },
     calls: ledger.open().map((call) => ({

@@ -3,12 +3,17 @@ import { useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 import { Devices } from "./devices.tsx";
 import { Problem, Screen, useLoaded } from "./load.tsx";
-import type { Action, Agent, Reply, Session } from "./shapes.ts";
+import type { Action, Agent, Reply, Session, Status } from "./shapes.ts";
 import { ago, duration } from "./times.ts";
 import { TryAction } from "./try-action.tsx";
 
 export function Fleet({ session }: { session: Session }) {
   const { value, problem, reload } = useLoaded<{ agents: Agent[] }>("/v1/agents");
+  const home = useLoaded<Status>("/v1/status");
+  const look = () => {
+    reload();
+    home.reload();
+  };
   const agents = value?.agents.toSorted(
     (a, b) => Number(b.online) - Number(a.online) || (a.id < b.id ? -1 : 1),
   );
@@ -23,13 +28,13 @@ export function Fleet({ session }: { session: Session }) {
               {online} of {agents.length} online
             </span>
           )}
-          <button type="button" class="small" onClick={reload}>
+          <button type="button" class="small" onClick={look}>
             Look again
           </button>
         </>
       }
     >
-      <Problem text={problem} />
+      <Problem text={problem ?? home.value?.bridge.problem} />
       {agents?.length === 0 && (
         <p class="empty">No device has been seen yet. 'Add a device' below shows the command for one.</p>
       )}
@@ -38,7 +43,7 @@ export function Fleet({ session }: { session: Session }) {
           <AgentCard key={agent.id} agent={agent} session={session} />
         ))}
       </div>
-      {session.scopes?.includes("admin") && <Devices onJoined={reload} />}
+      {session.scopes?.includes("admin") && <Devices onJoined={look} />}
     </Screen>
   );
 }
@@ -60,7 +65,7 @@ function AgentCard({ agent, session }: { agent: Agent; session: Session }) {
         <Fact name="Calls" value={countsOf(agent)} />
       </dl>
       {!agent.online && agent.reason && <p class="quiet">{agent.reason}</p>}
-      {agent.problem && <p class="notice">Its advert cannot be read: {agent.problem}</p>}
+      {agent.problem && <p class="notice">{agent.problem}</p>}
       {mayCommand && (
         <div class="row">
           <Ping agent={agent.id} disabled={!agent.online} />

@@ -43,7 +43,7 @@ function Gateway({ status, session }: { status: Status; session: Session }) {
       "Bridge",
       bridge.online
         ? `online${bridge.id ? ` (${bridge.id}, ${bridge.version})` : ""}`
-        : `offline, last seen ${ago(bridge.last_seen, Date.now())}; start it at home with: npm run bridge`,
+        : `offline, last seen ${ago(bridge.last_seen, Date.now())}; ${bridge.problem ?? "start it at home with: npm run bridge"}`,
     ],
     ["Agents", `${status.agents.online} of ${status.agents.known} online`],
     ["You", `${session.name}, ${session.role}; may ${session.scopes?.join(", ")}`],

@@ -103,7 +103,13 @@ export type AuditLine = {
 export type Status = {
   home: string;
   version: string;
-  bridge: { online: boolean; id: string | null; version: string | null; last_seen: number | null };
+  bridge: {
+    online: boolean;
+    id: string | null;
+    version: string | null;
+    last_seen: number | null;
+    problem?: string;
+  };
   agents: { known: number; online: number };
   calls: Array<{ id: string; agent: string; command: string; state: string; since: number }>;
 };

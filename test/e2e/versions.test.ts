@@ -1,0 +1,176 @@
+/** Bridges and agents of another version, as real programs: one minor back works, and what does not is told plainly. */
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../../local/port.ts";
+import { openPrograms } from "../kept/programs.ts";
+import { script } from "../scripted-model.ts";
+import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
+import { edgecall } from "./command.ts";
+import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
+import { useStack } from "./stack.ts";
+
+const programs = openPrograms();
+afterAll(() => rmSync(programs.folder, { recursive: true, force: true }));
+
+const port = String(await freePort());
+const TOOLS = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+const AGENT = { model: true, env: TOOLS, top: { policy: { device: "allow" } } };
+const OLD_BRIDGE = programs.kept("bridge", "0.1.0");
+const stack = useStack({ bridge: { HEALTH_PORT: port }, bridgeScript: OLD_BRIDGE }, async (stack) => {
+  await stack.startAgent({ ...AGENT, id: "old", script: programs.kept("agent", "0.1.0") });
+  await stack.startAgent({ ...AGENT, id: "new" });
+  await Promise.all([stack.gateway.online("old"), stack.gateway.online("new")]);
+});
+
+type Seen = { version: string | null; online: boolean; problem?: string };
+
+async function bridgeSeen(): Promise<Seen> {
+  return ((await (await stack.gateway.fetch("/v1/status")).json()) as { bridge: Seen }).bridge;
+}
+
+async function agentSeen(id: string): Promise<Seen> {
+  const { agents } = (await (await stack.gateway.fetch("/v1/agents")).json()) as {
+    agents: Array<Seen & { id: string }>;
+  };
+  return agents.find((one) => one.id === id) ?? { version: null, online: false };
+}
+
+/** What a home is for, each by this agent. */
+function works(agent: string): void {
+  test("a question is answered, by its tools and by its own model", async () => {
+    const steps = [action(agent, "memory"), ownLoop(agent, tool("memory"), RESULTS), RESULTS];
+    const turn = await stack.gateway.ask(script(...steps));
+    expect(turn.calls).toMatchObject([{ status: "success" }, { status: "success" }]);
+    expect(turn.answer).toMatch(/^RAM .* \| RAM /);
+  });
+
+  test("an approval is asked, and counts", async () => {
+    const conversation = crypto.randomUUID();
+    const turn = stack.gateway.ask(script(action(agent, "append", { text: "x" }), RESULTS), conversation);
+    const question = await stack.gateway.question(conversation);
+    expect(question).toMatchObject({ agent, approval: { tool: "append" } });
+    await stack.gateway.answer(question.id, "approve");
+    expect((await turn).answer).toMatch(/^appended /);
+  });
+
+  test("a job ends, and is told", async () => {
+    const conversation = crypto.randomUUID();
+    const asked = script(action(agent, "job", { ms: 100 }), { text: "begun" }, { text: "later: $notes" });
+    expect((await stack.gateway.ask(asked, conversation)).answer).toBe("begun");
+    const later = () =>
+      stack.gateway.turns(conversation).then((all) => all.find(({ answer }) => answer?.startsWith("later")));
+    expect((await until(later, { within: 20_000, every: 50 })).answer).toContain("done after 100 ms");
+  });
+}
+
+describe("a bridge of 0.1.0 and an agent of 0.1.0", () => works("old"));
+describe("a bridge of 0.1.0 and today's agent", () => works("new"));
+
+test("one minor back is no problem to anybody", async () => {
+  expect(await bridgeSeen()).toMatchObject({ online: true, version: "0.1.0" });
+  expect(await bridgeSeen()).not.toHaveProperty("problem");
+  for (const [id, version] of [
+    ["old", "0.1.0"],
+    ["new", VERSION],
+  ] as const) {
+    expect(await agentSeen(id)).toMatchObject({ online: true, version });
+    expect(await agentSeen(id)).not.toHaveProperty("problem");
+  }
+  // Nothing came to them that they do not know.
+  expect(stack.bridge.events("frame_ignored")).toEqual([]);
+  expect(
+    stack
+      .agent("old")
+      .events("command.received")
+      .map(({ command }) => command),
+  ).not.toContain("gateway");
+  expect(stack.agent("new").events("gateway.version")).toMatchObject([{ level: "info", version: VERSION }]);
+});
+
+describe.each([
+  ["0.0.9", "kept", `bridge 0.0.9 is too old for gateway ${VERSION}: update the bridge`],
+  [
+    "0.3.0",
+    "today's",
+    `bridge 0.3.0 is newer than gateway ${VERSION}: update the gateway, or put the bridge back to 0.2`,
+  ],
+] as const)("a bridge that calls itself %s", (version, which, words) => {
+  beforeAll(async () => {
+    await stack.bridge.stop();
+    const path =
+      which === "kept"
+        ? programs.kept("bridge", "0.1.0", version)
+        : await programs.ofToday("bridge", version);
+    stack.startBridge("e2e", path).catch(() => {});
+  });
+
+  test("is turned away with words: its log, its health, the gateway's status and doctor", async () => {
+    await stack.bridge.logged("gateway_down", (line) => line.code === 4003 && line.reason === words);
+    // It does not knock every second.
+    expect(stack.bridge.events("gateway_down")).toMatchObject([{ level: "error", retry_in_ms: 300_000 }]);
+    if (which === "today's") {
+      const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+      expect(response.status).toBe(503);
+      expect(await response.json()).toMatchObject({
+        gateway: "offline",
+        problem: expect.stringContaining(words),
+      });
+    }
+    expect(await bridgeSeen()).toMatchObject({ online: false, version, problem: words });
+    const here = { EDGECALL_URL: stack.gateway.url, EDGECALL_TOKEN: TOKENS.owner };
+    const { out } = await edgecall(["doctor", "--json", "--no-model"], here);
+    expect(JSON.parse(out)).toContainEqual(
+      expect.objectContaining({ link: "bridge", is: "wrong", says: `turned away: ${words}` }),
+    );
+  });
+});
+
+describe("today's bridge and an agent of 0.1.0", () => {
+  beforeAll(async () => {
+    await stack.bridge.stop();
+    await stack.startBridge("e2e", "bridge/main.ts");
+    await stack.gateway.online("old");
+  });
+  works("old");
+});
+
+describe.each([
+  ["ancient", "0.0.9", `agent 0.0.9 is too old for gateway ${VERSION}: update the agent`],
+  [
+    "future",
+    "0.3.0",
+    `agent 0.3.0 is newer than gateway ${VERSION}: update the gateway, or put the agent back to 0.2`,
+  ],
+])("an agent that calls itself %s", (id, version, words) => {
+  const runtime = programs.folder;
+  beforeAll(async () => {
+    const env = { ...TOOLS, RUNTIME_DIRECTORY: runtime };
+    await stack.startAgent({ id, env, script: await programs.ofToday("agent", version) });
+    await stack.gateway.online(id);
+  });
+
+  test("is there, and not called: the model is told why, and a person sees it", async () => {
+    const turn = await stack.gateway.ask(script(action(id, "memory"), RESULTS));
+    expect(turn.answer).toBe(
+      `Error: Agent '${id}' was not called: its program does not fit this gateway (${words}). Nothing was run.\nExplain this to the user.`,
+    );
+    expect(await agentSeen(id)).toMatchObject({ online: true, version, problem: words });
+    const { status, body } = await stack.gateway.command(id, "ping");
+    expect([status, body.error?.message]).toEqual([expect.any(Number), expect.stringContaining(words)]);
+    const received = stack.agent(id).events("command.received");
+    expect(new Set(received.map(({ command }) => command))).toEqual(new Set(["gateway"]));
+  });
+
+  test("tells it in its log, and to `edgecall agent status`", async () => {
+    const [line] = await until(() => {
+      const lines = stack.agent(id).events("gateway.version");
+      return lines.length > 0 && lines;
+    });
+    expect(line).toMatchObject({ level: "error", version: VERSION, error: words });
+    const status = JSON.parse(readFileSync(join(runtime, "status.json"), "utf8"));
+    expect(status.gateway).toEqual({ version: VERSION, problem: words });
+  });
+});

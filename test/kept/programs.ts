@@ -1,0 +1,51 @@
+/** Programs of other versions as files to start: those that were kept (README.md), and any with another number on it. */
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { bundleAgent, bundleBridge } from "../../local/bundles.ts";
+
+const BUNDLES = {
+  bridge: { file: "bridge.mjs", ofToday: bundleBridge },
+  agent: { file: "pi-agent.cjs", ofToday: () => bundleAgent({ testTools: true }) },
+} as const;
+
+export type ProgramName = keyof typeof BUNDLES;
+
+export type Programs = {
+  /** @returns where it is, as it was built then; with `calledItself`, under another number */
+  kept(name: ProgramName, version: "0.1.0", calledItself?: string): string;
+  /** @returns where it is: today's, under another number */
+  ofToday(name: ProgramName, calledItself: string): Promise<string>;
+  /** To be removed at the end. */
+  folder: string;
+};
+
+export function openPrograms(): Programs {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-versions-"));
+  const write = (name: ProgramName, code: string, from: string, to: string): string => {
+    const dir = join(folder, `${name}-${from}-${to}`);
+    mkdirSync(dir, { recursive: true });
+    const path = join(dir, BUNDLES[name].file);
+    writeFileSync(path, from === to ? code : renumbered(code, from, to));
+    return path;
+  };
+  return {
+    folder,
+    kept(name, version, calledItself = version) {
+      const packed = readFileSync(new URL(`${version}/${BUNDLES[name].file}.gz`, import.meta.url));
+      return write(name, gunzipSync(packed).toString("utf8"), version, calledItself);
+    },
+    async ofToday(name, calledItself) {
+      return write(name, await BUNDLES[name].ofToday(), VERSION, calledItself);
+    },
+  };
+}
+
+/** Its number stands in it once. */
+function renumbered(code: string, from: string, to: string): string {
+  const parts = code.split(`"${from}"`);
+  if (parts.length !== 2) throw new Error(`"${from}" stands ${parts.length - 1} times in it, not once`);
+  return parts.join(`"${to}"`);
+}
