@@ -1,4 +1,5 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import { UPDATE_WITHIN_MS, type UpdateFiles, updated } from "@edgecall/core/service/update.ts";
 import {
   defineTool,
@@ -24,7 +25,7 @@ export function updateSelf(files: UpdateFiles): Tool {
       return ok ? sharedResult(text) : faultResult("tool_failed", `Error: The update failed: ${text}`);
     };
   return defineTool({
-    name: "update_self",
+    name: UPDATE_ACTION,
     description:
       "Update this agent's own program to the version that its gateway has. The agent is started anew, which takes a minute or two; a version that does not come online goes back by itself.",
     input: z.strictObject({}),
