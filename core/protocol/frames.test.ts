@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type AgentState, BridgeFrame, CLOSE, encodeFrame, HomeFrame, REFUSALS } from "./frames.ts";
+import {
+  type AgentState,
+  BridgeFrame,
+  CLOSE,
+  encodeFrame,
+  HomeFrame,
+  REFUSALS,
+  UPDATE_WORDS_MAX,
+} from "./frames.ts";
 import { AGENT_ID } from "./names.ts";
 import { checkJson } from "./parse.ts";
 
@@ -35,7 +43,16 @@ const record = <T extends object>(
 const of = <T extends string>(t: T) => fc.constant(t);
 
 const bridgeFrame = fc.oneof(
-  record({ t: of("hello"), protocol: fc.nat(), bridge: id, version: fc.string({ maxLength: 64 }) }),
+  record(
+    {
+      t: of("hello"),
+      protocol: fc.nat(),
+      bridge: id,
+      version: fc.string({ maxLength: 64 }),
+      features: fc.array(fc.string({ maxLength: 32 }), { maxLength: 4 }),
+    },
+    ["features"],
+  ),
   record({ t: of("snapshot"), agents: fc.array(state, { maxLength: 4 }), last: fc.boolean() }),
   record({ t: of("agent"), agent: state }),
   record({ t: of("gone"), agent }),
@@ -48,6 +65,7 @@ const bridgeFrame = fc.oneof(
   }),
   record({ t: of("event"), id, agent, payload }),
   record({ t: of("report"), id, agent, payload }),
+  record({ t: of("updated"), id, ok: fc.boolean(), text: fc.string({ maxLength: UPDATE_WORDS_MAX }) }),
 );
 
 const key = fc.record(
@@ -70,6 +88,7 @@ const homeFrame = fc.oneof(
   record({ t: of("call"), id, agent, payload, expires_in_ms: time }),
   record({ t: of("publish"), agent, payload }),
   record({ t: of("ack"), id, agent, payload }, ["agent", "payload"]),
+  record({ t: of("update"), id }),
   record({ t: of("error"), code: fc.string(), message: fc.string() }),
 );
 
@@ -93,7 +112,7 @@ test("every frame of Home comes back as it went", () => {
 
 test("the test's frames are all that there are", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([8, 6]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([9, 7]);
 });
 
 test.each<[string, unknown, string]>([
