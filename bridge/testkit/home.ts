@@ -22,6 +22,8 @@ export class PlayedHome {
   /** An HTTP status to answer upgrades with; undefined: accept who has the token. */
   refuseWith: number | undefined;
   protocol = BRIDGE_PROTOCOL;
+  /** One that cannot be read says nothing. */
+  version = "test";
   /** Undefined: as a gateway that knows nothing of keys. */
   keys: AgentKey[] | undefined;
   #socket: WebSocket | undefined;
@@ -85,8 +87,8 @@ export class PlayedHome {
       if (!frame.ok) throw new Error(`the bridge sent a wrong frame: ${frame.error}`);
       this.frames.push(frame.value);
       if (frame.value.t !== "hello") return;
-      const { protocol, keys } = this;
-      ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version: "test", ...(keys && { keys }) }));
+      const { protocol, version, keys } = this;
+      ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...(keys && { keys }) }));
     });
   }
 }

@@ -1,149 +1,18 @@
-/** Agents with a key on record: what counts of what is said in their name, by whoever holds the broker. */
-import { evictDurableObject, reset } from "cloudflare:test";
+/** An agent with a key on record: what counts of what is said in its name, by whoever holds the broker. */
+import { evictDurableObject } from "cloudflare:test";
 import { importPublicKey, isSigned } from "@edgecall/core/protocol/signing.ts";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { call, passed, post, useKeyedHome, view } from "../../test/keyed-home.ts";
 import { SignedAgent } from "../../test/signed-agent.ts";
 import { theHome } from "../../test/states.ts";
-import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
-import { agent, ask, type CallFrame, CPU, TestBridge } from "../../test/workerd.ts";
+import { agent, CPU, TestBridge } from "../../test/workerd.ts";
 
-type Reply = {
-  status: number;
-  body: Record<string, unknown> & { error?: { code: string; message: string } };
-};
-type View = { online: boolean; reason?: string; problem?: string; capabilities: string; actions: string[] };
-
-let pi: SignedAgent;
-let gatewayKey: string;
-
-async function call(path: string, init: Parameters<typeof ask>[1] = {}): Promise<Reply> {
-  const response = await ask(path, init);
-  const text = await response.text();
-  return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Reply["body"]) };
-}
-
-const post = (path: string, body: unknown, token?: string) =>
-  call(path, { method: "POST", body: JSON.stringify(body), ...(token && { token }) });
-
-const view = async (id: string) => (await call(`/v1/agents/${id}`)).body as unknown as View;
+const home = useKeyedHome();
 
 /** Gone from memory; rows stay. The bridge's socket lives on. */
 const evict = () => evictDurableObject(theHome());
-
-/** Everything that the bridge said before is behind it. */
-async function passed(bridge: TestBridge): Promise<void> {
-  const id = crypto.randomUUID();
-  bridge.report(id, "nobody", {});
-  await until(() => bridge.acks().includes(id), { what: "the home has read everything" });
-}
-
-async function connect(): Promise<TestBridge> {
-  const bridge = await TestBridge.dial();
-  await bridge.hello();
-  bridge.send({ t: "snapshot", agents: [await pi.state({ tools: [CPU] })], last: true });
-  await until(async () => (await view("pi")).online, { what: "pi is online" });
-  return bridge;
-}
-
-/** A command from the API on its way. */
-async function commandOut(bridge: TestBridge): Promise<{ out: CallFrame; answer: Promise<Reply> }> {
-  const before = bridge.calls().length;
-  const answer = post("/v1/agents/pi/commands", { command: "ping" });
-  return { out: await until(() => bridge.calls()[before], { what: "the call" }), answer };
-}
-
-beforeEach(async () => {
-  pi = await SignedAgent.make("pi");
-  const { status, body } = await post("/v1/agents/pi/key", { public_key: pi.publicKey, name: "Shed" });
-  expect(status, JSON.stringify(body)).toBe(200);
-  gatewayKey = String(body.gateway_key);
-});
-afterEach(reset);
-
-describe("keys", () => {
-  test("are listed with their fingerprints, and the home's own key stays what it is", async () => {
-    await evict();
-    const { body } = await call("/v1/keys");
-    const form = expect.stringMatching(/^([0-9a-f]{4}:){7}[0-9a-f]{4}$/);
-    expect(body).toEqual({
-      gateway: { public_key: gatewayKey, fingerprint: form },
-      keys: [
-        {
-          agent: "pi",
-          public_key: pi.publicKey,
-          name: "Shed",
-          enrolled_at: expect.any(Number),
-          revoked_at: null,
-          fingerprint: form,
-        },
-      ],
-      unsigned: [],
-    });
-    await TestBridge.connect([agent("other")]);
-    expect((await call("/v1/keys")).body.unsigned).toEqual([{ agent: "other", served: true }]);
-  });
-
-  test("are for administrators, and for their home", async () => {
-    for (const [method, path] of [
-      ["GET", "/v1/keys"],
-      ["POST", "/v1/agents/pi/key"],
-      ["DELETE", "/v1/agents/pi/key"],
-    ] as const)
-      expect((await call(path, { method, token: TOKENS.guest })).status, path).toBe(403);
-    const other = (await call("/v1/keys", { token: TOKENS.otherHome })).body;
-    expect(other.keys).toEqual([]);
-    expect(other.gateway).not.toMatchObject({ public_key: gatewayKey });
-    expect((await call("/v1/agents/pi/key", { method: "DELETE", token: TOKENS.otherHome })).status).toBe(404);
-  });
-
-  test("that are none are refused by name", async () => {
-    expect((await post("/v1/agents/pi/key", { public_key: "short" })).body.error?.message).toContain(
-      "public_key",
-    );
-    expect((await post("/v1/agents/a%2Fb/key", { public_key: pi.publicKey })).status).toBe(400);
-  });
-
-  test("take another's place by its word alone, and by nobody else's", async () => {
-    const next = await SignedAgent.make("pi");
-    const stranger = await SignedAgent.make("pi");
-    const put = (signature?: string) =>
-      post("/v1/agents/pi/key", { public_key: next.publicKey, ...(signature && { signature }) });
-    expect((await put()).body.error).toMatchObject({
-      code: "has_a_key",
-      message: expect.stringContaining("--new-key"),
-    });
-    expect((await put(await stranger.nameSuccessor(next.publicKey))).body.error?.code).toBe(
-      "wrong_signature",
-    );
-    // A word for another key.
-    expect((await put(await pi.nameSuccessor(stranger.publicKey))).status).toBe(403);
-    expect((await put(await pi.nameSuccessor(next.publicKey))).status).toBe(200);
-    const bridge = await TestBridge.dial();
-    await bridge.hello();
-    bridge.send({ t: "snapshot", agents: [await pi.state()], last: true });
-    await passed(bridge);
-    expect(await view("pi")).toMatchObject({ online: false, problem: expect.stringContaining("not signed") });
-    bridge.send({ t: "agent", agent: await next.state() });
-    await until(async () => (await view("pi")).online);
-  });
-
-  test("the same key again is no news: nothing is interrupted", async () => {
-    await connect();
-    expect((await post("/v1/agents/pi/key", { public_key: pi.publicKey })).body.gateway_key).toBe(gatewayKey);
-    expect((await view("pi")).online).toBe(true);
-  });
-
-  test("are told to a bridge in the welcome, and again when one changes", async () => {
-    const bridge = await connect();
-    const welcome = bridge.received.find(({ t }) => t === "welcome");
-    expect(welcome).toMatchObject({ gateway_key: gatewayKey, keys: [{ id: "pi", key: pi.publicKey, n: 0 }] });
-    expect((await call("/v1/agents/pi/key", { method: "DELETE" })).status).toBe(204);
-    const keys = await until(() => bridge.received.find(({ t }) => t === "keys"));
-    expect(keys).toMatchObject({ keys: [{ id: "pi", key: null }] });
-  });
-});
 
 describe("an agent with a key", () => {
   test("is not there until it says so with its signature", async () => {
@@ -154,40 +23,45 @@ describe("an agent with a key", () => {
     await passed(bridge);
     expect(await view("pi")).toMatchObject({ online: false, problem: expect.stringContaining("not signed") });
     expect((await post("/v1/agents/pi/commands", { command: "ping" })).status).toBe(409);
-    bridge.send({ t: "agent", agent: await pi.state() });
+    bridge.send({ t: "agent", agent: await home.pi.state() });
     await until(async () => (await view("pi")).online);
   });
 
   test("gets commands that are signed by its home, for its present run", async () => {
-    const bridge = await connect();
-    const { out } = await commandOut(bridge);
-    const key = await importPublicKey(gatewayKey);
+    const bridge = await home.connect();
+    const { out } = await home.commandOut(bridge);
+    const key = await importPublicKey(home.gatewayKey);
     if (!key) throw new Error("the home's key is none");
     expect(await isSigned(key, { agent: "pi", kind: "commands" }, out.payload)).toBe(true);
     expect(JSON.parse(out.payload)).toMatchObject({
       command: "ping",
-      boot_id: pi.bootId,
+      boot_id: home.pi.bootId,
       n: expect.any(Number),
     });
   });
 
   test("that was started anew gets what is open once more, for its new run", async () => {
-    const bridge = await connect();
-    const { out, answer } = await commandOut(bridge);
-    pi.bootId = "the next run";
+    const bridge = await home.connect();
+    const { out, answer } = await home.commandOut(bridge);
+    home.pi.bootId = "the next run";
     // Too short for the bridge to say that it was away.
-    bridge.send({ t: "agent", agent: await pi.state() });
+    bridge.send({ t: "agent", agent: await home.pi.state() });
     const again = await until(() => bridge.calls().filter(({ id }) => id === out.id)[1], {
       what: "it is sent again",
     });
     expect(JSON.parse(again.payload)).toMatchObject({ boot_id: "the next run" });
-    bridge.send({ t: "report", id: out.id, agent: "pi", payload: await pi.report(out.id, { pong: true }) });
+    bridge.send({
+      t: "report",
+      id: out.id,
+      agent: "pi",
+      payload: await home.pi.report(out.id, { pong: true }),
+    });
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
   test("a forged report settles nothing, and is acknowledged to the bridge alone; the true one counts", async () => {
-    const bridge = await connect();
-    const { out, answer } = await commandOut(bridge);
+    const bridge = await home.connect();
+    const { out, answer } = await home.commandOut(bridge);
     const stranger = await SignedAgent.make("pi");
     bridge.report(out.id, "pi", { pong: "forged" });
     bridge.send({
@@ -197,7 +71,7 @@ describe("an agent with a key", () => {
       payload: await stranger.report(out.id, { pong: "forged" }),
     });
     // Said on another topic of its own.
-    const elsewhere = await pi.say("events", {
+    const elsewhere = await home.pi.say("events", {
       report_type: "result",
       payload: { pong: "forged", request_id: out.id },
     });
@@ -214,39 +88,54 @@ describe("an agent with a key", () => {
     expect(
       bridge.received.filter((frame) => frame.t === "ack" && frame.id === out.id && frame.payload),
     ).toEqual([]);
-    bridge.send({ t: "report", id: out.id, agent: "pi", payload: await pi.report(out.id, { pong: true }) });
+    bridge.send({
+      t: "report",
+      id: out.id,
+      agent: "pi",
+      payload: await home.pi.report(out.id, { pong: true }),
+    });
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
   test("its own report or question of one call, recorded, is none of another", async () => {
-    const bridge = await connect();
-    const first = await commandOut(bridge);
-    const report = await pi.report(first.out.id, { pong: "first" });
+    const bridge = await home.connect();
+    const first = await home.commandOut(bridge);
+    const report = await home.pi.report(first.out.id, { pong: "first" });
     bridge.send({ t: "report", id: first.out.id, agent: "pi", payload: report });
     expect((await first.answer).body.payload).toMatchObject({ pong: "first" });
-    const { out, answer } = await commandOut(bridge);
+    const { out, answer } = await home.commandOut(bridge);
     bridge.send({ t: "report", id: out.id, agent: "pi", payload: report });
     const fields = { question_id: "q", text: "of the first", expires_in_ms: 60_000 };
-    const question = await pi.say("events", { type: "question", request_id: first.out.id, ...fields });
+    const question = await home.pi.say("events", { type: "question", request_id: first.out.id, ...fields });
     bridge.send({ t: "event", id: out.id, agent: "pi", payload: question });
     await until(() => bridge.acks().includes(out.id));
     expect((await call("/v1/questions")).body.questions).toEqual([]);
-    bridge.send({ t: "report", id: out.id, agent: "pi", payload: await pi.report(out.id, { pong: true }) });
+    bridge.send({
+      t: "report",
+      id: out.id,
+      agent: "pi",
+      payload: await home.pi.report(out.id, { pong: true }),
+    });
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
   test("the device's own unsigned refusal of a forgery is no answer to the call that the forgery names", async () => {
-    const bridge = await connect();
-    const { out, answer } = await commandOut(bridge);
+    const bridge = await home.connect();
+    const { out, answer } = await home.commandOut(bridge);
     bridge.report(out.id, "pi", { error: "This device obeys its own gateway alone" }, "error");
     await until(() => bridge.acks().includes(out.id));
-    bridge.send({ t: "report", id: out.id, agent: "pi", payload: await pi.report(out.id, { pong: true }) });
+    bridge.send({
+      t: "report",
+      id: out.id,
+      agent: "pi",
+      payload: await home.pi.report(out.id, { pong: true }),
+    });
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
   test("a forged or repeated question is not asked; its own is, once", async () => {
-    const bridge = await connect();
-    const { out } = await commandOut(bridge);
+    const bridge = await home.connect();
+    const { out } = await home.commandOut(bridge);
     const asked = (text: string) => ({
       type: "question",
       request_id: out.id,
@@ -257,8 +146,8 @@ describe("an agent with a key", () => {
     const send = (payload: string) => bridge.send({ t: "event", id: out.id, agent: "pi", payload });
     send(JSON.stringify(asked("forged")));
     send(await (await SignedAgent.make("pi")).say("events", asked("a stranger's")));
-    const recorded = await pi.say("events", asked("recorded, never delivered"));
-    const own = await pi.say("events", asked("own"));
+    const recorded = await home.pi.say("events", asked("recorded, never delivered"));
+    const own = await home.pi.say("events", asked("own"));
     send(own);
     await evict();
     send(recorded);
@@ -269,9 +158,9 @@ describe("an agent with a key", () => {
   });
 
   test("an advert or presence that was recorded does not count again, after a restart of Home either", async () => {
-    const bridge = await connect();
-    const before = await pi.state({ line: "the first line", tools: [CPU] });
-    const now = await pi.state({ line: "the second line" });
+    const bridge = await home.connect();
+    const before = await home.pi.state({ line: "the first line", tools: [CPU] });
+    const now = await home.pi.state({ line: "the second line" });
     bridge.send({ t: "agent", agent: now });
     await until(async () => (await view("pi")).capabilities === "the second line");
     await evict();
@@ -280,7 +169,7 @@ describe("an agent with a key", () => {
     expect(await view("pi")).toMatchObject({ online: true, capabilities: "the second line", actions: [] });
     expect((await view("pi")).problem).toMatch(/^capabilities: an old one, said again/);
 
-    const goodbye = await pi.state({ online: false });
+    const goodbye = await home.pi.state({ online: false });
     bridge.send({ t: "agent", agent: goodbye });
     await until(async () => !(await view("pi")).online);
     await evict();
@@ -291,8 +180,8 @@ describe("an agent with a key", () => {
   });
 
   test("the same adverts in the next snapshot are no old ones", async () => {
-    const bridge = await connect();
-    const state = await pi.state({ line: "here", tools: [CPU] });
+    const bridge = await home.connect();
+    const state = await home.pi.state({ line: "here", tools: [CPU] });
     bridge.send({ t: "agent", agent: state });
     bridge.send({ t: "snapshot", agents: [state], last: true });
     await passed(bridge);
@@ -302,7 +191,7 @@ describe("an agent with a key", () => {
   });
 
   test("a recorded batch of its record does not take the place of a newer one", async () => {
-    const bridge = await connect();
+    const bridge = await home.connect();
     const line = (tool: string) => ({
       timestamp: "2026-11-22T10:00:00.000Z",
       agent_id: "pi",
@@ -315,7 +204,8 @@ describe("an agent with a key", () => {
       request_id: "r",
       caller: { principal: "anna", role: "owner", channel: "api" },
     });
-    const batch = (lines: unknown[]) => pi.say("events", { type: "audit", request_id: "batch-1", lines });
+    const batch = (lines: unknown[]) =>
+      home.pi.say("events", { type: "audit", request_id: "batch-1", lines });
     const shorter = await batch([line("cpu")]);
     const longer = await batch([line("cpu"), line("siren")]);
     const send = (payload: string) => bridge.send({ t: "event", id: "batch-1", agent: "pi", payload });
@@ -330,7 +220,7 @@ describe("an agent with a key", () => {
   });
 
   test("whoever takes its advert from the broker makes it be away, and not forgotten", async () => {
-    const bridge = await connect();
+    const bridge = await home.connect();
     bridge.send({ t: "gone", agent: "pi" });
     await until(async () => !(await view("pi")).online);
     expect(await view("pi")).toMatchObject({ reason: "its advert was taken from the broker" });
@@ -341,20 +231,28 @@ describe("an agent with a key", () => {
   });
 
   test("what it says in a row is read in that row, however long each look takes", async () => {
-    const bridge = await connect();
+    const bridge = await home.connect();
     for (let i = 0; i < 20; i += 1) {
-      bridge.send({ t: "agent", agent: await pi.state({ line: `line ${i}`, tools: Array(50).fill(CPU) }) });
+      bridge.send({
+        t: "agent",
+        agent: await home.pi.state({ line: `line ${i}`, tools: Array(50).fill(CPU) }),
+      });
     }
-    const { out, answer } = await commandOut(bridge);
-    bridge.send({ t: "report", id: out.id, agent: "pi", payload: await pi.report(out.id, { pong: true }) });
+    const { out, answer } = await home.commandOut(bridge);
+    bridge.send({
+      t: "report",
+      id: out.id,
+      agent: "pi",
+      payload: await home.pi.report(out.id, { pong: true }),
+    });
     await answer;
     expect((await view("pi")).capabilities).toBe("line 19");
   });
 
   test("whatever a stranger sends in its name: nothing is believed, nothing crashes", async () => {
-    const bridge = await connect();
-    const { out, answer } = await commandOut(bridge);
-    const true_ = await pi.report(out.id, { pong: "changed" });
+    const bridge = await home.connect();
+    const { out, answer } = await home.commandOut(bridge);
+    const true_ = await home.pi.report(out.id, { pong: "changed" });
     const text = fc.oneof(
       fc.json(),
       fc.string({ unit: "binary" }),
@@ -376,49 +274,14 @@ describe("an agent with a key", () => {
       capabilities: "pi edge agent",
       actions: ["cpu"],
     });
-    bridge.send({ t: "agent", agent: await pi.state() });
-    bridge.send({ t: "report", id: out.id, agent: "pi", payload: await pi.report(out.id, { pong: true }) });
+    bridge.send({ t: "agent", agent: await home.pi.state() });
+    bridge.send({
+      t: "report",
+      id: out.id,
+      agent: "pi",
+      payload: await home.pi.report(out.id, { pong: true }),
+    });
     expect((await answer).body.payload).toMatchObject({ pong: true });
     expect(bridge.received.filter((frame) => frame.t === "error" && frame.code === "internal")).toEqual([]);
-  });
-});
-
-describe("a revoked key", () => {
-  test("counts at once: what is open ends, the next report is not believed, calls are refused", async () => {
-    const bridge = await connect();
-    const { out, answer } = await commandOut(bridge);
-    expect((await call("/v1/agents/pi/key", { method: "DELETE" })).status).toBe(204);
-    expect((await answer).body.error).toMatchObject({
-      code: "outcome_unknown",
-      message: expect.stringContaining("was revoked while this was under way"),
-    });
-    bridge.send({ t: "report", id: out.id, agent: "pi", payload: await pi.report(out.id, { pong: true }) });
-    bridge.send({ t: "agent", agent: await pi.state() });
-    await passed(bridge);
-    expect((await call(`/v1/agents/pi/commands/${out.id}`)).body.error?.code).toBe("outcome_unknown");
-    const refused = await post("/v1/agents/pi/commands", { command: "ping" });
-    expect([refused.status, refused.body.error?.message]).toEqual([
-      409,
-      expect.stringContaining("its key was revoked"),
-    ]);
-    expect((await call("/v1/keys")).body.keys).toMatchObject([{ revoked_at: expect.any(Number) }]);
-    expect((await call("/v1/agents/pi/key", { method: "DELETE" })).status).toBe(404);
-  });
-
-  test("is never believed again, unsigned neither; a person lets the device in anew", async () => {
-    await call("/v1/agents/pi/key", { method: "DELETE" });
-    await evict();
-    const bridge = await TestBridge.dial();
-    await bridge.hello();
-    bridge.send({ t: "snapshot", agents: [agent("pi")], last: true });
-    await passed(bridge);
-    expect((await view("pi")).online).toBe(false);
-    const next = await SignedAgent.make("pi");
-    expect((await post("/v1/agents/pi/key", { public_key: next.publicKey })).status).toBe(200);
-    bridge.send({ t: "agent", agent: await pi.state() });
-    await passed(bridge);
-    expect((await view("pi")).online).toBe(false);
-    bridge.send({ t: "agent", agent: await next.state() });
-    await until(async () => (await view("pi")).online);
   });
 });

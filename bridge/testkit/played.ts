@@ -1,0 +1,104 @@
+/** A bridge in this process, between a real broker and a WebSocket server that plays Home: a new trio for each test. */
+import { randomUUID } from "node:crypto";
+import { afterEach, beforeEach } from "vitest";
+import { until } from "../../test/wait.ts";
+import { type Bridge, startBridge } from "../bridge.ts";
+import type { LogFields } from "../log.ts";
+import { type BridgeSettings, readSettings } from "../settings.ts";
+import { PlayedAgent } from "./agent.ts";
+import { type PlayedBroker, startAedes } from "./brokers.ts";
+import { PlayedHome } from "./home.ts";
+
+type Logged = { event: string; fields: LogFields | undefined };
+
+/** To be called once, at the top of a test file. */
+export function usePlayed(): Played {
+  const played = new Played();
+  beforeEach(() => played.begin());
+  afterEach(() => played.end());
+  return played;
+}
+
+export class Played {
+  #home: PlayedHome | undefined;
+  #broker: PlayedBroker | undefined;
+  #gateway = "";
+  #logged: Logged[] = [];
+  #cleanup: (() => unknown)[] = [];
+
+  async begin(): Promise<void> {
+    this.#cleanup = [];
+    this.#logged = [];
+    const home = new PlayedHome();
+    this.#home = home;
+    [this.#broker, this.#gateway] = await Promise.all([startAedes(), home.start()]);
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#cleanup.reverse()) await end();
+    await this.home.stop();
+    await this.broker.stop();
+  }
+
+  get home(): PlayedHome {
+    if (!this.#home) throw new Error("no test has begun");
+    return this.#home;
+  }
+
+  get broker(): PlayedBroker {
+    if (!this.#broker) throw new Error("no test has begun");
+    return this.#broker;
+  }
+
+  /** Its log, line by line. */
+  get logged(): readonly Logged[] {
+    return this.#logged;
+  }
+
+  /** What a bridge has to be told at the least. */
+  environment(): Record<string, string> {
+    return { GATEWAY_URL: this.#gateway, BRIDGE_TOKEN: "secret", MQTT_URL: this.broker.url };
+  }
+
+  /** To be done at the end of the test. */
+  after(end: () => unknown): void {
+    this.#cleanup.push(end);
+  }
+
+  start(over: Partial<BridgeSettings> = {}): Bridge {
+    const read = readSettings({ ...this.environment(), HEALTH_PORT: "0" });
+    if (!read.ok) throw new Error(read.errors.join("; "));
+    const logged = this.#logged;
+    const bridge = startBridge({ ...read.settings, ...over }, (_, event, fields) =>
+      logged.push({ event, fields }),
+    );
+    this.after(() => bridge.stop());
+    return bridge;
+  }
+
+  /** Started, and whole. */
+  async started(): Promise<Bridge> {
+    const bridge = this.start();
+    await this.home.next("snapshot", (frame) => frame.last);
+    await until(() => bridge.ready());
+    return bridge;
+  }
+
+  async agent(id: string, kind: "own" | "foreign" = "own"): Promise<PlayedAgent> {
+    const played = await PlayedAgent[kind](id, this.broker.url);
+    this.after(() => played.stop());
+    return played;
+  }
+
+  /** Home calls an action of an agent. @returns the call's id */
+  call(to: string, id: string = randomUUID(), expires_in_ms = 5_000): string {
+    const payload = JSON.stringify({ command: "tool", payload: { tool: "uptime" }, request_id: id });
+    this.home.send({ t: "call", id, agent: to, payload, expires_in_ms });
+    return id;
+  }
+
+  /** The first line of its log with that event. */
+  log(event: string): Logged | undefined {
+    return this.#logged.find((line) => line.event === event);
+  }
+}

@@ -1,0 +1,82 @@
+/** How much of a result leaves the runner. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { z } from "../protocol/parse.ts";
+import { defineTool, faultResult, type ToolResult, textOf, textResult } from "./contract.ts";
+import { ToolRegistry } from "./registry.ts";
+import { cutText, RESULT_IMAGE_MAX_BYTES, RESULT_TEXT_MAX_BYTES, runTool } from "./runner.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text).length;
+const withContent = (result: ToolResult) => {
+  const tool = defineTool({
+    name: "read",
+    description: "Reads",
+    input: z.strictObject({}),
+    effect: "read",
+    idempotent: true,
+    timeoutMs: 5_000,
+    maxTimeoutMs: 10_000,
+    execute: async () => result,
+  });
+  const caller = { principal: "ada", role: "owner", channel: "test" };
+  return runTool(new ToolRegistry([tool]), { callId: "c1", name: "read", args: {}, caller });
+};
+
+describe("sizes", () => {
+  test("text that fits is left alone", async () => {
+    const text = "ü".repeat(RESULT_TEXT_MAX_BYTES / 2);
+    expect(textOf((await withContent(textResult(text))).result)).toBe(text);
+  });
+
+  test("text is cut at a whole character, in bytes, and says so", async () => {
+    const text = `x${"🌡".repeat(20_000)}`;
+    const cut = textOf((await withContent(textResult(text))).result);
+    const [head, notice] = cut.split("\n");
+    expect(head).toMatch(/^x🌡+$/u);
+    expect(bytes(head ?? "")).toBe(RESULT_TEXT_MAX_BYTES - 3);
+    expect(notice).toBe("[Cut: 51200 of 80001 bytes shown.]");
+  });
+
+  test("the parts share one size", async () => {
+    const part = { type: "text" as const, text: "q".repeat(40_000) };
+    const { result } = await withContent({ content: [part, part, part] });
+    const shown = textOf(result).replaceAll(/[^q]/g, "").length;
+    expect(shown).toBe(RESULT_TEXT_MAX_BYTES);
+  });
+
+  test("what the person and the log read is bounded too", async () => {
+    const long = "z".repeat(100_000);
+    const { result } = await withContent({ ...faultResult("io", long), forUser: long });
+    const bound = RESULT_TEXT_MAX_BYTES + 100;
+    expect(result.forUser?.length).toBeLessThan(bound);
+    expect(result.fault?.message.length).toBeLessThan(bound);
+  });
+
+  test("an image that is too large becomes words", async () => {
+    const image = (length: number) => ({
+      type: "image" as const,
+      mediaType: "image/png",
+      data: "A".repeat(length),
+    });
+    const fits = image(RESULT_IMAGE_MAX_BYTES);
+    const { result } = await withContent({ content: [fits, image(RESULT_IMAGE_MAX_BYTES + 1)] });
+    expect(result.content[0]).toEqual(fits);
+    expect(result.content[1]).toEqual({ type: "text", text: "[image of 65537 bytes left out: over 65536]" });
+  });
+
+  test("cutText: never over the size, always a beginning, never half a character", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.nat(40), (text, max) => {
+        const cut = cutText(text, max);
+        if (bytes(text) <= max) {
+          expect(cut).toBe(text);
+          return;
+        }
+        const head = cut.slice(0, cut.lastIndexOf("\n[Cut: "));
+        expect(bytes(head)).toBeLessThanOrEqual(max);
+        expect(bytes(head)).toBeGreaterThan(max - 4);
+        expect(text.startsWith(head)).toBe(true);
+      }),
+    );
+  });
+});
