@@ -1,3 +1,4 @@
+import type { AuditVariables } from "./audit/settings.ts";
 import type { ChannelVariables } from "./channels/settings.ts";
 import type { AccessVariables } from "./console/access.ts";
 import type { PageFiles } from "./console/page-files.ts";
@@ -17,6 +18,7 @@ export interface Env
     AccessVariables,
     LimitVariables,
     RelayVariables,
+    AuditVariables,
     PageFiles {
   HOME: DurableObjectNamespace;
   CONVERSATION: DurableObjectNamespace;

@@ -14,6 +14,7 @@ import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
+import { AuditOutlet } from "./audit/outlet.ts";
 import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
 import { type KeptConnection, KeptConnections } from "./channels/kept-connections.ts";
 import {
@@ -31,7 +32,7 @@ import type { Env } from "./env.ts";
 import { AgentKeys, type KeyGrant, type NewKey } from "./home/agent-keys.ts";
 import { Agents, type AgentView } from "./home/agents.ts";
 import { Asking } from "./home/asking.ts";
-import { Audit, type AuditQuery, GATEWAY_AGENT } from "./home/audit.ts";
+import { Audit, type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "./home/audit.ts";
 import { BackupList } from "./home/backup-list.ts";
 import { BridgeDesk } from "./home/bridge-desk.ts";
 import { BridgeSocket } from "./home/bridge-socket.ts";
@@ -71,6 +72,7 @@ export class Home extends DurableObject<Env> {
   readonly #asking: Asking;
   readonly #intake: Intake;
   readonly #desk: BridgeDesk;
+  readonly #outlet: AuditOutlet;
   readonly #spending: Spending;
   readonly #pairings: Pairings;
   readonly #connections: KeptConnections;
@@ -89,13 +91,14 @@ export class Home extends DurableObject<Env> {
       keys: new AgentKeys(ctx.storage),
       gatewayKey: new GatewayKey(ctx.storage),
       ledger: new Ledger(ctx.storage),
-      audit: new Audit(ctx.storage),
+      audit: new Audit(ctx.storage, env),
       questions: new Questions(ctx.storage),
       tallies: new Tallies(ctx.storage),
       toBackUp: new BackupList(ctx.storage),
     };
     this.#dispatcher = new Dispatcher(this.#home);
     this.#asking = new Asking(this.#home, this.#dispatcher);
+    this.#outlet = new AuditOutlet(this.#home, this.#dispatcher);
     this.#intake = new Intake(this.#home, this.#dispatcher, this.#asking);
     this.#spending = new Spending(ctx.storage);
     this.#pairings = new Pairings(ctx.storage);
@@ -361,6 +364,11 @@ export class Home extends DurableObject<Env> {
     return this.#home.audit.find(query);
   }
 
+  /** The record in the order in which it came. @param after 0, or that of the page before */
+  async auditPage(after: number, filter: AuditFilter): Promise<AuditPage> {
+    return this.#home.audit.page(after, filter);
+  }
+
   async status(): Promise<HomeStatus> {
     return statusOf(this.#home, this.#dispatcher.served);
   }
@@ -403,6 +411,7 @@ export class Home extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     try {
+      this.#outlet.tend(Date.now());
       await this.#asking.tend();
     } finally {
       await this.#dispatcher.tend();

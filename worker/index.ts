@@ -21,7 +21,7 @@ import { conversationOf, homeOf } from "./objects.ts";
 import { openai } from "./openai/routes.ts";
 import { joining, makeCode, showCode } from "./pairing/routes.ts";
 import { relayChat } from "./relay/route.ts";
-import { showAudit } from "./routes/audit.ts";
+import { exportAudit, showAudit } from "./routes/audit.ts";
 import { exportHome, importHome } from "./routes/backup.ts";
 import { takeBridge } from "./routes/bridge.ts";
 import { updateBridge } from "./routes/bridge-update.ts";
@@ -229,6 +229,7 @@ app.delete("/v1/agents/:agent/key", revokeKey);
 
 app.post("/v1/bridge/update", updateBridge);
 app.get("/v1/audit", showAudit);
+app.get("/v1/audit/export", exportAudit);
 app.get("/metrics", showMetrics);
 app.get("/v1/export", exportHome);
 app.post("/v1/import", importHome);

@@ -12,6 +12,7 @@ import { CONVERSATION_V4, HOME_V4 } from "./fixtures/v4.ts";
 import { HOME_V8 } from "./fixtures/v8.ts";
 import { HOME_V9 } from "./fixtures/v9.ts";
 import { HOME_V10 } from "./fixtures/v10.ts";
+import { HOME_V11 } from "./fixtures/v11.ts";
 import { AgentKeys } from "./home/agent-keys.ts";
 import { Agents } from "./home/agents.ts";
 import { GatewayKey } from "./home/gateway-key.ts";
@@ -29,6 +30,7 @@ const KEPT = [
   { version: 8, conversation: CONVERSATION_V4, home: HOME_V8 },
   { version: 9, conversation: CONVERSATION_V4, home: HOME_V9 },
   { version: 10, conversation: CONVERSATION_V4, home: HOME_V10 },
+  { version: 11, conversation: CONVERSATION_V4, home: HOME_V11 },
 ];
 
 /** An object whose disk holds a fixture, migrated by today's code. */
@@ -158,6 +160,25 @@ test("a home of version 10 knows its bridge and the logins at its broker", async
     ["lost", undefined],
     ["pi", undefined],
   ]);
+});
+
+test("the record of version 10 is in the order of its times afterwards, and as young as the migration", async () => {
+  const began = Date.now();
+  const rows = `
+    DELETE FROM audit;
+    INSERT INTO audit VALUES ('a', '1', '2026-11-03', '2026-11-03', '["é"]'), ('a', '2', '2026-11-01', '2026-11-01', '[1]'),
+      ('b', '1', '2026-11-02', '2026-11-02', '[22]');`;
+  const migrated = await onDisk(HOME_V10 + rows, HOME_MIGRATIONS, ({ sql }) =>
+    sql.exec("SELECT at, upto, agent, id, lines FROM audit").toArray(),
+  );
+  expect(migrated.map(({ upto, lines }) => [upto, lines])).toEqual([
+    [3, "[1]"],
+    [7, "[22]"],
+    [13, '["é"]'],
+  ]);
+  const places = migrated.map(({ at }) => Number(at));
+  expect(places[2]).toBeGreaterThan(began - 2_000);
+  expect(places).toEqual([Number(places[2]) - 2, Number(places[2]) - 1, places[2]]);
 });
 
 describe.each(

@@ -49,6 +49,7 @@ export type HomeStub = Pick<
   | "targets"
   | "agents"
   | "audit"
+  | "auditPage"
   | "outcome"
   | "status"
   | "metrics"

@@ -5,6 +5,7 @@ import { readModelList } from "@edgecall/core/loop/model-list.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { type AuditSettings, readAuditSettings } from "./audit/settings.ts";
 import type { MediaLimits } from "./conversation/media.ts";
 import type { Env } from "./env.ts";
 import { type Prices, readPrices } from "./models/prices.ts";
@@ -36,6 +37,7 @@ export type Settings = {
   tools: GatewayToolSettings;
   /** What devices may take of the gateway's model. */
   relay: RelaySettings;
+  audit: AuditSettings;
   /** Where people and devices reach this gateway; undefined: where the bridge did. */
   publicUrl: string | undefined;
 };
@@ -107,6 +109,7 @@ export function readSettings(env: Env): Settings {
     keepAgentsMs: integer("AGENTS_KEEP_DAYS", env.AGENTS_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
     tools: orThrow(readGatewayTools(env)),
     relay: orThrow(readRelaySettings(env)),
+    audit: orThrow(readAuditSettings(env)),
     publicUrl: readPublicUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),
   };

@@ -10,8 +10,12 @@ export async function approvalHash(
   parameters: Record<string, unknown>,
   cwd = "",
 ): Promise<string> {
-  const text = canonicalJson({ domain: "edgecall approval v1", agent, tool, parameters, cwd });
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return await canonicalHash({ domain: "edgecall approval v1", agent, tool, parameters, cwd });
+}
+
+/** @returns SHA-256, hex, over the canonical JSON of a value, which names what it is the hash of */
+export async function canonicalHash(value: { domain: string; [field: string]: unknown }): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonicalJson(value)));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

@@ -18,8 +18,22 @@ const DOMAIN = "edgecall signature v1";
 const ROTATION_DOMAIN = "edgecall key v1";
 const ED25519 = "Ed25519";
 
+/**
+ * The fourteen texts of points of small order, the one of all zeros among them: whoever had one of these on record would
+ * be spoken for by anybody, since a signature that is made without any key holds for them every few tries.
+ */
+const SMALL_ORDER =
+  /^(A[AQ]A{39}[AI]A|7[Pfv]_{39}[3_]8|xxdqcD1N2E-6PAt2DRBnDyogU_osOczGTsf9d5KsA[3_]o|JuiVj8KyJ7BFw_SJ8u-Y8NXfrAXTxjM5sTgCiG1T_[AI]U)$/;
+const KEY_FORM = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 /** 32 bytes as base64url; the last character has bits to spare, which are 0: each key has one text. */
-export const PublicKey = z.string().check(z.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/));
+export const PublicKey = z
+  .string()
+  .check(
+    z.refine(
+      (text) => KEY_FORM.test(text) && !SMALL_ORDER.test(text),
+      "expected an Ed25519 public key, 32 bytes as base64url",
+    ),
+  );
 /** 64 bytes as base64url, the same way. */
 export const Signature = z.string().check(z.regex(/^[A-Za-z0-9_-]{85}[AQgw]$/));
 

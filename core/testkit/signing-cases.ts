@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { TOPIC_KINDS } from "../protocol/names.ts";
+import { check } from "../protocol/parse.ts";
 import {
   importPrivateKey,
   importPublicKey,
@@ -10,6 +11,7 @@ import {
   type Key,
   newKeyPair,
   type Place,
+  PublicKey,
   rotationBytes,
   sign,
   splitSigned,
@@ -54,6 +56,28 @@ export function signingCases(): void {
     const key = await importPublicKey(PAIR.publicKey);
     if (!key) throw new Error("the key of RFC 8032 is none?");
     verifier = key;
+  });
+
+  /** Of order 8, 8, 4, 1 and 2, and the last two again by their other names; each with both signs. */
+  const small = [
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "00".repeat(32),
+    `01${"00".repeat(31)}`,
+    `ec${"ff".repeat(30)}7f`,
+    `ed${"ff".repeat(30)}7f`,
+    `ee${"ff".repeat(30)}7f`,
+  ].flatMap((hex) => {
+    const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+    return [0, 0x80].map((sign) => toBase64Url(bytes.map((byte, n) => (n === 31 ? byte | sign : byte))));
+  });
+  test.each(small)("a point of small order is nobody's key: %s", async (text) => {
+    expect(await importPublicKey(text)).toBeUndefined();
+  });
+  test("and its neighbours are keys like any other, as far as they are points", async () => {
+    expect(await importPublicKey(PAIR.publicKey)).toBeDefined();
+    expect(check(PublicKey, `AQAA${"A".repeat(38)}E`).ok).toBe(true);
+    expect(check(PublicKey, `B${"A".repeat(42)}`).ok).toBe(true);
   });
 
   test("the same texts have the same signatures as in any other runtime", async () => {

@@ -15,7 +15,7 @@ import { countRows, type Rows } from "./rows.ts";
 import { type Answer, Gun } from "./send.ts";
 import { bearer, describeShot } from "./shot.ts";
 import { complaint } from "./verdict.ts";
-import { SIGNED, TOKENS, webhookPath, worldVars } from "./world.ts";
+import { DEVICE, DEVICE_KEY, SIGNED, TOKENS, webhookPath, worldVars } from "./world.ts";
 
 export type Plan = {
   requests: number;
@@ -114,6 +114,7 @@ async function furnish(url: string, platform: PlatformServer): Promise<void> {
   };
   for (const token of [TOKENS.owner, TOKENS.otherHome])
     await fetch(`${url}/v1/status`, { headers: bearer(token) });
+  await post(`/v1/agents/${DEVICE}/key`, bearer(TOKENS.owner), JSON.stringify({ public_key: DEVICE_KEY }));
   await post(
     "/v1/conversations/kept/messages",
     bearer(TOKENS.owner),

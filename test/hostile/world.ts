@@ -15,6 +15,22 @@ const standardKey = Buffer.alloc(24, "k");
 const discord = generateKeyPairSync("ed25519");
 const publicKey = discord.publicKey.export({ type: "spki", format: "der" }).subarray(-32).toString("hex");
 
+/** A device of home a that has a key, and may ask the relay. */
+export const DEVICE = "paired";
+const deviceKeys = generateKeyPairSync("ed25519");
+export const DEVICE_KEY = deviceKeys.publicKey
+  .export({ type: "spki", format: "der" })
+  .subarray(-32)
+  .toString("base64url");
+const strangerKeys = generateKeyPairSync("ed25519");
+
+/** A relay token, signed by that device or by somebody else. */
+export function relayToken(claims: unknown, by: "device" | "stranger"): string {
+  const body = Buffer.from(JSON.stringify(claims) ?? "").toString("base64url");
+  const { privateKey } = by === "device" ? deviceKeys : strangerKeys;
+  return `${body}.${sign(null, Buffer.from(`edgecall relay token v1\n${body}`), privateKey).toString("base64url")}`;
+}
+
 /** The one who may speak over Telegram; all the others are strangers. */
 export const KNOWN_SENDER = 7;
 
@@ -52,6 +68,7 @@ export function worldVars(platform: string, model: string): Record<string, strin
     ...testVars,
     CHANNELS: JSON.stringify(channels),
     LLM_BASE_URL: model,
+    PUBLIC_URL: "https://gateway.example",
     CORS_ORIGINS: "https://chat.example.org",
   };
 }

@@ -114,7 +114,7 @@ export async function download(
 }
 
 /** Undefined: there is more. */
-async function readUpTo(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
+export async function readUpTo(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of response.body ?? []) {

@@ -12,10 +12,10 @@ import type { Plan } from "../home.ts";
 import { readSettings } from "../settings.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
+import { NOBODY } from "./audit-lines.ts";
 import type { BridgeSocket } from "./bridge-socket.ts";
 import { CommandWriter, type Notice } from "./command-writer.ts";
 import type { HomeContext } from "./context.ts";
-import { NOBODY } from "./foreign-audit.ts";
 import { Handover } from "./handover.ts";
 import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import { silenceOutcome } from "./outcome.ts";
@@ -54,7 +54,7 @@ export class Dispatcher {
   /** When the alarm stands, as far as this instance knows: spares a row for each call. */
   #armed: number | undefined;
   /** What else wants the alarm. */
-  #alsoDue: () => number | undefined = () => undefined;
+  readonly #alsoDue: Array<() => number | undefined> = [];
 
   constructor(home: HomeContext) {
     this.#home = home;
@@ -75,7 +75,7 @@ export class Dispatcher {
 
   /** Another part that needs to be woken at a time of its own (epoch ms). */
   alsoDue(due: () => number | undefined): void {
-    this.#alsoDue = due;
+    this.#alsoDue.push(due);
   }
 
   /** An agent without a key on record is there for this home only when the settings name it. */
@@ -356,7 +356,7 @@ export class Dispatcher {
       this.#ledger.nextDue(),
       this.#handover.nextDue(),
       this.#bridge.dropStrangers(now),
-      this.#alsoDue(),
+      ...this.#alsoDue.map((due) => due()),
     ];
     const next = Math.min(...due.filter((time) => time !== undefined));
     // What an object that was rebuilt has to try again is due at once.

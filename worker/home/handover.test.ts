@@ -27,7 +27,7 @@ const partsOf = (ctx: DurableObjectState) => ({
   keys: new AgentKeys(ctx.storage),
   gatewayKey: new GatewayKey(ctx.storage),
   ledger: new Ledger(ctx.storage),
-  audit: new Audit(ctx.storage),
+  audit: new Audit(ctx.storage, {}),
   questions: new Questions(ctx.storage),
   tallies: new Tallies(ctx.storage),
   toBackUp: new BackupList(ctx.storage),

@@ -3,8 +3,8 @@ import type { Env } from "../env.ts";
 import type { Plan } from "../home.ts";
 import { logError, logInfo } from "../log.ts";
 import { conversationOf } from "../objects.ts";
+import { foreignLine, NOBODY } from "./audit-lines.ts";
 import type { HomeContext } from "./context.ts";
-import { foreignLine, NOBODY } from "./foreign-audit.ts";
 import { JOB, KEEP_SETTLED_MS, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import type { Tallies } from "./tallies.ts";
 import { Tries } from "./tries.ts";
@@ -67,10 +67,13 @@ export class Handover {
     logInfo("call.settled", { call: call.id, agent: call.agent, status, errorType, ms });
   }
 
-  /** Agents of ours keep a record themselves, and send it. What comes late takes the place of what was known. */
+  /** Agents of ours keep a record of what they were sent, and bring it. What comes late takes the place of what was known. */
   #note(call: LedgerCall, outcome: SettledOutcome): void {
     const { agents, audit, questions } = this.#record;
-    if (call.agent === NOBODY || agents.features(call.agent).length > 0) return;
+    if (call.agent === NOBODY) return;
+    // A job is the agent's own work, which is never sent.
+    const isTheirs = call.sends > 0 || call.command === JOB;
+    if (isTheirs && agents.features(call.agent).length > 0) return;
     audit.add(call.agent, call.id, [foreignLine(call, outcome, questions.decidedOf(call.id))]);
   }
 

@@ -1,10 +1,12 @@
 /** Calls come in: of a conversation's model, and from the API. Refused in words, queued, held for a person, or sent. */
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { Limits } from "../conversation/transcript-rows.ts";
 import { type EdgeCallArgs, type Order, orderOf } from "../edge-call.ts";
 import { readSettings, type Settings } from "../settings.ts";
 import type { Asking } from "./asking.ts";
+import { type Asked, homeLine, NOBODY } from "./audit-lines.ts";
 import type { HomeContext } from "./context.ts";
 import type { Dispatcher, NewOrder, Unreached } from "./dispatcher.ts";
 import type { SettledOutcome } from "./ledger.ts";
@@ -46,10 +48,20 @@ export class Intake {
     const reply = await this.#submit(request);
     // What was sent is counted when it is settled.
     if (!reply.accepted && !this.#home.ledger.get(request.id)) {
-      const { agent_id, action } = request.args;
+      const { agent_id, action, params, query } = request.args;
       this.#home.tallies.called(agent_id, action ?? "prompt", 0, reply.outcome);
+      const payload = action === undefined ? { prompt: query } : { tool: action, parameters: params ?? {} };
+      const command = action === undefined ? "prompt" : "tool";
+      // A model may have invented it; its words are in the error.
+      const agent = AGENT_ID.test(agent_id) ? agent_id : NOBODY;
+      this.#note({ id: request.id, agent, command, payload, caller: request.caller }, reply.outcome);
     }
     return reply;
+  }
+
+  /** What no device hears of, Home puts on record. */
+  #note(asked: Asked, outcome: SettledOutcome): void {
+    this.#home.audit.add(asked.agent, asked.id, [homeLine(asked, outcome, Date.now())]);
   }
 
   async #submit(request: SubmitRequest): Promise<SubmitReply> {
@@ -107,12 +119,16 @@ export class Intake {
     if (known?.outcome) return { accepted: false, outcome: known.outcome };
     if (known) return { accepted: true, deadline: known.endsAt };
     const found = this.#dispatcher.reach(request.agent, request.order.payload.tool);
-    if (!found.ok) return refusal(found.errorType, found.text);
+    if (!found.ok) {
+      const refused = refusal(found.errorType, found.text);
+      this.#note({ ...request, ...request.order }, refused.outcome);
+      return refused;
+    }
     return { accepted: true, deadline: await this.#dispatcher.dispatch({ ...request, conversation: null }) };
   }
 }
 
-function refusal(errorType: ErrorType, text: string): SubmitReply {
+function refusal(errorType: ErrorType, text: string): SubmitReply & { accepted: false } {
   return { accepted: false, outcome: { status: "error", errorType, text, elapsedMs: 0 } };
 }
 

@@ -8,11 +8,12 @@ import type { HomeContext } from "./context.ts";
 const STATES = ["asking", "waiting", "sent", "taken"];
 
 export function homePage(
-  { ctx, bridge, agents, ledger, questions, tallies }: HomeContext,
+  { ctx, bridge, agents, ledger, questions, tallies, audit }: HomeContext,
   served: Served,
 ): string {
   const home = ctx.id.name ?? "";
   const heard = bridge.heardAt(Date.now());
+  const outlet = audit.outletState();
   const open = ledger.open().map(({ state }) => state);
   const gauge = (name: string, help: string, samples: Sample[]): MetricFamily => ({
     name: `edgecall_gateway_${name}`,
@@ -60,6 +61,17 @@ export function homePage(
     gauge("questions_open", "Questions and approvals that wait for a person.", [
       { value: questions.open().length },
     ]),
+    gauge(
+      "audit_waiting_bytes",
+      "The part of the record that its outside store does not have yet.",
+      outlet ? [{ value: outlet.waiting }] : [],
+    ),
+    {
+      name: "edgecall_gateway_audit_lost_lines_total",
+      help: "Lines of the record that were forgotten before the outside store took them.",
+      type: "counter",
+      samples: outlet ? [{ labels: { home }, value: outlet.lost }] : [],
+    },
     gauge("database_bytes", "Size of the home's rows.", [{ value: ctx.storage.sql.databaseSize }]),
   ]);
 }

@@ -260,4 +260,36 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
     // agent's password. `broker`, of '@bridge' alone: where devices reach the broker whose files it keeps.
     sql: "ALTER TABLE agent_key ADD COLUMN login TEXT; ALTER TABLE agent_key ADD COLUMN broker TEXT",
   },
+  {
+    version: 11,
+    sql:
+      // The record anew, in the order in which it came. Only the keys are sorted: all lines at once may be too much.
+      "CREATE TABLE audit_2 ( " +
+      "  at       INTEGER PRIMARY KEY, " + // epoch ms when it came, made unique
+      "  upto     INTEGER NOT NULL, " + // bytes of all lines that ever came, with these
+      "  agent    TEXT NOT NULL, " +
+      "  id       TEXT NOT NULL, " + // the agent's name of the batch; one with more lines takes its place
+      "  first_at TEXT NOT NULL, " + // ISO 8601, of its first line
+      "  last_at  TEXT NOT NULL, " +
+      "  lines    TEXT NOT NULL, " + // JSON list
+      "  UNIQUE (agent, id) " +
+      ") STRICT; " +
+      "INSERT INTO audit_2 SELECT strftime('%s', 'now') * 1000 + n, upto, agent, id, first_at, last_at, " +
+      "(SELECT lines FROM audit AS old WHERE old.agent = sorted.agent AND old.id = sorted.id) " +
+      "FROM (SELECT agent, id, first_at, last_at, " +
+      "  ROW_NUMBER() OVER (ORDER BY last_at, agent, id) - COUNT(*) OVER () AS n, " +
+      "  SUM(length(CAST(lines AS BLOB))) OVER (ORDER BY last_at, agent, id) AS upto FROM audit) AS sorted; " +
+      "DROP TABLE audit; " +
+      "ALTER TABLE audit_2 RENAME TO audit; " +
+      // How far an outside store has it (audit/outlet-row.ts); one row, once there was something to tell.
+      "CREATE TABLE audit_outlet ( " +
+      "  one      INTEGER PRIMARY KEY CHECK (one = 1), " +
+      "  store    TEXT NOT NULL, " + // its address
+      "  sent_to  INTEGER NOT NULL, " + // audit.at of the last row that it has
+      "  tries    INTEGER NOT NULL, " + // since the last that worked
+      "  retry_at INTEGER NOT NULL, " + // epoch ms: not before then
+      "  problem  TEXT, " + // what came of the last try, in words; null = it worked
+      "  lost     INTEGER NOT NULL " + // lines that were forgotten before the store had them
+      ") STRICT;",
+  },
 ];

@@ -1,6 +1,7 @@
 /** `GET /v1/status`: how a home stands right now. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
+import type { OutletState } from "./audit.ts";
 import type { BridgeUpdate } from "./bridge-socket.ts";
 import type { HomeContext } from "./context.ts";
 
@@ -18,6 +19,8 @@ export type HomeStatus = {
     problem?: string;
   };
   agents: { known: number; online: number };
+  /** The record's outside store; absent where there is none. */
+  audit?: OutletState;
   calls: Array<{
     id: string;
     agent: string;
@@ -30,7 +33,7 @@ export type HomeStatus = {
 
 /** @param served whether a foreign agent is */
 export function statusOf(
-  { ctx, bridge, agents, ledger }: HomeContext,
+  { ctx, bridge, agents, ledger, audit }: HomeContext,
   served: Parameters<HomeContext["agents"]["roster"]>[1],
 ): HomeStatus {
   const heard = bridge.heardAt(Date.now());
@@ -41,8 +44,10 @@ export function statusOf(
     )
     .toArray()[0];
   const problem = versionProblem("bridge", row?.version);
+  const outlet = audit.outletState();
   return {
     version: VERSION,
+    ...(outlet && { audit: outlet }),
     bridge: {
       online: heard !== null,
       id: row?.id ?? null,

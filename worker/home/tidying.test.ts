@@ -25,7 +25,7 @@ const homeOf = (ctx: DurableObjectState): HomeContext => ({
   keys: new AgentKeys(ctx.storage),
   gatewayKey: new GatewayKey(ctx.storage),
   ledger: new Ledger(ctx.storage),
-  audit: new Audit(ctx.storage),
+  audit: new Audit(ctx.storage, {}),
   questions: new Questions(ctx.storage),
   tallies: new Tallies(ctx.storage),
   toBackUp: new BackupList(ctx.storage),

@@ -8,13 +8,14 @@ import type { HomeContext } from "./context.ts";
 const EVERY_MS = 3_600_000;
 
 /** @returns whether it was time for it */
-export function tidy({ ctx, env, ledger, questions, agents }: HomeContext, now: number): boolean {
+export function tidy({ ctx, env, ledger, questions, agents, audit }: HomeContext, now: number): boolean {
   const due = ctx.storage.sql
     .exec("UPDATE tidied SET at = ? WHERE at <= ? RETURNING at", now, now - EVERY_MS)
     .toArray();
   if (due.length === 0) return false;
   ledger.prune(now);
   questions.prune(now);
+  audit.prune(now);
   forgetExpiredCodes(ctx.storage.sql, now);
   const settings = settingsOrError(env);
   // Who is to be forgotten is not known while the settings are wrong.

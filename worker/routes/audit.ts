@@ -1,7 +1,11 @@
-/** `GET /v1/audit`: the record of calls, as the devices wrote it. */
+/** `GET /v1/audit` and `GET /v1/audit/export`: the record of calls, as the devices wrote it. */
 import type { Context } from "hono";
+import { recordId } from "../audit/outlet.ts";
+import type { Env } from "../env.ts";
+import type { AuditFilter, AuditPage } from "../home/audit.ts";
 import { type App, HttpError, requireScope } from "../http.ts";
 import { homeOf } from "../objects.ts";
+import { jsonLines, line } from "./json-lines.ts";
 
 const LIMIT = 100;
 const LIMIT_MAX = 1_000;
@@ -10,16 +14,52 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z?)?$/;
 /** Query: `agent`, `tool`, `result` (success, error), `since`, `until` (ISO 8601, UTC), `limit` (100, at most 1000). */
 export async function showAudit(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
-  const { agent, tool, result, since, until, limit } = c.req.query();
+  const filter = readFilter(c);
+  const limit = whole(c, "limit", LIMIT, 1, LIMIT_MAX);
+  return c.json({ entries: await homeOf(c.env, token.home).audit({ ...filter, limit }) });
+}
+
+/**
+ * Everything, or what the same query says, in the order in which it came. Query: `after`, the last line's of the export
+ * before, for what came since.
+ */
+export async function exportAudit(c: Context<App>): Promise<Response> {
+  const { home } = requireScope(c, "admin");
+  const filter = readFilter(c);
+  const after = whole(c, "after", 0, 0, Number.MAX_SAFE_INTEGER);
+  return jsonLines(exported(c.env, home, after, filter), `edgecall-audit-${home}`);
+}
+
+async function* exported(env: Env, home: string, after: number, filter: AuditFilter): AsyncGenerator<string> {
+  let page: AuditPage = { batches: [], after, more: true };
+  let count = 0;
+  while (page.more) {
+    page = await homeOf(env, home).auditPage(page.after, filter);
+    let lines = "";
+    for (const batch of page.batches)
+      for (const entry of batch.lines) {
+        count += 1;
+        lines += line({ id: await recordId(home, entry), seq: batch.at, ...entry });
+      }
+    yield lines;
+  }
+  yield line({ end: true, lines: count, after: page.after });
+}
+
+function readFilter(c: Context<App>): AuditFilter {
+  const { agent, tool, result, since, until } = c.req.query();
   if (result !== undefined && result !== "success" && result !== "error")
     throw new HttpError(400, "invalid_query", "result: expected success or error");
   for (const [name, value] of Object.entries({ since, until })) {
     if (value !== undefined && !INSTANT.test(value))
       throw new HttpError(400, "invalid_query", `${name}: expected a time like 2026-11-22T10:00:00Z`);
   }
-  const lines = limit === undefined ? LIMIT : Number(limit);
-  if (!Number.isInteger(lines) || lines < 1 || lines > LIMIT_MAX)
-    throw new HttpError(400, "invalid_query", `limit: expected a whole number from 1 to ${LIMIT_MAX}`);
-  const entries = await homeOf(c.env, token.home).audit({ agent, tool, result, since, until, limit: lines });
-  return c.json({ entries });
+  return { agent, tool, result, since, until };
+}
+
+function whole(c: Context<App>, name: string, fallback: number, min: number, max: number): number {
+  const text = c.req.query(name);
+  const value = text === undefined ? fallback : Number(text);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new HttpError(400, "invalid_query", `${name}: expected a whole number from ${min} to ${max}`);
 }

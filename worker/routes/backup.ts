@@ -14,6 +14,7 @@ import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../backup.
 import type { Env } from "../env.ts";
 import { type App, HttpError, requireScope } from "../http.ts";
 import { conversationOf, homeOf } from "../objects.ts";
+import { jsonLines, line } from "./json-lines.ts";
 
 const Header = z.object({
   edgecall: z.literal("export"),
@@ -48,27 +49,10 @@ function objectOf(env: Env, home: string, name: string): Kept {
 
 export async function exportHome(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
-  const lines = exported(c.env, home);
-  const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await lines.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-  });
-  const file = `edgecall-${home}-${new Date().toISOString().slice(0, 10)}.jsonl`;
-  return new Response(body, {
-    headers: {
-      "content-type": "application/x-ndjson",
-      "content-disposition": `attachment; filename="${file}"`,
-      "cache-control": "no-store",
-    },
-  });
+  return jsonLines(exported(c.env, home), `edgecall-${home}`);
 }
 
 async function* exported(env: Env, home: string): AsyncGenerator<string> {
-  const line = (value: unknown) => `${JSON.stringify(value)}\n`;
   yield line({ edgecall: "export", version: VERSION, home, at: new Date().toISOString() });
   const names = ["", ...(await homeOf(env, home).toBackUp())];
   let rows = 0;

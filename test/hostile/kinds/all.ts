@@ -8,6 +8,7 @@ import { media } from "./media.ts";
 import { cursors, messages } from "./messages.ts";
 import { openai } from "./openai.ts";
 import { raw } from "./raw.ts";
+import { relay } from "./relay.ts";
 import { routes } from "./routes.ts";
 import { sockets } from "./sockets.ts";
 import { scopes, tokens } from "./tokens.ts";
@@ -23,6 +24,7 @@ const CORPUS = {
   webhooks: { weight: 120, arbitrary: webhooks },
   media: { weight: 60, arbitrary: media },
   console: { weight: 50, arbitrary: consoleForms },
+  relay: { weight: 40, arbitrary: relay },
   routes: { weight: 70, arbitrary: routes },
   bodies: { weight: 4, arbitrary: largeBodies },
   encodings: { weight: 6, arbitrary: encodings },

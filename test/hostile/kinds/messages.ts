@@ -53,13 +53,19 @@ const command = fc.oneof(
 
 const cursor = fc.oneof(headerText, fc.constantFrom("-1", "1.5", "9007199254740993", "0x10", "1e3", "\xb2"));
 const query = fc
-  .array(
-    fc.tuple(fc.constantFrom("agent", "tool", "result", "since", "until", "limit", ...POLLUTING), oddText),
-    { minLength: 1, maxLength: 4 },
+  .tuple(
+    fc.constantFrom("/v1/audit", "/v1/audit/export"),
+    fc.array(
+      fc.tuple(
+        fc.constantFrom("agent", "tool", "result", "since", "until", "limit", "after", ...POLLUTING),
+        oddText,
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
   )
   .map(
-    (pairs) =>
-      `/v1/audit?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join("&")}`,
+    ([path, pairs]) =>
+      `${path}?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join("&")}`,
   );
 
 export const messages: fc.Arbitrary<Shot> = fc.oneof(

@@ -13,6 +13,8 @@ const ROUTES: Array<[method: string, path: string]> = [
   ["POST", "/v1/agents/pi/commands"],
   ["GET", "/v1/questions"],
   ["GET", "/v1/audit"],
+  ["GET", "/v1/audit/export"],
+  ["POST", "/v1/relay/a/chat/completions"],
   ["GET", "/v1/pairings"],
   ["GET", "/v1/status"],
   ["POST", "/ask"],
@@ -66,6 +68,7 @@ export const scopes: fc.Arbitrary<Shot> = fc.oneof(
     .constantFrom<[string, string]>(
       ["POST", "/v1/agents/pi/commands"],
       ["GET", "/v1/audit"],
+      ["GET", "/v1/audit/export"],
       ["GET", "/v1/pairings"],
       ["POST", "/v1/pairings/ABCDEF"],
       ["DELETE", "/v1/senders/telegram/c/7"],

@@ -1,10 +1,11 @@
-/** The record of an agent that keeps none itself: Home writes what it knows of the call. */
+/** Lines that Home writes itself: of an agent that keeps no record, and of calls that never got to their agent. */
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import type { LedgerCall, SettledOutcome } from "./ledger.ts";
 import type { Question } from "./questions.ts";
 
-/** The agent of a call that was cancelled before it got here. */
+/** The agent of a call that was cancelled before it got here, or that named none. */
 export const NOBODY = "-";
 
 /** Of a failure, as the devices have it. */
@@ -16,23 +17,40 @@ export function foreignLine(
   outcome: SettledOutcome,
   approved: Question | undefined,
 ): AuditLine {
-  const isTool = call.command === "tool";
+  return { ...homeLine(call, outcome, call.createdAt), ...(approved && { approval: approvalOf(approved) }) };
+}
+
+/** What somebody asked of an agent, whether or not it became a call of the ledger. */
+export type Asked = {
+  id: string;
+  agent: string;
+  command: string;
+  payload: Record<string, unknown>;
+  caller: Caller;
+};
+
+/** @param at when it was asked, epoch ms */
+export function homeLine(
+  { id, agent, command, payload, caller }: Asked,
+  outcome: SettledOutcome,
+  at: number,
+): AuditLine {
+  const isTool = command === "tool";
   const { status, errorType, text, elapsedMs } = outcome;
   return auditLine(
     {
-      timestamp: new Date(call.createdAt).toISOString(),
-      agent_id: call.agent,
-      tool: String(isTool ? call.payload.tool : call.command).slice(0, 128),
-      parameters: isTool ? call.payload.parameters : call.payload,
+      timestamp: new Date(at).toISOString(),
+      agent_id: agent,
+      tool: String(isTool ? payload.tool : command).slice(0, 128),
+      parameters: isTool ? payload.parameters : payload,
       result: status,
       ...(errorType && { error_type: errorType }),
       ...(status === "error" && { error: text.slice(0, ERROR_CHARS) }),
       exit_code: null,
       elapsed_ms: elapsedMs,
-      call_id: call.id,
-      request_id: call.id,
-      caller: call.caller,
-      ...(approved && { approval: approvalOf(approved) }),
+      call_id: id,
+      request_id: id,
+      caller,
     },
     [],
   );

@@ -1,0 +1,54 @@
+/** Variables of the record: how long it is kept here, and where else it goes. */
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+
+export type AuditVariables = {
+  AUDIT_KEEP_DAYS?: string;
+  AUDIT_KEEP_MB?: string;
+  AUDIT_URL?: string;
+  AUDIT_TOKEN?: string;
+  AUDIT_SEND_EVERY_S?: string;
+};
+
+export type AuditSettings = {
+  keepMs: number;
+  keepBytes: number;
+  /** Undefined: the record is kept here alone. */
+  store: StoreSettings | undefined;
+};
+
+export type StoreSettings = {
+  /** http(s), without a slash at its end. */
+  url: string;
+  token: string | undefined;
+  /** Lines wait so long for more of them: each time costs a few rows and requests. */
+  everyMs: number;
+};
+
+export function readAuditSettings(env: AuditVariables): Parsed<AuditSettings> {
+  const wrong: string[] = [];
+  const whole = (name: keyof AuditVariables, fallback: number, max: number) => {
+    const text = env[name]?.trim();
+    const value = text ? Number(text) : fallback;
+    if (!Number.isInteger(value) || value < 1 || value > max)
+      wrong.push(`${name}: expected a whole number from 1 to ${max}, got '${text}'`);
+    return value;
+  };
+  const keepMs = whole("AUDIT_KEEP_DAYS", 90, 3_650) * 86_400_000;
+  const keepBytes = whole("AUDIT_KEEP_MB", 50, 4_096) * 1024 * 1024;
+  const everyMs = whole("AUDIT_SEND_EVERY_S", 60, 86_400) * 1_000;
+  const url = env.AUDIT_URL?.trim().replace(/^libsql:/, "https:");
+  // What it says is not quoted: Turso's addresses may hold the token.
+  if (url && !isPlainAddress(url))
+    wrong.push("AUDIT_URL: expected a libsql://, https:// or http:// address with nothing behind its path");
+  if (wrong[0] !== undefined) return { ok: false, error: wrong[0] };
+  const store = url
+    ? { url: url.replace(/\/+$/, ""), token: env.AUDIT_TOKEN?.trim() || undefined, everyMs }
+    : undefined;
+  return { ok: true, value: { keepMs, keepBytes, store } };
+}
+
+function isPlainAddress(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, username, password, search, hash } = new URL(url);
+  return /^https?:$/.test(protocol) && username + password + search + hash === "";
+}
