@@ -411,8 +411,8 @@ export class Home extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     try {
-      this.#outlet.tend(Date.now());
       await this.#asking.tend();
+      this.#outlet.tend(Date.now());
     } finally {
       await this.#dispatcher.tend();
     }

@@ -155,7 +155,7 @@ describe.skipIf(!hasPromtool)("with Prometheus (apt-get install prometheus)", ()
       spawnSync("promtool", ["check", ...args], { cwd: WATCHING, encoding: "utf8" });
     expect(says("rules", "edgecall-alerts.yml")).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining("6 rules"),
+      stdout: expect.stringContaining("7 rules"),
     });
     expect(says("config", "--syntax-only", "prometheus.yml").status).toBe(0);
   });

@@ -66,6 +66,11 @@ export function homePage(
       "The part of the record that its outside store does not have yet.",
       outlet ? [{ value: outlet.waiting }] : [],
     ),
+    gauge(
+      "audit_waiting_seconds",
+      "How long the oldest line has waited for the record's outside store.",
+      outlet ? [{ value: outlet.since === null ? 0 : (Date.now() - outlet.since) / 1_000 }] : [],
+    ),
     {
       name: "edgecall_gateway_audit_lost_lines_total",
       help: "Lines of the record that were forgotten before the outside store took them.",
