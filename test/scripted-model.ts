@@ -8,6 +8,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 
 export type Step =
   /**
@@ -15,9 +16,11 @@ export type Step =
    * `$pictures` the media type and length of each picture that it was shown.
    */
   | { text: string }
-  /** Stops in the middle of its text until the test calls `release` with this name. */
-  | { text: string; pause: string }
-  | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string }
+  /** Stops in the middle of its text until the test calls `release` with this name; then goes on, or breaks off. */
+  | { text: string; pause: string; breakOff?: true }
+  /** A slow one: so many pieces, one each so many ms. */
+  | { text: string; pieces: number; everyMs: number }
+  | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string; pause?: string }
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | { hang: "before" | "middle" }
   | { breakOff: true }
@@ -165,7 +168,7 @@ async function play(
     response.end(step.raw);
     return;
   }
-  if ("hang" in step || "breakOff" in step) {
+  if ("hang" in step || ("breakOff" in step && !("pause" in step))) {
     response.write(event({ choices: [{ index: 0, delta: { role: "assistant", content: "I begin " } }] }));
     if ("breakOff" in step) setImmediate(() => response.destroy());
     return;
@@ -176,13 +179,19 @@ async function play(
     .replaceAll("$pictures", picturesOf(asked.messages));
   const calls = "calls" in step ? step.calls : [];
   let out = "";
-  // In two pieces, so that streaming is seen.
-  for (const piece of [text.slice(0, text.length / 2), text.slice(text.length / 2)]) {
+  // In two pieces at least, so that streaming is seen.
+  const pieces = "pieces" in step ? step.pieces : 2;
+  for (let at = 0; at < pieces; at += 1) {
+    const piece = text.slice((text.length * at) / pieces, (text.length * (at + 1)) / pieces);
     if (piece) out += event({ choices: [{ index: 0, delta: { content: piece } }] });
-    if (!("pause" in step)) continue;
+    const pause = "pause" in step ? step.pause : undefined;
+    const everyMs = "everyMs" in step ? step.everyMs : undefined;
+    if (pause === undefined && everyMs === undefined) continue;
     response.write(out);
     out = "";
-    await hold(step.pause).promise;
+    if (pause !== undefined) await hold(pause).promise;
+    else await setTimeout(everyMs);
+    if ("breakOff" in step) return void response.destroy();
   }
   for (const [index, call] of calls.entries()) {
     const args = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);

@@ -91,8 +91,14 @@ export class Conversation extends DurableObject<Env> {
       fetch: (baseUrl) => modelFetch(env.AI, baseUrl),
       lease: () => this.#alarm.lease(),
       fail: (turn, answer, code) => this.#finish(turn, "failed", answer, code),
-      delta: (turn, text, at) => this.#waiters.tell(turn.id, { event: "delta", data: { text, at } }),
-      reset: (turn) => this.#waiters.tell(turn.id, { event: "reset", data: {} }),
+      delta: (turn, text, at) => {
+        this.#waiters.tell(turn.id, { event: "delta", data: { text, at } });
+        this.#chat.delta(turn, text, at);
+      },
+      reset: (turn) => {
+        this.#waiters.tell(turn.id, { event: "reset", data: {} });
+        this.#chat.delta(turn, "", 0);
+      },
       replied: (turn, seq) => {
         this.#tell.since(turn, seq - 1);
         this.#chat.progress(turn);

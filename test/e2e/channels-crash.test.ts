@@ -1,49 +1,113 @@
 /** An answer reaches the chat whatever dies on the way, and no part of it twice without need. */
 import { afterAll, expect, test } from "vitest";
-import { OWNER, onTelegram } from "../platforms/people.ts";
-import { script } from "../scripted-model.ts";
+import { everybody, OWNER, type Person, type Said } from "../platforms/people.ts";
+import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
 
 const vars: Record<string, string> = {};
-const stack = useStack({ vars });
-const person = await onTelegram((path, init) => fetch(`${stack.gateway.url}${path}`, init));
-vars.CHANNELS = JSON.stringify([person.settings]);
-afterAll(() => person.server.close());
+const stack = useStack({ vars }, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "eye", env });
+  await stack.gateway.online("eye");
+});
+const PEOPLE = await everybody((path, init) => fetch(`${stack.gateway.url}${path}`, init));
+vars.CHANNELS = JSON.stringify(Object.values(PEOPLE).map(({ settings }) => settings));
+afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.close())));
 
-const shown = (text: string) => person.fake.chat(Number(OWNER)).filter((one) => one.text.includes(text));
+const { telegram, slack, discord, generic } = PEOPLE;
+
+/** What a test does with each of them: up to the kill, and after it. */
+type Before = (person: Person) => Promise<{ after: () => Promise<void> }>;
+
+/** One kill for all of them, since a start takes its time. */
+async function killed(people: readonly Person[], before: Before): Promise<void> {
+  const begun = await Promise.all(people.map(before));
+  await stack.worker.kill();
+  await stack.startWorker();
+  await Promise.all(begun.map(({ after }) => after()));
+}
+
+const holding = (said: Said, words: string) => said.shown().filter(({ text }) => text.includes(words));
+const arrived = (said: Said, words: string) =>
+  until(() => holding(said, words).length > 0, { within: 30_000, what: words });
 
 test("the gateway is killed between its acknowledgement and the answer", async () => {
-  const said = await person.say(script({ hang: "before" }, { text: "after the crash" }), OWNER, {
-    delivery: "1",
+  await killed(Object.values(PEOPLE), async (person) => {
+    const { channel } = person;
+    const answer = `after the crash, on ${channel}`;
+    const delivery = "424242";
+    const said = await person.say(script({ hang: "before" }, { text: answer }), OWNER, { delivery });
+    expect(said.status).toBeLessThan(300);
+    const isAsked = () =>
+      stack.model.requests.some(({ messages }) => JSON.stringify(messages).includes(answer));
+    await until(isAsked, { what: `the model is asked for ${channel}` });
+    const after = async () => {
+      await arrived(said, answer);
+      const again = await person.say(script({ text: `second run on ${channel}` }), OWNER, { delivery });
+      expect(again.status).toBeLessThan(300);
+      const help = await person.say("/help", OWNER);
+      await arrived(help, "in your own words");
+      expect(holding(said, answer)).toHaveLength(1);
+      expect(holding(said, "second run")).toHaveLength(0);
+    };
+    return { after };
   });
-  expect(said.status).toBe(200);
-  await until(() => stack.model.requests.length > 0, { what: "the model is asked" });
-  await stack.worker.kill();
-  await stack.startWorker();
-  await until(() => shown("after the crash").length > 0, { within: 30_000, what: "the answer" });
-  const again = await person.say(script({ text: "a second run" }), OWNER, { delivery: "1" });
-  expect(again.status).toBe(200);
-  await person.say("/help", OWNER);
-  await until(() => shown("in your own words").length > 0, { what: "the help that was asked for later" });
-  expect(shown("after the crash")).toHaveLength(1);
-  expect(shown("a second run")).toHaveLength(0);
 });
 
+/** Two messages, the second one a picture where no question can hold an answer of two. */
+function twoParts({ channel, textMax }: Person): { steps: Step[]; first: string } {
+  const first = `first of ${channel}`;
+  const picture = { agent_id: "eye", action: "picture", params: { bytes: 100 } };
+  if (textMax > 20_000) return { steps: [{ calls: [{ arguments: picture }] }, { text: first }], first };
+  const filled = [first, "second"].map((words) => `${words} `.repeat((textMax * 0.9) / (words.length + 1)));
+  return { steps: [{ text: filled.join("\n\n") }], first };
+}
+
 test("the platform is down when the turn ends, and the gateway is killed while it waits: parts that arrived stay the only ones", async () => {
-  const parts = ["first", "second"].map((name) => `${name} `.repeat(600));
-  const messages = () => person.server.calls.filter(({ path }) => path.endsWith("/sendMessage")).length;
-  const before = messages();
-  person.server.limit(
-    3,
-    () => ({ status: 503 }),
-    (path) => path.endsWith("/sendMessage") && messages() > before,
-  );
-  await person.say(script({ text: parts.join("\n\n") }), OWNER);
-  await until(() => person.server.calls.some(({ status }) => status === 503), { what: "a refusal" });
-  expect(shown("first first")).toHaveLength(1);
-  await stack.worker.kill();
-  await stack.startWorker();
-  await until(() => shown("second second").length > 0, { within: 30_000, what: "the rest" });
-  expect(shown("first first")).toHaveLength(1);
+  await killed([telegram, slack, generic], async (person) => {
+    const { steps, first } = twoParts(person);
+    const sent = () =>
+      person.server.calls.filter(({ path, status }) => isMessage(path) && status < 300).length;
+    const before = sent();
+    person.server.limit(
+      3,
+      () => ({ status: 503 }),
+      (path) => isMessage(path) && sent() > before,
+    );
+    const said = await person.say(script(...steps), OWNER);
+    await until(() => person.server.calls.some(({ status }) => status === 503), { what: "a refusal" });
+    expect(holding(said, first)).toHaveLength(1);
+    const after = async () => {
+      const isRest = () => said.shown().some(({ text, file }) => text.includes("second second") || file);
+      await until(isRest, { within: 30_000, what: `the rest on ${person.channel}` });
+      const tries = person.server.calls.filter(({ body, status }) => status < 300 && body.includes(first));
+      expect(tries).toHaveLength(1);
+    };
+    return { after };
+  });
+});
+
+const isMessage = (path: string) => /\/(sendMessage|chat\.postMessage|told)$/.test(path);
+
+test("the gateway is killed while an answer is being written: it ends in the same message, once", async () => {
+  await killed([telegram, slack, discord], async (person) => {
+    const name = `half on ${person.channel} `;
+    const slow: Step = { text: name.repeat(200), pieces: 200, everyMs: 100 };
+    const whole = `whole on ${person.channel}`;
+    const said = await person.say(script(slow, { text: whole }), OWNER);
+    // It was changed once: so that it stands is known.
+    const writes = () => person.server.calls.filter(({ body }) => body.includes(name));
+    await until(() => writes().length > 1, { what: `words on ${person.channel}` });
+    const [draft] = holding(said, name);
+    const after = async () => {
+      await arrived(said, whole);
+      expect(holding(said, whole).map(({ id }) => id)).toEqual([draft?.id]);
+      expect(holding(said, name)).toEqual([]);
+      const next = await person.say(script({ text: `next on ${person.channel}` }), OWNER);
+      await arrived(next, `next on ${person.channel}`);
+      expect(holding(said, whole)).toHaveLength(1);
+    };
+    return { after };
+  });
 });

@@ -7,6 +7,7 @@ import {
   jsonOf,
   type PlatformServer,
   PNG,
+  pace,
   type Shown,
   startPlatform,
 } from "./server.ts";
@@ -30,6 +31,8 @@ export class FakeDiscord {
   /** Where interactions go, and what can be typed. */
   endpoint: string | undefined;
   commands: DiscordCommand[] = [];
+  /** By the interaction's token. */
+  readonly #requests = pace(5, 5_000);
   #next = 9_000;
 
   private constructor(server: PlatformServer) {
@@ -53,11 +56,7 @@ export class FakeDiscord {
   limit(seconds: number): void {
     this.server.limit(
       seconds,
-      () => ({
-        status: 429,
-        headers: { "retry-after": String(seconds) },
-        body: { message: "You are being rate limited.", retry_after: seconds, global: false },
-      }),
+      () => tooMany(seconds),
       (path) => path.startsWith("/webhooks/"),
     );
   }
@@ -76,6 +75,8 @@ export class FakeDiscord {
     if (token !== undefined) {
       const shown = this.interactions.get(token);
       if (!shown) return { status: 401, body: { code: 50_027, message: "Invalid Webhook Token" } };
+      const wait = this.#requests(token);
+      if (wait > 0) return tooMany(wait);
       return this.#say(call.method, shown, message, body, file);
     }
     const [, channel, id] = /^\/channels\/(\d+)\/messages(?:\/(\d+))?$/.exec(url.pathname) ?? [];
@@ -158,6 +159,11 @@ export class FakeDiscord {
     shown.push(added);
     return { status: 200, body: { id: added.id } };
   }
+}
+
+function tooMany(seconds: number): Answer {
+  const body = { message: "You are being rate limited.", retry_after: seconds, global: false };
+  return { status: 429, headers: { "retry-after": String(seconds) }, body };
 }
 
 /** A good signature is answered with a pong, and a bad one refused, as Discord tries it. */

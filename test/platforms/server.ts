@@ -10,6 +10,7 @@ export type Call = {
   body: Buffer;
   /** What it was answered. */
   status: number;
+  reply?: unknown;
 };
 
 export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; bytes?: Buffer };
@@ -57,7 +58,7 @@ export async function startPlatform(
       limit.told = true;
       reply = limit.answer(limit.seconds);
     } else reply = await handle(call);
-    calls.push({ ...call, status: reply.status });
+    calls.push({ ...call, status: reply.status, reply: reply.body });
     const bytes = reply.bytes ?? Buffer.from(reply.body === undefined ? "" : JSON.stringify(reply.body));
     response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
     response.end(bytes);
@@ -91,6 +92,23 @@ export function jsonOf(body: Buffer): Record<string, unknown> {
 export async function formOf(call: Pick<Call, "headers" | "body">): Promise<FormData> {
   const headers = { "content-type": call.headers["content-type"] ?? "" };
   return await new Response(new Uint8Array(call.body), { headers }).formData();
+}
+
+/**
+ * How often something may be done: so many in any stretch of time, as a platform counts.
+ * @returns seconds to wait; 0: it is taken, and counts
+ */
+export function pace(most: number, withinMs: number): (key: string) => number {
+  const taken = new Map<string, number[]>();
+  return (key) => {
+    const now = performance.now();
+    const recent = (taken.get(key) ?? []).filter((at) => now - at < withinMs);
+    const [first = now] = recent;
+    taken.set(key, recent);
+    if (recent.length >= most) return Math.ceil((first + withinMs - now) / 1_000);
+    recent.push(now);
+    return 0;
+  };
 }
 
 /** A message as a person sees it now. */

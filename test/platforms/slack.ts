@@ -6,6 +6,7 @@ import {
   jsonOf,
   type PlatformServer,
   PNG,
+  pace,
   type Shown,
   startPlatform,
 } from "./server.ts";
@@ -23,6 +24,8 @@ export class FakeSlack {
   readonly whispers: Array<{ user: string; text: string }> = [];
   readonly statuses: string[] = [];
   readonly #uploads = new Map<string, { name: string; length: number; bytes?: Buffer; type?: string }>();
+  /** Tier 3: a method and a workspace; the burst that Slack lets through is not promised. */
+  readonly #updates = pace(50, 60_000);
   #next = 0;
 
   private constructor(server: PlatformServer) {
@@ -45,12 +48,8 @@ export class FakeSlack {
   limit(seconds: number): void {
     this.server.limit(
       seconds,
-      () => ({
-        status: 429,
-        headers: { "retry-after": String(seconds) },
-        body: { ok: false, error: "ratelimited" },
-      }),
-      (path) => path.endsWith("/chat.postMessage"),
+      () => tooMany(seconds),
+      (path) => /\/chat\.(postMessage|update)$/.test(path),
     );
   }
 
@@ -134,6 +133,8 @@ export class FakeSlack {
       channel.push(shown);
       return ok({ ts: shown.id });
     }
+    const wait = this.#updates(String(body.channel));
+    if (wait > 0) return tooMany(wait);
     const before = channel.find(({ id }) => id === body.ts);
     if (!before) return error("message_not_found");
     Object.assign(before, { text: said, buttons });
@@ -153,6 +154,11 @@ export function slackHeaders(body: string, at = Math.floor(Date.now() / 1_000), 
 
 function ok(more: Record<string, unknown>): Answer {
   return { status: 200, body: { ok: true, ...more } };
+}
+
+function tooMany(seconds: number): Answer {
+  const headers = { "retry-after": String(seconds) };
+  return { status: 429, headers, body: { ok: false, error: "ratelimited" } };
 }
 
 function error(name: string): Answer {

@@ -5,6 +5,7 @@ import {
   jsonOf,
   type PlatformServer,
   PNG,
+  pace,
   type Shown,
   startPlatform,
 } from "./server.ts";
@@ -22,6 +23,8 @@ export class FakeTelegram {
   webhook: { url: string; secret_token: string; allowed_updates: string[] } | undefined;
   /** What went wrong with the newest delivery. */
   lastError: string | undefined;
+  /** Edits, by chat: about one a second, with bursts; 20 a minute in a group. */
+  readonly #edits = { private: pace(5, 5_000), group: pace(20, 60_000) };
   #next = 100;
 
   private constructor(server: PlatformServer) {
@@ -42,16 +45,10 @@ export class FakeTelegram {
   }
 
   limit(seconds: number): void {
-    const body = {
-      ok: false,
-      error_code: 429,
-      description: `Too Many Requests: retry after ${seconds}`,
-      parameters: { retry_after: seconds },
-    };
     this.server.limit(
       seconds,
-      () => ({ status: 429, body }),
-      (path) => path.endsWith("/sendMessage"),
+      () => tooMany(seconds),
+      (path) => /\/(sendMessage|editMessageText)$/.test(path),
     );
   }
 
@@ -140,6 +137,8 @@ export class FakeTelegram {
       chat.push(shown);
       return ok({ message_id: Number(shown.id) });
     }
+    const wait = this.#edits[Number(body.chat_id) < 0 ? "group" : "private"](String(body.chat_id));
+    if (wait > 0) return tooMany(wait);
     const before = chat.find(({ id }) => id === String(body.message_id));
     if (!before) return refuse(400, "Bad Request: message to edit not found");
     if (before.text === body.text && before.buttons.length === buttons.length)
@@ -174,6 +173,12 @@ function parsed(html: string): { text: string } | { error: string } {
 
 function ok(result: unknown): Answer {
   return { status: 200, body: { ok: true, result } };
+}
+
+function tooMany(seconds: number): Answer {
+  const description = `Too Many Requests: retry after ${seconds}`;
+  const body = { ok: false, error_code: 429, description, parameters: { retry_after: seconds } };
+  return { status: 429, body };
 }
 
 function refuse(error_code: number, description: string): Answer {

@@ -62,6 +62,13 @@ export type Line<C extends Connection = Connection> = { connection: C; address: 
 /** @property nonce names this very message: a platform that knows it drops the repeat */
 export type Sending = { nonce: string };
 
+/**
+ * A text's way to be said.
+ * @property edit the message whose place it takes, where there is one
+ * @property live the turn goes on: it may be lost, and is said nowhere else; a list of calls makes no sound
+ */
+export type TextSending = Sending & { edit?: string | undefined; live?: "list" | "words" };
+
 export type Channel<C extends Connection = Connection> = {
   /** Of one message, in UTF-16 units. */
   textMax: number;
@@ -78,10 +85,9 @@ export type Channel<C extends Connection = Connection> = {
   read(request: RawRequest, connection: C, now: number): Promise<Received>;
   /**
    * Says something in Markdown, within `textMax`.
-   * @param edit the message whose place it takes, where there is one
    * @returns the platform's id of the message, for those that can be edited
    */
-  text(line: Line<C>, markdown: string, sending: Sending & { edit?: string }): Promise<string | undefined>;
+  text(line: Line<C>, markdown: string, sending: TextSending): Promise<string | undefined>;
   /** Asks with buttons. @returns the message's id */
   question(
     line: Line<C>,
@@ -94,8 +100,8 @@ export type Channel<C extends Connection = Connection> = {
   attachment(line: Line<C>, attachment: Attachment, sending: Sending): Promise<void>;
   /** Shows for some seconds that an answer is being made. */
   typing?(line: Line<C>): Promise<void>;
-  /** A message that changes while devices work, and stays above the answer. Absent: messages cannot be edited. */
-  status?(line: Line<C>, text: string, edit: string | undefined): Promise<string | undefined>;
+  /** ms between two edits while a turn runs: what the platform allows in the long run. Absent: nothing can be edited. */
+  editEveryMs?(address: Address): number;
   /** The bytes of a picture that a person sent. */
   picture(line: Line<C>, picture: PictureRef): Promise<{ mediaType: string; data: Uint8Array }>;
 };

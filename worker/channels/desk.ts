@@ -242,7 +242,15 @@ export class ChatDesk {
     const address = replyOf(turn);
     if (!address || turn.status !== "running" || this.#callsOf(turn.n).length === 0) return;
     this.#outbox.typing(address);
-    this.#outbox.status(turn.n, address);
+    this.#outbox.live.list(turn.n, address);
+  }
+
+  /** The model's words as they come. @param at how many characters of its step came before; 0 makes those before void */
+  delta({ n }: Turn, text: string, at: number): void {
+    // As it is now: a turn that was ended is told of the model's last words still.
+    const turn = this.#host.transcript.turnAt(n);
+    const address = turn?.status === "running" ? replyOf(turn) : undefined;
+    if (address) this.#outbox.live.say(n, address, text, at);
   }
 
   #callsOf(turn: number): StoredCall[] {

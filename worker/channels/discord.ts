@@ -17,6 +17,7 @@ import {
   type RawRequest,
   type Received,
   readButton,
+  type TextSending,
 } from "./channel.ts";
 import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
 import type { DiscordConnection } from "./settings.ts";
@@ -142,6 +143,7 @@ async function call(
   method: "POST" | "PATCH",
   message: string | undefined,
   body: Body,
+  isLive = false,
 ): Promise<Record<string, unknown>> {
   const { connection, address } = line;
   const what = `discord ${method}`;
@@ -149,7 +151,7 @@ async function call(
     const base = `${connection.base_url}/webhooks/${address.application}/${address.token}`;
     const path = message === undefined ? "?wait=true" : `/messages/${message}`;
     const reply = await request(what, base + path, method, body);
-    if (!TOKEN_OVER.includes(Number(reply.body.code))) return resultOf(what, reply);
+    if (isLive || !TOKEN_OVER.includes(Number(reply.body.code))) return resultOf(what, reply);
   }
   const base = `${connection.base_url}/channels/${address.channel}/messages`;
   const bot = { authorization: `Bot ${connection.token}` };
@@ -187,16 +189,18 @@ function resultOf(what: string, { status, body }: Reply): Record<string, unknown
 async function sayText(
   line: DiscordLine,
   content: string,
-  { edit, nonce, buttons }: { edit?: string; nonce?: string; buttons?: readonly Button[] },
+  { edit, nonce, buttons, live }: Partial<TextSending> & { buttons?: readonly Button[] },
 ): Promise<string | undefined> {
   const isNew = edit === undefined || (edit === ORIGINAL && !mayReply(line));
-  const { id } = await call(line, isNew ? "POST" : "PATCH", isNew ? undefined : edit, {
+  const message = {
     content,
     allowed_mentions: { parse: [] },
     ...(buttons && { components: rows(buttons) }),
     // A message with the same nonce is given back in place of a second one; webhooks do not know it.
     ...(isNew && !mayReply(line) && nonce !== undefined && { nonce, enforce_nonce: true }),
-  });
+  };
+  const place = isNew ? undefined : edit;
+  const { id } = await call(line, isNew ? "POST" : "PATCH", place, message, live !== undefined);
   return typeof id === "string" ? id : edit;
 }
 
@@ -236,12 +240,8 @@ export const discord: Channel<DiscordConnection> = {
     form.set("files[0]", new Blob([data], { type: mediaType }), name);
     await call(line, "POST", undefined, form);
   },
-  async status(line, text, edit) {
-    // Once the token is over there is no message of ours to change.
-    if (!isOpen(line)) return undefined;
-    await sayText(line, text, { edit: edit ?? ORIGINAL });
-    return ORIGINAL;
-  },
+  // An interaction's token takes 5 requests in 5 s, and the answer is one of them.
+  editEveryMs: () => 1_500,
   picture: ({ connection }, { ref }) =>
     download("discord attachment", ref, {
       maxBytes: MEDIA_MAX_BYTES,

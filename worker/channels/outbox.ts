@@ -10,6 +10,7 @@ import { logError } from "../log.ts";
 import { channelOf } from "./all.ts";
 import type { Address, Attachment, Channel, Line } from "./channel.ts";
 import { connectionOf } from "./connections.ts";
+import { Live, type Way } from "./live.ts";
 import { PlatformError } from "./platform.ts";
 import { choicesOf, closedWords, questionWords, type ShownQuestion } from "./question-words.ts";
 import { splitMarkdown } from "./split.ts";
@@ -20,8 +21,6 @@ const FIRST_PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 300_000;
 /** What waits until the person writes again is given up after this. */
 const HOLD_MS = 30 * 86_400_000;
-/** Platforms allow about an edit a second in a chat; what comes in between is left out. */
-const STATUS_EVERY_MS = 1_500;
 /** Below a question, in the same message, stands what became of it. */
 const DECISION_ROOM = 400;
 /** A person always gets an answer. */
@@ -62,16 +61,13 @@ export type OutboxHost = {
   askedAt(): number | undefined;
 };
 
-type Way = { channel: Channel; line: Line };
-
 export class Outbox {
   readonly #host: OutboxHost;
   readonly #sql: SqlStorage;
+  /** Shown when there is time, and never instead of anything. */
+  readonly live: Live;
   #sending = false;
   #again = false;
-  /** The newest line of what devices do; shown when nothing else is to be sent. */
-  #status: { turn: number; address: Address } | undefined;
-  #statusAt = 0;
   #heardAt = 0;
   /** The platform wants to be left alone until then, by whatever it learned that. */
   #quietUntil = 0;
@@ -80,6 +76,11 @@ export class Outbox {
   constructor(host: OutboxHost) {
     this.#host = host;
     this.#sql = host.storage.sql;
+    this.live = new Live(host, {
+      way: (address) => this.#way(address),
+      go: () => this.go(),
+      refused: (error) => this.#refused(error),
+    });
   }
 
   /** Words beside the turns: a command's. */
@@ -118,12 +119,6 @@ export class Outbox {
     );
   }
 
-  /** For platforms where a message can be edited; shown when there is time, and never instead of anything. */
-  status(turn: number, address: Address): void {
-    this.#status = { turn, address };
-    this.go();
-  }
-
   typing(address: Address): void {
     const now = Date.now();
     if (now - this.#typedAt < TYPING_EVERY_MS || now < this.#quietUntil) return;
@@ -148,9 +143,8 @@ export class Outbox {
       `DELETE FROM reply WHERE sent_at IS NOT NULL
        AND question NOT IN (SELECT question FROM reply WHERE kind = 'closed')`,
     );
-    this.#sql.exec("UPDATE reply SET turn = NULL");
-    this.#sql.exec("DELETE FROM status_message");
-    this.#status = undefined;
+    this.#sql.exec("UPDATE reply SET turn = iif(kind = 'answer', 0, NULL)");
+    this.live.forgetTurns();
   }
 
   /** A person wrote: what waited for that may go. */
@@ -190,7 +184,8 @@ export class Outbox {
       await this.#host.lease();
       await this.#send(row);
     }
-    await this.#showStatus();
+    // Edits are left out then; the next one has all that is new.
+    if (Date.now() >= this.#quietUntil) await this.live.show();
   }
 
   #next(): ReplyRow | undefined {
@@ -200,6 +195,7 @@ export class Outbox {
   }
 
   async #send(row: ReplyRow): Promise<void> {
+    const began = Date.now();
     try {
       // SAFETY: this class wrote it, or Transcript.finish from the address that the route made.
       const way = await this.#way(JSON.parse(row.address) as Address);
@@ -209,9 +205,11 @@ export class Outbox {
       if (row.kind === "question") return await this.#sendQuestion(row, way);
       if (row.kind === "closed") await this.#sendClosed(row, way);
       else await this.#sendAnswer(row, way);
-      this.#delete(row.id);
+      this.#gone(row);
     } catch (error) {
       this.#failed(row, error);
+      // Somebody wrote while the platform refused it for want of that.
+      if (this.#heardAt > began) this.heard();
     }
   }
 
@@ -229,7 +227,7 @@ export class Outbox {
     const event = dead ? "reply.dead" : "reply.postponed";
     logError(event, error, { conversation: this.#host.name(), kind: row.kind, attempts });
     if (dead) {
-      this.#delete(row.id);
+      this.#gone(row);
       return;
     }
     if (held) {
@@ -252,19 +250,14 @@ export class Outbox {
       const nonce = `${row.nonce}.${at}`;
       const part = parts[at];
       if (part !== undefined) {
-        const opening = at === 0 ? channel.opening?.(line) : undefined;
-        if (at === 0 && row.turn !== null && opening === undefined)
-          await this.#endStatus(row.turn, line.address);
-        await sayText(channel, line, part, opening, nonce);
+        const place =
+          at === 0 ? await this.live.place(row.turn, line.address, channel.opening?.(line)) : undefined;
+        await sayText(channel, line, part, place, nonce);
       } else await this.#sendMedia(brought[at - parts.length] ?? "", { channel, line }, nonce);
       // The next part has all its tries.
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
       row.parts = at + 1;
       row.attempts = 0;
-    }
-    if (row.kind === "answer" && row.turn !== null) {
-      this.#sql.exec("DELETE FROM status_message WHERE turn = ?", row.turn);
-      if (this.#status?.turn === row.turn) this.#status = undefined;
     }
   }
 
@@ -321,39 +314,6 @@ export class Outbox {
     this.#delete(asked.id);
   }
 
-  async #showStatus(): Promise<void> {
-    const status = this.#status;
-    this.#status = undefined;
-    if (status && Date.now() - this.#statusAt >= STATUS_EVERY_MS && Date.now() >= this.#quietUntil)
-      await this.#setStatus(status.turn, status.address);
-  }
-
-  /** Its last word, once it stands: an answer is a message of its own, since edits ring on nobody's phone. */
-  async #endStatus(turn: number, address: Address): Promise<void> {
-    if (this.#status?.turn === turn) this.#status = undefined;
-    if (this.#statusMessage(turn) !== undefined) await this.#setStatus(turn, address);
-  }
-
-  async #setStatus(turn: number, address: Address): Promise<void> {
-    this.#statusAt = Date.now();
-    const before = this.#statusMessage(turn);
-    try {
-      const way = await this.#way(address);
-      const message = await way?.channel.status?.(way.line, this.#host.progressOf(turn), before);
-      if (message !== undefined && message !== before)
-        this.#sql.exec("INSERT OR REPLACE INTO status_message (turn, message) VALUES (?, ?)", turn, message);
-    } catch (error) {
-      logError("status.failed", error, { conversation: this.#host.name() });
-      this.#refused(error);
-    }
-  }
-
-  #statusMessage(turn: number | null): string | undefined {
-    return this.#sql
-      .exec<{ message: string }>("SELECT message FROM status_message WHERE turn = ?", turn)
-      .toArray()[0]?.message;
-  }
-
   async #way(address: Address): Promise<Way | undefined> {
     const [home = "", name = ""] = this.#host.name().split("/");
     const channel = channelOf(name);
@@ -361,12 +321,17 @@ export class Outbox {
     return channel && connection && { channel, line: { connection, address } };
   }
 
+  #gone(row: ReplyRow): void {
+    this.#delete(row.id);
+    if (row.kind === "answer") this.live.answered(row.turn);
+  }
+
   #delete(id: number): void {
     this.#sql.exec("DELETE FROM reply WHERE id = ?", id);
   }
 }
 
-/** In place of a message that stands already, where that can still be edited. */
+/** In place of a message that stands already, where that can still be edited: whatever is wrong with it, people hear. */
 async function sayText(
   channel: Channel,
   line: Line,
@@ -375,9 +340,9 @@ async function sayText(
   nonce: string,
 ): Promise<void> {
   try {
-    await channel.text(line, text, { nonce, ...(edit !== undefined && { edit }) });
+    await channel.text(line, text, { nonce, edit });
   } catch (error) {
-    if (edit === undefined || !(error instanceof PlatformError) || error.refusal.kind !== "not_editable")
+    if (edit === undefined || !(error instanceof PlatformError) || error.refusal.kind === "again")
       throw error;
     await channel.text(line, text, { nonce });
   }

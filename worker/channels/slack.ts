@@ -294,7 +294,8 @@ export const slack: Channel<SlackConnection> = {
       status: "is looking …",
     });
   },
-  status: (line, text, edit) => sayText(line, { markdown_text: text }, edit),
+  // `chat.update` takes 50 a minute, of a whole workspace.
+  editEveryMs: () => 1_500,
   picture: (line, { ref }) =>
     download("slack file", ref, {
       headers: { authorization: `Bearer ${line.connection.token}` },

@@ -14,8 +14,9 @@ export function splitMarkdown(text: string, max: number): string[] {
   while (rest !== "") {
     const head = opening === "" ? "" : `${opening}\n`;
     const whole = head + rest;
-    if (whole.length <= max) {
-      parts.push(whole);
+    const closed = whole + closing(openFence(whole));
+    if (closed.length <= max) {
+      parts.push(closed);
       break;
     }
     // Room for the line that closes a fence.

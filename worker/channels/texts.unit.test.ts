@@ -43,6 +43,15 @@ describe("split", () => {
     expect(splitMarkdown(text, 100)).toEqual([`\`\`\`\n${"x".repeat(90)}\n\`\`\``, "end"]);
   });
 
+  test("a fence that nobody closed is, where there is room and where there is none", () => {
+    expect(splitMarkdown("```sh\nls", 100)).toEqual(["```sh\nls\n```"]);
+    const parts = splitMarkdown(`\`\`\`\n${"x ".repeat(48)}`, 100);
+    for (const part of parts) {
+      expect(part.length).toBeLessThanOrEqual(100);
+      expect(part.match(/^```/gm)?.length).toBe(2);
+    }
+  });
+
   test("a pair of surrogates stays whole", () => {
     for (const part of splitMarkdown("😀".repeat(200), 101)) expect(part.isWellFormed()).toBe(true);
   });

@@ -143,7 +143,8 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       "  address TEXT NOT NULL, " + // JSON
       "  picture TEXT NOT NULL " + // JSON: the platform's name of it
       ") STRICT; " +
-      // The message that shows what devices do, until it becomes the answer.
+      // The message that shows what devices do in a turn. Turn 0: the one that an answer is written in while the model
+      // says it, until it becomes the answer.
       "CREATE TABLE status_message ( " +
       "  turn    INTEGER PRIMARY KEY, " +
       "  message TEXT NOT NULL " +

@@ -1,0 +1,271 @@
+/** An answer is written in the chat while the model says it: in one message, whose place the whole answer takes. */
+import { afterAll, expect, test } from "vitest";
+import { everybody, type Person, type Said } from "../platforms/people.ts";
+import { saying, shows } from "../platforms/seeing.ts";
+import type { Call, Shown } from "../platforms/server.ts";
+import { type Step, script } from "../scripted-model.ts";
+import { until } from "../wait.ts";
+import { useStack } from "./stack.ts";
+
+/** Timers here and there are a little early. */
+const EARLY_MS = 60;
+const GAP_MS = 1_000 - EARLY_MS;
+const GROUP_GAP_MS = 4_000 - EARLY_MS;
+
+const vars: Record<string, string> = {};
+const stack = useStack({ vars }, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "eye", env });
+  await stack.gateway.online("eye");
+});
+const PEOPLE = await everybody((path, init) => fetch(`${stack.gateway.url}${path}`, init));
+vars.CHANNELS = JSON.stringify(
+  Object.values(PEOPLE).map(({ settings }) => ({ ...settings, allow: ["*"], reads_only: [] })),
+);
+afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.close())));
+
+const { telegram, slack, discord, whatsapp, generic } = PEOPLE;
+const EDITORS: Person[] = [telegram, slack, discord];
+
+/** A chat of its own for each test. */
+let lastId = 7_000;
+function newId(): string {
+  lastId += 1;
+  return String(lastId);
+}
+
+type Check = (person: Person, name: string) => Promise<void>;
+type Run = (what: string, check: () => Promise<void>) => void;
+
+/** On every platform that can edit, and beside the other tests: so what is slow is waited for once. */
+function onEach(what: string, check: Check, run: Run = test.concurrent): void {
+  run(what, async () => {
+    const done = EDITORS.map(async (person) => {
+      const name = `${person.channel} ${newId()}`;
+      await check(person, name).catch((error: unknown) => {
+        throw new Error(`${person.channel}: ${error instanceof Error ? error.message : error}`, {
+          cause: error,
+        });
+      });
+    });
+    await Promise.all(done);
+  });
+}
+
+const picture: Step = {
+  calls: [{ arguments: { agent_id: "eye", action: "picture", params: { bytes: 100 } } }],
+};
+
+const isHalf = ({ text }: Shown) => text.endsWith("…");
+const half = (said: Said, words: string) =>
+  shows(said, (shown) => shown.text.includes(words) && isHalf(shown), `half of '${words}'`);
+const whole = (said: Said, words: string) =>
+  shows(said, (shown) => shown.text.includes(words) && !isHalf(shown), `all of '${words}'`);
+const holding = (said: Said, words: string) => said.shown().filter(({ text }) => text.includes(words));
+
+/** What was sent with these words in it, in its order. */
+function sent({ server }: Person, words: string): Call[] {
+  return server.calls.filter(({ body }) => body.includes(words));
+}
+
+const isEdit = ({ path, method }: Call) => /editMessageText|chat\.update/.test(path) || method === "PATCH";
+const isTaken = ({ status, reply }: Call) =>
+  status === 200 && (reply as { ok?: boolean } | undefined)?.ok !== false;
+
+/** One, from its beginning to its end. */
+function expectFence(person: Person, text: string): void {
+  const ends = person === telegram ? /<\/?pre>|<pre><code.*?>/g : /^```/gm;
+  expect(text.match(ends), text).toHaveLength(2);
+}
+
+function expectPace(calls: readonly Call[], gapMs: number): void {
+  const seen = calls.filter((call, at) => at === 0 || isEdit(call));
+  for (const [at, call] of seen.entries()) {
+    if (at > 0) expect(call.at - (seen[at - 1]?.at ?? 0)).toBeGreaterThan(gapMs);
+  }
+}
+
+onEach(
+  "half of it stands in the chat, open marks and all; then all of it, in its place",
+  async (person, name) => {
+    const begun = `${name}: **bold** [link](https://example.org/) <b> &\n\n\`\`\`sh\nls -l **`;
+    const text = `${begun}${"x".repeat(begun.length - 4)}\n\`\`\``;
+    const said = await person.say(script({ text, pause: name }), newId());
+    const draft = await half(said, name);
+    expect(draft.text).toContain("ls -l");
+    expectFence(person, draft.text);
+    expect(draft.text).not.toContain("xx");
+    if (person === telegram) expect(draft.text).toContain("<b>bold</b>");
+    stack.model.release(name);
+    const answer = await whole(said, "xxx");
+    expect(answer.id).toBe(draft.id);
+    expect(holding(said, name)).toHaveLength(1);
+    const calls = sent(person, name);
+    expect(calls.every(isTaken)).toBe(true);
+    expectPace(calls, GAP_MS);
+  },
+);
+
+onEach(
+  "a slow and long answer: edited at a pace that the platform takes, and split at its end",
+  async (person, name) => {
+    const lines = (person.textMax * 1.8) / 60;
+    const text = `Of ${name}:\n\n\`\`\`\n${`${name} ${".".repeat(58 - name.length)}\n`.repeat(lines)}\`\`\`\nThe end of ${name}.`;
+    const slow: Step = { text, pieces: 60, everyMs: 100 };
+    const said = await person.say(script(slow), newId());
+    const draft = await half(said, name);
+    await saying(said, `The end of ${name}.`);
+    const shown = holding(said, name);
+    expect(shown[0]?.id).toBe(draft.id);
+    expect(shown.length).toBeGreaterThan(1);
+    expect(shown.some(isHalf)).toBe(false);
+    for (const { text } of shown) expectFence(person, text);
+    const calls = sent(person, name);
+    expect(calls.length).toBeGreaterThan(3);
+    expect(calls.every(isTaken)).toBe(true);
+    expectPace(calls, GAP_MS);
+  },
+);
+
+test.concurrent("in a group of Telegram's, less often: all messages there count", async () => {
+  const name = `group ${newId()}`;
+  const slow: Step = { text: `${name} word`.repeat(60), pieces: 60, everyMs: 100 };
+  const said = await telegram.say(script(slow), newId(), { group: true });
+  await half(said, name);
+  const answer = await whole(said, name);
+  expect(holding(said, name)).toEqual([answer]);
+  const calls = sent(telegram, name);
+  expectPace(calls.slice(0, -1), GROUP_GAP_MS);
+  expectPace(calls, GAP_MS);
+});
+
+onEach("a step that is tried again: what was said is rubbed out", async (person, name) => {
+  const broken: Step = { text: `void ${name} `.repeat(2), pause: name, breakOff: true };
+  const again: Step = { hold: `${name} again`, step: { text: `right ${name}` } };
+  const said = await person.say(script(broken, again), newId());
+  const draft = await half(said, `void ${name}`);
+  stack.model.release(name);
+  await shows(said, ({ id, text }) => id === draft.id && text === "…", "nothing of it");
+  stack.model.release(`${name} again`);
+  const answer = await whole(said, `right ${name}`);
+  expect(answer.id).toBe(draft.id);
+  expect(holding(said, name)).toHaveLength(1);
+});
+
+onEach(
+  "words before calls make room for their record; the answer is written below it",
+  async (person, name) => {
+    const asks: Step = {
+      text: `let me look ${name} `.repeat(2),
+      pause: name,
+      calls: [{ arguments: { agent_id: "eye", action: "picture", params: { bytes: 100 } } }],
+    };
+    const answers: Step = { text: `seen ${name} `.repeat(2), pause: `${name} seen` };
+    const said = await person.say(script(asks, answers), newId());
+    const draft = await half(said, `let me look ${name}`);
+    stack.model.release(name);
+    const record = await saying(said, /^[⏳✓] eye · picture/);
+    expect(record.id).toBe(draft.id);
+    const next = await half(said, `seen ${name}`);
+    stack.model.release(`${name} seen`);
+    const answer = await whole(said, `seen ${name}`);
+    expect(answer.id).toBe(next.id);
+    expect(holding(said, "let me look")).toEqual([]);
+    await shows(said, ({ file }) => file !== undefined, "the picture");
+    if (person === discord) return;
+    // There, the answer takes the place of "thinking …", and of the record with it.
+    const [first, second] = said.shown();
+    expect(first?.id).toBe(record.id);
+    expect(first?.text).toMatch(/^✓ eye · picture \(\d+ ms\)$/);
+    expect(second?.id).toBe(answer.id);
+  },
+);
+
+onEach("a quick answer is one message, sent once", async (person, name) => {
+  const said = await person.say(script({ text: `quick ${name}` }), newId());
+  await whole(said, `quick ${name}`);
+  const next = await person.say(script({ text: `next ${name}` }), newId());
+  await whole(next, `next ${name}`);
+  expect(sent(person, `quick ${name}`)).toHaveLength(1);
+});
+
+onEach(
+  "/stop in the middle: that takes its place, and /new takes nothing of another's",
+  async (person, name) => {
+    const from = newId();
+    for (const command of ["/stop", "/new"]) {
+      const pause = `${name} ${command}`;
+      const said = await person.say(script({ text: `${pause} `.repeat(2), pause }), from);
+      const draft = await half(said, pause);
+      await person.say(command, from);
+      await shows(said, ({ id, text }) => id === draft.id && text.startsWith("Cancelled."), "its end");
+      expect(holding(said, pause)).toEqual([]);
+      const next = await person.say(script({ text: `after ${pause}` }), from);
+      const answer = await whole(next, `after ${pause}`);
+      if (person !== discord) expect(answer.id).not.toBe(draft.id);
+      expect(said.shown().find(({ id }) => id === draft.id)?.text).toMatch(/^Cancelled\./);
+    }
+  },
+);
+
+onEach(
+  "somebody deletes the message in the middle: no edit comes after that, and the answer is sent anew",
+  async (person, name) => {
+    const slow: Step = { text: `${name} word `.repeat(60), pieces: 60, everyMs: 100 };
+    const said = await person.say(script(slow), newId());
+    const draft = await half(said, name);
+    const shown = said.shown();
+    shown.splice(shown.indexOf(draft), 1);
+    await whole(said, name);
+    expect(holding(said, name)).toHaveLength(1);
+    // An edit in mid-stream, and the answer's own.
+    expect(sent(person, name).filter((call) => !isTaken(call))).toHaveLength(2);
+  },
+);
+
+test.concurrent("Discord's token ends in the middle: the answer comes from the bot, once", async () => {
+  const name = `token ${newId()}`;
+  const slow: Step = { text: `${name} word `.repeat(60), pieces: 60, everyMs: 80 };
+  const from = newId();
+  const said = await discord.say(script(slow), from, { delivery: "4711" });
+  await half(said, name);
+  discord.fake.interactions.delete("tok-4711");
+  const ofBot = () => [...discord.fake.channels.values()].flat().filter(({ text }) => text.includes(name));
+  await until(() => ofBot().length > 0, { within: 20_000, what: "the bot's message" });
+  const next = await discord.say(script({ text: `after ${name}` }), from);
+  await whole(next, `after ${name}`);
+  expect(ofBot()).toHaveLength(1);
+  expect(ofBot().some(isHalf)).toBe(false);
+});
+
+test.concurrent.each([whatsapp, generic] as Person[])(
+  "$channel cannot edit: the answer comes when it is whole",
+  async (person) => {
+    const name = `whole ${person.channel}`;
+    const slow: Step = { text: `${name} `.repeat(20), pieces: 20, everyMs: 100 };
+    const said = await person.say(script(picture, slow), newId());
+    await saying(said, name);
+    await shows(said, ({ file }) => file !== undefined, "the picture");
+    // Nor a list of calls.
+    expect(said.shown()).toHaveLength(2);
+    expect(sent(person, name)).toHaveLength(1);
+  },
+);
+
+onEach(
+  "a limit in the middle is obeyed: edits are left out, the answer comes after it",
+  async (person, name) => {
+    const slow: Step = { text: `${name} word `.repeat(60), pieces: 60, everyMs: 80 };
+    const said = await person.say(script(slow), newId());
+    const draft = await half(said, name);
+    person.limit(4);
+    const answer = await whole(said, name);
+    expect(answer.id).toBe(draft.id);
+    expect(holding(said, name)).toHaveLength(1);
+    expect(person.server.tooEarly).toEqual([]);
+    const refused = sent(person, name).filter((call) => !isTaken(call));
+    expect(refused).toHaveLength(1);
+  },
+  // The others would be limited, too.
+  test,
+);
