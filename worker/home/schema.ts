@@ -1,258 +1,274 @@
-/**
- * Tables of a Home: the roster as the bridge last told it, and the ledger of calls. What explains them stands beside the
- * texts, not in them: there it would be a part of the Worker.
- */
+/** Tables of a Home: the roster as the bridge last told it, and the ledger of calls. */
 import type { Migration } from "../migrate.ts";
 
 export const HOME_MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
-    sql:
-      // When the bridge was last there; one row.
-      "CREATE TABLE bridge ( " +
-      "  one          INTEGER PRIMARY KEY CHECK (one = 1), " +
-      "  id           TEXT NOT NULL, " +
-      "  version      TEXT NOT NULL, " +
-      "  connected_at INTEGER NOT NULL, " +
-      "  gone_at      INTEGER " + // null = connected, as far as the socket tells
-      ") STRICT; " +
-      // An agent as the bridge last told it. Written on changes only; heartbeats end at the bridge.
-      "CREATE TABLE agent ( " +
-      "  id           TEXT PRIMARY KEY, " +
-      "  online       INTEGER NOT NULL, " +
-      "  reason       TEXT, " +
-      "  last_seen    INTEGER, " + // epoch ms
-      "  is_foreign   INTEGER NOT NULL, " + // speaks only EvoClaw's shapes
-      "  line         TEXT NOT NULL, " + // its advert, on one line
-      "  type         TEXT, " +
-      "  version      TEXT, " +
-      "  features     TEXT NOT NULL, " + // JSON: list of words
-      "  tools        TEXT NOT NULL, " + // JSON: list of ActionAdvert
-      "  problem      TEXT, " + // what is wrong with what it advertises
-      "  changed_at   INTEGER NOT NULL " +
-      ") STRICT, WITHOUT ROWID; " +
-      // The ledger: one row for each call, by UUID. The only queue; a bridge or an agent may forget.
-      "CREATE TABLE call ( " +
-      "  id           TEXT PRIMARY KEY, " +
-      "  conversation TEXT, " + // who gets the outcome; null = a command from the API
-      "  agent        TEXT NOT NULL, " +
-      "  command      TEXT NOT NULL, " +
-      "  payload      TEXT NOT NULL, " + // JSON
-      "  caller       TEXT NOT NULL, " + // JSON
-      "  idempotent   INTEGER NOT NULL, " +
-      "  n            INTEGER NOT NULL, " + // the command's counter against replays
-      "  state        TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'taken', 'settled')), " +
-      "  sent_at      INTEGER, " + // epoch ms of the last time it was sent
-      "  sends        INTEGER NOT NULL, " + // how often: a refusal of the second says nothing of the first
-      "  silence_ms   INTEGER NOT NULL, " + // without a sign of life for so long it is over
-      "  deadline     INTEGER NOT NULL, " + // epoch ms: by the last sign of life
-      "  ends_at      INTEGER NOT NULL, " + // epoch ms: in any case
-      "  outcome      TEXT, " + // JSON
-      "  delivered    INTEGER NOT NULL DEFAULT 0, " + // the conversation has it
-      "  created_at   INTEGER NOT NULL, " +
-      "  settled_at   INTEGER " +
-      ") STRICT, WITHOUT ROWID; " +
-      "CREATE INDEX call_open ON call (agent) WHERE state <> 'settled'; " +
-      "CREATE INDEX call_undelivered ON call (settled_at) WHERE state = 'settled' AND delivered = 0;",
+    sql: `
+      -- When the bridge was last there; one row.
+      CREATE TABLE bridge (
+        one          INTEGER PRIMARY KEY CHECK (one = 1),
+        id           TEXT NOT NULL,
+        version      TEXT NOT NULL,
+        connected_at INTEGER NOT NULL,
+        gone_at      INTEGER -- null = connected, as far as the socket tells
+      ) STRICT;
+
+      -- An agent as the bridge last told it. Written on changes only; heartbeats end at the bridge.
+      CREATE TABLE agent (
+        id           TEXT PRIMARY KEY,
+        online       INTEGER NOT NULL,
+        reason       TEXT,
+        last_seen    INTEGER, -- epoch ms
+        is_foreign   INTEGER NOT NULL, -- speaks only EvoClaw's shapes
+        line         TEXT NOT NULL, -- its advert, on one line
+        type         TEXT,
+        version      TEXT,
+        features     TEXT NOT NULL, -- JSON: list of words
+        tools        TEXT NOT NULL, -- JSON: list of ActionAdvert
+        problem      TEXT, -- what is wrong with what it advertises
+        changed_at   INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
+      -- The ledger: one row for each call, by UUID. The only queue; a bridge or an agent may forget.
+      CREATE TABLE call (
+        id           TEXT PRIMARY KEY,
+        conversation TEXT, -- who gets the outcome; null = a command from the API
+        agent        TEXT NOT NULL,
+        command      TEXT NOT NULL,
+        payload      TEXT NOT NULL, -- JSON
+        caller       TEXT NOT NULL, -- JSON
+        idempotent   INTEGER NOT NULL,
+        n            INTEGER NOT NULL, -- the command's counter against replays
+        state        TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'taken', 'settled')),
+        sent_at      INTEGER, -- epoch ms of the last time it was sent
+        sends        INTEGER NOT NULL, -- how often: a refusal of the second says nothing of the first
+        silence_ms   INTEGER NOT NULL, -- without a sign of life for so long it is over
+        deadline     INTEGER NOT NULL, -- epoch ms: by the last sign of life
+        ends_at      INTEGER NOT NULL, -- epoch ms: in any case
+        outcome      TEXT, -- JSON
+        delivered    INTEGER NOT NULL DEFAULT 0, -- the conversation has it
+        created_at   INTEGER NOT NULL,
+        settled_at   INTEGER
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX call_open ON call (agent) WHERE state <> 'settled';
+      CREATE INDEX call_undelivered ON call (settled_at) WHERE state = 'settled' AND delivered = 0;
+    `,
   },
   {
     version: 2,
-    sql:
-      // The call table anew: a call may wait for a person ('asking'), and an outcome may come late.
-      "CREATE TABLE call_2 ( " +
-      "  id           TEXT PRIMARY KEY, " +
-      "  conversation TEXT, " +
-      "  agent        TEXT NOT NULL, " +
-      "  command      TEXT NOT NULL, " + // 'job': an agent's own work that was accepted; never sent
-      "  payload      TEXT NOT NULL, " +
-      "  caller       TEXT NOT NULL, " +
-      "  idempotent   INTEGER NOT NULL, " +
-      "  n            INTEGER NOT NULL, " +
-      "  state        TEXT NOT NULL CHECK (state IN ('asking', 'waiting', 'sent', 'taken', 'settled')), " +
-      "  sent_at      INTEGER, " +
-      "  sends        INTEGER NOT NULL, " +
-      "  silence_ms   INTEGER NOT NULL, " +
-      "  deadline     INTEGER NOT NULL, " +
-      "  ends_at      INTEGER NOT NULL, " +
-      "  outcome      TEXT, " +
-      "  delivered    INTEGER NOT NULL DEFAULT 0, " +
-      "  created_at   INTEGER NOT NULL, " +
-      "  settled_at   INTEGER, " +
-      "  late_for     TEXT, " + // the call of the conversation that already has an answer: this one replaces it
-      "  flags        TEXT NOT NULL DEFAULT '{}' " + // JSON: watch, tainted, queued
-      ") STRICT, WITHOUT ROWID; " +
-      "INSERT INTO call_2 SELECT id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at, sends, " +
-      "silence_ms, deadline, ends_at, outcome, delivered, created_at, settled_at, NULL, '{}' FROM call; " +
-      "DROP TABLE call; " +
-      "ALTER TABLE call_2 RENAME TO call; " +
-      "CREATE INDEX call_open ON call (agent) WHERE state <> 'settled'; " +
-      "CREATE INDEX call_undelivered ON call (settled_at) WHERE state = 'settled' AND delivered = 0; " +
-      // What a person is asked in the middle of a call.
-      "CREATE TABLE question ( " +
-      "  id             TEXT PRIMARY KEY, " + // ours: what people answer
-      "  call           TEXT NOT NULL, " +
-      "  conversation   TEXT NOT NULL, " +
-      "  agent          TEXT NOT NULL, " +
-      "  agent_question TEXT, " + // the agent's own id; null = the gateway asks, before it sends
-      "  text           TEXT NOT NULL, " +
-      "  options        TEXT NOT NULL, " + // JSON
-      "  approval       TEXT, " + // JSON: tool, parameters, cwd, reason, hash; null = a plain question
-      "  asked_at       INTEGER NOT NULL, " +
-      "  expires_at     INTEGER NOT NULL, " +
-      "  told           INTEGER NOT NULL DEFAULT 0, " + // the conversation has it
-      "  answer         TEXT, " + // null = open
-      "  answered_by    TEXT, " +
-      "  answered_at    INTEGER " +
-      ") STRICT, WITHOUT ROWID; " +
-      "CREATE INDEX question_open ON question (call) WHERE answer IS NULL; " +
-      // What a day took of models; written only where a budget for the day is set.
-      "CREATE TABLE usage ( " +
-      "  day         TEXT PRIMARY KEY, " + // UTC
-      "  tokens      INTEGER NOT NULL, " +
-      "  model_calls INTEGER NOT NULL, " +
-      "  told        TEXT NOT NULL DEFAULT '[]' " + // JSON: notices that a person has had
-      ") STRICT, WITHOUT ROWID; " +
-      // Models that failed lately; one that is not here is well.
-      "CREATE TABLE model_health ( " +
-      "  name       TEXT PRIMARY KEY, " +
-      "  failures   INTEGER NOT NULL, " +
-      "  cool_until INTEGER NOT NULL " + // epoch ms
-      ") STRICT, WITHOUT ROWID;",
+    sql: `
+      -- The call table anew: a call may wait for a person ('asking'), and an outcome may come late.
+      CREATE TABLE call_2 (
+        id           TEXT PRIMARY KEY,
+        conversation TEXT,
+        agent        TEXT NOT NULL,
+        command      TEXT NOT NULL, -- 'job': an agent's own work that was accepted; never sent
+        payload      TEXT NOT NULL,
+        caller       TEXT NOT NULL,
+        idempotent   INTEGER NOT NULL,
+        n            INTEGER NOT NULL,
+        state        TEXT NOT NULL CHECK (state IN ('asking', 'waiting', 'sent', 'taken', 'settled')),
+        sent_at      INTEGER,
+        sends        INTEGER NOT NULL,
+        silence_ms   INTEGER NOT NULL,
+        deadline     INTEGER NOT NULL,
+        ends_at      INTEGER NOT NULL,
+        outcome      TEXT,
+        delivered    INTEGER NOT NULL DEFAULT 0,
+        created_at   INTEGER NOT NULL,
+        settled_at   INTEGER,
+        late_for     TEXT, -- the call of the conversation that already has an answer: this one replaces it
+        flags        TEXT NOT NULL DEFAULT '{}' -- JSON: watch, tainted, queued
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO call_2 SELECT id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at, sends,
+      silence_ms, deadline, ends_at, outcome, delivered, created_at, settled_at, NULL, '{}' FROM call;
+      DROP TABLE call;
+      ALTER TABLE call_2 RENAME TO call;
+      CREATE INDEX call_open ON call (agent) WHERE state <> 'settled';
+      CREATE INDEX call_undelivered ON call (settled_at) WHERE state = 'settled' AND delivered = 0;
+
+      -- What a person is asked in the middle of a call.
+      CREATE TABLE question (
+        id             TEXT PRIMARY KEY, -- ours: what people answer
+        call           TEXT NOT NULL,
+        conversation   TEXT NOT NULL,
+        agent          TEXT NOT NULL,
+        agent_question TEXT, -- the agent's own id; null = the gateway asks, before it sends
+        text           TEXT NOT NULL,
+        options        TEXT NOT NULL, -- JSON
+        approval       TEXT, -- JSON: tool, parameters, cwd, reason, hash; null = a plain question
+        asked_at       INTEGER NOT NULL,
+        expires_at     INTEGER NOT NULL,
+        told           INTEGER NOT NULL DEFAULT 0, -- the conversation has it
+        answer         TEXT, -- null = open
+        answered_by    TEXT,
+        answered_at    INTEGER
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX question_open ON question (call) WHERE answer IS NULL;
+
+      -- What a day took of models; written only where a budget for the day is set.
+      CREATE TABLE usage (
+        day         TEXT PRIMARY KEY, -- UTC
+        tokens      INTEGER NOT NULL,
+        model_calls INTEGER NOT NULL,
+        told        TEXT NOT NULL DEFAULT '[]' -- JSON: notices that a person has had
+      ) STRICT, WITHOUT ROWID;
+
+      -- Models that failed lately; one that is not here is well.
+      CREATE TABLE model_health (
+        name       TEXT PRIMARY KEY,
+        failures   INTEGER NOT NULL,
+        cool_until INTEGER NOT NULL -- epoch ms
+      ) STRICT, WITHOUT ROWID;
+    `,
   },
   {
     version: 3,
-    sql:
-      // The record of calls as the devices wrote it, a row for each batch of lines.
-      "CREATE TABLE audit ( " +
-      "  agent    TEXT NOT NULL, " +
-      "  id       TEXT NOT NULL, " + // the agent's name of the batch; one with more lines takes its place
-      "  first_at TEXT NOT NULL, " + // ISO 8601, of its first line
-      "  last_at  TEXT NOT NULL, " +
-      "  lines    TEXT NOT NULL, " + // JSON list
-      "  PRIMARY KEY (agent, id) " +
-      ") STRICT, WITHOUT ROWID;",
+    sql: `
+      -- The record of calls as the devices wrote it, a row for each batch of lines.
+      CREATE TABLE audit (
+        agent    TEXT NOT NULL,
+        id       TEXT NOT NULL, -- the agent's name of the batch; one with more lines takes its place
+        first_at TEXT NOT NULL, -- ISO 8601, of its first line
+        last_at  TEXT NOT NULL,
+        lines    TEXT NOT NULL, -- JSON list
+        PRIMARY KEY (agent, id)
+      ) STRICT, WITHOUT ROWID;
+    `,
   },
   {
     version: 4,
-    sql:
-      // Strangers who wrote over a chat app, each with the code that an owner has to name.
-      "CREATE TABLE pairing ( " +
-      "  code       TEXT PRIMARY KEY, " +
-      "  connection TEXT NOT NULL, " +
-      "  channel    TEXT NOT NULL, " +
-      "  sender     TEXT NOT NULL, " + // the platform's id
-      "  name       TEXT NOT NULL, " + // as they call themselves
-      "  asked_at   INTEGER NOT NULL, " + // epoch ms
-      "  told_at    INTEGER NOT NULL " +
-      ") STRICT, WITHOUT ROWID; " +
-      // Whom an owner let in.
-      "CREATE TABLE sender ( " +
-      "  connection  TEXT NOT NULL, " +
-      "  sender      TEXT NOT NULL, " +
-      "  channel     TEXT NOT NULL, " +
-      "  name        TEXT NOT NULL, " +
-      "  role        TEXT NOT NULL CHECK (role IN ('owner', 'member', 'guest')), " +
-      "  approved_by TEXT NOT NULL, " +
-      "  approved_at INTEGER NOT NULL, " +
-      "  PRIMARY KEY (channel, connection, sender) " +
-      ") STRICT, WITHOUT ROWID;",
+    sql: `
+      -- Strangers who wrote over a chat app, each with the code that an owner has to name.
+      CREATE TABLE pairing (
+        code       TEXT PRIMARY KEY,
+        connection TEXT NOT NULL,
+        channel    TEXT NOT NULL,
+        sender     TEXT NOT NULL, -- the platform's id
+        name       TEXT NOT NULL, -- as they call themselves
+        asked_at   INTEGER NOT NULL, -- epoch ms
+        told_at    INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
+      -- Whom an owner let in.
+      CREATE TABLE sender (
+        connection  TEXT NOT NULL,
+        sender      TEXT NOT NULL,
+        channel     TEXT NOT NULL,
+        name        TEXT NOT NULL,
+        role        TEXT NOT NULL CHECK (role IN ('owner', 'member', 'guest')),
+        approved_by TEXT NOT NULL,
+        approved_at INTEGER NOT NULL,
+        PRIMARY KEY (channel, connection, sender)
+      ) STRICT, WITHOUT ROWID;
+    `,
   },
   {
     version: 5,
-    sql:
-      // When what is over was last forgotten; one row.
-      "CREATE TABLE tidied ( " +
-      "  one INTEGER PRIMARY KEY CHECK (one = 1), " +
-      "  at  INTEGER NOT NULL " + // epoch ms
-      ") STRICT; " +
-      "INSERT INTO tidied VALUES (1, 0);",
+    sql: `
+      -- When what is over was last forgotten; one row.
+      CREATE TABLE tidied (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        at  INTEGER NOT NULL -- epoch ms
+      ) STRICT;
+      INSERT INTO tidied VALUES (1, 0);
+    `,
   },
   {
     version: 6,
-    sql:
-      // Connections to chat apps that were made in the console; those of the setting CHANNELS win over them.
-      "CREATE TABLE connection ( " +
-      "  channel    TEXT NOT NULL, " +
-      "  connection TEXT NOT NULL, " +
-      "  settings   TEXT NOT NULL, " + // JSON, without the secrets
-      "  secrets    TEXT NOT NULL, " + // JSON; encrypted where CONNECTIONS_KEY is set (kept-connections.ts)
-      "  made_by    TEXT NOT NULL, " +
-      "  made_at    INTEGER NOT NULL, " + // epoch ms
-      "  PRIMARY KEY (channel, connection) " +
-      ") STRICT, WITHOUT ROWID; " +
-      // The API's conversations, so that a person finds an earlier one again. What was said is in their own objects.
-      "CREATE TABLE conversation ( " +
-      "  name       TEXT PRIMARY KEY, " + // home/channel/id
-      "  principal  TEXT NOT NULL, " + // who began it
-      "  title      TEXT NOT NULL, " + // the first words
-      "  last_at    INTEGER NOT NULL " + // epoch ms, of its newest turn, to the minute
-      ") STRICT, WITHOUT ROWID; " +
-      // What a day took of each model; written only where PRICES is set. And what each agent took over the relay
-      // (model '#agent', all of it in input_tokens).
-      "CREATE TABLE model_usage ( " +
-      "  day           TEXT NOT NULL, " + // UTC
-      "  model         TEXT NOT NULL, " +
-      "  input_tokens  INTEGER NOT NULL, " +
-      "  output_tokens INTEGER NOT NULL, " +
-      "  PRIMARY KEY (day, model) " +
-      ") STRICT, WITHOUT ROWID;",
+    sql: `
+      -- Connections to chat apps that were made in the console; those of the setting CHANNELS win over them.
+      CREATE TABLE connection (
+        channel    TEXT NOT NULL,
+        connection TEXT NOT NULL,
+        settings   TEXT NOT NULL, -- JSON, without the secrets
+        secrets    TEXT NOT NULL, -- JSON; encrypted where CONNECTIONS_KEY is set (kept-connections.ts)
+        made_by    TEXT NOT NULL,
+        made_at    INTEGER NOT NULL, -- epoch ms
+        PRIMARY KEY (channel, connection)
+      ) STRICT, WITHOUT ROWID;
+
+      -- The API's conversations, so that a person finds an earlier one again. What was said is in their own objects.
+      CREATE TABLE conversation (
+        name       TEXT PRIMARY KEY, -- home/channel/id
+        principal  TEXT NOT NULL, -- who began it
+        title      TEXT NOT NULL, -- the first words
+        last_at    INTEGER NOT NULL -- epoch ms, of its newest turn, to the minute
+      ) STRICT, WITHOUT ROWID;
+
+      -- What a day took of each model; written only where PRICES is set. And what each agent took over the relay
+      -- (model '#agent', all of it in input_tokens).
+      CREATE TABLE model_usage (
+        day           TEXT NOT NULL, -- UTC
+        model         TEXT NOT NULL,
+        input_tokens  INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        PRIMARY KEY (day, model)
+      ) STRICT, WITHOUT ROWID;
+    `,
   },
   {
     version: 7,
-    sql:
-      // Counts since the home was set up, for /metrics (tallies.ts).
-      "CREATE TABLE tally ( " +
-      "  kind    TEXT NOT NULL CHECK (kind IN ('call', 'turn', 'bridge')), " +
-      "  name    TEXT NOT NULL, " + // JSON list: agent and tool; channel
-      "  figures TEXT NOT NULL, " + // JSON
-      "  PRIMARY KEY (kind, name) " +
-      ") STRICT, WITHOUT ROWID; " +
-      // Which conversations there are, for a back-up; those that had a turn since version 7.
-      "CREATE TABLE kept_conversation ( " +
-      "  name         TEXT PRIMARY KEY, " + // of the object: home, channel and id
-      "  last_turn_at INTEGER NOT NULL " + // epoch ms, of the first turn that ended
-      ") STRICT, WITHOUT ROWID;",
+    sql: `
+      -- Counts since the home was set up, for /metrics (tallies.ts).
+      CREATE TABLE tally (
+        kind    TEXT NOT NULL CHECK (kind IN ('call', 'turn', 'bridge')),
+        name    TEXT NOT NULL, -- JSON list: agent and tool; channel
+        figures TEXT NOT NULL, -- JSON
+        PRIMARY KEY (kind, name)
+      ) STRICT, WITHOUT ROWID;
+
+      -- Which conversations there are, for a back-up; those that had a turn since version 7.
+      CREATE TABLE kept_conversation (
+        name         TEXT PRIMARY KEY, -- of the object: home, channel and id
+        last_turn_at INTEGER NOT NULL -- epoch ms, of the first turn that ended
+      ) STRICT, WITHOUT ROWID;
+    `,
   },
   {
     version: 8,
-    sql:
-      // The key pair that this home's devices obey; one row, made when it is first needed.
-      "CREATE TABLE gateway_key ( " +
-      "  one         INTEGER PRIMARY KEY CHECK (one = 1), " +
-      "  public_key  TEXT NOT NULL, " + // Ed25519, 32 bytes, base64url
-      "  private_key TEXT NOT NULL, " + // PKCS #8, base64url; leaves the object in an export alone
-      "  made_at     INTEGER NOT NULL " + // epoch ms
-      ") STRICT; " +
-      // The agents' keys, and what was last believed of each. A row is never taken away: its agent is believed
-      // by its signature alone, and after it was revoked not at all.
-      "CREATE TABLE agent_key ( " +
-      "  agent          TEXT PRIMARY KEY, " +
-      "  public_key     TEXT NOT NULL, " + // Ed25519, 32 bytes, base64url
-      "  name           TEXT NOT NULL, " + // what people call the device
-      "  enrolled_at    INTEGER NOT NULL, " + // epoch ms
-      "  revoked_at     INTEGER, " + // null = it counts
-      "  boot_id        TEXT, " + // the run that last said that it is there
-      "  presence_n     INTEGER NOT NULL DEFAULT 0, " + // of each topic the highest counter that was believed
-      "  capabilities_n INTEGER NOT NULL DEFAULT 0, " +
-      "  tools_n        INTEGER NOT NULL DEFAULT 0, " +
-      "  events_n       INTEGER NOT NULL DEFAULT 0 " +
-      ") STRICT, WITHOUT ROWID;",
+    sql: `
+      -- The key pair that this home's devices obey; one row, made when it is first needed.
+      CREATE TABLE gateway_key (
+        one         INTEGER PRIMARY KEY CHECK (one = 1),
+        public_key  TEXT NOT NULL, -- Ed25519, 32 bytes, base64url
+        private_key TEXT NOT NULL, -- PKCS #8, base64url; leaves the object in an export alone
+        made_at     INTEGER NOT NULL -- epoch ms
+      ) STRICT;
+
+      -- The agents' keys, and what was last believed of each. A row is never taken away: its agent is believed
+      -- by its signature alone, and after it was revoked not at all.
+      CREATE TABLE agent_key (
+        agent          TEXT PRIMARY KEY,
+        public_key     TEXT NOT NULL, -- Ed25519, 32 bytes, base64url
+        name           TEXT NOT NULL, -- what people call the device
+        enrolled_at    INTEGER NOT NULL, -- epoch ms
+        revoked_at     INTEGER, -- null = it counts
+        boot_id        TEXT, -- the run that last said that it is there
+        presence_n     INTEGER NOT NULL DEFAULT 0, -- of each topic the highest counter that was believed
+        capabilities_n INTEGER NOT NULL DEFAULT 0,
+        tools_n        INTEGER NOT NULL DEFAULT 0,
+        events_n       INTEGER NOT NULL DEFAULT 0
+      ) STRICT, WITHOUT ROWID;
+    `,
   },
   {
     version: 9,
-    sql:
-      // Codes by which new devices join (pairing/device-codes.ts); those that expired go when the next is made.
-      "CREATE TABLE device_code ( " +
-      "  finder      TEXT PRIMARY KEY, " + // the first letters
-      "  secret_hash TEXT NOT NULL, " + // SHA-256 of all letters, hex
-      "  agent       TEXT, " + // only for this one, whose key it may replace; null = any without a key
-      "  broker      TEXT, " + // JSON: what the device is told of its broker
-      "  made_by     TEXT NOT NULL, " +
-      "  expires_at  INTEGER NOT NULL, " + // epoch ms
-      "  tries       INTEGER NOT NULL DEFAULT 0, " + // wrong ones
-      "  used_by     TEXT, " + // the agent
-      "  used_key    TEXT " + // … and its public key
-      ") STRICT, WITHOUT ROWID;",
+    sql: `
+      -- Codes by which new devices join (pairing/device-codes.ts); those that expired go when the next is made.
+      CREATE TABLE device_code (
+        finder      TEXT PRIMARY KEY, -- the first letters
+        secret_hash TEXT NOT NULL, -- SHA-256 of all letters, hex
+        agent       TEXT, -- only for this one, whose key it may replace; null = any without a key
+        broker      TEXT, -- JSON: what the device is told of its broker
+        made_by     TEXT NOT NULL,
+        expires_at  INTEGER NOT NULL, -- epoch ms
+        tries       INTEGER NOT NULL DEFAULT 0, -- wrong ones
+        used_by     TEXT, -- the agent
+        used_key    TEXT -- … and its public key
+      ) STRICT, WITHOUT ROWID;
+    `,
   },
   {
     version: 10,
@@ -262,34 +278,36 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
   },
   {
     version: 11,
-    sql:
-      // The record anew, in the order in which it came. Only the keys are sorted: all lines at once may be too much.
-      "CREATE TABLE audit_2 ( " +
-      "  at       INTEGER PRIMARY KEY, " + // epoch ms when it came, made unique
-      "  upto     INTEGER NOT NULL, " + // bytes of all lines that ever came, with these
-      "  agent    TEXT NOT NULL, " +
-      "  id       TEXT NOT NULL, " + // the agent's name of the batch; one with more lines takes its place
-      "  first_at TEXT NOT NULL, " + // ISO 8601, of its first line
-      "  last_at  TEXT NOT NULL, " +
-      "  lines    TEXT NOT NULL, " + // JSON list
-      "  UNIQUE (agent, id) " +
-      ") STRICT; " +
-      "INSERT INTO audit_2 SELECT strftime('%s', 'now') * 1000 + n, upto, agent, id, first_at, last_at, " +
-      "(SELECT lines FROM audit AS old WHERE old.agent = sorted.agent AND old.id = sorted.id) " +
-      "FROM (SELECT agent, id, first_at, last_at, " +
-      "  ROW_NUMBER() OVER (ORDER BY last_at, agent, id) - COUNT(*) OVER () AS n, " +
-      "  SUM(length(CAST(lines AS BLOB))) OVER (ORDER BY last_at, agent, id) AS upto FROM audit) AS sorted; " +
-      "DROP TABLE audit; " +
-      "ALTER TABLE audit_2 RENAME TO audit; " +
-      // How far an outside store has it (audit/outlet-row.ts); one row, once there was something to tell.
-      "CREATE TABLE audit_outlet ( " +
-      "  one      INTEGER PRIMARY KEY CHECK (one = 1), " +
-      "  store    TEXT NOT NULL, " + // its address
-      "  sent_to  INTEGER NOT NULL, " + // audit.at of the last row that it has
-      "  tries    INTEGER NOT NULL, " + // since the last that worked
-      "  retry_at INTEGER NOT NULL, " + // epoch ms: not before then
-      "  problem  TEXT, " + // what came of the last try, in words; null = it worked
-      "  lost     INTEGER NOT NULL " + // lines that were forgotten before the store had them
-      ") STRICT;",
+    sql: `
+      -- The record anew, in the order in which it came. Only the keys are sorted: all lines at once may be too much.
+      CREATE TABLE audit_2 (
+        at       INTEGER PRIMARY KEY, -- epoch ms when it came, made unique
+        upto     INTEGER NOT NULL, -- bytes of all lines that ever came, with these
+        agent    TEXT NOT NULL,
+        id       TEXT NOT NULL, -- the agent's name of the batch; one with more lines takes its place
+        first_at TEXT NOT NULL, -- ISO 8601, of its first line
+        last_at  TEXT NOT NULL,
+        lines    TEXT NOT NULL, -- JSON list
+        UNIQUE (agent, id)
+      ) STRICT;
+      INSERT INTO audit_2 SELECT strftime('%s', 'now') * 1000 + n, upto, agent, id, first_at, last_at,
+      (SELECT lines FROM audit AS old WHERE old.agent = sorted.agent AND old.id = sorted.id)
+      FROM (SELECT agent, id, first_at, last_at,
+        ROW_NUMBER() OVER (ORDER BY last_at, agent, id) - COUNT(*) OVER () AS n,
+        SUM(length(CAST(lines AS BLOB))) OVER (ORDER BY last_at, agent, id) AS upto FROM audit) AS sorted;
+      DROP TABLE audit;
+      ALTER TABLE audit_2 RENAME TO audit;
+
+      -- How far an outside store has it (audit/outlet-row.ts); one row, once there was something to tell.
+      CREATE TABLE audit_outlet (
+        one      INTEGER PRIMARY KEY CHECK (one = 1),
+        store    TEXT NOT NULL, -- its address
+        sent_to  INTEGER NOT NULL, -- audit.at of the last row that it has
+        tries    INTEGER NOT NULL, -- since the last that worked
+        retry_at INTEGER NOT NULL, -- epoch ms: not before then
+        problem  TEXT, -- what came of the last try, in words; null = it worked
+        lost     INTEGER NOT NULL -- lines that were forgotten before the store had them
+      ) STRICT;
+    `,
   },
 ];
