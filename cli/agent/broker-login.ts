@@ -4,17 +4,27 @@
  */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { newPassword } from "@edgecall/core/broker/mosquitto.ts";
+import { newPassword, refusedAgentUser } from "@edgecall/core/broker/mosquitto.ts";
 import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
+import { UsageError } from "../command.ts";
 
 /** From before the gateway is asked until the settings have it: an answer that was lost is asked for again. */
 const LOGIN_FILE = "broker-login";
 /** As `newPassword` makes them. Only of such a one a quick hash may leave the device. */
 const MADE = /^[A-Za-z0-9_-]{43}$/;
 
-/** @param username that a person gave: then the broker is somebody else's @returns the password */
-export async function newLogin(stateDir: string, username: string | undefined): Promise<string | undefined> {
+/**
+ * @param username that a person gave: then the broker is somebody else's
+ * @returns the password
+ * @throws UsageError when the broker would take the agent for its bridge
+ */
+export async function newLogin(
+  { agent, stateDir }: { agent: string; stateDir: string },
+  username: string | undefined,
+): Promise<string | undefined> {
   if (username !== undefined) return undefined;
+  const refused = refusedAgentUser(agent);
+  if (refused !== undefined) throw new UsageError(`--id: ${refused}`);
   const file = join(stateDir, LOGIN_FILE);
   const kept = (await readFile(file, "utf8").catch(() => "")).trim();
   if (MADE.test(kept)) return kept;
@@ -23,7 +33,7 @@ export async function newLogin(stateDir: string, username: string | undefined): 
   return password;
 }
 
-/** The login in settings that are there, if it is one that was made so: a device that is let in again brings it along. */
+/** @returns the login in settings that are there, if it is one that was made so: a device that is let in again brings it along. */
 export function madeLogin(
   agent: string,
   { username, password }: { username: string | undefined; password: string | undefined },

@@ -83,7 +83,9 @@ export async function pair(call: CommandCall): Promise<number> {
   const own = folder === undefined ? {} : { stateDir };
   newSettings({ ...wanted, ...own });
   const bridge = await asBridge(text("bridge-state"), text("bridge-broker"), io.err);
-  const login = there ? madeLogin(agent, there.settings.mqtt) : await newLogin(stateDir, wanted.username);
+  const login = there
+    ? madeLogin(agent, there.settings.mqtt)
+    : await newLogin({ agent, stateDir }, wanted.username);
   const paired = await traded(gateway, {
     ...shown,
     ...(bridge && { bridge: bridge.shown }),

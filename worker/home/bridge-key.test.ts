@@ -164,6 +164,14 @@ describe("refused, and the bridge that is there stays", () => {
   });
 });
 
+test("a bridge whose clock is wrong is told what time it is", async () => {
+  await firstMachine();
+  const token = await hub.token({ n: 1_000 });
+  const response = await ask("/bridge", { token, headers: { upgrade: "websocket" } });
+  const date = Date.parse(response.headers.get("date") ?? "");
+  expect(Math.abs(date - Date.now())).toBeLessThan(5_000);
+});
+
 test("what is signed for one thing opens nothing else", async () => {
   await firstMachine();
   const token = await hub.token();
