@@ -66,17 +66,20 @@ test("a folder that cannot be written is logged, and the next list tries again",
   logins.keep([]);
   await until(() => logged.includes("broker_files_failed"));
   await writeBrokerFiles({ dir: join(dir, "not-yet"), agents: [] });
-  logins.keep([key("pi", "$7$101$a$b")]);
+  logins.keep([key("pi", await passwordHash("x"))]);
   await written(1);
 });
 
-test("nobody becomes the bridge by a name", () => {
+test("nobody becomes the bridge by a name, and nothing but a hash is written", async () => {
+  const login = await passwordHash(newPassword());
   const own = `${BRIDGE_USER}:own`;
   const local = new Map([[BRIDGE_USER, `${BRIDGE_USER}:forged`]]);
-  expect(passwordsText({ keys: [key(BRIDGE_USER, "$7$forged")], own, local })).toBe(`${own}\n`);
+  for (const wrong of [`${login}\neve:${login}`, `eve:${login}`, `${login}\n`, "$7$1$a$b", "", "plain"])
+    expect(passwordsText({ keys: [key("pi", wrong)], own, local: new Map() })).toBe(`${own}\n`);
+  expect(passwordsText({ keys: [key(BRIDGE_USER, login)], own, local })).toBe(`${own}\n`);
   // And what a person wrote for a name stands.
   const mine = new Map([["pi", "pi:mine"]]);
-  expect(passwordsText({ keys: [key("pi", "$7$x")], own, local: mine })).toBe(`${own}\npi:mine\n`);
+  expect(passwordsText({ keys: [key("pi", login)], own, local: mine })).toBe(`${own}\npi:mine\n`);
 });
 
 test("with a broker's files the bridge has its own login there", async () => {

@@ -3,8 +3,10 @@
  * the broker's files follows from that list, the bridge's own login and what a person added beside it
  * (`passwords.local`, `acl.local`), and from nothing else: who is revoked is gone with the next writing.
  */
+
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { BrokerLogin } from "@edgecall/core/broker/login.ts";
 import {
   BRIDGE_USER,
   mosquittoAcl,
@@ -26,13 +28,15 @@ export type Logins = {
 /** The text of the password file. A person's line stands for that user, but the bridge's is the bridge's. */
 export function passwordsText({ keys, own, local }: Logins): string {
   const lines = new Map<string, string>();
-  for (const { id, key, login } of keys) {
-    if (key !== null && login !== undefined && refusedAgentUser(id) === undefined)
-      lines.set(id, `${id}:${login}`);
-  }
+  for (const key of keys) if (hasLogin(key)) lines.set(key.id, `${key.id}:${key.login}`);
   for (const [user, line] of local) lines.set(user, line);
   lines.delete(BRIDGE_USER);
   return [own, ...[...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line), ""].join("\n");
+}
+
+/** Whether it stands in the file: whoever tells of it, nothing but a hash is written there. */
+function hasLogin({ id, key, login }: AgentKey): boolean {
+  return key !== null && BrokerLogin.safeParse(login).success && refusedAgentUser(id) === undefined;
 }
 
 /** Keeps the two files; who runs the broker has it read them again when they change. */
@@ -74,7 +78,7 @@ export class KeptLogins {
     // a SIGHUP that comes while it reads.)
     writeWhole(file(ACL_FILE), acl);
     writeWhole(file(PASSWORDS_FILE), passwords);
-    const logins = keys.filter(({ key, login }) => key !== null && login !== undefined).length;
+    const logins = keys.filter(hasLogin).length;
     markChanged(this.#folder);
     this.#log("info", "broker_files_written", { folder: this.#folder, logins });
   }

@@ -68,10 +68,10 @@ const bridgeFrame = fc.oneof(
   record({ t: of("updated"), id, ok: fc.boolean(), text: fc.string({ maxLength: UPDATE_WORDS_MAX }) }),
 );
 
-const key = fc.record(
-  { id: agent, key: fc.option(fc.string({ maxLength: 64 })), n: time },
-  { noNullPrototype: true },
-);
+const login = fc
+  .constantFrom("AAAA", "/+09")
+  .map((four) => `$7$101$${four.repeat(4)}$${four.repeat(21)}AQ==`);
+const key = record({ id: agent, key: fc.option(fc.string({ maxLength: 64 })), n: time, login }, ["login"]);
 const homeFrame = fc.oneof(
   record(
     {

@@ -16,7 +16,6 @@
  *
  * What an agent published travels as the text that it published, so that signatures can hold.
  */
-import { BrokerLogin } from "../broker/login.ts";
 import { AGENT_ID, CallId } from "./names.ts";
 import { z } from "./parse.ts";
 
@@ -100,8 +99,11 @@ export const AgentKey = z.object({
   key: z.nullable(z.string().check(z.maxLength(64))),
   /** The counter of the last presence that Home believed: no older one counts. */
   n: z.int().check(z.minimum(0)),
-  /** The hash of its password at a broker whose files the bridge keeps (core/broker/login.ts). */
-  login: z.optional(BrokerLogin),
+  /**
+   * The hash of its password at a broker whose files the bridge keeps (core/broker/login.ts). Looked at where it is
+   * written: a form that a later gateway takes must not cost an older bridge its welcome.
+   */
+  login: z.optional(z.string().check(z.maxLength(500))),
 });
 export type AgentKey = z.infer<typeof AgentKey>;
 
