@@ -58,7 +58,8 @@ export function script(...steps: Step[]): string {
   return `script ${crypto.randomUUID()}: ${JSON.stringify(steps)}`;
 }
 
-export async function startScriptedModel(): Promise<ScriptedModel> {
+/** @param host where it listens; other machines do not reach loopback */
+export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedModel> {
   const requests: ModelRequest[] = [];
   const breaches: string[] = [];
   const position = new Map<string, number>();
@@ -132,10 +133,10 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
     await play(response, step, asked, hold);
   }
 
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: `http://${host}:${port}/v1`,
     requests,
     breaches,
     release: (name) => hold(name).resolve(),

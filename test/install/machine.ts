@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { cgroupFolders, enterCgroups, removeCgroups } from "./cgroups.ts";
 
 export type Ran = { code: number; out: string; log: string };
 
@@ -61,15 +62,17 @@ export async function runInMachine(options: {
   within: number;
 }): Promise<Ran> {
   const root = mkdtempSync(join(tmpdir(), "edgecall-machine-"));
+  const cgroups = cgroupFolders(basename(root));
   try {
     // It is the machine's `/`, which every user may enter.
     chmodSync(root, 0o755);
     const binds = furnish(root, options);
-    const log = await boot(root, binds, options.within);
+    const log = await boot(root, { binds, cgroups, within: options.within });
     const read = (name: string) =>
       existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8") : "";
     return { code: Number(read("/result/code") || "1"), out: read("/result/out"), log };
   } finally {
+    removeCgroups(cgroups);
     rmSync(root, { recursive: true, force: true });
     rmSync(`/run/systemd/nspawn/propagate/${basename(root)}`, { recursive: true, force: true });
   }
@@ -125,12 +128,25 @@ ExecStart=/bin/sh -c 'sh /script > /result/out 2>&1; echo $$? > /result/code; sy
   });
 }
 
-function boot(root: string, binds: readonly string[], within: number): Promise<string> {
+function boot(
+  root: string,
+  options: { binds: readonly string[]; cgroups: readonly string[]; within: number },
+): Promise<string> {
+  const { binds, cgroups, within } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(
-      "systemd-nspawn",
+      "sh",
       [
-        ...["--quiet", "--boot", "--register=no", "--keep-unit", "--console=pipe", "--private-network"],
+        ...["-c", `${enterCgroups(cgroups)}exec "$@"`, "sh"],
+        ...[
+          "systemd-nspawn",
+          "--quiet",
+          "--boot",
+          "--register=no",
+          "--keep-unit",
+          "--console=pipe",
+          "--private-network",
+        ],
         ...[`--directory=${root}`, "--bind-ro=/usr", "--tmpfs=/usr/local", ...binds],
       ],
       {

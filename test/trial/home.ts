@@ -1,0 +1,66 @@
+/** The four machines, the model outside, and the person: what every step of the trial has before it. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
+import { gatewayMachine } from "./gateway-machine.ts";
+import { Machine, type MachineOptions } from "./machine.ts";
+import type { Person } from "./person.ts";
+import { startRegistry } from "./registry.ts";
+import { layWires, OUTSIDE, placeIn } from "./wires.ts";
+
+export const PARTS = ["gateway", "hub", "eye", "arm"] as const;
+export type Part = (typeof PARTS)[number];
+export type Machines = Readonly<Record<Part, Machine>>;
+
+export type Home = {
+  machines: Machines;
+  model: ScriptedModel;
+  person: Person;
+  /** The gateway's code: see gateway-machine.ts. */
+  repo: string;
+};
+
+const PLACES = {
+  gateway: placeIn("internet", 10),
+  hub: placeIn("home", 2),
+  eye: placeIn("home", 3),
+  arm: placeIn("home", 4),
+};
+export const GATEWAY_NAME = "gateway.example";
+export const GATEWAY = `http://${GATEWAY_NAME}`;
+export const HOSTS = { [GATEWAY_NAME]: PLACES.gateway.address, hub: PLACES.hub.address };
+
+/** A device that has Node already, as most that run one of the last two Debians. */
+const NODE = { "/usr/local/bin/node": { bind: process.execPath } };
+
+/** One that has none takes it from the registry, and its person types nothing more for that. */
+function withoutNode(registry: string): MachineOptions["files"] {
+  return {
+    "/etc/sudoers.d/registry": { text: 'Defaults env_keep += "EDGECALL_REGISTRY"\n' },
+    "/etc/profile.d/registry.sh": { text: `export EDGECALL_REGISTRY=${registry}\n` },
+  };
+}
+
+export async function buildHome(options: {
+  dir: string;
+  debian: string;
+  cgroups: readonly string[];
+  repo: string;
+}): Promise<{ machines: Machines; model: ScriptedModel }> {
+  const { dir, debian, cgroups, repo } = options;
+  layWires();
+  const model = await startScriptedModel(OUTSIDE);
+  const registry = await startRegistry(OUTSIDE);
+  const machine = (name: Part, what: Pick<MachineOptions, "files" | "services">) => {
+    const own = join(dir, name);
+    mkdirSync(own);
+    return new Machine({ name, place: PLACES[name], hosts: HOSTS, debian, dir: own, cgroups, ...what });
+  };
+  const machines = {
+    gateway: machine("gateway", gatewayMachine(repo, model.url)),
+    hub: machine("hub", { files: NODE, services: [] }),
+    eye: machine("eye", { files: NODE, services: [] }),
+    arm: machine("arm", { files: registry === undefined ? NODE : withoutNode(registry), services: [] }),
+  };
+  return { machines, model };
+}

@@ -1,0 +1,130 @@
+/**
+ * Who tries all of it: a person with the console (its routes, with the owner's token), `edgecall` on a laptop outside
+ * the home, and a keyboard at each machine. Whatever they do is counted.
+ */
+import { spawn } from "node:child_process";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { Agent, Call } from "../../cli/gateway/shapes.ts";
+import { type Step as ModelStep, script } from "../scripted-model.ts";
+import type { Machine, Typed } from "./machine.ts";
+
+const ASK_WITHIN_MS = 120_000;
+const ROUTE_WITHIN_MS = 30_000;
+
+const Code = z.looseObject({ code: z.string(), command: z.string() });
+const Turn = z.looseObject({ status: z.string(), answer: z.nullable(z.string()), calls: z.array(Call) });
+export type Turn = z.infer<typeof Turn>;
+const Questions = z.looseObject({
+  questions: z.array(z.looseObject({ id: z.string(), conversation: z.string(), text: z.string() })),
+});
+
+export class Person {
+  /** Clicks, commands and questions so far. */
+  did = 0;
+  readonly #gateway: string;
+  readonly #token: string;
+  readonly #cli: string;
+
+  /** @param cli the file `edgecall.cjs` */
+  constructor({ gateway, token, cli }: { gateway: string; token: string; cli: string }) {
+    this.#gateway = gateway;
+    this.#token = token;
+    this.#cli = cli;
+  }
+
+  /** The console's "Add a device", or "Replace" beside one. @returns the command that it shows */
+  async addDevice(what: { agent?: string; broker?: { url: string } } = {}): Promise<string> {
+    this.did += 1;
+    return Code.parse(await this.#route("POST", "/v1/pairings", what)).command;
+  }
+
+  type(machine: Machine, command: string): Promise<Typed> {
+    this.did += 1;
+    return machine.type(command);
+  }
+
+  /** `edgecall ask` on the laptop. @returns the turn at its end; rejects with what the command said */
+  ask(conversation: string, ...steps: ModelStep[]): Promise<Turn> {
+    this.did += 1;
+    return this.#askSilently(conversation, steps);
+  }
+
+  /** An agent's action by way of the model: who answers, and with what. Not counted: the trial itself looks. */
+  use(conversation: string, agent: string, action = "system_info"): Promise<Turn> {
+    return this.#askSilently(conversation, [calls(agent, action), { text: "$results" }]);
+  }
+
+  /** The question that is open in a conversation. */
+  async openQuestion(conversation: string): Promise<{ id: string; text: string } | undefined> {
+    const { questions } = Questions.parse(await this.#route("GET", "/v1/questions"));
+    return questions.find((one) => one.conversation === conversation);
+  }
+
+  async approve(question: string): Promise<void> {
+    this.did += 1;
+    await this.#route("POST", `/v1/questions/${question}`, { answer: "approve" });
+  }
+
+  async revoke(agent: string): Promise<void> {
+    this.did += 1;
+    await this.#route("DELETE", `/v1/agents/${agent}/key`);
+  }
+
+  /** As the console shows it; undefined: unknown, or the gateway is away. */
+  async agent(id: string): Promise<Agent | undefined> {
+    const seen = await this.#route("GET", `/v1/agents/${id}`).catch(() => undefined);
+    return Agent.safeParse(seen).data;
+  }
+
+  async sees(...agents: string[]): Promise<boolean> {
+    const seen = await Promise.all(agents.map((id) => this.agent(id)));
+    return seen.every((agent) => agent?.online && agent.actions.length > 0);
+  }
+
+  async healthy(): Promise<boolean> {
+    return (await fetch(`${this.#gateway}/healthz`).catch(() => undefined))?.ok ?? false;
+  }
+
+  /** @throws with the gateway's words */
+  async #route(method: string, path: string, body?: object): Promise<unknown> {
+    const response = await fetch(`${this.#gateway}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ROUTE_WITHIN_MS),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === "" ? undefined : JSON.parse(text);
+  }
+
+  #askSilently(conversation: string, steps: readonly ModelStep[]): Promise<Turn> {
+    const { promise, resolve, reject } = Promise.withResolvers<Turn>();
+    const words = ["ask", "--json", "--conversation", conversation, script(...steps)];
+    const child = spawn(process.execPath, [this.#cli, ...words], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { EDGECALL_URL: this.#gateway, EDGECALL_TOKEN: this.#token, HOME: "/nonexistent" },
+      timeout: ASK_WITHIN_MS,
+    });
+    let out = "";
+    let err = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      err += text;
+    });
+    child.on("error", reject);
+    child.on("close", (code) => {
+      const turn = out.trim() === "" ? undefined : Turn.safeParse(JSON.parse(out)).data;
+      if (turn) resolve(turn);
+      else reject(new Error(`edgecall ask ended with ${code}: ${err.trim()} ${out.trim()}`));
+    });
+    return promise;
+  }
+}
+
+/** The model's call of an agent's action. */
+export function calls(agent: string, action: string, params: object = {}): ModelStep {
+  return { calls: [{ arguments: { agent_id: agent, action, params } }] };
+}

@@ -1,0 +1,25 @@
+/** What the trial does, in this order. */
+export const STEPS = [
+  "four machines are switched on",
+  "nothing gets into the home, and the home gets out",
+  "the home's first machine: broker and bridge",
+  "a device by one command",
+  "the first answer through it",
+  "a second device",
+  "a shell command, once the person approved it",
+  "reboot of eye, and a question meanwhile",
+  "reboot of arm, and a question meanwhile",
+  "reboot of hub, and a question meanwhile",
+  "the power at home goes, and comes back",
+  "reboot of the gateway, in the middle of a question",
+  "the broker is replaced by an empty one",
+  "the home's first machine gets an empty disk",
+  "a device's key is revoked",
+  "it is let in again",
+  "the bridge's key is revoked",
+  "the bridge is let in again",
+  "a newer program, from the gateway",
+  "a bad one goes back by itself",
+] as const;
+
+export type StepName = (typeof STEPS)[number];

@@ -1,0 +1,47 @@
+/**
+ * The network of the trial: a home behind its router, and the internet outside. Both are bridges of a network
+ * namespace that this program has for itself (main.ts), and which is the router: from the home outwards all is
+ * allowed, inwards nothing but answers.
+ */
+import { execFileSync } from "node:child_process";
+
+export type Place = { net: "home" | "internet"; address: string; router: string };
+
+/** Addresses of TEST-NET-3 (RFC 5737) outside; inside what home routers give out. */
+const ROUTERS = { home: "192.168.77.1", internet: "203.0.113.1" } as const;
+/** Where what the trial itself runs, such as the model, is reached from outside the home. */
+export const OUTSIDE = ROUTERS.internet;
+
+export function placeIn(net: Place["net"], host: number): Place {
+  const router = ROUTERS[net];
+  return { net, router, address: router.replace(/\d+$/, String(host)) };
+}
+
+export function layWires(): void {
+  ip("link", "set", "lo", "up");
+  for (const [net, address] of Object.entries(ROUTERS)) {
+    ip("link", "add", net, "type", "bridge");
+    ip("address", "add", `${address}/24`, "dev", net);
+    ip("link", "set", net, "up");
+  }
+  run("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward");
+  iptables("--policy", "FORWARD", "DROP");
+  // Where the kernel shows the router also what stays within the home.
+  for (const net of Object.keys(ROUTERS))
+    iptables("--append", "FORWARD", "-i", net, "-o", net, "--jump", "ACCEPT");
+  iptables("--append", "FORWARD", "-i", "home", "-o", "internet", "--jump", "ACCEPT");
+  iptables("--append", "FORWARD", "-m", "conntrack", "--ctstate", "ESTABLISHED", "--jump", "ACCEPT");
+  iptables("--table", "nat", "--append", "POSTROUTING", "-o", "internet", "--jump", "MASQUERADE");
+}
+
+function ip(...args: string[]): void {
+  run("ip", ...args);
+}
+
+function iptables(...args: string[]): void {
+  run("iptables", "--wait", ...args);
+}
+
+function run(program: string, ...args: string[]): void {
+  execFileSync(program, args, { stdio: ["ignore", "ignore", "pipe"] });
+}
