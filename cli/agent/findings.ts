@@ -21,7 +21,8 @@ export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> 
   );
   const words = {
     url: "mqtt.url",
-    login: "mqtt.username or mqtt.password",
+    refused:
+      "mqtt.username or mqtt.password is wrong, or this device's key was revoked: 'Replace' beside it in the console makes a command that lets it in again",
     section: "[mqtt] in the settings",
     who: "this agent",
   };

@@ -85,7 +85,7 @@ async function findBroker(settings: BridgeSettings): Promise<Finding> {
   const check = await checkBroker({ url, username, password, ca }, `${topicPrefix}/agents/+/presence`);
   return brokerFinding(url.replace(/\/\/[^@/]*@/, "//"), check, {
     url: "MQTT_URL",
-    login: "MQTT_USERNAME or MQTT_PASSWORD",
+    refused: "MQTT_USERNAME or MQTT_PASSWORD is wrong",
     section: "MQTT_URL and MQTT_CA",
     who: "the bridge",
   });

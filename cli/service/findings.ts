@@ -37,8 +37,8 @@ export async function findService(service: Service): Promise<Finding> {
   return { link, is: "fine", says: `${says.status.version}, online since ${says.status.since}` };
 }
 
-/** Where in the settings the address and the login are, and who asks. */
-export type BrokerWords = { url: string; login: string; section: string; who: string };
+/** Where in the settings the address is, what a refused login means, and who asks. */
+export type BrokerWords = { url: string; refused: string; section: string; who: string };
 
 /** @param url without a password */
 export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWords): Finding {
@@ -64,7 +64,7 @@ export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWord
 }
 
 /** MQTT 3.1.1's return codes of a refused connection: 4 bad user name or password, 5 not authorized. */
-function brokerTodo(code: string, { url, login, section }: BrokerWords): string {
+function brokerTodo(code: string, { url, refused, section }: BrokerWords): string {
   switch (code) {
     case "ECONNREFUSED":
       return `nothing listens there: is Mosquitto running (systemctl status mosquitto edgecall-broker), and is ${url} right?`;
@@ -77,7 +77,7 @@ function brokerTodo(code: string, { url, login, section }: BrokerWords): string 
       return "the host does not answer: is it on, in this network, and is its port open?";
     case "4":
     case "5":
-      return `${login} is wrong`;
+      return refused;
     default:
       return `check ${section}: the address, mqtts:// for TLS, and the authority of its certificate`;
   }
