@@ -98,29 +98,39 @@ export class Person {
     return text === "" ? undefined : JSON.parse(text);
   }
 
-  #askSilently(conversation: string, steps: readonly ModelStep[]): Promise<Turn> {
-    const { promise, resolve, reject } = Promise.withResolvers<Turn>();
-    const words = ["ask", "--json", "--conversation", conversation, script(...steps)];
+  /** `edgecall doctor` on the laptop; its question to the model has no script, so the model is left out. */
+  doctor(): Promise<Typed> {
+    this.did += 1;
+    return this.#edgecall("doctor", "--no-model");
+  }
+
+  async #askSilently(conversation: string, steps: readonly ModelStep[]): Promise<Turn> {
+    const { code, out, err } = await this.#edgecall(
+      "ask",
+      ...["--json", "--conversation", conversation, script(...steps)],
+    );
+    const turn = out === "" ? undefined : Turn.safeParse(JSON.parse(out)).data;
+    if (!turn) throw new Error(`edgecall ask ended with ${code}: ${err} ${out}`);
+    return turn;
+  }
+
+  #edgecall(...words: readonly string[]): Promise<Typed & { err: string }> {
     const child = spawn(process.execPath, [this.#cli, ...words], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { EDGECALL_URL: this.#gateway, EDGECALL_TOKEN: this.#token, HOME: "/nonexistent" },
       timeout: ASK_WITHIN_MS,
     });
-    let out = "";
-    let err = "";
+    const said = { out: "", err: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      out += text;
+      said.out += text;
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      err += text;
+      said.err += text;
     });
-    child.on("error", reject);
-    child.on("close", (code) => {
-      const turn = out.trim() === "" ? undefined : Turn.safeParse(JSON.parse(out)).data;
-      if (turn) resolve(turn);
-      else reject(new Error(`edgecall ask ended with ${code}: ${err.trim()} ${out.trim()}`));
+    return new Promise((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (code) => resolve({ code: code ?? -1, out: said.out.trim(), err: said.err.trim() }));
     });
-    return promise;
   }
 }
 

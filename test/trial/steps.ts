@@ -7,6 +7,7 @@ export const STEPS = [
   "the first answer through it",
   "a second device",
   "a shell command, once the person approved it",
+  "no doctor finds anything wrong",
   "reboot of eye, and a question meanwhile",
   "reboot of arm, and a question meanwhile",
   "reboot of hub, and a question meanwhile",
@@ -20,6 +21,7 @@ export const STEPS = [
   "the bridge is let in again",
   "a newer program, from the gateway",
   "a bad one goes back by itself",
+  "all of it is taken away again",
 ] as const;
 
 export type StepName = (typeof STEPS)[number];

@@ -7,6 +7,7 @@ import { checkout, OWNER } from "./gateway-machine.ts";
 import { type Given, LIMIT_MS } from "./given.ts";
 import { buildHome, GATEWAY, HOSTS, type Home } from "./home.ts";
 import { revokeAndReturn } from "./keys.ts";
+import { askDoctors, takeAway } from "./looks.ts";
 import { joinAll } from "./pairing.ts";
 import { Person } from "./person.ts";
 import { rebootEach, replaceBroker, replaceHub } from "./reboots.ts";
@@ -38,11 +39,13 @@ const recorder = new Recorder(person, say);
 
 async function tryAll(): Promise<void> {
   await joinAll(home, recorder);
+  await askDoctors(home, recorder);
   await rebootEach(home, recorder);
   await replaceBroker(home, recorder);
   await replaceHub(home, recorder);
   await revokeAndReturn(home, recorder);
   await updateAndRollBack(home, recorder);
+  await takeAway(home, recorder);
 }
 
 async function inTime(work: Promise<void>): Promise<void> {
