@@ -1,7 +1,7 @@
 /** The first ten minutes: four machines, two of them devices, one command each, and the first answers. */
 import { until } from "../wait.ts";
 import { GATEWAY_NAME, type Home } from "./home.ts";
-import { calls } from "./person.ts";
+import { calls, type Turn } from "./person.ts";
 import { type Recorder, type Seen, stopwatch } from "./record.ts";
 
 /** A loaded machine takes its time. */
@@ -27,18 +27,27 @@ export async function joinAll(home: Home, recorder: Recorder): Promise<void> {
   });
   await recorder.step("a second device", () => join(home, "arm"));
   await recorder.step("a shell command, once the person approved it", async () => {
-    const asked = person.ask("approval", calls("arm", "bash", { command: "uname -n; echo $((6*7))" }), {
-      text: "$results",
-    });
-    const question = await Promise.race([
-      until(() => person.openQuestion("approval"), { ...PATIENT, what: "the person is asked" }),
-      asked.then((turn) => Promise.reject(new Error(`answered unasked: ${JSON.stringify(turn)}`))),
-    ]);
+    const command = "uname -n; echo $((6*7))";
+    const asked = person.ask("approval", calls("arm", "bash", { command }), { text: "$results" });
+    const note = await approved(home, "approval", asked);
     const watch = stopwatch();
-    await person.approve(question.id);
     expectAnswer(await asked, /\b42\b/);
-    return { times: { "from the approval": watch() }, note: question.text };
+    return { times: { "from the approval": watch() }, note };
   });
+}
+
+/** The person is asked, and approves. @returns what was asked */
+export async function approved(
+  { person }: Home,
+  conversation: string,
+  asked: Promise<Turn>,
+): Promise<string> {
+  const question = await Promise.race([
+    until(() => person.openQuestion(conversation), { ...PATIENT, what: "the person is asked" }),
+    asked.then((turn) => Promise.reject(new Error(`nobody was asked: ${JSON.stringify(turn)}`))),
+  ]);
+  await person.approve(question.id);
+  return question.text;
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { Agent, Call } from "../../cli/gateway/shapes.ts";
+import { Agent, Call, Status } from "../../cli/gateway/shapes.ts";
 import { type Step as ModelStep, script } from "../scripted-model.ts";
 import type { Machine, Typed } from "./machine.ts";
 
@@ -68,6 +68,26 @@ export class Person {
   async revoke(agent: string): Promise<void> {
     this.did += 1;
     await this.#route("DELETE", `/v1/agents/${agent}/key`);
+  }
+
+  /** The console's button. */
+  async updateBridge(): Promise<void> {
+    this.did += 1;
+    await this.#route("POST", "/v1/bridge/update", {});
+  }
+
+  async bridgeVersion(): Promise<string | undefined> {
+    const seen = await this.#route("GET", "/v1/status").catch(() => undefined);
+    return Status.safeParse(seen).data?.bridge.version ?? undefined;
+  }
+
+  /** The line of a conversation that has these words, once there is one. */
+  async reads(conversation: string, words: string): Promise<string | undefined> {
+    const seen = JSON.stringify(await this.#route("GET", `/v1/conversations/${conversation}`), undefined, 1);
+    return seen
+      .split("\n")
+      .find((line) => line.includes(words))
+      ?.trim();
   }
 
   /** As the console shows it; undefined: unknown, or the gateway is away. */

@@ -19,7 +19,8 @@ export const STEPS = [
   "it is let in again",
   "the bridge's key is revoked",
   "the bridge is let in again",
-  "a newer program, from the gateway",
+  "a device is told to take the newer program",
+  "the bridge is told to take it",
   "a bad one goes back by itself",
   "all of it is taken away again",
 ] as const;

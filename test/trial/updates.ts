@@ -1,52 +1,74 @@
-/** A newer program from the gateway, and then a bad one, which goes back by itself. */
+/** A newer program from the gateway, on command from afar; and then a bad one, which goes back by itself. */
 import { until } from "../wait.ts";
 import { change, versionOf } from "./gateway-machine.ts";
 import type { Home } from "./home.ts";
+import { approved } from "./pairing.ts";
+import { calls } from "./person.ts";
 import { answersAgain } from "./reboots.ts";
 import { type Recorder, type Seen, stopwatch } from "./record.ts";
 
-const PATIENT = { within: 60_000, every: 100 };
-const UPDATE =
-  "sudo edgecall agent update http://gateway.example/edgecall.cjs --sha256 $(curl -fsS http://gateway.example/install.sh | sed -n \"s/^PROGRAM_SHA256='\\(.*\\)'/\\1/p\")";
-/** What `edgecall agent run` does first. */
+const PATIENT = { within: 120_000, every: 250 };
+/** What `edgecall agent run` is. */
 const RUN = "cli/agent/run.ts";
 
 export async function updateAndRollBack(home: Home, recorder: Recorder): Promise<void> {
   const [newer, bad] = following(versionOf(home.repo));
-  await recorder.step("a newer program, from the gateway", () => update(home, newer));
-  await recorder.step("a bad one goes back by itself", () => rollBack(home, newer, bad));
+  await recorder.step("a device is told to take the newer program", async () => {
+    change(home.repo, newer);
+    await deploy(home);
+    return await updateFromAfar(home, newer);
+  });
+  await recorder.step("the bridge is told to take it", () => updateBridge(home, newer));
+  await recorder.step("a bad one goes back by itself", async () => {
+    // It says its version, as one that is taken into use has to, and ends when it is to run.
+    change(home.repo, bad, { [RUN]: (text) => `${text}\nprocess.exit(3);\n` });
+    await deploy(home);
+    return await rollBack(home, newer, bad);
+  });
 }
 
-async function update(home: Home, version: string): Promise<Seen> {
-  const { machines, person, repo } = home;
-  change(repo, version);
-  await deploy(home);
+/** Asked for in the chat; the result comes when the other version runs. */
+async function updateFromAfar(home: Home, version: string): Promise<Seen> {
+  const { person } = home;
+  const asked = person.ask("update", calls("eye", "update_self"), { text: "$results" });
+  await approved(home, "update", asked);
   const watch = stopwatch();
-  const { code, out } = await person.type(machines.eye, UPDATE);
-  if (code !== 0) throw new Error(out);
-  const done = watch();
+  const turn = await asked;
   await until(async () => (await person.agent("eye"))?.version === version, {
     ...PATIENT,
     what: `the gateway sees eye with ${version}`,
   });
+  const online = watch();
+  const outcome = await until(() => person.reads("update", `${version} is online`), {
+    ...PATIENT,
+    what: "the conversation has what came of it",
+  });
   await answersAgain(home, ["eye"]);
-  return { times: { "the command": done, "it answers": watch() }, note: out };
+  return { times: { "the new version is online": online }, note: `${turn.answer}\n${outcome}` };
 }
 
-/** It says its version, as one that is taken into use has to, and ends when it is to run. */
-async function rollBack(home: Home, good: string, bad: string): Promise<Seen> {
-  const { machines, person, repo } = home;
-  change(repo, bad, { [RUN]: (text) => `${text}\nprocess.exit(3);\n` });
-  await deploy(home);
+async function updateBridge(home: Home, version: string): Promise<Seen> {
+  const { person } = home;
   const watch = stopwatch();
-  const { code, out } = await person.type(machines.eye, UPDATE);
-  if (code === 0) throw new Error(`the bad version was taken: ${out}`);
+  await person.updateBridge();
+  await until(async () => (await person.bridgeVersion()) === version, {
+    ...PATIENT,
+    what: `the gateway sees the bridge with ${version}`,
+  });
+  const online = watch();
+  await answersAgain(home, ["eye", "arm"]);
+  return { times: { "the new version is online": online, "both devices answer": watch() } };
+}
+
+async function rollBack({ machines, person, ...home }: Home, good: string, bad: string): Promise<Seen> {
+  const watch = stopwatch();
+  const { code, out } = await person.type(machines.eye, "sudo edgecall agent update");
+  if (code === 0) throw new Error(`the bad version ${bad} was taken: ${out}`);
   const back = watch();
-  await answersAgain(home, ["eye"]);
-  const answers = watch();
+  await answersAgain({ machines, person, ...home }, ["eye"]);
   const now = (await person.agent("eye"))?.version;
   if (now !== good) throw new Error(`eye runs ${now}`);
-  return { times: { "it is back": back, "it answers": answers }, note: out };
+  return { times: { "it is back": back, "it answers": watch() }, note: out };
 }
 
 /** What the gateway's owner does with a new release. */
@@ -56,7 +78,7 @@ async function deploy({ machines, person }: Home): Promise<void> {
   await until(() => person.healthy(), { ...PATIENT, what: "the gateway answers" });
 }
 
-/** @param version `A.B.C` */
+/** The two versions after it. @param version `A.B.C` */
 function following(version: string): [string, string] {
   const [major, minor, patch] = version.split(".").map(Number);
   return [`${major}.${minor}.${Number(patch) + 1}`, `${major}.${minor}.${Number(patch) + 2}`];
