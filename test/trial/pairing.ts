@@ -1,7 +1,7 @@
 /** The first ten minutes: four machines, two of them devices, one command each, and the first answers. */
 import { until } from "../wait.ts";
 import { GATEWAY_NAME, type Home } from "./home.ts";
-import { calls, type Turn } from "./person.ts";
+import { calls } from "./person.ts";
 import { type Recorder, type Seen, stopwatch } from "./record.ts";
 
 /** A loaded machine takes its time. */
@@ -29,22 +29,26 @@ export async function joinAll(home: Home, recorder: Recorder): Promise<void> {
   await recorder.step("a shell command, once the person approved it", async () => {
     const command = "uname -n; echo $((6*7))";
     const asked = person.ask("approval", calls("arm", "bash", { command }), { text: "$results" });
-    const note = await approved(home, "approval", asked);
+    const note = await approved(home, asked, "approval");
     const watch = stopwatch();
     expectAnswer(await asked, /\b42\b/);
     return { times: { "from the approval": watch() }, note };
   });
 }
 
-/** The person is asked, and approves. @returns what was asked */
+/**
+ * The person is asked, and approves.
+ * @param work what waits for that; ended before it, nobody was asked
+ * @returns what was asked
+ */
 export async function approved(
   { person }: Home,
-  conversation: string,
-  asked: Promise<Turn>,
+  work: Promise<unknown>,
+  conversation?: string,
 ): Promise<string> {
   const question = await Promise.race([
     until(() => person.openQuestion(conversation), { ...PATIENT, what: "the person is asked" }),
-    asked.then((turn) => Promise.reject(new Error(`nobody was asked: ${JSON.stringify(turn)}`))),
+    work.then((end) => Promise.reject(new Error(`nobody was asked: ${JSON.stringify(end)}`))),
   ]);
   await person.approve(question.id);
   return question.text;

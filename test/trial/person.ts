@@ -8,7 +8,8 @@ import { Agent, Call, Status } from "../../cli/gateway/shapes.ts";
 import { type Step as ModelStep, script } from "../scripted-model.ts";
 import type { Machine, Typed } from "./machine.ts";
 
-const ASK_WITHIN_MS = 120_000;
+/** The longest waits for a roll-back. */
+const EDGECALL_WITHIN_MS = 240_000;
 const ROUTE_WITHIN_MS = 30_000;
 
 const Code = z.looseObject({ code: z.string(), command: z.string() });
@@ -54,10 +55,10 @@ export class Person {
     return this.#askSilently(conversation, [calls(agent, action), { text: "$results" }]);
   }
 
-  /** The question that is open in a conversation. */
-  async openQuestion(conversation: string): Promise<{ id: string; text: string } | undefined> {
+  /** The question that is open in a conversation; without one, any. */
+  async openQuestion(conversation?: string): Promise<{ id: string; text: string } | undefined> {
     const { questions } = Questions.parse(await this.#route("GET", "/v1/questions"));
-    return questions.find((one) => one.conversation === conversation);
+    return questions.find((one) => conversation === undefined || one.conversation === conversation);
   }
 
   async approve(question: string): Promise<void> {
@@ -70,10 +71,10 @@ export class Person {
     await this.#route("DELETE", `/v1/agents/${agent}/key`);
   }
 
-  /** The console's button. */
-  async updateBridge(): Promise<void> {
+  /** `edgecall update` of an agent, or of `bridge`, on the laptop: until it is known what came of it. */
+  update(name: string): Promise<Typed & { err: string }> {
     this.did += 1;
-    await this.#route("POST", "/v1/bridge/update", {});
+    return this.#edgecall("update", name);
   }
 
   async bridgeVersion(): Promise<string | undefined> {
@@ -138,7 +139,7 @@ export class Person {
     const child = spawn(process.execPath, [this.#cli, ...words], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { EDGECALL_URL: this.#gateway, EDGECALL_TOKEN: this.#token, HOME: "/nonexistent" },
-      timeout: ASK_WITHIN_MS,
+      timeout: EDGECALL_WITHIN_MS,
     });
     const said = { out: "", err: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -31,7 +31,7 @@ export async function updateAndRollBack(home: Home, recorder: Recorder): Promise
 async function updateFromAfar(home: Home, version: string): Promise<Seen> {
   const { person } = home;
   const asked = person.ask("update", calls("eye", "update_self"), { text: "$results" });
-  await approved(home, "update", asked);
+  await approved(home, asked, "update");
   const watch = stopwatch();
   const turn = await asked;
   await until(async () => (await person.agent("eye"))?.version === version, {
@@ -50,25 +50,27 @@ async function updateFromAfar(home: Home, version: string): Promise<Seen> {
 async function updateBridge(home: Home, version: string): Promise<Seen> {
   const { person } = home;
   const watch = stopwatch();
-  await person.updateBridge();
-  await until(async () => (await person.bridgeVersion()) === version, {
-    ...PATIENT,
-    what: `the gateway sees the bridge with ${version}`,
-  });
-  const online = watch();
+  const { code, out, err } = await person.update("bridge");
+  if (code !== 0) throw new Error(`edgecall update bridge: ended with ${code}\n${err}`);
+  const done = watch();
+  const now = await person.bridgeVersion();
+  if (now !== version) throw new Error(`the bridge runs ${now}`);
   await answersAgain(home, ["eye", "arm"]);
-  return { times: { "the new version is online": online, "both devices answer": watch() } };
+  return { times: { "the command ends": done, "both devices answer": watch() }, note: out };
 }
 
-async function rollBack({ machines, person, ...home }: Home, good: string, bad: string): Promise<Seen> {
+async function rollBack(home: Home, good: string, bad: string): Promise<Seen> {
+  const { person } = home;
+  const updating = person.update("eye");
+  await approved(home, updating);
   const watch = stopwatch();
-  const { code, out } = await person.type(machines.eye, "sudo edgecall agent update");
-  if (code === 0) throw new Error(`the bad version ${bad} was taken: ${out}`);
-  const back = watch();
-  await answersAgain({ machines, person, ...home }, ["eye"]);
+  const { code, err } = await updating;
+  if (code === 0) throw new Error(`the bad version ${bad} was taken`);
+  const told = watch();
+  await answersAgain(home, ["eye"]);
   const now = (await person.agent("eye"))?.version;
   if (now !== good) throw new Error(`eye runs ${now}`);
-  return { times: { "it is back": back, "it answers": watch() }, note: out };
+  return { times: { "the command ends": told, "it answers": watch() }, note: err };
 }
 
 /** What the gateway's owner does with a new release. */
