@@ -74,10 +74,13 @@ async function rollBack(home: Home, good: string, bad: string): Promise<Seen> {
 }
 
 /** What the gateway's owner does with a new release. */
-async function deploy({ machines, person }: Home): Promise<void> {
+async function deploy(home: Home): Promise<void> {
+  const { machines, person } = home;
   const { code, out } = await person.type(machines.gateway, "sudo systemctl restart gateway");
   if (code !== 0) throw new Error(out);
   await until(() => person.healthy(), { ...PATIENT, what: "the gateway answers" });
+  // The bridge comes back at its own pace; nobody at home can be told anything before that.
+  await answersAgain(home, ["eye", "arm"]);
 }
 
 /** The two versions after it. @param version `A.B.C` */
