@@ -103,4 +103,6 @@ Group=${BRIDGE.user}
 # First: what changes from here on makes it again.
 ExecStart=/bin/rm -f ${BROKER_FILES_DIR}/${RELOAD_FILE}
 ExecStart=+/bin/systemctl try-reload-or-restart ${BROKER_UNIT}
+# Mosquitto forgets a SIGHUP that comes while it still reads because of the one before.
+ExecStart=/bin/sleep 0.5
 `;
