@@ -42,7 +42,9 @@ export async function pair({ text, flag, env, io }: CommandCall): Promise<number
     io.err(`On the device, within ${minutes} min (the code is good for one):\n\n`);
     // Alone on stdout, so that it can be passed on: `edgecall pair | ssh pi@device sh`.
     io.out(`${printableLine(command ?? `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}`)}\n`);
-    io.err("\n`edgecall agents` shows it when it is online.\n");
+    io.err(
+      "\nThe home's first machine? Add --with-bridge at its end. `edgecall agents` shows it when it is online.\n",
+    );
   }
   return flag("wait") ? await joined(gateway, code, expires_at, io.err) : EXIT.ok;
 }

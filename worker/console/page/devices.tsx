@@ -81,6 +81,14 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
           <p>On the device, within 10 minutes:</p>
           <Pre label="Command for the device" text={code.command} />
           <CopyButton text={code.command} />
+          {!code.command.includes("--with-bridge") && (
+            <p>
+              <small>
+                The home's first machine? Add <code>--with-bridge</code> at its end: bridge and broker as
+                well.
+              </small>
+            </p>
+          )}
         </>
       )}
       <p role="status">{wordsFor(seen)}</p>
