@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { versionOf } from "../../cli/service/trial.ts";
 import { bundleCommand } from "../../local/bundles.ts";
@@ -87,7 +88,7 @@ describe.skipIf(missing !== undefined)("the bridge as a service", () => {
   test("an update that comes online stays; one that does not goes back by itself", () => {
     fine("update", "after-ends");
     const good = /^(\S+) is online/m.exec(step("update").out)?.[1] ?? "";
-    expect(good).toMatch(/^0\.1\.0-[0-9a-f]{12}$/);
+    expect(good).toMatch(new RegExp(`^${VERSION.replaceAll(".", "\\.")}-[0-9a-f]{12}$`));
     expect(step("ends-at-once")).toMatchObject({
       code: 1,
       out: expect.stringContaining(`back to ${versionOf(good)}:`),
