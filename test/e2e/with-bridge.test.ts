@@ -82,4 +82,8 @@ describe.skipIf(missing !== undefined)("install.sh CODE --with-bridge", () => {
   test("uninstalled, nothing is left", () => {
     fine("agent-gone", "bridge-gone", "nothing-left", "no-user");
   });
+
+  test("with --broker it is the bridge of a broker that is there, and none is made", () => {
+    fine("elsewhere", "elsewhere-answer", "elsewhere-units", "no-broker-made");
+  });
 });

@@ -73,4 +73,13 @@ step bridge-gone edgecall bridge uninstall --purge
 listing > /tmp/after
 step nothing-left diff /tmp/before /tmp/after
 step no-user sh -c 'diff /tmp/passwd /etc/passwd && diff /tmp/group /etc/group'
+
+# Another machine of the same home takes its place, at a broker that is there already.
+broker
+until_true logs_in "$URL"
+THIRD=$(code '{"agent":"@bridge"}')
+step elsewhere installer "$THIRD" --with-bridge --name ear --broker "$URL"
+step elsewhere-answer until_true has_answer ear
+step elsewhere-units systemctl is-active edgecall-agent edgecall-bridge
+step no-broker-made test ! -e /etc/systemd/system/edgecall-broker.service
 step journal journalctl -u edgecall-bridge -u edgecall-broker -u edgecall-broker-reload --no-pager -o cat
