@@ -69,6 +69,9 @@ describe.skipIf(missing !== undefined)("install.sh CODE --with-bridge", () => {
     ]);
     expect(step("broker-sees").out).toMatch(/^\/var\/lib\/edgecall-bridge:\nbroker$/m);
     expect(step("broker-sees").out.match(/Read-only file system/g)).toHaveLength(2);
+    // The bridge's user namespace keeps even its own user's other processes out of its memory; the broker does not see it.
+    expect(step("own-memory").out).toContain("Permission denied");
+    expect(step("bridge-memory").out).toMatch(/^cat: .*No such file/);
   });
 
   test("a login of the owner's counts at once, and nobody comes without one", () => {
