@@ -26,7 +26,7 @@ import type { TurnResult } from "./conversation/turn-view.ts";
 import { cancelledAnswer } from "./conversation/turn-words.ts";
 import type { Env } from "./env.ts";
 import type { AskedOfPerson } from "./home/asking.ts";
-import type { Plan } from "./home.ts";
+import type { Plan } from "./home/plan.ts";
 import { logError, logInfo } from "./log.ts";
 import { isBlank, migrate } from "./migrate.ts";
 import { modelFetch } from "./models/workers-ai.ts";

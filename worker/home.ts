@@ -8,9 +8,8 @@
  */
 
 import { DurableObject } from "cloudflare:workers";
-import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
+import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
-import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
@@ -26,7 +25,6 @@ import {
   type Stranger,
 } from "./channels/pairing.ts";
 import type { Connection, Role } from "./channels/settings.ts";
-import { countsDays } from "./conversation/model-step.ts";
 import type { CallTarget } from "./edge-call.ts";
 import type { Env } from "./env.ts";
 import { AgentKeys, type KeyGrant, type NewKey } from "./home/agent-keys.ts";
@@ -51,8 +49,8 @@ import { type CommandRequest, Intake, type SubmitReply, type SubmitRequest } fro
 import { type Enrolled, type HomeKeys, KeyDesk } from "./home/key-desk.ts";
 import { Ledger, type SettledOutcome } from "./home/ledger.ts";
 import { homePage } from "./home/metrics.ts";
+import type { Plan } from "./home/plan.ts";
 import { type Answered, type Question, Questions } from "./home/questions.ts";
-import type { Roster } from "./home/roster.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { type DayUsage, type ModelUsage, Spending } from "./home/spending.ts";
 import { type HomeStatus, statusOf } from "./home/status.ts";
@@ -61,10 +59,8 @@ import { migrate } from "./migrate.ts";
 import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
 import { type PairBody, type Paired, PairingDesk } from "./pairing/pairing-desk.ts";
 import { type Admission, admitToRelay } from "./relay/admission.ts";
-import { readSettings } from "./settings.ts";
+import { countsDays, readSettings } from "./settings.ts";
 import { closeQuietly } from "./waiters.ts";
-
-export type Plan = { roster: Roster; health: ModelHealth; day: Spent; told: BudgetKey[] };
 
 export class Home extends DurableObject<Env> {
   readonly #home: HomeContext;

@@ -219,3 +219,12 @@ function flag(name: string, text: string | undefined, fallback: boolean): boolea
   if (text === "false" || text === "0") return false;
   throw new SettingsError(`${name}: expected true or false, got '${text}'`);
 }
+
+/** A day is a row that is written with each call: only for who asks for it. */
+export function countsDays({ budgets, prices }: Pick<Settings, "budgets" | "prices">): boolean {
+  return hasLimit(budgets.day) || Object.keys(prices).length > 0;
+}
+
+export function hasLimit(limits: Settings["budgets"]["day"]): boolean {
+  return limits?.tokens !== undefined || limits?.modelCalls !== undefined;
+}

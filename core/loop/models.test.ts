@@ -6,7 +6,6 @@ import {
   type ModelHealth,
   type NamedModel,
   noteFailure,
-  noteSuccess,
   pickModel,
 } from "./models.ts";
 import { ModelError } from "./retry.ts";
@@ -23,6 +22,9 @@ const NOW = 1_000_000;
 
 const failing = (health: ModelHealth, name: string, times: number, at = NOW) =>
   Array.from({ length: times }).reduce<ModelHealth>((before) => noteFailure(before, name, at), health);
+/** As the gateway does it in rows: who was answered forgets what failed. */
+const noteSuccess = (health: ModelHealth, name: string): ModelHealth =>
+  Object.fromEntries(Object.entries(health).filter(([other]) => other !== name));
 const picked = (health: ModelHealth, wanted?: string, now = NOW) => {
   const result = pickModel(MODELS, health, wanted, now);
   return result.ok ? result.model.name : expect.fail(result.error);
@@ -73,7 +75,6 @@ test("names that objects have anyway are names like any other", () => {
     expect(pickModel(models, {}, undefined, NOW)).toMatchObject({ model: { name } });
     const health = failing({}, name, 3);
     expect(pickModel(models, health, undefined, NOW)).toMatchObject({ model: { name: "b" } });
-    expect(Object.keys(noteSuccess(health, name))).toEqual([]);
   }
 });
 

@@ -65,11 +65,6 @@ export function noteFailure(health: ModelHealth, name: string, now: number): Mod
   return { ...health, [name]: { failures, coolUntil: cools ? now + COOL_DOWN_MS : 0 } };
 }
 
-/** After a call that was answered. */
-export function noteSuccess(health: ModelHealth, name: string): ModelHealth {
-  return Object.fromEntries(Object.entries(health).filter(([other]) => other !== name));
-}
-
 function coolUntil(health: ModelHealth, name: string): number {
   return health[name]?.coolUntil ?? 0;
 }

@@ -15,11 +15,11 @@ import { useStack } from "./stack.ts";
 const programs = openPrograms();
 afterAll(() => rmSync(programs.folder, { recursive: true, force: true }));
 
-const port = String(await freePort());
+const bridge: Record<string, string> = {};
 const TOOLS = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
 const AGENT = { model: true, env: TOOLS, top: { policy: { device: "allow" } } };
 const OLD_BRIDGE = programs.kept("bridge", "0.1.0");
-const stack = useStack({ bridge: { HEALTH_PORT: port }, bridgeScript: OLD_BRIDGE }, async (stack) => {
+const stack = useStack({ bridge, bridgeScript: OLD_BRIDGE }, async (stack) => {
   await stack.startAgent({ ...AGENT, id: "old", script: programs.kept("agent", "0.1.0") });
   await stack.startAgent({ ...AGENT, id: "new" });
   await Promise.all([stack.gateway.online("old"), stack.gateway.online("new")]);
@@ -100,6 +100,8 @@ describe.each([
 ] as const)("a bridge that calls itself %s", (version, which, words) => {
   beforeAll(async () => {
     await stack.bridge.stop();
+    // Chosen just before it is taken: other programs of this machine look for free ports, too.
+    bridge.HEALTH_PORT = String(await freePort());
     const path =
       which === "kept"
         ? programs.kept("bridge", "0.1.0", version)
@@ -112,7 +114,7 @@ describe.each([
     // It does not knock every second.
     expect(stack.bridge.events("gateway_down")).toMatchObject([{ level: "error", retry_in_ms: 300_000 }]);
     if (which === "today's") {
-      const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+      const response = await fetch(`http://127.0.0.1:${bridge.HEALTH_PORT}/readyz`);
       expect(response.status).toBe(503);
       expect(await response.json()).toMatchObject({
         gateway: "offline",

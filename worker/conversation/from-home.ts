@@ -2,7 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { ChatDesk } from "../channels/desk.ts";
 import { AFTER_EXPIRY_MS, type AskedOfPerson } from "../home/asking.ts";
-import type { Plan } from "../home.ts";
+import type { Plan } from "../home/plan.ts";
 import { logInfo } from "../log.ts";
 import type { CallStep } from "./call-step.ts";
 import type { MediaStore } from "./media.ts";

@@ -16,11 +16,11 @@ import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import type { ToolDefinition, ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { edgeCallDefinition, offlineNote } from "../edge-call.ts";
 import type { Listing } from "../home/conversation-list.ts";
+import type { Plan } from "../home/plan.ts";
 import { inReach, type Roster } from "../home/roster.ts";
-import type { Plan } from "../home.ts";
 import { logError } from "../log.ts";
 import type { HomeStub } from "../objects.ts";
-import { NO_MODEL, type Settings } from "../settings.ts";
+import { countsDays, hasLimit, NO_MODEL, type Settings } from "../settings.ts";
 import { standsApart } from "./brought.ts";
 import type { MediaStore } from "./media.ts";
 import type { Transcript } from "./transcript.ts";
@@ -286,15 +286,6 @@ function lastSaid(turn: Turn, history: readonly StoredEntry[]): number | null {
 
 function isLimited(budgets: Settings["budgets"]): boolean {
   return hasLimit(budgets.turn) || hasLimit(budgets.conversation) || hasLimit(budgets.day);
-}
-
-/** A day is a row that is written with each call: only for who asks for it. */
-export function countsDays({ budgets, prices }: Pick<Settings, "budgets" | "prices">): boolean {
-  return hasLimit(budgets.day) || Object.keys(prices).length > 0;
-}
-
-function hasLimit(limits: Settings["budgets"]["day"]): boolean {
-  return limits?.tokens !== undefined || limits?.modelCalls !== undefined;
 }
 
 /** @param roster absent: no tools are offered */

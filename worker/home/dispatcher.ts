@@ -8,7 +8,6 @@ import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { type CallTarget, type Order, PROMPT_MAX_MS } from "../edge-call.ts";
 import type { Env } from "../env.ts";
-import type { Plan } from "../home.ts";
 import { readSettings } from "../settings.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
@@ -19,6 +18,7 @@ import type { HomeContext } from "./context.ts";
 import { Handover } from "./handover.ts";
 import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import { silenceOutcome } from "./outcome.ts";
+import type { Plan } from "./plan.ts";
 import { ago } from "./roster.ts";
 import { tidy } from "./tidying.ts";
 

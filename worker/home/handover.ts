@@ -1,11 +1,11 @@
 /** The end of a call: settled once, and handed to its conversation by name, again (for two days) until that has it. */
 import type { Env } from "../env.ts";
-import type { Plan } from "../home.ts";
 import { logError, logInfo } from "../log.ts";
 import { conversationOf } from "../objects.ts";
 import { foreignLine, NOBODY } from "./audit-lines.ts";
 import type { HomeContext } from "./context.ts";
 import { JOB, KEEP_SETTLED_MS, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
+import type { Plan } from "./plan.ts";
 import type { Tallies } from "./tallies.ts";
 import { Tries } from "./tries.ts";
 

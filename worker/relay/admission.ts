@@ -1,10 +1,9 @@
 /** Home's part of the relay: whether an agent's key holds, and whether there is anything left of the day. */
 import { checkBudget } from "@edgecall/core/loop/budget.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
-import { countsDays } from "../conversation/model-step.ts";
 import type { AgentKeys } from "../home/agent-keys.ts";
 import type { Spending } from "../home/spending.ts";
-import type { Settings } from "../settings.ts";
+import { countsDays, type Settings } from "../settings.ts";
 import type { RelaySettings } from "./settings.ts";
 
 export type Admission = { ok: true } | { ok: false; status: 401 | 429; code: string; message: string };
