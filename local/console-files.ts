@@ -35,7 +35,7 @@ export async function consoleFiles(
   };
   return new Map<string, ServedFile>([
     ...[...files, script].map(([name, body]): [string, ServedFile] => {
-      const path = name === "index.html" ? "/" : `/${name}`;
+      const path = name === "index.html" ? "/" : `/${name.replace(/\.html$/, "")}`;
       return [path, { type: TYPES[extname(name)] ?? "application/octet-stream", body: () => body }];
     }),
     [`/${INSTALLER}`, { type: "text/plain; charset=utf-8", body: forDevices("installer") }],

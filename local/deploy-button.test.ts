@@ -20,6 +20,8 @@ test("the deploy button's folder stands alone: wrangler takes it, with everythin
     "icon.svg",
     "index.html",
     "install.sh",
+    "tokens.html",
+    "tokens.js",
   ]);
 
   // No node_modules above it: a module that is not in the file would be missed.

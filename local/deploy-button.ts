@@ -12,16 +12,16 @@ import { buildDeviceFiles, servedProgram } from "./device-files.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** What the button's form says beside each secret; what stands in the fields is refused by the gateway. */
-const SECRETS = {
+/** What the button's form says beside each secret; the gateway refuses what stands in the fields, and everybody with it. */
+export const SECRETS = {
   API_TOKENS: {
-    example: "the list that npm run tokens prints for API_TOKENS",
+    example: "leave this as it is, and open /tokens of the gateway once it is deployed",
     description:
-      "Who may ask: a JSON list of token records. `npm run tokens` in edgecall's repository prints one, with the tokens themselves, which you keep.",
+      "Who may ask. Leave it as it is: once the gateway is deployed, its page /tokens makes tokens in your browser and says where to put them. (With a terminal: `npm run tokens` in edgecall's repository.)",
   },
   BRIDGE_TOKENS: {
-    example: "the list that npm run tokens prints for BRIDGE_TOKENS",
-    description: "Which bridges may dial in: the second list of `npm run tokens`.",
+    example: "leave this as it is, too",
+    description: "Which bridges may dial in. Leave it as it is, too: the same page makes both.",
   },
 } as const;
 
@@ -43,7 +43,10 @@ export async function writeDeployButton(dir: string): Promise<void> {
       .join(""),
     "README.md": README,
   };
-  for (const [path, { body }] of page) files[`public${path === "/" ? "/index.html" : path}`] = await body();
+  for (const [path, { type, body }] of page) {
+    const name = path === "/" ? "/index" : path;
+    files[`public${name}${type.startsWith("text/html") ? ".html" : ""}`] = await body();
+  }
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(dir, path)), { recursive: true });
     await writeFile(join(dir, path), content);
@@ -83,4 +86,7 @@ Made by \`npm run build\` in edgecall's repository, for Cloudflare's deploy butt
 as well. Put it into a public repository of yours and open
 
     https://deploy.workers.cloudflare.com/?url=https://github.com/YOU/THIS-REPOSITORY
+
+Leave the two secrets as they are in the form. When it is deployed, open /tokens at the gateway's address (Cloudflare shows it, it
+ends in workers.dev): the page makes your tokens and says where to put them. Until then the gateway refuses everybody.
 `;

@@ -4,10 +4,10 @@ import { type App, HttpError } from "../http.ts";
 
 export type PageFiles = { ASSETS?: { fetch(request: Request): Promise<Response> } };
 
-export const PAGE_PATHS = ["/", "/console.js", "/console.css", "/icon.svg"] as const;
+export const PAGE_PATHS = ["/", "/console.js", "/console.css", "/icon.svg", "/tokens", "/tokens.js"] as const;
 
 /**
- * Scripts and styles from our own two files only, no inline ones; requests and pictures to and from this origin only;
+ * Scripts and styles from our own files only, no inline ones; requests and pictures to and from this origin only;
  * no frame on either side; and no text becomes markup, not even by a slip of ours (Trusted Types).
  */
 const POLICY = [

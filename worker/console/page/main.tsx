@@ -1,7 +1,7 @@
 /** The console: who is signed in, and the five screens. The address's hash names the screen. */
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { json, send, wordsOf } from "./api.ts";
+import { ApiError, json, send, wordsOf } from "./api.ts";
 import { Audit } from "./audit.tsx";
 import { Chat } from "./chat.tsx";
 import { Fleet } from "./fleet.tsx";
@@ -17,15 +17,20 @@ type ScreenName = keyof typeof SCREENS;
 
 function App() {
   const [session, setSession] = useState<Session>();
-  const [problem, setProblem] = useState<string>();
+  const [error, setError] = useState<unknown>();
   const place = usePlace();
   useEffect(() => {
-    json<Session>("/v1/console/session").then(setSession, (error: unknown) => setProblem(wordsOf(error)));
+    json<Session>("/v1/console/session").then(setSession, (error: unknown) => setError(error));
   }, []);
   if (!session)
     return (
       <main class="sign-in">
-        <Problem text={problem} />
+        <Problem text={error === undefined ? undefined : wordsOf(error)} />
+        {error instanceof ApiError && error.code === "not_configured" && (
+          <p>
+            A new gateway? <a href="/tokens">Make its tokens</a>.
+          </p>
+        )}
       </main>
     );
   if (!session.signed_in) return <SignIn access={session.access} onSession={setSession} />;
