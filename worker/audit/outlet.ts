@@ -73,10 +73,10 @@ export class AuditOutlet {
     const store = libsqlStore(outlet.store);
     for (let pages = 0, more = true; more && pages < PAGES_AT_ONCE; pages += 1) {
       const { tries, ...place } = outlet.get();
-      const page = audit.page(place.sentTo);
-      more = page.more;
       const pause = Math.min(outlet.store.everyMs * 2 ** tries, LONGEST_PAUSE_MS);
       outlet.put({ ...place, tries: tries + 1, retryAt: Date.now() + pause });
+      const page = audit.page(place.sentTo);
+      more = page.more;
       const problem = await tried(store, await recordsOf(ctx.id.name ?? "", page.batches));
       const now = outlet.get();
       // Home was put back as it was meanwhile, and knows better.

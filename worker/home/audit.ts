@@ -112,8 +112,9 @@ export class Audit {
 
   /** When the oldest row came that the store does not have. */
   waitingSince({ sentTo }: OutletPlace): number | undefined {
-    return this.#sql.exec<{ at: number }>("SELECT at FROM audit WHERE at > ? LIMIT 1", sentTo).toArray()[0]
-      ?.at;
+    return this.#sql
+      .exec<{ at: number }>("SELECT at FROM audit WHERE at > ? ORDER BY at LIMIT 1", sentTo)
+      .toArray()[0]?.at;
   }
 
   outletState(): OutletState | undefined {
@@ -124,7 +125,7 @@ export class Audit {
     const { waiting } = this.#sql
       .exec<{ waiting: number }>(
         `SELECT COALESCE((SELECT upto FROM audit ORDER BY at DESC LIMIT 1) -
-           (SELECT upto - length(lines) FROM audit WHERE at > ? LIMIT 1), 0) AS waiting`,
+           (SELECT upto - length(CAST(lines AS BLOB)) FROM audit WHERE at > ? ORDER BY at LIMIT 1), 0) AS waiting`,
         sentTo,
       )
       .one();
