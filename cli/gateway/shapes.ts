@@ -20,6 +20,10 @@ export const Status = z.looseObject({
     problem: z.optional(z.string()),
   }),
   agents: z.looseObject({ known: count, online: count }),
+  /** Where the record goes to a database as well: bytes that wait, since when, the last problem, lines that are lost. */
+  audit: z.optional(
+    z.looseObject({ waiting: count, since: instant, problem: z.nullable(z.string()), lost: count }),
+  ),
   calls: z.array(
     z.looseObject({
       id: z.string(),

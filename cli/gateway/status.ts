@@ -23,7 +23,10 @@ export async function status({ flag, env, io }: CommandCall): Promise<number> {
   return now.bridge.online && now.agents.online > 0 ? EXIT.ok : EXIT.failed;
 }
 
-function overview(url: string, { home, version, bridge, agents, calls }: Status): Array<[string, string]> {
+function overview(
+  url: string,
+  { home, version, bridge, agents, calls, audit }: Status,
+): Array<[string, string]> {
   const since = bridge.connected_at === null ? "" : `, connected ${ago(bridge.connected_at, Date.now())}`;
   return [
     ["gateway", `${url}, ${version}, home ${home}`],
@@ -36,7 +39,22 @@ function overview(url: string, { home, version, bridge, agents, calls }: Status)
     ...(bridge.problem === undefined ? [] : [["", bridge.problem] as [string, string]]),
     ["agents", `${agents.online} of ${agents.known} online`],
     ["calls", calls.length === 0 ? "none in flight" : `${calls.length} in flight`],
+    ...(audit === undefined ? [] : [["record", recordWords(audit, Date.now())] as [string, string]]),
   ];
+}
+
+/** How far the record is in its database. */
+export function recordWords(
+  { waiting, since, problem, lost }: NonNullable<Status["audit"]>,
+  now: number,
+): string {
+  return [
+    since === null
+      ? "all of it is in its database"
+      : `${Math.ceil(waiting / 1_024)} KiB wait for its database, the first came ${ago(since, now)}`,
+    ...(problem === null ? [] : [problem]),
+    ...(lost === 0 ? [] : [`${lost} lines were lost to it`]),
+  ].join("; ");
 }
 
 function callTable({ calls }: Status, width: number | undefined): string {
