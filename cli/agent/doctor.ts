@@ -1,8 +1,9 @@
 /** `edgecall agent doctor`: from the settings to the model, link by link: what is wrong, and what to do. */
 import { existsSync } from "node:fs";
+import { OUTCOMES_VARIABLE } from "@edgecall/core/service/update.ts";
 import { loadSettings, type Settings, SettingsError } from "@edgecall/pi-agent/settings.ts";
 import type { CommandCall } from "../command.ts";
-import { type Finding, findService, tellFindings } from "../service/findings.ts";
+import { type Finding, findService, findUpdates, tellFindings } from "../service/findings.ts";
 import { whatItSays } from "../service/service-state.ts";
 import { AGENT } from "../service/services.ts";
 import { findBroker, findGateway, findModel, findTools } from "./findings.ts";
@@ -25,6 +26,7 @@ export async function doctor(call: CommandCall): Promise<number> {
     }
     findings.push(...(await findTools(read.settings, isService)));
     findings.push(await findModel(read.settings.llm));
+    if (isService) findings.push(await findUpdates(AGENT));
   }
   return tellFindings(findings, call);
 }
@@ -34,7 +36,10 @@ function readSettings(
   env: CommandCall["env"],
 ): { finding: Finding; settings: Settings | undefined } {
   try {
-    const { settings } = loadSettings(file, { STATE_DIRECTORY: AGENT.places.state, ...env });
+    const { state, updates, unit } = AGENT.places;
+    // As its unit has them.
+    const asService = { STATE_DIRECTORY: state, ...(existsSync(unit) && { [OUTCOMES_VARIABLE]: updates }) };
+    const { settings } = loadSettings(file, { ...asService, ...env });
     return {
       settings,
       finding: { link: "settings", is: "fine", says: `${file}, agent_id ${settings.agentId}` },

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { BridgeSettings } from "@edgecall/bridge/settings.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { CommandCall } from "../command.ts";
-import { brokerFinding, type Finding, findService, tellFindings } from "../service/findings.ts";
+import { brokerFinding, type Finding, findService, findUpdates, tellFindings } from "../service/findings.ts";
 import { whatItSays } from "../service/service-state.ts";
 import { BRIDGE } from "../service/services.ts";
 import { settingsOf } from "./settings-file.ts";
@@ -19,6 +19,7 @@ export async function doctor(call: CommandCall): Promise<number> {
   const findings = [finding];
   if (isService) findings.push(await findService(BRIDGE));
   if (settings) findings.push(await findGateway(settings, isService), await findBroker(settings));
+  if (isService) findings.push(await findUpdates(BRIDGE));
   return tellFindings(findings, call);
 }
 

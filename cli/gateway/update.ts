@@ -1,6 +1,7 @@
 /** `edgecall update`: has an agent, or the bridge, update itself from the gateway, and waits for what comes of it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import { UPDATE_WITHIN_MS } from "@edgecall/core/service/update.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { askPerson } from "./ask-person.ts";
@@ -11,8 +12,6 @@ import { printableLine } from "./printable.ts";
 import { Agents, Question, Status } from "./shapes.ts";
 import { table } from "./table.ts";
 
-/** The agent's own action for it. */
-const ACTION = "update_self";
 const BRIDGE = "bridge";
 /** Each look wakes the home, and nobody is in a hurry. */
 const LOOK_EVERY_MS = 2_000;
@@ -57,7 +56,7 @@ async function overview({ flag, io }: CommandCall, gateway: Gateway): Promise<nu
   const all = [
     { name: BRIDGE, version: bridge.version, online: bridge.online, can: true },
     ...own.map(({ id, version: its, online, actions }) => ({
-      ...{ name: id, version: its, online, can: actions.includes(ACTION) },
+      ...{ name: id, version: its, online, can: actions.includes(UPDATE_ACTION) },
     })),
   ];
   if (flag("json")) io.out(`${JSON.stringify({ gateway: version, programs: all })}\n`);
@@ -118,7 +117,7 @@ class AgentUpdate {
     const ended = new AbortController();
     const asking = this.#putQuestions(ended.signal);
     try {
-      const payload = { tool: ACTION, parameters: {} };
+      const payload = { tool: UPDATE_ACTION, parameters: {} };
       const first = await this.#gateway.json(Answer, this.#path, {
         method: "POST",
         body: { command: "tool", payload },
@@ -144,7 +143,10 @@ class AgentUpdate {
       const open = await this.#gateway.json(Questions, "/v1/questions").catch(() => ({ questions: [] }));
       const ours = open.questions.find(
         ({ id, agent, approval, answer }) =>
-          agent === this.#agent && approval?.tool === ACTION && answer === undefined && !this.#put.has(id),
+          agent === this.#agent &&
+          approval?.tool === UPDATE_ACTION &&
+          answer === undefined &&
+          !this.#put.has(id),
       );
       if (ours && !ended.aborted) await this.#ask(ours, ended);
       await sleep(LOOK_EVERY_MS, undefined, { signal: ended }).catch(() => {});

@@ -1,8 +1,10 @@
 /** What a doctor says of one link, and the links that both services have. */
 import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
 import { type CommandCall, EXIT } from "../command.ts";
+import { pinnedGateway } from "./gateway-pin.ts";
 import { serviceState, whatItSays } from "./service-state.ts";
 import type { Service } from "./services.ts";
+import { isOnCommand, schedule } from "./update-units.ts";
 
 /** `left`: nothing to look at, or left out on purpose. */
 export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
@@ -35,6 +37,21 @@ export async function findService(service: Service): Promise<Finding> {
     return { link, is: "wrong", says: "running, but offline", todo: "see below" };
   }
   return { link, is: "fine", says: `${says.status.version}, online since ${says.status.since}` };
+}
+
+/** Where its next version would come from; that somebody does without is no fault. */
+export async function findUpdates(service: Service): Promise<Finding> {
+  const link = "updates";
+  const when = [
+    ...((await isOnCommand(service)) ? ["on command"] : []),
+    ...((await schedule(service)).on ? ["at night"] : []),
+  ];
+  try {
+    const { url } = await pinnedGateway();
+    return { link, is: "fine", says: `from ${url}, ${when.join(" and ") || "by hand"}` };
+  } catch (error) {
+    return { link, is: "left", says: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** Where in the settings the address is, what a refused login means, and who asks. */

@@ -7,7 +7,7 @@ import { ownProgram } from "./own-program.ts";
 import { must, run } from "./programs.ts";
 import { Releases } from "./releases.ts";
 import { needRoot, systemdVersion } from "./root-only.ts";
-import { onlineWithin } from "./service-state.ts";
+import { onlineWithin, serviceState } from "./service-state.ts";
 import { SETTINGS_DIR, type Service } from "./services.ts";
 import { startUpdateUnits, writeUpdateUnits } from "./update-units.ts";
 
@@ -52,13 +52,15 @@ export async function installService(options: Install, { flag, io }: CommandCall
   await releases.prune();
   await linkCommand();
   await writeFile(places.unit, unitText({ systemd }), { mode: 0o644 });
-  await writeUpdateUnits(service);
+  const areNew = await writeUpdateUnits(service);
   await must("systemctl", "daemon-reload");
   io.err(
     `installed ${version}\n  settings  ${places.settings}\n  state     ${places.state}\n  service   ${unit}.service\n`,
   );
   if (flag("no-start")) return EXIT.ok;
-  await startUpdateUnits(service, autoUpdate);
+  // At the first start; later on, who has switched one off wants it so.
+  const isFirst = areNew || !(await serviceState(unit)).enabled;
+  await startUpdateUnits(service, { isFirst, autoUpdate });
 
   await must("systemctl", "enable", "--quiet", unit);
   const started = await run("systemctl", ["restart", unit], { within: ONLINE_WITHIN_MS * 2 });

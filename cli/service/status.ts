@@ -7,7 +7,7 @@ import { Releases } from "./releases.ts";
 import { type Says, type ServiceState, serviceState, whatItSays } from "./service-state.ts";
 import { AGENT, BRIDGE, type Service } from "./services.ts";
 import { readOutcomes } from "./update-requests.ts";
-import { schedule } from "./update-units.ts";
+import { isOnCommand, schedule } from "./update-units.ts";
 
 type Versions = {
   current: string | null;
@@ -17,7 +17,7 @@ type Versions = {
 };
 
 /** Updates that nobody makes by hand. */
-type Updates = { scheduled: boolean; next: string | null; last: UpdateOutcomes };
+type Updates = { on_command: boolean; scheduled: boolean; next: string | null; last: UpdateOutcomes };
 
 const MIB = 1024 * 1024;
 
@@ -36,7 +36,10 @@ function statusOf<S extends ServiceStatus>(service: Service<S>, ownLines: (statu
       rolled_back: (await releases.rolledBack()) ?? null,
     };
     const { on: scheduled, next } = await schedule(service);
-    const updates: Updates = { scheduled, next, last: await readOutcomes(service) };
+    const updates: Updates = {
+      ...{ on_command: await isOnCommand(service), scheduled, next },
+      last: await readOutcomes(service),
+    };
     const says = whatItSays(service);
     if (flag("json")) io.out(`${JSON.stringify(asJson(service, state, { versions, updates }, says))}\n`);
     else {
@@ -82,8 +85,9 @@ function serviceLines(state: ServiceState, versions: Versions): string[] {
   ];
 }
 
-function updateLines({ scheduled, next, last: { asked, scheduled: timed } }: Updates): string[] {
-  const when = scheduled ? `at night${next === null ? "" : `, next ${next}`}, and on command` : "on command";
+function updateLines({ on_command, scheduled, next, last: { asked, scheduled: timed } }: Updates): string[] {
+  const night = scheduled ? [`at night${next === null ? "" : ` (next ${next})`}`] : [];
+  const when = [...(on_command ? ["on command"] : []), ...night].join(", ") || "by hand";
   const told = [asked, timed].flatMap((one) => (one?.done ? [`  ${one.at} ${one.text}`] : []));
   return [`updates   ${when}`, ...told.sort()];
 }

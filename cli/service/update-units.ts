@@ -2,10 +2,12 @@
  * What updates a service without a person at its machine: a path that sees its request, a timer (off unless wanted), and
  * what both set going. It runs as root, since it writes what the service is started from.
  */
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { REQUEST_FILE } from "@edgecall/core/service/update.ts";
 import { must, run } from "./programs.ts";
+import { serviceState } from "./service-state.ts";
 import { type Service, updateUnit } from "./services.ts";
 
 const SYSTEMD_DIR = "/etc/systemd/system";
@@ -87,16 +89,24 @@ SystemCallErrorNumber=EPERM
   };
 }
 
-/** Before systemd reads its units anew. */
-export async function writeUpdateUnits(service: Service): Promise<void> {
-  for (const [name, text] of Object.entries(updateUnits(service)))
-    await writeFile(join(SYSTEMD_DIR, name), text, { mode: 0o644 });
+/** Before systemd reads its units anew. @returns whether there were none */
+export async function writeUpdateUnits(service: Service): Promise<boolean> {
+  const units = Object.entries(updateUnits(service)).map(
+    ([name, text]) => [join(SYSTEMD_DIR, name), text] as const,
+  );
+  const areNew = units.every(([path]) => !existsSync(path));
+  for (const [path, text] of units) await writeFile(path, text, { mode: 0o644 });
+  return areNew;
 }
 
 /** After systemd has read them. */
-export async function startUpdateUnits(service: Service, autoUpdate: AutoUpdate): Promise<void> {
+export async function startUpdateUnits(
+  service: Service,
+  { isFirst, autoUpdate }: { isFirst: boolean; autoUpdate: AutoUpdate },
+): Promise<void> {
   const unit = updateUnit(service);
-  await must("systemctl", "enable", "--now", "--quiet", `${unit}.path`);
+  if (isFirst) await must("systemctl", "enable", "--now", "--quiet", `${unit}.path`);
+  else await must("systemctl", "try-restart", `${unit}.path`);
   if (autoUpdate !== undefined)
     await must("systemctl", autoUpdate ? "enable" : "disable", "--now", "--quiet", `${unit}.timer`);
 }
@@ -111,6 +121,11 @@ export function updateUnitFiles(service: Service): string[] {
   const stamp = `/var/lib/systemd/timers/stamp-${updateUnit(service)}.timer`;
   const units = Object.keys(updateUnits(service)).map((name) => join(SYSTEMD_DIR, name));
   return [stamp, ...units.flatMap((file) => [file, `${file}.d`])];
+}
+
+/** Whether it is updated when it asks. */
+export async function isOnCommand(service: Service): Promise<boolean> {
+  return (await serviceState(`${updateUnit(service)}.path`)).active === "active";
 }
 
 /** Whether it looks for updates by itself, and when next, in systemd's words. */

@@ -51,7 +51,8 @@ describe.skipIf(missing !== undefined)("updates that nobody makes by hand", () =
   };
 
   test("what is not paired has no gateway; what the gateway has is in use", () => {
-    fine("install", "in-use");
+    fine("install", "in-use", "doctor");
+    expect(step("doctor").out).toMatch(/^ok +updates +from http\S+, on command and at night$/m);
     expect(step("not-paired")).toMatchObject({ code: 1, out: expect.stringContaining("pair this machine") });
     expect(step("in-use").out).toMatch(/^0\.1\.0-[0-9a-f]{12} is in use already$/);
   });

@@ -37,6 +37,7 @@ step not-paired edgecall agent update
 cp /tmp/served/gateway.json /etc/edgecall/gateway.json
 step timer systemctl list-timers --all --no-pager edgecall-agent-update.timer
 step in-use edgecall agent update
+step doctor edgecall agent doctor
 
 serve /test/newer.cjs 0.1.0
 step asked job

@@ -8,6 +8,7 @@
 #   --broker URL       where its MQTT broker is, e.g. mqtt://192.168.1.2:1883; else what the console told
 #   --username NAME    the broker's user
 #   --password-file F  … and the file with its password
+#   --auto-update      it looks for this gateway's version every night; --no-auto-update: no longer
 #   --no-service DIR   no root, no systemd: everything goes into DIR, and you start it yourself
 #   --with-bridge      the home's first machine: it becomes the home's bridge, and its broker unless --broker names one
 #   --address HOST     with it: how other devices reach this machine; its IPv4 address unless given
@@ -44,7 +45,7 @@ fail() {
 }
 
 read_arguments() {
-  code='' name='' broker='' username='' password_file='' folder='' bridge='' address='' bridge_token_file='' own_broker='' has_bridge='' reached_at=''
+  code='' name='' broker='' username='' password_file='' folder='' bridge='' address='' bridge_token_file='' own_broker='' has_bridge='' reached_at='' auto_update=''
   while [ $# -gt 0 ]; do
     case "$1" in
       --name | --broker | --username | --password-file | --no-service | --address | --bridge-token-file)
@@ -64,6 +65,10 @@ read_arguments() {
         bridge=yes
         shift
         ;;
+      --auto-update | --no-auto-update)
+        auto_update=$1
+        shift
+        ;;
       -*) fail "$1: there is no such option; the head of $GATEWAY/install.sh has them all" ;;
       *)
         [ -z "$code" ] || fail "$1: only one code is needed"
@@ -74,6 +79,7 @@ read_arguments() {
   done
   [ -n "$bridge" ] || [ -z "$address$bridge_token_file" ] || fail "--address and --bridge-token-file are for --with-bridge"
   [ -z "$bridge" ] || [ -z "$folder" ] || fail "--with-bridge: bridge and broker are services; not with --no-service"
+  [ -z "$auto_update" ] || [ -z "$folder" ] || fail "$auto_update: is a service's; not with --no-service"
   [ -z "$bridge_token_file" ] || [ -r "$bridge_token_file" ] || fail "--bridge-token-file: $bridge_token_file cannot be read"
 }
 
@@ -190,9 +196,9 @@ install_service() {
   if [ -z "$bridge" ] || [ -n "$bridge_token_file" ]; then pair; else
     pair --bridge-state /var/lib/edgecall-bridge ${reached_at:+--bridge-broker "$reached_at"}
   fi
-  if [ -n "$has_bridge" ]; then run bridge install; elif [ -n "$bridge" ]; then install_bridge; fi
+  if [ -n "$has_bridge" ]; then run bridge install ${auto_update:+"$auto_update"}; elif [ -n "$bridge" ]; then install_bridge; fi
   # After the bridge, which makes this device's login known to the broker.
-  run agent install
+  run agent install ${auto_update:+"$auto_update"}
   seen
   say "Look at it with: sudo edgecall agent status"
 }
@@ -216,7 +222,7 @@ install_bridge() {
     [ -z "$username" ] || set -- "$@" --username "$username"
     [ -z "$password_file" ] || set -- "$@" --password-file "$password_file"
   fi
-  run bridge install "$@"
+  run bridge install "$@" ${auto_update:+"$auto_update"}
 }
 
 # A bridge with a token knows of no logins that codes make.
