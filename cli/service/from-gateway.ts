@@ -7,7 +7,12 @@ import type { Releases } from "./releases.ts";
 import type { Service } from "./services.ts";
 import { mustBeOnline, type Result, tryOut, useUntried, versionOf } from "./trial.ts";
 
-type How = { onTrial: boolean; say(words: string): void };
+type How = {
+  onTrial: boolean;
+  say(words: string): void;
+  /** It did just now. */
+  gatewayAnswers?: boolean;
+};
 
 export type FromGateway = How & {
   /** Also one that is older than the one in use: only a person says so. */
@@ -36,7 +41,9 @@ export async function updateFromGateway(
   if (!failedBefore && to === (await releases.rolledBack()))
     return { ok: true, text: `${to} is not tried again: it did not come online before` };
   await chosen?.({ to, before });
-  return await takeInto(service, releases, how, () => fetched(gateway, offered, how.say));
+  return await takeInto(service, releases, { ...how, gatewayAnswers: true }, () =>
+    fetched(gateway, offered, how.say),
+  );
 }
 
 async function fetched(gateway: GatewayPin, offered: ProgramFacts, say: How["say"]): Promise<Buffer> {
@@ -48,10 +55,10 @@ async function fetched(gateway: GatewayPin, offered: ProgramFacts, say: How["say
 export async function takeInto(
   service: Service,
   releases: Releases,
-  { onTrial, say }: How,
+  { onTrial, say, gatewayAnswers = false }: How,
   program: () => Promise<Buffer>,
 ): Promise<Result> {
-  if (onTrial) mustBeOnline(service);
+  if (onTrial) mustBeOnline(service, { gatewayAnswers });
   const name = await releases.add(await program(), await ownNode());
   if (name === (await releases.current())) return { ok: true, text: `${name} is in use already` };
   if (!onTrial) return await useUntried(service, releases, name);

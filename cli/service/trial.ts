@@ -3,6 +3,8 @@
  * it ends well also when whoever looks on here is killed or the power goes.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { check, z } from "@edgecall/core/protocol/parse.ts";
+import type { ServiceStatus } from "@edgecall/core/service/status.ts";
 import { must, run } from "./programs.ts";
 import type { Releases } from "./releases.ts";
 import { endedBy, serviceState, whatItSays } from "./service-state.ts";
@@ -15,15 +17,25 @@ const LOOK_EVERY_MS = 250;
 /** `text` is for a person. */
 export type Result = { ok: boolean; text: string };
 
-/** Offline already, a new version could not show that it comes online. @throws in words */
-export function mustBeOnline(service: Service): void {
+/**
+ * Offline already, a new version could not show that it comes online.
+ * @param gatewayAnswers a bridge that has its broker may then be one that the gateway turns away as too old
+ * @throws in words
+ */
+export function mustBeOnline(service: Service, { gatewayAnswers = false } = {}): void {
   const says = whatItSays(service);
-  if (says.is === "read" && says.status.online) return;
+  if (says.is === "read" && (says.status.online || (gatewayAnswers && hasBroker(says.status)))) return;
   const { name } = service;
   throw new Error(
     `the ${name} is not online now, so no version could show that it comes online: edgecall ${name} doctor; or --no-trial`,
   );
 }
+
+function hasBroker(status: ServiceStatus): boolean {
+  return check(HasBroker, status).ok;
+}
+/** As a bridge says it. */
+const HasBroker = z.looseObject({ broker: z.looseObject({ up: z.literal(true) }) });
 
 export async function isRunning({ unit }: Service): Promise<boolean> {
   return (await serviceState(unit)).active === "active";

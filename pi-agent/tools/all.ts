@@ -2,6 +2,7 @@
  * Every tool that this device could have, in groups, each with what it needs. What is missing is found out by
  * trying it: a tool that could only fail is not offered, and `tools_list` says why.
  */
+import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { Environment, ExecOps } from "../env/environment.ts";
 import type { Nodes } from "../env/nodes.ts";
@@ -113,7 +114,7 @@ export function machineGroups(
     ),
     group([i2cDetect(place)], () => i2cDetectMissing(place)),
     group([snapshot(place)], () => snapshotMissing(place)),
-    updates ? alone(updateSelf(updates)) : missing(["update_self"], NO_UPDATES),
+    updates ? alone(updateSelf(updates)) : missing([UPDATE_ACTION], NO_UPDATES),
   ];
 }
 

@@ -24,7 +24,8 @@ mkdir -p /usr/local/bin /tmp/served /var/lib/systemd/timers
 listing > /tmp/before
 cp /etc/passwd /etc/group /tmp/
 broker
-serve /test/edgecall.cjs 0.1.0
+VERSION="$(node /test/edgecall.cjs --version | cut -d" " -f2)"
+serve /test/edgecall.cjs "$VERSION"
 systemd-run --quiet --unit=gateway /opt/node/bin/node /repo/test/install/played-updates.ts /tmp/served
 unit_says agent ""
 unit_says bridge ""
@@ -39,7 +40,7 @@ step timer systemctl list-timers --all --no-pager edgecall-agent-update.timer
 step in-use edgecall agent update
 step doctor edgecall agent doctor
 
-serve /test/newer.cjs 0.1.0
+serve /test/newer.cjs "$VERSION"
 step asked job
 step rights stat -c '%n %U:%G %a' /opt/edgecall/updates.json /etc/systemd/system/edgecall-agent-update.path
 step no-request sh -c '! ls /var/lib/edgecall/update-request'
@@ -55,7 +56,7 @@ step older edgecall agent update
 step forced edgecall agent update --force
 
 # Killed on the way: what sees the request begins it anew, and it goes on where it was.
-serve /test/newer.cjs 0.1.0
+serve /test/newer.cjs "$VERSION"
 job > /tmp/job &
 asking=$!
 there /opt/edgecall/on-trial
