@@ -371,6 +371,7 @@ test("who guesses too often is told so before any object wakes", async () => {
   const body = JSON.stringify({ code: "b-ABCDEFGHJKLM", agent_id: "pi", public_key: pi.publicKey });
   const asked = [
     () => send("/pair", { method: "POST", body }),
+    () => send(`/edgecall.json?home=b&key=${pi.publicKey}&nonce=0123456789abcdef`, {}),
     async () =>
       send("/bridge", {
         headers: { authorization: `Bearer ${await hub.token({ home: "b" })}`, upgrade: "websocket" },
