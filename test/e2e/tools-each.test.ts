@@ -2,8 +2,10 @@
  * Every tool that an agent can offer, called once as an action of an edge_call and once by the device's own loop.
  * The board and the programs that need hardware are those of pi-agent/testing; everything else is real.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { OUTCOMES_VARIABLE, REQUEST_FILE } from "@edgecall/core/service/update.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { PC } from "../../pi-agent/testing/boards/pc.ts";
 import { PI_4, PI_4_CHIPS } from "../../pi-agent/testing/boards/pi-4.ts";
@@ -35,7 +37,10 @@ const BOARD = { ...PI_4, "/etc/hostname": "attic\n", "/run/log/journal/.keep": "
 const web = await startSearchService();
 afterAll(() => web.close());
 
-const PERMISSIONS = ["file_read", "file_write", "shell", "network", "git", "session", "device"];
+const PERMISSIONS = ["file_read", "file_write", "shell", "network", "git", "session", "device", "system"];
+/** `bench` takes itself for a service, which can ask to be updated; nobody looks at what it asks. */
+const STATE = mkdtempSync(join(tmpdir(), "edgecall-bench-"));
+afterAll(() => rmSync(STATE, { recursive: true, force: true }));
 
 /** What this machine cannot give `bench`, and why. */
 const lacking = new Map<string, string>();
@@ -46,7 +51,9 @@ const stack = useStack({}, async (stack) => {
     model: true,
     board: BOARD,
     programs: PROGRAMS,
+    env: { STATE_DIRECTORY: STATE, [OUTCOMES_VARIABLE]: join(STATE, "updates.json") },
     top: {
+      state_dir: STATE,
       policy: Object.fromEntries(PERMISSIONS.map((name) => [name, "allow"])),
       tools: { ...web.settings, skills_path: join(ROOT, "examples/skills") },
     },
@@ -69,6 +76,8 @@ type Row = {
   params?: Record<string, unknown>;
   /** What the model is told. */
   gives: RegExp;
+  /** Done before the call. */
+  first?: () => void;
   /** Put into the workspace before the call; `$new` is something that was never there. */
   files?: Record<string, string | Buffer>;
   /** What is in the workspace after it. */
@@ -161,6 +170,10 @@ const ROWS: Record<string, Row> = {
   temperature: { gives: /^cpu-thermal: 61\.3 °C/ },
   todoread: { gives: /^The to-do list is empty\.$/ },
   todowrite: { params: { todos: [{ content: "water" }] }, gives: /^1 items, 1 open\n1\. \[ \] water$/ },
+  update_self: {
+    first: () => rmSync(join(STATE, REQUEST_FILE), { force: true }),
+    gives: /^Accepted: 'update_self' goes on in the background\./,
+  },
   webfetch: { params: { url: `${web.url}/tides` }, gives: /High water at 14:32\./ },
   websearch: { params: { query: "tides" }, gives: /1\. About tides/ },
   write: {
@@ -199,6 +212,7 @@ const MISSING: Record<string, unknown> = {
   skill: expect.stringMatching(/^no skills with instructions: put one at .*\/NAME\/SKILL\.md$/),
   snapshot: expect.stringContaining("no program for it: install ffmpeg or fswebcam"),
   task: "no model: set LLM_BASE_URL and LLM_MODEL, or [llm] in agent.toml",
+  update_self: expect.stringContaining("only an agent that is a service can"),
   webfetch: NOT_HERE,
   websearch: NOT_HERE,
 };
@@ -240,12 +254,13 @@ for (const [name, row] of Object.entries(ROWS)) {
   });
 }
 
-async function play({ files = {}, leaves = {}, answer, serves, gives }: Row, step: Step) {
+async function play({ first, files = {}, leaves = {}, answer, serves, gives }: Row, step: Step) {
   for (const [path, text] of Object.entries(files)) {
     const file = join(stack.workspaceOf("bench"), path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, typeof text === "string" ? text.replace("$new", crypto.randomUUID()) : text);
   }
+  first?.();
   const conversation = crypto.randomUUID();
   const asked = stack.gateway.ask(script(step, { text: "$results$pictures" }), conversation);
   if (answer !== undefined) {
