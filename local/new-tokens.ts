@@ -16,4 +16,9 @@ The gateway gets only their hashes. Paste each line where wrangler asks for the 
 ${records.API_TOKENS}
 
   npx wrangler secret put BRIDGE_TOKENS
-${records.BRIDGE_TOKENS}`);
+${records.BRIDGE_TOKENS}
+
+The third only if the gateway has none yet: what chat apps were connected by cannot be read with another one.
+
+  npx wrangler secret put CONNECTIONS_KEY
+${newToken()}`);

@@ -9,7 +9,7 @@ import { enrol } from "./enrol.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { STAND_IN_MODEL, startStandIn } from "./stand-in/server.ts";
 import { type Child, supervise } from "./supervisor.ts";
-import { type Tokens, tokenRecords } from "./tokens.ts";
+import { type KeptTokens, tokenRecords } from "./tokens.ts";
 
 /** All of it takes two seconds; a machine under load, or a broker far away, gets more. */
 const READY_WITHIN_MS = 30_000;
@@ -28,7 +28,7 @@ export type Stack = {
 export type StackOptions = {
   settings: StartSettings;
   port: number;
-  tokens: Tokens;
+  tokens: KeptTokens;
   env: Environment;
   say(name: string, line: string): void;
 };
@@ -47,6 +47,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     supervise({ name, args, env: { ...common, ...more }, say: (line) => say(name, line) });
 
   const worker = start("worker", [script("worker.ts")], {
+    CONNECTIONS_KEY: tokens.connections,
     ...workerVars(env),
     ...tokenRecords(tokens),
     ALLOW_UNSIGNED_AGENTS: env.ALLOW_UNSIGNED_AGENTS ?? "*",

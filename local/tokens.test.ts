@@ -1,8 +1,12 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { loadTokens } from "./tokens.ts";
 
 const PROGRAM = fileURLToPath(new URL("./new-tokens.ts", import.meta.url));
 
@@ -21,4 +25,30 @@ test("npm run tokens: the owner's, a client's that cannot approve, and the bridg
   ]);
   expect(bridges).toMatchObject([{ hash: hash(bridge) }]);
   expect(new Set([own, client, bridge]).size).toBe(3);
+  const [, key] = /secret put CONNECTIONS_KEY\n([\w-]{43})\n/.exec(stdout) ?? [];
+  expect([own, client, bridge]).not.toContain(key);
+  expect(key).toBeDefined();
+});
+
+test("the stack's own are kept; a key is made beside tokens that had none, and stays", () => {
+  const dir = mkdtempSync(join(tmpdir(), "edgecall-tokens-"));
+  try {
+    const made = loadTokens(dir, undefined);
+    expect(new Set(Object.values(made)).size).toBe(3);
+    expect(loadTokens(dir, undefined)).toEqual(made);
+    expect(loadTokens(dir, "given")).toEqual({ ...made, api: "given" });
+
+    const file = join(dir, "tokens.json");
+    writeFileSync(file, JSON.stringify({ api: "a-token", bridge: "b-token" }));
+    const { connections, ...tokens } = loadTokens(dir, "given");
+    expect(tokens).toEqual({ api: "given", bridge: "b-token" });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+      api: "a-token",
+      bridge: "b-token",
+      connections,
+    });
+    expect(loadTokens(dir, undefined).connections).toBe(connections);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 });

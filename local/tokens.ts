@@ -1,28 +1,32 @@
-/** The local stack's two tokens: made once, kept in a file that only the owner reads. */
+/** The local stack's two tokens and its key: made once, kept in a file that only the owner reads. */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 
-const TokensFile = z.object({ api: z.string(), bridge: z.string() });
-export type Tokens = z.infer<typeof TokensFile>;
+const TokensFile = z.object({ api: z.string(), bridge: z.string(), connections: z.optional(z.string()) });
+export type Tokens = { api: string; bridge: string };
+/** @property connections CONNECTIONS_KEY: with another one, what chat apps were connected by cannot be read any more */
+export type KeptTokens = Tokens & { connections: string };
 
 /** 256 bits, as text: nothing to guess. */
 const TOKEN_BYTES = 32;
 
 /** @param given the API token that the person chose, instead of the kept one */
-export function loadTokens(dir: string, given: string | undefined): Tokens {
+export function loadTokens(dir: string, given: string | undefined): KeptTokens {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = join(dir, "tokens.json");
   const kept = readTokens(file);
-  if (kept) return { ...kept, ...(given && { api: given }) };
-  const made = { api: newToken(), bridge: newToken() };
-  writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
-  return { ...made, ...(given && { api: given }) };
+  const made = { api: newToken(), bridge: newToken(), ...kept };
+  const tokens = { ...made, connections: kept?.connections ?? newToken() };
+  // The key came later than the tokens.
+  if (kept?.connections === undefined)
+    writeFileSync(file, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 });
+  return { ...tokens, ...(given && { api: given }) };
 }
 
-/** A file that is missing or was damaged is replaced: nothing is lost but old tokens. */
-function readTokens(file: string): Tokens | undefined {
+/** A file that is missing or was damaged is replaced: old tokens are lost, and chat apps are connected anew. */
+function readTokens(file: string): z.infer<typeof TokensFile> | undefined {
   try {
     const read = checkJson(TokensFile, readFileSync(file, "utf8"));
     return read.ok ? read.value : undefined;

@@ -48,7 +48,7 @@ export async function deploy({ options, wrangler, questions, say, show }: Deploy
     : undefined;
   const secrets: Secrets = {
     ...(tokens && tokenSecrets(tokens, options.home)),
-    ...(isFirst && !present?.includes("CONNECTIONS_KEY") && connectionsKey()),
+    ...(!present?.includes("CONNECTIONS_KEY") && connectionsKey()),
     ...(model && modelSecrets(model, present ?? [])),
   };
   say(planned(name, isFirst, model, secrets));

@@ -12,7 +12,10 @@ export function tokenSecrets(tokens: GatewayTokens, home: string): Secrets {
   return tokenRecords(tokens, { home, name: "owner" });
 }
 
-/** Chat apps' own secrets are encrypted with it; made once, since another key could not read them. */
+/**
+ * Chat apps' own secrets are encrypted with it: made where there is none, also for a gateway that did without (what lies
+ * there is read as before), and once, since another key could not read what this one encrypted.
+ */
 export function connectionsKey(): Secrets {
   return { CONNECTIONS_KEY: newToken() };
 }

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { privateChannel } from "../platforms/discord.ts";
 import { everybody, GUEST, MEMBER, OWNER, type Person } from "../platforms/people.ts";
 import { saying, shows } from "../platforms/seeing.ts";
 import type { Shown } from "../platforms/server.ts";
@@ -242,7 +243,18 @@ describe("strangers who knock", () => {
   ];
   const notices = () => chats().filter(({ text }) => text.includes(NOTICE));
 
-  test("owners hear of the first five in an hour, over whatever they come, and nothing else does", async () => {
+  const first = {
+    discord: () => PEOPLE.discord.fake.channels.get(privateChannel(OWNER)) ?? [],
+    telegram: () => PEOPLE.telegram.fake.chat(Number(OWNER)),
+    generic: () =>
+      PEOPLE.generic.fake.told
+        .filter(({ conversation }) => conversation === OWNER)
+        .map(({ text }) => ({ text: String(text) })),
+  };
+  const told = (channel: keyof typeof first) =>
+    first[channel]().flatMap(({ text }) => (text.includes(NOTICE) ? [text] : []));
+
+  test("owners hear of the first five in an hour, on the platform that they come by, and nothing else does", async () => {
     const knocks: string[] = [];
     for (const person of [PEOPLE.discord, PEOPLE.telegram, PEOPLE.generic])
       for (const from of ["9001", "9002"]) {
@@ -253,17 +265,16 @@ describe("strangers who knock", () => {
       }
     expect(new Set(knocks).size).toBe(6);
     // Five owners at most are told, each in a private chat.
-    const first = PEOPLE.telegram.fake.chat(Number(OWNER));
-    await until(() => first.filter(({ text }) => text.includes(NOTICE)).length >= 5, {
-      what: "five notices",
-    });
+    const all = () => (["discord", "telegram", "generic"] as const).flatMap(told);
+    await until(() => all().length >= 5, { what: "five notices" });
     const said = await PEOPLE.telegram.say("/help", OWNER);
     await saying(said, "in your own words");
-    const told = first.filter(({ text }) => text.includes(NOTICE)).map(({ text }) => text);
-    expect(told).toHaveLength(5);
-    expect(told.filter((text) => text.includes("in the console alone"))).toHaveLength(1);
-    for (const code of knocks) expect(told.join()).not.toContain(code);
-    expect(told.join()).not.toContain("evil");
+    expect([told("discord"), told("telegram"), told("generic")].map(({ length }) => length)).toEqual([
+      2, 2, 1,
+    ]);
+    expect(all().filter((text) => text.includes("in the console alone"))).toEqual(told("generic"));
+    for (const code of knocks) expect(all().join()).not.toContain(code);
+    expect(all().join()).not.toContain("evil");
     expect(notices()).toEqual([]);
   });
 });

@@ -2,9 +2,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { everybody, MEMBER, OWNER, type Person } from "../platforms/people.ts";
+import { privateChannel } from "../platforms/discord.ts";
+import { everybody, MEMBER, OWNER, type Person, type Said } from "../platforms/people.ts";
 import { saying, shows } from "../platforms/seeing.ts";
-import { PNG } from "../platforms/server.ts";
+import { PNG, type Shown } from "../platforms/server.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
@@ -213,4 +214,35 @@ describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: while devi
       at(shown.id),
     );
   });
+});
+
+test("what WhatsApp did not deliver is told to the owners, on every platform, once in an hour", async () => {
+  const failed = (phone_number_id: unknown, code: number) => ({
+    metadata: { phone_number_id },
+    statuses: [{ id: "wamid.x", status: "failed", errors: [{ code }] }],
+  });
+  await PEOPLE.whatsapp.deliver([failed("999", 131_053)]);
+  for (let times = 0; times < 4; times += 1)
+    await PEOPLE.whatsapp.deliver([failed(PEOPLE.whatsapp.settings.phone_number_id, 131_026)]);
+  const chat = (shown: () => Shown[]): Said => ({ status: 200, ms: 0, words: undefined, shown });
+  const chats = {
+    whatsapp: chat(() => PEOPLE.whatsapp.fake.chat(OWNER)),
+    telegram: chat(() => PEOPLE.telegram.fake.chat(Number(OWNER))),
+    slack: chat(() => PEOPLE.slack.fake.channel(OWNER)),
+    discord: chat(() => PEOPLE.discord.fake.channels.get(privateChannel(OWNER)) ?? []),
+    generic: chat(() =>
+      PEOPLE.generic.fake.told
+        .filter(({ conversation }) => conversation === OWNER)
+        .map(({ id, text }) => ({ id, text: String(text), buttons: [] })),
+    ),
+  };
+  for (const one of Object.values(chats)) await saying(one, "did not deliver a message of mine");
+  const told = Object.values(chats).map((one) =>
+    one.shown().filter(({ text }) => text.includes("did not deliver")),
+  );
+  for (const texts of told) {
+    // One more where the hour ended in between.
+    expect(texts.length).toBeLessThanOrEqual(2);
+    for (const { text } of texts) expect(text).toContain("131026");
+  }
 });

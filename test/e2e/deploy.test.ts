@@ -109,7 +109,15 @@ test("a first deploy sets everything up, and the next one asks and changes nothi
   expect(again).toMatchObject({ code: 0, stdout: `${api.gatewayUrl} is up to date.\n\n` });
   expect(api.workers.get("edgecall")?.deploys).toBe(2);
   expect(api.workers.get("edgecall")?.secrets).toEqual(before);
-}, 180_000);
+
+  // One that was deployed before there was such a key gets it, and nothing else.
+  worker?.secrets.delete("CONNECTIONS_KEY");
+  const later = await deploy(["--url", api.gatewayUrl]);
+  expect(later.stderr).toContain("Secrets to set: CONNECTIONS_KEY.");
+  const after = new Map(api.workers.get("edgecall")?.secrets);
+  expect(after.get("CONNECTIONS_KEY")).toMatch(/^\S{40,}$/);
+  expect(after.set("CONNECTIONS_KEY", before.get("CONNECTIONS_KEY") ?? "")).toEqual(before);
+}, 240_000);
 
 test("a rehearsal says what it would do, and changes nothing", async () => {
   const rehearsal = await deploy(["--name", "cabin", "--dry-run"]);

@@ -1,6 +1,6 @@
 /** `npm start`: its answer, its exit code, and that nothing of it is left. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { freePort, isFree } from "../../local/port.ts";
@@ -58,6 +58,11 @@ describe.skipIf(process.platform !== "linux")("npm start", () => {
     const first = npmStart(folder.path, [], { PORT: String(port) });
     const client = await running(first);
     await client.ask("How much memory is in use?", "kept");
+    // What chat apps are connected by is encrypted from the first one on: the gateway has the key that is kept.
+    const kept = readFileSync(join(folder.path, "tokens.json"), "utf8");
+    const { connections } = JSON.parse(kept) as { connections: string };
+    const environments = processesOf(folder.path).map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8"));
+    expect(environments.join("\0")).toContain(`\0CONNECTIONS_KEY=${connections}\0`);
     interrupt(first);
     await first.code;
     expect(processesOf(folder.path)).toEqual([]);

@@ -9,7 +9,7 @@ import {
   PNG,
   pace,
   type Shown,
-  startPlatform,
+  startFake,
 } from "./server.ts";
 
 export const DISCORD_TOKEN = "test-bot-token-of-discord";
@@ -39,11 +39,8 @@ export class FakeDiscord {
     this.server = server;
   }
 
-  static async start(): Promise<FakeDiscord> {
-    let self: FakeDiscord | undefined;
-    const server = await startPlatform(async (call) => (await self?.answer(call)) ?? { status: 500 });
-    self = new FakeDiscord(server);
-    return self;
+  static start(): Promise<FakeDiscord> {
+    return startFake((server) => new FakeDiscord(server));
   }
 
   /** An interaction that was answered with "thinking …". */
@@ -65,6 +62,14 @@ export class FakeDiscord {
     const url = new URL(call.path, "http://discord");
     if (url.pathname === "/one.png")
       return { status: 200, bytes: PNG, headers: { "content-type": "image/png" } };
+    if (url.pathname === "/users/@me/channels") {
+      if (call.headers.authorization !== `Bot ${DISCORD_TOKEN}`)
+        return { status: 401, body: { code: 0, message: "401: Unauthorized" } };
+      const { recipient_id } = jsonOf(call.body);
+      if (!/^\d+$/.test(String(recipient_id)))
+        return { status: 400, body: { code: 50_035, message: "Invalid Form Body: recipient_id" } };
+      return { status: 200, body: { id: privateChannel(String(recipient_id)) } };
+    }
     if (url.pathname.startsWith("/applications/")) return await this.#application(call, url.pathname);
     const isForm = String(call.headers["content-type"]).startsWith("multipart/");
     const form = isForm ? await formOf(call) : undefined;
@@ -164,6 +169,11 @@ export class FakeDiscord {
 function tooMany(seconds: number): Answer {
   const body = { message: "You are being rate limited.", retry_after: seconds, global: false };
   return { status: 429, headers: { "retry-after": String(seconds) }, body };
+}
+
+/** The bot's with a person: the same each time that it is opened. */
+export function privateChannel(person: string): string {
+  return `88${person}`;
 }
 
 /** A good signature is answered with a pong, and a bad one refused, as Discord tries it. */

@@ -84,6 +84,16 @@ export async function startPlatform(
   };
 }
 
+/** A stand-in with a server of its own. */
+export async function startFake<T extends { answer(call: Omit<Call, "status">): Answer | Promise<Answer> }>(
+  make: (server: PlatformServer) => T,
+): Promise<T> {
+  let fake: T | undefined;
+  const server = await startPlatform(async (call) => (await fake?.answer(call)) ?? { status: 500 });
+  fake = make(server);
+  return fake;
+}
+
 export function jsonOf(body: Buffer): Record<string, unknown> {
   return JSON.parse(body.toString("utf8")) as Record<string, unknown>;
 }

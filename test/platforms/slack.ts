@@ -8,7 +8,7 @@ import {
   PNG,
   pace,
   type Shown,
-  startPlatform,
+  startFake,
 } from "./server.ts";
 
 export const SLACK_TOKEN = "xoxb-test-token-of-slack";
@@ -32,11 +32,8 @@ export class FakeSlack {
     this.server = server;
   }
 
-  static async start(): Promise<FakeSlack> {
-    let self: FakeSlack | undefined;
-    const server = await startPlatform((call) => self?.answer(call) ?? { status: 500 });
-    self = new FakeSlack(server);
-    return self;
+  static start(): Promise<FakeSlack> {
+    return startFake((server) => new FakeSlack(server));
   }
 
   channel(id: string): Shown[] {

@@ -7,7 +7,7 @@ import {
   PNG,
   pace,
   type Shown,
-  startPlatform,
+  startFake,
 } from "./server.ts";
 
 export const BOT_TOKEN = "123456:test-bot-token-of-telegram";
@@ -31,11 +31,8 @@ export class FakeTelegram {
     this.server = server;
   }
 
-  static async start(): Promise<FakeTelegram> {
-    let self: FakeTelegram | undefined;
-    const server = await startPlatform(async (call) => (await self?.answer(call)) ?? { status: 500 });
-    self = new FakeTelegram(server);
-    return self;
+  static start(): Promise<FakeTelegram> {
+    return startFake((server) => new FakeTelegram(server));
   }
 
   chat(id: number): Shown[] {

@@ -8,7 +8,7 @@ import {
   type PlatformServer,
   PNG,
   type Shown,
-  startPlatform,
+  startFake,
 } from "./server.ts";
 
 export const WHATSAPP_TOKEN = "test-token-of-whatsapp";
@@ -45,11 +45,8 @@ export class FakeWhatsApp {
     this.server = server;
   }
 
-  static async start(): Promise<FakeWhatsApp> {
-    let self: FakeWhatsApp | undefined;
-    const server = await startPlatform(async (call) => (await self?.answer(call)) ?? { status: 500 });
-    self = new FakeWhatsApp(server);
-    return self;
+  static start(): Promise<FakeWhatsApp> {
+    return startFake((server) => new FakeWhatsApp(server));
   }
 
   chat(to: string): Shown[] {

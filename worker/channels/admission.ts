@@ -7,7 +7,7 @@ import type { Limits } from "../conversation/transcript-rows.ts";
 import type { Env } from "../env.ts";
 import { homeOf } from "../objects.ts";
 import type { Incoming } from "./channel.ts";
-import { tellOwners } from "./knock.ts";
+import { knockWords, tellOwners } from "./knock.ts";
 import type { Connection, Role } from "./settings.ts";
 
 export type Admitted =
@@ -30,7 +30,8 @@ export async function admit(
     if (!entry.knock) return { ok: false };
     const { code, name: shown, notice } = entry.knock;
     const told = { ...stranger, name: shown };
-    const tell = notice && (() => tellOwners(env, connection, told, code, notice.isLast));
+    const tell =
+      notice && (() => tellOwners(env, connection, `knock-${code}`, knockWords(told, notice.isLast)));
     return { ok: false, words: strangerWords(code), ...(tell && { notice: tell }) };
   }
   // Others read along, and write into the same conversation: whoever it is, the group is a guest.

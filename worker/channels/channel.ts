@@ -40,9 +40,11 @@ export type Received =
   /** Not the platform, or nothing that it sends. */
   | { as: "refused"; status: 400 | 401 | 403; message: string }
   /** A challenge, a ping, or news that nobody here needs. */
-  | { as: "handled"; response: Response }
+  | { as: "handled"; response: Response; notice?: string | undefined }
   | {
       as: "events";
+      /** What the owners are to hear, once in an hour. */
+      notice?: string | undefined;
       events: Incoming[];
       /** @param words for one person alone: why a button did not work, or how a stranger gets in; `to`: by this event */
       ack(words: string | undefined, to: Incoming): Ack;

@@ -13,6 +13,7 @@ import {
   type Button,
   type Channel,
   type Incoming,
+  idPart,
   type Line,
   type RawRequest,
   type Received,
@@ -153,8 +154,12 @@ async function call(
     const reply = await request(what, base + path, method, body);
     if (isLive || !TOKEN_OVER.includes(Number(reply.body.code))) return resultOf(what, reply);
   }
-  const base = `${connection.base_url}/channels/${address.channel}/messages`;
   const bot = { authorization: `Bot ${connection.token}` };
+  const open = async () => {
+    const url = `${connection.base_url}/users/@me/channels`;
+    return resultOf(what, await request(what, url, "POST", { recipient_id: address.user }, bot)).id;
+  };
+  const base = `${connection.base_url}/channels/${address.channel ?? (await open())}/messages`;
   // Only the token knows the answer by this name.
   if (message === undefined || message === ORIGINAL)
     return resultOf(what, await request(what, base, "POST", body, bot));
@@ -226,6 +231,11 @@ export const discord: Channel<DiscordConnection> = {
   questionMax: 2_000,
   // Each interaction waits for an answer of its own.
   merges: false,
+  // Its channel is opened by the person's id, when there is something to say.
+  privateChat: ({ connection }, id) =>
+    idPart(id) === undefined
+      ? undefined
+      : { conversation: `${connection}:to:${id}`, address: { connection, user: id } },
   opening: (line) => (isOpen(line) ? ORIGINAL : undefined),
   read,
   text: (line, markdown, sending) => sayText(line, markdown, sending),

@@ -5,7 +5,15 @@
  */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { toBase64 } from "../conversation/media.ts";
-import type { Act, Channel, Incoming, Line, RawRequest, Received } from "./channel.ts";
+import {
+  type Act,
+  type Channel,
+  type Incoming,
+  idPart,
+  type Line,
+  type RawRequest,
+  type Received,
+} from "./channel.ts";
 import { PlatformError, send } from "./platform.ts";
 import type { GenericConnection } from "./settings.ts";
 import { fromBase64, hmac, isHmac, isRecent, isSame } from "./signature.ts";
@@ -147,6 +155,11 @@ export const generic: Channel<GenericConnection> = {
   textMax: 32_000,
   questionMax: 8_000,
   merges: false,
+  // By the person's id: the program that has the callback knows who that is.
+  privateChat: ({ connection, callback_url }, id) =>
+    callback_url === undefined || idPart(id) === undefined
+      ? undefined
+      : { conversation: `${connection}:${id}`, address: { connection, conversation: id } },
   read,
   text: (line, text, { nonce }) => callBack(line, nonce, { type: "message", text }),
   question: (line, text, buttons, { nonce }) =>

@@ -1,6 +1,6 @@
 /**
- * A stranger has knocked: the owners hear of it in their own private chats. The code is not in it: the stranger has
- * it, and who tells it to an owner is the one who asked. What a stranger can set off is bounded for the whole home.
+ * What the owners hear in their own private chats. A stranger has knocked: the code is not in it: the stranger has it,
+ * and who tells it to an owner is the one who asked. What a stranger can set off is bounded for the whole home.
  */
 import type { Env } from "../env.ts";
 import { conversationOf, homeOf } from "../objects.ts";
@@ -12,19 +12,12 @@ import { type Connection, readConnections } from "./settings.ts";
 const OWNERS_MAX = 5;
 
 /**
- * @param over the connection that the stranger came by
- * @param isLast no other is told of until an hour after the first of them is over
+ * @param over the connection that it is about: its own owners are told first
+ * @param id of what they are told: none of them hears it twice
  */
-export async function tellOwners(
-  env: Env,
-  over: Connection,
-  stranger: Stranger,
-  code: string,
-  isLast: boolean,
-): Promise<void> {
+export async function tellOwners(env: Env, over: Connection, id: string, text: string): Promise<void> {
   const { home } = over;
   const { senders } = await homeOf(env, home).pairings();
-  const text = knockWords(stranger, isLast);
   // This one may be kept by the home; others of those are not looked for.
   const set = readConnections(env).filter(
     (one) => one.home === home && (one.channel !== over.channel || one.connection !== over.connection),
@@ -35,7 +28,7 @@ export async function tellOwners(
   await Promise.all(
     chats.map(({ channel, conversation, address }) =>
       conversationOf(env, `${home}/${channel}/${conversation}`).receive({
-        id: `knock-${code}`,
+        id,
         origin: { principal: "gateway", role: "owner", channel, reply: address },
         act: { do: "tell", text },
       }),
@@ -61,7 +54,8 @@ function privateChat(connection: Connection, id: string) {
   return chat ? [{ channel: connection.channel, ...chat }] : [];
 }
 
-function knockWords({ name, channel, connection }: Stranger, isLast: boolean): string {
+/** @param isLast no other is told of until an hour after the first of them is over */
+export function knockWords({ name, channel, connection }: Stranger, isLast: boolean): string {
   // They chose it: words alone, no link and no mark.
   const plain = name.replace(/[^\p{L}\p{N} @.'-]/gu, "").trim();
   const who = plain === "" ? "Somebody" : `Somebody who goes by “${plain}”`;

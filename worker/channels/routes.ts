@@ -13,6 +13,7 @@ import type { Ack, Channel, Incoming } from "./channel.ts";
 import { readCommand } from "./commands.ts";
 import { connectionAt } from "./connections.ts";
 import type { Delivery } from "./desk.ts";
+import { tellOwners } from "./knock.ts";
 import { answersOf, questionWords } from "./question-words.ts";
 import { type Connection, ROLES, type Role } from "./settings.ts";
 
@@ -41,6 +42,9 @@ channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
       received.status === 400 ? "invalid_body" : "unauthorized",
       received.message,
     );
+  const { notice } = received;
+  if (notice !== undefined)
+    afterwards(c, "notice.untold", () => tellOwners(c.env, connection, noticeId(connection), notice));
   if (received.as === "handled") return received.response;
   if (isGeneric && connection.callback_url === undefined)
     return await answerHere(c, connection, received.events, received.ack);
@@ -58,6 +62,11 @@ channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
   }
   return finish(c, acks);
 });
+
+/** One in an hour, whatever goes wrong: the chat knows what it was told by this. */
+function noticeId({ connection }: Connection): string {
+  return `notice-${connection}-${Math.floor(Date.now() / 3_600_000)}`;
+}
 
 const TOO_FAST = "That was too much at once, and I did not take it. Say it again in a minute.";
 

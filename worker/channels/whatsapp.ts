@@ -79,12 +79,13 @@ async function read(request: RawRequest, connection: WhatsAppConnection): Promis
         : [],
     ),
   );
-  logFailed(read.value, connection);
+  const notice = undelivered(read.value, connection);
   const response = () => new Response(null, { status: 200 });
-  if (events.length === 0) return { as: "handled", response: response() };
+  if (events.length === 0) return { as: "handled", response: response(), notice };
   return {
     as: "events",
     events,
+    notice,
     ack: (words, to) => ({
       response: response(),
       ...(words !== undefined && {
@@ -94,11 +95,20 @@ async function read(request: RawRequest, connection: WhatsAppConnection): Promis
   };
 }
 
-/** It took the message and then did not deliver it: which one of ours that was, nothing here knows any more. */
-function logFailed({ entry }: z.infer<typeof Body>, { connection }: WhatsAppConnection): void {
+/** It took a message and then did not deliver it: which one of ours that was, nothing here knows any more. */
+function undelivered(
+  { entry }: z.infer<typeof Body>,
+  { connection, phone_number_id }: WhatsAppConnection,
+): string | undefined {
+  let notice: string | undefined;
   for (const { value } of entry.flatMap(({ changes }) => changes))
-    for (const { status, errors = [] } of value.statuses ?? [])
-      if (status === "failed") logInfo("whatsapp.undelivered", { connection, code: errors[0]?.code });
+    for (const { status, errors = [] } of value.statuses ?? []) {
+      if (status !== "failed" || value.metadata?.phone_number_id !== phone_number_id) continue;
+      const { code } = errors[0] ?? {};
+      logInfo("whatsapp.undelivered", { connection, code });
+      notice = `WhatsApp (${connection}) did not deliver a message of mine: error ${code}. The log has more of them, this is said once an hour.`;
+    }
+  return notice;
 }
 
 /** How Meta asks whether this address is ours. */
