@@ -127,7 +127,7 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       DROP TABLE reply;
       CREATE TABLE reply (
         id         INTEGER PRIMARY KEY AUTOINCREMENT,
-        turn       INTEGER, -- null = words beside the turns
+        turn       INTEGER, -- null = words beside the turns; 0 = the answer of a forgotten one
         kind       TEXT NOT NULL DEFAULT 'answer' CHECK (kind IN ('answer', 'words', 'question', 'closed')),
         address    TEXT NOT NULL, -- JSON, the channel's own
         text       TEXT NOT NULL,
