@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleAgent } from "../../local/bundles.ts";
+import { enrol } from "../../local/enrol.ts";
 import { TOKENS } from "../tokens.ts";
 import type { ActionCall } from "./endpoint.ts";
 import type { Leashed, Processes } from "./processes.ts";
@@ -55,6 +56,17 @@ export function writeAgentConfig(dir: string, mqttUrl: string, id: string): stri
   const config = join(own, "agent.toml");
   writeFileSync(config, `agent_id = "${id}"\n\n[mqtt]\nurl = "${mqttUrl}"\n`);
   return config;
+}
+
+/** As a pairing does it, before they are started: from then on each message is signed, and each command checked. */
+export async function enrolAgents(url: string, dir: string, ids: readonly string[]): Promise<void> {
+  for (const agentId of ids)
+    await enrol({
+      url,
+      token: TOKENS.owner,
+      agentId,
+      stateDir: join(dir, `agent-${agentId}`, `${agentId}.state`),
+    });
 }
 
 export async function areOnline(url: string, ids: readonly string[]): Promise<boolean> {

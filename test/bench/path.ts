@@ -6,7 +6,7 @@ import { startWorker } from "../../local/gateway.ts";
 import { childrenNamed } from "../../local/workerd-guard.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { areOnline, read, startBenchAgent, startWaitingAgent, waits } from "./agents.ts";
+import { areOnline, enrolAgents, read, startBenchAgent, startWaitingAgent, waits } from "./agents.ts";
 import { type ActionCall, startEndpoint } from "./endpoint.ts";
 import { poster } from "./http.ts";
 import type { Work } from "./load.ts";
@@ -57,6 +57,7 @@ export async function startPath(
     MQTT_URL: mqttUrl,
     HEALTH_PORT: "0",
   });
+  await enrolAgents(worker.url, dir, [BENCH_AGENT, WAITING_AGENT]);
   const agent = await startBenchAgent(dir, mqttUrl, BENCH_AGENT, processes);
   await startWaitingAgent(dir, mqttUrl, WAITING_AGENT, processes);
   await until(() => areOnline(worker.url, [BENCH_AGENT, WAITING_AGENT]), {

@@ -10,7 +10,7 @@ import { bundleBridge, bundleWorker } from "../../../local/bundles.ts";
 import { startWorker } from "../../../local/gateway.ts";
 import { TOKENS, testVars } from "../../tokens.ts";
 import { until } from "../../wait.ts";
-import { areOnline, startWaitingAgent, waits } from "../agents.ts";
+import { areOnline, enrolAgents, startWaitingAgent, waits } from "../agents.ts";
 import { startEndpoint } from "../endpoint.ts";
 import { poster } from "../http.ts";
 import type { Processes } from "../processes.ts";
@@ -110,6 +110,7 @@ export async function measureCosts(dir: string, processes: Processes, plan: Cost
       MQTT_URL: broker.url,
       HEALTH_PORT: "0",
     });
+    await enrolAgents(worker.url, dir, [AGENT]);
     await startWaitingAgent(dir, broker.url, AGENT, processes);
     await until(() => areOnline(worker.url, [AGENT]), {
       within: 15_000,
