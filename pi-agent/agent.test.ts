@@ -1,3 +1,4 @@
+import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../test/wait.ts";
 import type { Agent } from "./agent.ts";
@@ -34,8 +35,20 @@ test("on connect it says everything of itself, retained, and a heartbeat at once
     agent_id: "eye",
     capabilities: "eye sensor node — temperature, CPU/memory/disk stats, process monitoring, camera snapshot",
     agent_type: "monitor",
-    version: "0.1.0",
-    features: ["tool", "cancel", "ack", "events", "presence", "tools", "watch", "question", "job", "upload"],
+    version: VERSION,
+    features: [
+      "tool",
+      "cancel",
+      "ack",
+      "events",
+      "presence",
+      "tools",
+      "watch",
+      "question",
+      "job",
+      "upload",
+      "gateway",
+    ],
   });
   expect(said.tools).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{16}$/) });
   const actions = (said.tools?.tools ?? []) as unknown[];
