@@ -43,7 +43,8 @@ export async function update(call: CommandCall): Promise<number> {
     name === BRIDGE ? await ofBridge(gateway) : await new AgentUpdate(gateway, name, call).run();
   if (flag("json")) io.out(`${JSON.stringify({ name, ok, text })}\n`);
   else if (ok) io.out(`${printableLine(text, 500)}\n`);
-  else io.err(`not updated: ${printableLine(text, 500)}\n`);
+  // What an agent says begins with words for its model.
+  else io.err(`not updated: ${printableLine(text.replace(/^Error: (The update failed: )?/, ""), 500)}\n`);
   return ok ? EXIT.ok : EXIT.failed;
 }
 
