@@ -204,9 +204,16 @@ export class AgentKeys {
         const key = await before.key;
         if (!key || !(await isRotation(key, agent, publicKey, grant.signature))) return "wrong_signature";
       }
-      // What an old key signed is not believed under a new one, so the counters begin anew.
+      // What an old key signed is not believed under a new one, so the counters begin anew. What a revoked one signed is
+      // believed again when that very key comes back, which must hold for nothing that was recorded: they go on.
       this.#sql.exec(
-        "INSERT OR REPLACE INTO agent_key (agent, public_key, name, enrolled_at) VALUES (?, ?, ?, ?)",
+        `INSERT INTO agent_key (agent, public_key, name, enrolled_at) VALUES (?, ?, ?, ?)
+         ON CONFLICT (agent) DO UPDATE SET public_key = excluded.public_key, name = excluded.name,
+           enrolled_at = excluded.enrolled_at, revoked_at = NULL, boot_id = NULL, login = NULL, broker = NULL${
+             before?.publicKey === publicKey
+               ? ""
+               : ", presence_n = 0, capabilities_n = 0, tools_n = 0, events_n = 0"
+           }`,
         agent,
         publicKey,
         name,

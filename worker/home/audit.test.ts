@@ -169,6 +169,23 @@ test("a batch that comes again changes nothing; one that says more is brought an
   });
 });
 
+test("whoever is not served brings nothing into it", async () => {
+  const stub = env.HOME.getByName(crypto.randomUUID());
+  await runInDurableObject(stub, async (_, ctx) => {
+    const home = new Home(ctx, { ...env, ALLOW_UNSIGNED_AGENTS: "evo" });
+    const { 1: socket } = new WebSocketPair();
+    ctx.acceptWebSocket(socket, ["bridge"]);
+    const told = { token: "b", connectedAt: Date.now(), welcomed: true, told: true };
+    socket.serializeAttachment(told);
+    const lines = [storedLine("2026-11-22T10:00:00.000Z", "cpu")];
+    for (const from of ["ghost", "evo"]) {
+      const payload = JSON.stringify({ type: "audit", request_id: from, lines });
+      await home.webSocketMessage(socket, JSON.stringify({ t: "event", id: from, agent: from, payload }));
+    }
+    expect((await home.audit({ limit: 9 })).map(({ agent_id }) => agent_id)).toEqual(["evo"]);
+  });
+});
+
 test("the newest are found, whatever a device brings late", async () => {
   await record({}, (audit) => {
     const at = (minute: number) => new Date(Date.parse("2026-11-20T10:00:00Z") + minute * 60_000);

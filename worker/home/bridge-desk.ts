@@ -269,6 +269,8 @@ export class BridgeDesk {
   async #onRecord(id: string, agent: string, text: string): Promise<void> {
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
+    // It can have done nothing here; and who holds the broker could push everybody's lines out of the record.
+    if (!this.#dispatcher.served({ id: agent })) return;
     this.#keys.keepMarks(agent);
     this.#audit.add(agent, id, batch.value.lines);
     await this.#dispatcher.acknowledge(id, agent, undefined);

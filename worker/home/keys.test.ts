@@ -145,4 +145,18 @@ describe("a revoked key", () => {
     bridge.send({ t: "agent", agent: await next.state() });
     await until(async () => (await view("pi")).online);
   });
+
+  test("that a person lets in again is believed from there on: what was recorded before does not count", async () => {
+    const bridge = await home.connect();
+    const recorded = await home.pi.state();
+    bridge.send({ t: "agent", agent: await home.pi.state({ online: false }) });
+    await until(async () => !(await view("pi")).online);
+    await call("/v1/agents/pi/key", { method: "DELETE" });
+    expect((await post("/v1/agents/pi/key", { public_key: home.pi.publicKey })).status).toBe(200);
+    bridge.send({ t: "agent", agent: recorded });
+    await passed(bridge);
+    expect(await view("pi")).toMatchObject({ online: false, problem: expect.stringContaining("said again") });
+    bridge.send({ t: "agent", agent: await home.pi.state() });
+    await until(async () => (await view("pi")).online);
+  });
 });
