@@ -10,9 +10,9 @@ import { openIdentity, rememberGateway } from "@edgecall/pi-agent/identity.ts";
 import { readSettings } from "@edgecall/pi-agent/settings.ts";
 import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { asUser, inFolderOf } from "../service/as-user.ts";
 import { pinGateway } from "../service/gateway-pin.ts";
 import { makeUser, writeSettings } from "../service/install.ts";
-import { must } from "../service/programs.ts";
 import { needRoot } from "../service/root-only.ts";
 import { AGENT } from "../service/services.ts";
 import { asBridge } from "./as-bridge.ts";
@@ -61,8 +61,12 @@ export async function pair(call: CommandCall): Promise<number> {
     throw new UsageError(`--${changes.join(", --")}: ${settings} is there already; change it there`);
   }
   const agent = known ?? text("id") ?? nameOfHost();
-  await mkdir(stateDir, { recursive: true, mode: 0o700 });
-  const { publicKey, fingerprint } = await openIdentity(stateDir);
+  const inState = await ownState(stateDir, {
+    isService: folder === undefined,
+    isRunning: flag("wait"),
+    say: io.err,
+  });
+  const { publicKey, fingerprint } = await inState(() => openIdentity(stateDir));
   const shown = { code, agent_id: agent, public_key: publicKey };
 
   if (flag("wait")) {
@@ -85,13 +89,13 @@ export async function pair(call: CommandCall): Promise<number> {
   const bridge = await asBridge(text("bridge-state"), text("bridge-broker"), io.err);
   const login = there
     ? madeLogin(agent, there.settings.mqtt)
-    : await newLogin({ agent, stateDir }, wanted.username);
+    : await inState(() => newLogin({ agent, stateDir }, wanted.username));
   const paired = await traded(gateway, {
     ...shown,
     ...(bridge && { bridge: bridge.shown }),
     ...(login !== undefined && { broker_login: await passwordHash(login) }),
   });
-  await rememberGateway(stateDir, paired.gateway_key);
+  await inState(() => rememberGateway(stateDir, paired.gateway_key));
   await bridge?.paired({ gateway, home: paired.home });
   if (folder === undefined)
     await pinGateway({ url: gateway, home: paired.home, public_key: paired.gateway_key });
@@ -106,22 +110,34 @@ export async function pair(call: CommandCall): Promise<number> {
       password: wanted.password ?? known?.password,
     };
     const source = newSettings({ ...filled, ...own });
-    if (folder === undefined) {
-      await makeUser(AGENT, DEVICE_GROUPS, io.err);
-      await writeSettings(AGENT, source, "the service");
-    } else await writeWhole(settings, source);
+    if (folder === undefined) await writeSettings(AGENT, source, "the service");
+    else await writeWhole(settings, source);
     // From here on it stands in the settings.
-    await forgetLogin(stateDir);
-  }
-  if (folder === undefined) {
-    await makeUser(AGENT, DEVICE_GROUPS, io.err);
-    await must("chown", "-R", `${AGENT.user}:${AGENT.user}`, stateDir);
+    await inState(() => forgetLogin(stateDir));
   }
   io.err(`paired with home '${paired.home}' as '${agent}'; its key: ${fingerprint}\n`);
   if (bridge) io.err(`this machine is the home's bridge; its key: ${bridge.fingerprint}\n`);
   if (!bridge && login !== undefined && paired.broker_login === "waiting")
     io.err("its login at the broker counts when the home's bridge is back; the agent tries until then\n");
   return EXIT.ok;
+}
+
+/**
+ * @param isService its folder may be anybody's by now: what is done there is done with the service's rights
+ * @returns what does work there
+ */
+async function ownState(
+  stateDir: string,
+  { isService, isRunning, say }: { isService: boolean; isRunning: boolean; say(text: string): void },
+) {
+  if (isService) {
+    // Its files come and go while they are walked through, and all is its own already.
+    if (isRunning) return <T>(work: () => Promise<T>) => asUser(AGENT.user, work);
+    await makeUser(AGENT, DEVICE_GROUPS, say);
+    return await inFolderOf(AGENT.user, stateDir);
+  }
+  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  return <T>(work: () => Promise<T>) => work();
 }
 
 function ofService() {
