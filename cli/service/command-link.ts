@@ -2,17 +2,22 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { COMMAND_FILE, SERVICES } from "./services.ts";
+import { COMMAND_FILE, SERVICES, type Service } from "./services.ts";
 
-/** Makes it right for what is installed now; takes it away when nothing is. */
-export async function linkCommand(): Promise<void> {
-  const programs = SERVICES.map(({ places }) => join(places.programs, "current/edgecall"));
+/** Makes it right for what is installed now; takes it away when nothing is. @param file elsewhere only in tests, as the services */
+export async function linkCommand(
+  file = COMMAND_FILE,
+  services: ReadonlyArray<Pick<Service, "places">> = SERVICES,
+): Promise<void> {
+  const programs = services.map(({ places }) => join(places.programs, "current/edgecall"));
   const program = programs.find((path) => existsSync(path));
   if (program === undefined) {
-    await rm(COMMAND_FILE, { force: true });
+    await rm(file, { force: true });
     return;
   }
-  await mkdir(dirname(COMMAND_FILE), { recursive: true });
-  await symlink(program, `${COMMAND_FILE}.next`);
-  await rename(`${COMMAND_FILE}.next`, COMMAND_FILE);
+  await mkdir(dirname(file), { recursive: true });
+  // The power may have left one.
+  await rm(`${file}.next`, { force: true });
+  await symlink(program, `${file}.next`);
+  await rename(`${file}.next`, file);
 }
