@@ -1,10 +1,10 @@
 /** How a service is, by systemd and by its own words. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServiceStatus, STATUS_FILE } from "@edgecall/core/service/status.ts";
 import { run } from "./programs.ts";
 import type { Service } from "./services.ts";
+import { beginningOf } from "./their-file.ts";
 
 export type ServiceState = {
   /** systemd's words: "active", "activating", "failed", "inactive"; "unknown" without systemd or unit. */
@@ -19,6 +19,8 @@ export type ServiceState = {
 };
 
 const LOOK_EVERY_MS = 250;
+/** A hundred tools and its last errors have some 50 KB. */
+const STATUS_BYTES = 1024 * 1024;
 
 /** @param unit as systemd has it, e.g. "edgecall-agent" */
 export async function serviceState(unit: string): Promise<ServiceState> {
@@ -70,7 +72,7 @@ export type Says<Status extends ServiceStatus> =
 
 export function whatItSays<Status extends ServiceStatus>(service: Service<Status>): Says<Status> {
   try {
-    const read = service.readStatus(readFileSync(join(service.places.runtime, STATUS_FILE), "utf8"));
+    const read = service.readStatus(beginningOf(join(service.places.runtime, STATUS_FILE), STATUS_BYTES));
     return read.ok ? { is: "read", status: read.value } : { is: "unreadable", why: read.error };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -4,13 +4,13 @@
  * The folder of the request is the service's, which may be anybody's by now. So nothing is taken from it but that an
  * update is wished, and the id of who asks; no link is followed, and nothing is waited for.
  */
-import { constants } from "node:fs";
-import { open, readFile, unlink } from "node:fs/promises";
+import { readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { REQUEST_FILE, UPDATE_ID, UpdateOutcomes } from "@edgecall/core/service/update.ts";
 import { writeForAll } from "./releases.ts";
 import type { Service } from "./services.ts";
+import { beginningOf } from "./their-file.ts";
 
 /** One character more than an id has. */
 const READ_BYTES = 37;
@@ -19,21 +19,14 @@ const READ_BYTES = 37;
 export type Request = { id: string | undefined; isThere: boolean };
 
 export async function readRequest({ places }: Service): Promise<Request> {
-  const text = await beginningOf(join(places.state, REQUEST_FILE));
+  const text = requested(join(places.state, REQUEST_FILE));
   return { id: text !== undefined && UPDATE_ID.test(text) ? text : undefined, isThere: text !== undefined };
 }
 
-/** What is there, without following or opening anything that is not a plain file. */
-async function beginningOf(path: string): Promise<string | undefined> {
+/** @returns undefined: there is nothing; empty where it cannot be read */
+function requested(path: string): string | undefined {
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      if (!(await file.stat()).isFile()) return "";
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, 0);
-      return buffer.toString("latin1", 0, bytesRead);
-    } finally {
-      await file.close();
-    }
+    return beginningOf(path, READ_BYTES);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : "";
   }
