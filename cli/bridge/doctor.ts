@@ -6,7 +6,7 @@ import type { CommandCall } from "../command.ts";
 import { brokerFinding, type Finding, findService, findUpdates, tellFindings } from "../service/findings.ts";
 import { whatItSays } from "../service/service-state.ts";
 import { BRIDGE } from "../service/services.ts";
-import { settingsOf } from "./settings-file.ts";
+import { settingsOf, settingsOfService } from "./settings-file.ts";
 
 /** A gateway on Cloudflare answers in a hundredth of this. */
 const GATEWAY_WITHIN_MS = 10_000;
@@ -15,7 +15,7 @@ const GATEWAY_WITHIN_MS = 10_000;
 export async function doctor(call: CommandCall): Promise<number> {
   const file = call.text("config") ?? BRIDGE.places.settings;
   const isService = call.text("config") === undefined && existsSync(BRIDGE.places.unit);
-  const { finding, settings } = readSettings(file);
+  const { finding, settings } = await readSettings(file, isService);
   const findings = [finding];
   if (isService) findings.push(await findService(BRIDGE));
   if (settings) findings.push(await findGateway(settings, isService), await findBroker(settings));
@@ -23,7 +23,10 @@ export async function doctor(call: CommandCall): Promise<number> {
   return tellFindings(findings, call);
 }
 
-function readSettings(file: string): { finding: Finding; settings?: BridgeSettings } {
+async function readSettings(
+  file: string,
+  isService: boolean,
+): Promise<{ finding: Finding; settings?: BridgeSettings }> {
   const link = "settings";
   let text: string;
   try {
@@ -36,7 +39,7 @@ function readSettings(file: string): { finding: Finding; settings?: BridgeSettin
         : "sudo edgecall bridge install, or give --config FILE";
     return { finding: { link, is: "wrong", says: message, todo } };
   }
-  const read = settingsOf(text);
+  const read = isService ? await settingsOfService(text) : settingsOf(text);
   if (!read.ok)
     return { finding: { link, is: "wrong", says: read.errors.join("; "), todo: `correct ${file}` } };
   const { settings } = read;

@@ -1,5 +1,8 @@
+import { chmodSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newSettings, readEnvironment, settingsOf } from "./settings-file.ts";
+import { newSettings, readEnvironment, settingsOf, settingsOfService } from "./settings-file.ts";
 
 const NEEDED = { GATEWAY_URL: "https://gate.example", BRIDGE_TOKEN: "tok" };
 
@@ -30,3 +33,22 @@ test.each([
 ])("%j is refused, and named", (values, says) => {
   expect(() => newSettings(values)).toThrow(says);
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "root reads what the settings name with the service's rights",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "edgecall-settings-"));
+    chmodSync(folder, 0o755);
+    const text = newSettings({ ...NEEDED, BRIDGE_ID: "b" });
+    const files = `${text}BROKER_FILES=${folder}\n`;
+    const secret = join(folder, "roots");
+    writeFileSync(secret, "root's", { mode: 0o600 });
+    symlinkSync(secret, join(folder, "bridge-password"));
+    expect(await settingsOfService(files, "daemon")).toMatchObject({
+      ok: false,
+      errors: [expect.stringContaining("EACCES")],
+    });
+    chmodSync(secret, 0o644);
+    expect(await settingsOfService(files, "daemon")).toMatchObject({ ok: true });
+  },
+);

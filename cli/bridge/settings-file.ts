@@ -1,6 +1,7 @@
 /** `/etc/edgecall/bridge.env`: the bridge's settings, as systemd reads them for it (EnvironmentFile in systemd.exec(5)). */
 import { readSettings, type SettingsResult } from "@edgecall/bridge/settings.ts";
 import { UsageError } from "../command.ts";
+import { asUser } from "../service/as-user.ts";
 import { BRIDGE } from "../service/services.ts";
 
 export type Wanted = Readonly<Record<string, string | undefined>>;
@@ -26,6 +27,15 @@ export function checkSettings(text: string): void {
 /** As the service would read them. */
 export function settingsOf(text: string): SettingsResult {
   return readSettings({ STATE_DIRECTORY: BRIDGE.places.state, ...readEnvironment(text) });
+}
+
+/**
+ * … and with its rights: what the settings name, its password at its own broker say, may be a link by now, and root
+ * would show the broker what it leads to.
+ * @param user the service's; another one only in tests
+ */
+export function settingsOfService(text: string, user = BRIDGE.user): Promise<SettingsResult> {
+  return asUser(user, async () => settingsOf(text));
 }
 
 /** The variables of such a file: `NAME=value`, bare or in quotes; comments begin with # or ;. */
