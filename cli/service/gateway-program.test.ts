@@ -121,6 +121,15 @@ test.each<[string, string, (response: ServerResponse) => void]>([
   await expect(fetchProgram(pin, FACTS)).rejects.toThrow(words);
 });
 
+test("an answer without an end is not waited for", async () => {
+  server.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
+    const more = () =>
+      void (response.writable && response.write(Buffer.alloc(65_536, 32), () => setImmediate(more)));
+    more();
+  });
+  await expect(offeredBy(pin)).rejects.toThrow("more than 65536 bytes");
+});
+
 test("a gateway that is away, or knows no such home, is told in words", async () => {
   server.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
     response
@@ -128,6 +137,10 @@ test("a gateway that is away, or knows no such home, is told in words", async ()
       .end('{"error":{"code":"not_found","message":"no home of this gateway has this key"}}');
   });
   await expect(offeredBy(pin)).rejects.toThrow("offers no program: no home of this gateway has this key");
+  server.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
+    response.writeHead(500).end(JSON.stringify({ error: { message: "x".repeat(10_000) } }));
+  });
+  await expect(offeredBy(pin)).rejects.toThrow(/program: x{500}$/);
   await expect(offeredBy({ ...pin, url: "http://127.0.0.1:9" })).rejects.toThrow("cannot be reached");
 });
 

@@ -14,8 +14,10 @@ export const PROGRAM_MAX_BYTES = 300 * 1024 * 1024;
 const DOWNLOAD_WITHIN_MS = 15 * 60_000;
 const ANSWER_WITHIN_MS = 60_000;
 const NONCE_BYTES = 24;
-/** Of what an address says that is no manifest. */
-const MANIFEST_MAX_CHARS = 4_096;
+/** A manifest has some 300 bytes; an address that is none of ours may answer with a page. */
+const MANIFEST_MAX_BYTES = 65_536;
+/** Of a refusal: it is kept, and told on. */
+const WORDS_MAX_CHARS = 500;
 
 const Manifest = z.looseObject({
   version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),
@@ -30,11 +32,11 @@ export async function offeredBy({ url, home, public_key }: GatewayPin): Promise<
   const nonce = randomBytes(NONCE_BYTES).toString("base64url");
   const query = new URLSearchParams({ home, key: public_key, nonce });
   const response = await reached(`${url}/edgecall.json?${query}`, url, ANSWER_WITHIN_MS);
-  const text = (await response.text()).slice(0, MANIFEST_MAX_CHARS);
+  const text = (await bodyOf(response, url, MANIFEST_MAX_BYTES)).toString();
   if (!response.ok) {
     const refused = checkJson(Refused, text);
     throw new Error(
-      `${url} offers no program: ${refused.ok ? refused.value.error.message : response.status}`,
+      `${url} offers no program: ${refused.ok ? refused.value.error.message.slice(0, WORDS_MAX_CHARS) : response.status}`,
     );
   }
   const split = splitSigned(text);
@@ -68,11 +70,16 @@ export async function fetchProgram({ url }: GatewayPin, { sha256, bytes }: Progr
 /** @param atMost bytes @throws in words for a person */
 export async function download(url: string, atMost: number): Promise<Buffer> {
   const response = await reached(url, url, DOWNLOAD_WITHIN_MS);
-  if (!response.ok || !response.body) throw new Error(`${url}: ${response.status} ${response.statusText}`);
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
+  return await bodyOf(response, url, atMost);
+}
+
+/** @throws in words for a person, also as soon as there are more bytes than that */
+async function bodyOf({ body }: Response, url: string, atMost: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const chunk of response.body) {
+    for await (const chunk of body ?? []) {
       size += chunk.length;
       if (size > atMost) throw new Error(`more than ${atMost} bytes; this is not the program`);
       chunks.push(chunk);

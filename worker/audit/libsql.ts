@@ -39,7 +39,8 @@ export function libsqlStore({ url, token }: StoreSettings): AuditStore {
       const requests = [{ type: "sequence", sql: TABLES }, { type: "execute", stmt }, { type: "close" }];
       const problem = await post(`${url}/v2/pipeline`, token, JSON.stringify({ requests }));
       if (problem === undefined) return;
-      throw new Error(token ? problem.replaceAll(token, "[secret]") : problem);
+      // Cut after that: half a token is told by nobody either.
+      throw new Error((token ? problem.replaceAll(token, "[secret]") : problem).slice(0, PROBLEM_CHARS));
     },
   };
 }
@@ -67,9 +68,7 @@ async function post(url: string, token: string | undefined, body: string): Promi
     const [tables, inserted] = said.ok ? said.value.results : [];
     if (inserted?.type === "ok") return undefined;
     const why = tables?.error ?? inserted?.error;
-    return why
-      ? `AUDIT_URL: ${why.message.slice(0, PROBLEM_CHARS)}`
-      : "AUDIT_URL answers as no libSQL server does";
+    return why ? `AUDIT_URL: ${why.message}` : "AUDIT_URL answers as no libSQL server does";
   } catch (error) {
     // Not its own words: they may hold the address.
     return `AUDIT_URL: no answer (${error instanceof Error ? error.name : "Error"})`;
