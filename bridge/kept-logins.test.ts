@@ -1,5 +1,5 @@
 /** The broker's files follow from what Home tells, and from nothing else. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BrokerLogin } from "@edgecall/core/broker/login.ts";
@@ -68,6 +68,36 @@ test("a folder that cannot be written is logged, and the next list tries again",
   await writeBrokerFiles({ dir: join(dir, "not-yet"), agents: [] });
   logins.keep([key("pi", await passwordHash("x"))]);
   await written(1);
+});
+
+test("whatever is lost of the files, the next list makes them whole", async () => {
+  const login = await passwordHash(newPassword());
+  const keys = ["eye", "pi"].map((id) => key(id, login));
+  await writeBrokerFiles({ dir, agents: [] });
+  const damages: Array<(bytes: Buffer, at: number) => Buffer> = [
+    (bytes, at) => bytes.subarray(0, at),
+    (bytes, at) => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]),
+    () => Buffer.alloc(0),
+  ];
+  let cuts = 0;
+  for (const name of ["passwords", "acl", "passwords.new"])
+    for (const damage of damages)
+      for (let part = 0; part < 8; part += 1) {
+        kept().keep(keys);
+        await until(() => existsSync(join(dir, "acl")) && users().includes("pi"));
+        const bytes = Buffer.from(read(name === "acl" ? "acl" : "passwords"));
+        writeFileSync(join(dir, name), damage(bytes, Math.floor((bytes.length * part) / 8)));
+        // Another start; and a list of its own, so that there is something to write.
+        const before = logged.length;
+        kept().keep([...keys, key(`new${cuts}`, login)]);
+        await until(() => logged.length > before);
+        const [own, ...others] = read("passwords").split("\n");
+        expect(own).toMatch(/^edgecall-bridge:\$7\$101\$[\w+/]{16}\$[\w+/]{86}==$/);
+        expect(others).toEqual([`eye:${login}`, `new${cuts}:${login}`, `pi:${login}`, ""]);
+        expect(read("acl")).toBe(mosquittoAcl("evoclaw"));
+        cuts += 1;
+      }
+  expect(cuts).toBe(72);
 });
 
 test("nobody becomes the bridge by a name, and nothing but a hash is written", async () => {

@@ -66,10 +66,10 @@ export class KeptLogins {
 
   async #write(keys: readonly AgentKey[]): Promise<void> {
     const file = (name: string) => join(this.#folder, name);
-    // Its salt is random: made anew it would be another line each time.
-    const own =
-      readPasswords(file(PASSWORDS_FILE)).get(BRIDGE_USER) ??
-      (await passwordLine(BRIDGE_USER, this.#password));
+    // Its salt is random: made anew it would be another line each time. Half a line would lock the bridge out for good.
+    const line = readPasswords(file(PASSWORDS_FILE)).get(BRIDGE_USER);
+    const isWhole = BrokerLogin.safeParse(line?.slice(BRIDGE_USER.length + 1)).success;
+    const own = line !== undefined && isWhole ? line : await passwordLine(BRIDGE_USER, this.#password);
     const local = readPasswords(file(`${PASSWORDS_FILE}.local`));
     const acl = mosquittoAcl(this.#prefix) + textOf(file(`${ACL_FILE}.local`));
     const passwords = passwordsText({ keys, own, local });
