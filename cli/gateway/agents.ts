@@ -47,8 +47,7 @@ function roster(all: readonly Agent[], width: number | undefined, paint: Paint):
 }
 
 async function oneAgent({ flag, env, io }: CommandCall, gateway: Gateway, id: string): Promise<number> {
-  if (!AGENT_ID.test(id)) throw new UsageError(`"${id}" is no agent's name`);
-  const agent = await gateway.json(Agent, `/v1/agents/${id}`).catch(named);
+  const agent = await agentNamed(gateway, id);
   const { actions, why } = await gateway
     .json(Actions, `/v1/console/agents/${id}/actions`)
     .then(({ actions }) => ({ actions, why: "" }))
@@ -71,6 +70,12 @@ async function oneAgent({ flag, env, io }: CommandCall, gateway: Gateway, id: st
     io.out(`\n${table(columns, rows, io.width)}`);
   }
   return EXIT.ok;
+}
+
+/** One agent of the roster. Throws in a person's words when there is none of this name. */
+export async function agentNamed(gateway: Gateway, id: string): Promise<Agent> {
+  if (!AGENT_ID.test(id)) throw new UsageError(`"${id}" is no agent's name`);
+  return await gateway.json(Agent, `/v1/agents/${id}`).catch(named);
 }
 
 function facts(agent: Agent): Array<[string, string]> {

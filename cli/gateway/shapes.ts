@@ -13,6 +13,8 @@ export const Status = z.looseObject({
     version: z.nullable(z.string()),
     connected_at: instant,
     last_seen: instant,
+    /** Not from an older gateway: whether it can be told to update itself; null while it is away. */
+    updates: z.optional(z.nullable(z.boolean())),
     /** Not from an older gateway: the last update that it was told to make; `ok` null while it is under way. */
     update: z.optional(
       z.nullable(z.looseObject({ id: z.string(), ok: z.nullable(z.boolean()), text: z.string() })),

@@ -4,6 +4,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import { UPDATE_WITHIN_MS } from "@edgecall/core/service/update.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { agentNamed } from "./agents.ts";
 import { askPerson } from "./ask-person.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
@@ -30,6 +31,8 @@ const Answer = z.looseObject({ request_id: z.string(), payload: z.optional(Paylo
 const Questions = z.looseObject({ questions: z.array(Question) });
 const Told = z.looseObject({ id: z.string() });
 
+const WHERE_IT_RUNS = "where it runs: it is no service, or older than updates on command";
+
 type Outcome = { ok: boolean; text: string };
 
 /** Exit code 0: it is done, or there is nothing to do. Without a name: who has which version. */
@@ -55,7 +58,7 @@ async function overview({ flag, io }: CommandCall, gateway: Gateway): Promise<nu
   ]);
   const own = agents.filter(({ foreign }) => !foreign);
   const all = [
-    { name: BRIDGE, version: bridge.version, online: bridge.online, can: true },
+    { name: BRIDGE, version: bridge.version, online: bridge.online, can: bridge.updates !== false },
     ...own.map(({ id, version: its, online, actions }) => ({
       ...{ name: id, version: its, online, can: actions.includes(UPDATE_ACTION) },
     })),
@@ -79,7 +82,7 @@ async function overview({ flag, io }: CommandCall, gateway: Gateway): Promise<nu
 
 function advice({ online, can }: { online: boolean; can: boolean }): string {
   if (!online) return "offline";
-  return can ? "on command" : "where it runs: it is no service, or older than updates on command";
+  return can ? "on command" : WHERE_IT_RUNS;
 }
 
 async function ofBridge(gateway: Gateway): Promise<Outcome> {
@@ -115,6 +118,7 @@ class AgentUpdate {
   }
 
   async run(): Promise<Outcome> {
+    await this.#hasTheAction();
     const ended = new AbortController();
     const asking = this.#putQuestions(ended.signal);
     try {
@@ -131,6 +135,14 @@ class AgentUpdate {
       ended.abort();
       await asking;
     }
+  }
+
+  /** Asked before, since the refusal of a call is worded for a model. */
+  async #hasTheAction(): Promise<void> {
+    const { online, actions } = await agentNamed(this.#gateway, this.#agent);
+    // What it can do is not known before its advert; the gateway says what holds until then, and while it is away.
+    if (!online || actions.length === 0 || actions.includes(UPDATE_ACTION)) return;
+    throw new Error(`${this.#agent} cannot be told from afar. Update it ${WHERE_IT_RUNS}`);
   }
 
   async #reportOf(id: string): Promise<Payload> {

@@ -96,10 +96,20 @@ test("without a name it tells who has which version", async () => {
   const { gateway, programs } = JSON.parse(out);
   expect(gateway).toMatch(/^\d+\.\d+\.\d+$/);
   expect(programs).toMatchObject([
-    { name: "bridge", version: gateway, online: true },
+    { name: "bridge", version: gateway, online: true, can: true },
     { name: "pi", version: gateway, online: true, can: true },
   ]);
 });
+
+test("what cannot be told from afar is said in a person's words, and nothing is asked of the device", async () => {
+  await stack.startAgent({ id: "plain" });
+  await stack.gateway.online("plain");
+  const { code, err } = await edgecall(["update", "plain"], cli());
+  expect(code).toBe(1);
+  expect(err).toContain("plain cannot be told from afar. Update it where it runs");
+  const unknown = await edgecall(["update", "nobody"], cli());
+  expect(unknown.err).toContain("`edgecall agents` lists those that there are");
+}, 60_000);
 
 test("the gateway vouches for the very program that it serves, to who is paired", async () => {
   const { gateway } = (await (await stack.gateway.fetch("/v1/keys")).json()) as {

@@ -98,6 +98,12 @@ export class BridgeSocket {
     socket.serializeAttachment({ ...attachmentOf(socket), update } satisfies Attachment);
   }
 
+  /** Whether it can be told to update itself; null while there is none. */
+  takesUpdates(now: number): boolean | null {
+    const socket = this.current(now);
+    return socket ? attachmentOf(socket).updates === true : null;
+  }
+
   lastUpdate(now: number): BridgeUpdate | null {
     const socket = this.current(now);
     return (socket && attachmentOf(socket).update) ?? null;

@@ -13,10 +13,13 @@ async function update(token = TOKENS.owner) {
 }
 type Told = { id?: string; error?: { code: string; message: string } };
 
-async function shown(): Promise<unknown> {
-  const { bridge: of } = (await (await ask("/v1/status")).json()) as { bridge: { update: unknown } };
-  return of.update;
+async function ofBridge(): Promise<{ update: unknown; updates: unknown }> {
+  const { bridge: of } = (await (await ask("/v1/status")).json()) as {
+    bridge: Awaited<ReturnType<typeof ofBridge>>;
+  };
+  return of;
 }
+const shown = async () => (await ofBridge()).update;
 
 async function connected(features?: string[]): Promise<TestBridge> {
   const dialled = await TestBridge.dial();
@@ -28,7 +31,7 @@ async function connected(features?: string[]): Promise<TestBridge> {
 
 test("one that can is told, and what it says of it is shown, also over its own restart", async () => {
   const before = await connected(["update", "something newer"]);
-  expect(await shown()).toBeNull();
+  expect(await ofBridge()).toMatchObject({ updates: true, update: null });
   const { status, body } = await update();
   expect(status).toBe(202);
   const { id = "" } = body;
@@ -47,6 +50,7 @@ test("an older one gets no frame that it does not know, and the person the reaso
   const old = await connected();
   expect(await update()).toMatchObject({ status: 409, body: { error: { code: "cannot_update" } } });
   expect(old.received.map(({ t }) => t)).not.toContain("update");
+  expect((await ofBridge()).updates).toBe(false);
 });
 
 test("while there is no bridge nothing is begun; others' words count for their own home alone", async () => {

@@ -13,6 +13,8 @@ export type HomeStatus = {
     version: string | null;
     connected_at: number | null;
     last_seen: number | null;
+    /** Whether it can be told to update itself; null while it is away. */
+    updates: boolean | null;
     /** The last update that it was told to make: `ok` null while it is under way. */
     update: BridgeUpdate | null;
     /** Why it is not served, in words. */
@@ -54,6 +56,7 @@ export function statusOf(
       version: row?.version ?? null,
       connected_at: row?.connected_at ?? null,
       last_seen: heard ?? row?.gone_at ?? null,
+      updates: bridge.takesUpdates(Date.now()),
       update: bridge.lastUpdate(Date.now()),
       ...(problem !== undefined && { problem }),
     },
