@@ -25,7 +25,9 @@ afterAll(() => model.close());
 
 type Finding = { link: string; is: string; says: string; todo?: string };
 
-async function doctor(settings: string): Promise<{ code: number; of(link: string): Finding | undefined }> {
+type Found = { code: number; all: Finding[]; of(link: string): Finding | undefined };
+
+async function doctor(settings: string): Promise<Found> {
   const file = join(mkdtempSync(join(tmpdir(), "edgecall-doctor-")), "agent.toml");
   writeFileSync(file, settings);
   let out = "";
@@ -41,7 +43,7 @@ async function doctor(settings: string): Promise<{ code: number; of(link: string
   const words = ["agent", "doctor", "--json", "--config", file];
   const code = await runCommandLine(COMMANDS, words, {}, io);
   const findings = JSON.parse(out) as Finding[];
-  return { code, of: (link) => findings.find((finding) => finding.link === link) };
+  return { code, all: findings, of: (link) => findings.find((finding) => finding.link === link) };
 }
 
 const settings = (llm = "") => `agent_id = "eye"
@@ -57,6 +59,8 @@ test("a whole chain is fine", async () => {
   expect(found.of("broker")).toMatchObject({ is: "fine", says: expect.stringContaining("answers") });
   expect(found.of("tools")).toMatchObject({ is: "fine", says: expect.stringContaining("memory") });
   expect(found.of("model")).toMatchObject({ is: "fine", says: expect.stringContaining("small") });
+  // It is no service: nothing of one is told.
+  expect(JSON.stringify(found.all)).not.toContain("/var/lib/edgecall");
 });
 
 test("each broken link is named, with what to do", async () => {

@@ -12,11 +12,12 @@ import { findBroker, findGateway, findModel, findTools } from "./findings.ts";
 export async function doctor(call: CommandCall): Promise<number> {
   const { text, env } = call;
   const file = text("config") ?? AGENT.places.settings;
-  const read = readSettings(file, env);
+  const isOther = file !== AGENT.places.settings;
+  const read = readSettings(file, isOther ? env : { ...asService(), ...env });
   const findings: Finding[] = [read.finding];
   // Each link is looked at, whatever became of those before it; without settings there is nothing to look for.
   if (read.settings) {
-    const isService = text("config") === undefined && existsSync(AGENT.places.unit);
+    const isService = !isOther && existsSync(AGENT.places.unit);
     const service = isService ? await findService(AGENT) : undefined;
     if (service) findings.push(service);
     findings.push(await findBroker(read.settings));
@@ -31,15 +32,18 @@ export async function doctor(call: CommandCall): Promise<number> {
   return tellFindings(findings, call);
 }
 
+/** What its unit sets. An agent with settings elsewhere has what it is started with. */
+function asService(): CommandCall["env"] {
+  const { state, updates, unit } = AGENT.places;
+  return { STATE_DIRECTORY: state, ...(existsSync(unit) && { [OUTCOMES_VARIABLE]: updates }) };
+}
+
 function readSettings(
   file: string,
   env: CommandCall["env"],
 ): { finding: Finding; settings: Settings | undefined } {
   try {
-    const { state, updates, unit } = AGENT.places;
-    // As its unit has them.
-    const asService = { STATE_DIRECTORY: state, ...(existsSync(unit) && { [OUTCOMES_VARIABLE]: updates }) };
-    const { settings } = loadSettings(file, { ...asService, ...env });
+    const { settings } = loadSettings(file, env);
     return {
       settings,
       finding: { link: "settings", is: "fine", says: `${file}, agent_id ${settings.agentId}` },
