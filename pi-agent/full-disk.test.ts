@@ -27,7 +27,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await home.stop();
-  if (mounted) execFileSync("umount", [disk]);
+  // Lazily: a program that some other test began just now may still hold a copy of our mounts.
+  if (mounted) execFileSync("umount", ["--lazy", disk]);
 });
 
 test.skipIf(!mounted)(
