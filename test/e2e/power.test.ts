@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { bridgePowerCuts } from "../power/bridge.ts";
 import { powerCuts } from "../power/rounds.ts";
 
 const TIMES = 10;
@@ -14,5 +15,12 @@ test("after each power cut the agent is back, has forgotten no call that it had 
   // It was at work, and files were hurt.
   expect(found.executed).toBeGreaterThan(TIMES / 2);
   expect(Object.values(found.cuts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+  rmSync(dir, { recursive: true, force: true });
+}, 180_000);
+
+test("after each power cut the bridge is back, and the broker's files are what its home tells", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "edgecall-power-"));
+  const found = await bridgePowerCuts({ dir, times: TIMES, seed: 6, say: () => {} });
+  expect(found).toMatchObject({ rounds: TIMES, wrong: [] });
   rmSync(dir, { recursive: true, force: true });
 }, 180_000);

@@ -1,8 +1,12 @@
-/** `npm run power`: cuts the power of an agent so many times. Ends with 0 when nothing was forgotten or run twice. */
+/**
+ * `npm run power`: cuts the power of an agent, and of a bridge, so many times. Ends with 0 when both came back each time,
+ * and nothing was forgotten or run twice.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { bridgePowerCuts } from "./bridge.ts";
 import { powerCuts } from "./rounds.ts";
 
 const { values } = parseArgs({
@@ -17,8 +21,10 @@ if (!Number.isInteger(times) || times < 1 || !Number.isInteger(seed)) {
 const dir = mkdtempSync(join(tmpdir(), "edgecall-power-"));
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 say(`seed ${seed}; files in ${dir}`);
-const found = await powerCuts({ dir, times, seed, say });
-console.log(JSON.stringify(found, null, 2));
-const sound = found.twice.length + found.forgotten.length + found.changed.length === 0;
+const agent = await powerCuts({ dir: join(dir, "agent"), times, seed, say });
+const bridge = await bridgePowerCuts({ dir: join(dir, "bridge"), times, seed, say });
+console.log(JSON.stringify({ agent, bridge }, null, 2));
+const faults = [agent.twice, agent.forgotten, agent.changed, bridge.wrong];
+const sound = faults.every(({ length }) => length === 0);
 if (sound) rmSync(dir, { recursive: true, force: true });
 process.exit(sound ? 0 : 1);
