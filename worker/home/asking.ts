@@ -151,7 +151,7 @@ export class Asking {
     if (answer === "approve") return await this.#dispatcher.release(call);
     const why = answer === EXPIRED ? "nobody approved it in time" : "it was not approved";
     const text = `Error: The call was not sent to '${call.agent}': ${why}. Nothing was run.\nExplain this to the user; do not try it another way.`;
-    await this.#dispatcher.settle(call, {
+    await this.#dispatcher.conclude(call, {
       status: "error",
       errorType: "permission_denied",
       text,

@@ -298,11 +298,21 @@ export class BridgeDesk {
     // A bridge that started anew does not know what the one before it published.
     if (call.sends > 1 && !call.idempotent) {
       const text = errorText.outcomeUnknown(`the ${call.command} for agent '${call.agent}' (${message})`);
-      await this.#dispatcher.settle(call, { status: "error", errorType: "outcome_unknown", text, elapsedMs });
+      await this.#dispatcher.conclude(call, {
+        status: "error",
+        errorType: "outcome_unknown",
+        text,
+        elapsedMs,
+      });
       return;
     }
     const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
-    await this.#dispatcher.settle(call, { status: "error", errorType: REFUSAL_TYPES[code], text, elapsedMs });
+    await this.#dispatcher.conclude(call, {
+      status: "error",
+      errorType: REFUSAL_TYPES[code],
+      text,
+      elapsedMs,
+    });
   }
 
   async #onReport(id: string, agent: string, text: string): Promise<void> {

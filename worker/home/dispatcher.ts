@@ -228,9 +228,14 @@ export class Dispatcher {
     }
   }
 
-  /** The first outcome counts. @returns false when something else settled it meanwhile */
+  /** By its report; the first outcome counts. @returns false when something else settled it meanwhile */
   async settle(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
     return await this.#handover.settle(call, outcome);
+  }
+
+  /** By Home's own word: refused, not approved, silent for too long. @returns false when it was settled before */
+  async conclude(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
+    return await this.#handover.conclude(call, outcome);
   }
 
   /** A report that comes after the call was given up: the truth, late. */
@@ -340,7 +345,7 @@ export class Dispatcher {
         const delivered = call.state === "sent" || call.state === "taken";
         const outcome = silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent);
         // Should it still be at it, or get the call only now: nobody waits for what it would do.
-        if ((await this.settle(call, outcome)) && delivered) await this.#tellToStop(call, now);
+        if ((await this.conclude(call, outcome)) && delivered) await this.#tellToStop(call, now);
       }
       await this.#handover.again(now);
       tidy(this.#home, now);

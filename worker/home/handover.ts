@@ -35,8 +35,8 @@ export class Handover {
   }
 
   /**
-   * Settles a call: first with its conversation, then in the row. A crash between the two leaves the call open,
-   * its report unacknowledged and so sent again, and the conversation recognises it.
+   * Settles a call by its report: first with its conversation, then in the row. A crash between the two leaves the
+   * call open, its report unacknowledged and so sent again, and the conversation recognises it.
    * @returns false when something else settled it meanwhile
    */
   async settle(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
@@ -44,8 +44,26 @@ export class Handover {
     const now = Date.now();
     if (!this.#ledger.settle(call.id, outcome, handedOver, now)) return false;
     this.ended(call, outcome, now);
-    for (const socket of this.#ctx.getWebSockets(call.id)) tellOutcome(socket, outcome);
+    this.#tellWaiting(call, outcome);
     if (!handedOver) await this.#arm();
+    return true;
+  }
+
+  /**
+   * Settles a call by Home's own word, which nothing brings a second time: first in the row, so that after a crash
+   * the call is not sent to a device that would run what was said not to have been run; then with its conversation.
+   * @returns false when something else settled it before
+   */
+  async conclude(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
+    const now = Date.now();
+    if (!this.#ledger.settle(call.id, outcome, call.conversation === null, now)) return false;
+    this.ended(call, outcome, now);
+    this.#tellWaiting(call, outcome);
+    if (call.conversation === null) return true;
+    // Should this object be stopped in the next line, its alarm hands it over.
+    this.#tries.failed(call.id, now, now);
+    await this.#arm();
+    await this.#redeliver({ ...call, settledAt: now }, outcome);
     return true;
   }
 
@@ -95,6 +113,10 @@ export class Handover {
     logError("call.undeliverable", new Error("its conversation did not take it"), { call: id, conversation });
     this.#ledger.delivered(id);
     this.#tries.over(id);
+  }
+
+  #tellWaiting({ id }: LedgerCall, outcome: SettledOutcome): void {
+    for (const socket of this.#ctx.getWebSockets(id)) tellOutcome(socket, outcome);
   }
 
   async #redeliver(call: LedgerCall, outcome: SettledOutcome): Promise<void> {

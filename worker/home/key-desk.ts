@@ -74,7 +74,7 @@ export class KeyDesk {
     for (const call of this.#home.ledger.open(agent)) {
       const elapsedMs = Date.now() - call.createdAt;
       const text = `Error: The key of agent '${agent}' was revoked while this was under way; whether it was done is unknown.\nTell the user.`;
-      await this.#dispatcher.settle(call, {
+      await this.#dispatcher.conclude(call, {
         status: "error",
         errorType: "outcome_unknown",
         text,

@@ -78,6 +78,20 @@ stopHomeWhile({
     await expectTurns(id, [{ answer: "done | done", calls: [{}, {}] }]);
   },
 
+  // By the owner's word the call is over before anybody hears of it: no bridge that comes back is sent it.
+  "a call was not approved, the conversation is being told": async ({ id, first, stop }) => {
+    const { waiting, question } = await gatewayAsks(id, first);
+    const settle = hold(Conversation, "settle", "before");
+    const answered = answerQuestion(question.id, "deny").catch(() => {});
+    await settle.reached();
+    expect(await openCalls()).toEqual([]);
+    const bridge = await stop(settle.release);
+    await answered;
+    expect((await waiting).body.answer).toContain("it was not approved. Nothing was run.");
+    await expectTurns(id, [{ answer: /not approved/, calls: [{}, { error_type: "permission_denied" }] }]);
+    expect(bridge.calls()).toHaveLength(bridge === first ? 1 : 0);
+  },
+
   "a question is stored, the conversation could not be told": async ({ id, first, stop }) => {
     const { call, waiting } = await sirenOut(id, first);
     const asking = hold(Conversation, "ask");

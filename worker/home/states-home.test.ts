@@ -196,6 +196,15 @@ stopHomeWhile({
     await until(() => bridge.acks().includes(call), { what: "the report's ack" });
   },
 
+  "a refusal is written down, the conversation is being told": async ({ id, first, stop }) => {
+    await refused(id, first, stop, "before");
+  },
+
+  // What was said not to have been run is not sent to the bridge that comes back.
+  "the conversation has a refusal, Home does not know that yet": async ({ id, first, stop }) => {
+    await refused(id, first, stop, "after");
+  },
+
   "the conversation could not take a result, which is kept for it": async ({ id, first, stop }) => {
     const { call, waiting } = await sirenOut(id, first);
     const settle = hold(Conversation, "settle", "before");
@@ -209,6 +218,25 @@ stopHomeWhile({
     await until(async () => (await undelivered()).length === 0, { what: "Home knows that it has it" });
   },
 });
+
+async function refused(
+  id: string,
+  first: TestBridge,
+  stop: (release: () => unknown) => Promise<TestBridge>,
+  when: "before" | "after",
+): Promise<void> {
+  first.takes = false;
+  const { call, waiting } = await sirenOut(id, first);
+  const settle = hold(Conversation, "settle", when);
+  first.send({ t: "refused", id: call, code: "broker_offline", message: "the broker is away" });
+  await settle.reached();
+  const bridge = await stop(settle.release);
+  const answer = "Error: Agent 'pi' could not be asked: the broker is away. Nothing was run.";
+  expect((await waiting).body.answer).toContain(answer);
+  await expectTurns(id, [{ answer: /Nothing was run/, calls: [{ status: "error", error_type: "offline" }] }]);
+  await until(async () => (await undelivered()).length === 0, { what: "Home knows that it has it" });
+  expect(bridge.calls()).toHaveLength(bridge === first ? 1 : 0);
+}
 
 async function redial(bridge: TestBridge): Promise<TestBridge> {
   await until(() => bridge.closed, { what: "the crash closes the bridge's socket" });
