@@ -1,21 +1,14 @@
 /** `edgecall agent …`: the agent of this device, as a program and as a service. */
 import type { Command } from "../command.ts";
-import { serviceCommands } from "../service/commands.ts";
+import { brokerOptions, installOptions, serviceCommands } from "../service/commands.ts";
+
+const ID_OPTION = { id: { value: "ID", about: "its name, for new settings; the host's unless given" } };
 
 export const AGENT_COMMANDS: readonly Command[] = [
   {
     name: "agent install",
     about: "make this device's agent a service, and start it; settings that are there stay",
-    options: {
-      settings: { value: "FILE", about: "take these settings" },
-      id: { value: "ID", about: "its name, for new settings; the host's unless given" },
-      broker: { value: "URL", about: "for new settings; mqtt://127.0.0.1:1883 unless given" },
-      username: { value: "NAME", about: "the broker's user, for new settings" },
-      "password-file": { value: "FILE", about: "… and the file with its password" },
-      "no-start": { about: "neither start it nor have it started at boot" },
-      "auto-update": { about: "look for the gateway's version every night" },
-      "no-auto-update": { about: "… or no longer" },
-    },
+    options: installOptions(ID_OPTION),
     load: async () => (await import("./install.ts")).install,
   },
   {
@@ -24,10 +17,8 @@ export const AGENT_COMMANDS: readonly Command[] = [
     options: {
       gateway: { value: "URL", about: "the gateway that showed the code" },
       code: { value: "CODE", about: "as the console's 'Add a device' shows it" },
-      id: { value: "ID", about: "its name, for new settings; the host's unless given" },
-      broker: { value: "URL", about: "for new settings; what the console told unless given" },
-      username: { value: "NAME", about: "the broker's user, for new settings" },
-      "password-file": { value: "FILE", about: "… and the file with its password" },
+      ...ID_OPTION,
+      ...brokerOptions("what the console told"),
       into: { value: "DIR", about: "settings and state there, without a service" },
       "bridge-state": {
         value: "DIR",
@@ -38,20 +29,12 @@ export const AGENT_COMMANDS: readonly Command[] = [
     },
     load: async () => (await import("./pair.ts")).pair,
   },
-  ...serviceCommands("agent", {
+  ...serviceCommands("agent", "settings, service, broker, sandbox, tools, model", {
     uninstall: async () => (await import("./uninstall.ts")).uninstall,
     update: async () => (await import("../service/update.ts")).updateAgent,
     status: async () => (await import("../service/status.ts")).agentStatus,
+    doctor: async () => (await import("./doctor.ts")).doctor,
   }),
-  {
-    name: "agent doctor",
-    about: "settings, service, broker, sandbox, tools, model: what is wrong, and what to do",
-    options: {
-      config: { value: "FILE", about: "look at these settings rather than at the service's" },
-      json: { about: "for programs" },
-    },
-    load: async () => (await import("./doctor.ts")).doctor,
-  },
   {
     name: "agent run",
     about: "run the agent in the foreground",

@@ -1,23 +1,16 @@
 /** `edgecall bridge …`: this home's bridge, as a program and as a service. */
 import type { Command } from "../command.ts";
-import { serviceCommands } from "../service/commands.ts";
+import { installOptions, serviceCommands } from "../service/commands.ts";
 
 export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: "bridge install",
     about: "make this home's bridge a service, and start it; settings that are there stay",
-    options: {
-      settings: { value: "FILE", about: "take these settings" },
+    options: installOptions({
       gateway: { value: "URL", about: "for new settings; where it was paired unless given" },
       "token-file": { value: "FILE", about: "the file with the bridge's token, where no code paired it" },
       "own-broker": { about: "at the broker that 'bridge broker' made, whose logins it keeps" },
-      broker: { value: "URL", about: "for new settings; mqtt://127.0.0.1:1883 unless given" },
-      username: { value: "NAME", about: "the broker's user, for new settings" },
-      "password-file": { value: "FILE", about: "… and the file with its password" },
-      "no-start": { about: "neither start it nor have it started at boot" },
-      "auto-update": { about: "look for the gateway's version every night" },
-      "no-auto-update": { about: "… or no longer" },
-    },
+    }),
     load: async () => (await import("./install.ts")).install,
   },
   {
@@ -38,20 +31,12 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     options: { remove: { about: "it may no longer log in" } },
     load: async () => (await import("./login.ts")).login,
   },
-  ...serviceCommands("bridge", {
+  ...serviceCommands("bridge", "settings, service, gateway, broker", {
     uninstall: async () => (await import("./uninstall.ts")).uninstall,
     update: async () => (await import("../service/update.ts")).updateBridge,
     status: async () => (await import("../service/status.ts")).bridgeStatus,
+    doctor: async () => (await import("./doctor.ts")).doctor,
   }),
-  {
-    name: "bridge doctor",
-    about: "settings, service, gateway, broker: what is wrong, and what to do",
-    options: {
-      config: { value: "FILE", about: "look at these settings rather than at the service's" },
-      json: { about: "for programs" },
-    },
-    load: async () => (await import("./doctor.ts")).doctor,
-  },
   {
     name: "bridge run",
     about: "run the bridge in the foreground; its settings come from the environment",
