@@ -6,6 +6,7 @@ import type { AgentStatus } from "@edgecall/core/service/status.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { Settings } from "@edgecall/pi-agent/settings.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox.ts";
+import { fetchProblem } from "../fetch-problem.ts";
 import { brokerFinding, type Finding } from "../service/findings.ts";
 import { whatItSays } from "../service/service-state.ts";
 import { AGENT } from "../service/services.ts";
@@ -131,8 +132,11 @@ export async function findModel(llm: ModelSettings | undefined): Promise<Finding
     if (text.includes(`"${llm.model}"`)) return { link, is: "fine", says: `${llm.model} at ${llm.baseUrl}` };
     return { link, is: "wrong", says: `${llm.baseUrl} has no "${llm.model}"`, todo: "correct llm.model" };
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    return { link, is: "wrong", says: `${url}: ${why}`, todo: "is llm.base_url right, and does it run?" };
+    return {
+      link,
+      is: "wrong",
+      says: `${url}: ${fetchProblem(error)}`,
+      todo: "is llm.base_url right, and does it run?",
+    };
   }
 }

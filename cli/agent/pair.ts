@@ -10,6 +10,7 @@ import { openIdentity, rememberGateway } from "@edgecall/pi-agent/identity.ts";
 import { readSettings } from "@edgecall/pi-agent/settings.ts";
 import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { fetchProblem } from "../fetch-problem.ts";
 import { asUser, inFolderOf } from "../service/as-user.ts";
 import { pinGateway } from "../service/gateway-pin.ts";
 import { makeUser, writeSettings } from "../service/install.ts";
@@ -163,8 +164,7 @@ async function traded(gateway: string, body: object): Promise<Paired> {
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   }).catch((error: unknown) => {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new Error(`${url}: cannot be reached (${cause instanceof Error ? cause.message : String(cause)})`);
+    throw new Error(`${url}: cannot be reached (${fetchProblem(error)})`);
   });
   const answer: unknown = await response.json().catch(() => undefined);
   if (!response.ok) {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { BridgeSettings } from "@edgecall/bridge/settings.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { CommandCall } from "../command.ts";
+import { fetchProblem } from "../fetch-problem.ts";
 import { brokerFinding, type Finding, findService, findUpdates, tellFindings } from "../service/findings.ts";
 import { whatItSays } from "../service/service-state.ts";
 import { BRIDGE } from "../service/services.ts";
@@ -64,12 +65,10 @@ async function findGateway({ gatewayUrl }: BridgeSettings, isService: boolean): 
       };
     }
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? cause.message : String(cause);
     return {
       link,
       is: "wrong",
-      says: `${url}: ${why}`,
+      says: `${url}: ${fetchProblem(error)}`,
       todo: "is GATEWAY_URL right, and is the Internet there?",
     };
   }

@@ -7,6 +7,7 @@ import { createHash, createPublicKey, randomBytes, verify } from "node:crypto";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { type ProgramFacts, programBytes } from "@edgecall/core/protocol/program.ts";
 import { splitSigned } from "@edgecall/core/protocol/signing.ts";
+import { fetchProblem } from "../fetch-problem.ts";
 import type { GatewayPin } from "./gateway-pin.ts";
 
 /** An executable has some 130 MB; what has much more is none of ours. */
@@ -85,7 +86,7 @@ async function bodyOf({ body }: Response, url: string, atMost: number): Promise<
       chunks.push(chunk);
     }
   } catch (error) {
-    throw new Error(`${url}: ${wordsOf(error)}; nothing was changed`);
+    throw new Error(`${url}: ${fetchProblem(error)}; nothing was changed`);
   }
   return Buffer.concat(chunks);
 }
@@ -95,11 +96,6 @@ async function reached(url: string, name: string, within: number): Promise<Respo
   try {
     return await fetch(url, { signal: AbortSignal.timeout(within) });
   } catch (error) {
-    throw new Error(`${name}: cannot be reached (${wordsOf(error)})`);
+    throw new Error(`${name}: cannot be reached (${fetchProblem(error)})`);
   }
-}
-
-function wordsOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
 }
