@@ -1,6 +1,7 @@
 /** The units of the home's own broker: Mosquitto with our files, and what has it read them again when they change. */
 import { join } from "node:path";
 import { RELOAD_FILE } from "@edgecall/bridge/broker-files.ts";
+import { CLOSED_TO_ALL, CLOSED_TO_LONE_PROGRAMS, CLOSED_TO_NON_ROOT } from "../service/hardening.ts";
 import { BRIDGE } from "../service/services.ts";
 
 export const BROKER_UNIT = "edgecall-broker";
@@ -41,35 +42,11 @@ TemporaryFileSystem=${state}
 BindReadOnlyPaths=-${BROKER_FILES_DIR}
 BindPaths=-${BROKER_FILES_DIR}/state
 
-NoNewPrivileges=yes
-CapabilityBoundingSet=
-AmbientCapabilities=
-ProtectSystem=strict
-ProtectHome=yes
-PrivateTmp=yes
-PrivateMounts=yes
-PrivateDevices=yes
-PrivateUsers=yes
-ProtectProc=invisible
-ProcSubset=pid
-ProtectClock=yes
-ProtectHostname=yes
-ProtectKernelModules=yes
-ProtectKernelLogs=yes
-ProtectKernelTunables=yes
-ProtectControlGroups=yes
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
+${CLOSED_TO_ALL}
+${CLOSED_TO_NON_ROOT}
+${CLOSED_TO_LONE_PROGRAMS}
+# It is no Node, which writes code of its own into memory.
 MemoryDenyWriteExecute=yes
-RemoveIPC=yes
-KeyringMode=private
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged @resources
-SystemCallErrorNumber=EPERM
 
 [Install]
 WantedBy=multi-user.target

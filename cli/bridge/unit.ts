@@ -1,4 +1,5 @@
 /** The bridge's systemd unit: two sockets out, and a folder of its own. docs/install.md tells what it allows and why. */
+import { CLOSED_TO_LONE_PROGRAMS } from "../service/hardening.ts";
 import { BRIDGE } from "../service/services.ts";
 import { unitOf } from "../service/unit.ts";
 
@@ -17,13 +18,7 @@ export function unitText(options: { systemd: number; programs?: string }): strin
         "# systemd reads it as root: the program cannot change it.",
         `EnvironmentFile=${BRIDGE.places.settings}`,
         "",
-        "# It starts no program, and needs no device.",
-        "RestrictNamespaces=yes",
-        "PrivateDevices=yes",
-        "PrivateUsers=yes",
-        "ProtectProc=invisible",
-        "ProcSubset=pid",
-        "SystemCallFilter=~@privileged",
+        CLOSED_TO_LONE_PROGRAMS,
       ],
     },
     options,

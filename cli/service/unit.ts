@@ -2,6 +2,7 @@
 
 import { OUTCOMES_VARIABLE } from "@edgecall/core/service/update.ts";
 import { NODE_ENVIRONMENT } from "@edgecall/pi-agent/node-options.ts";
+import { CLOSED_TO_ALL, CLOSED_TO_NON_ROOT, OPEN_TO_NODE } from "./hardening.ts";
 import { type Service, updateUnit } from "./services.ts";
 
 /** `RestartSteps` is known from here on; older ones wait the same time before each start. */
@@ -70,29 +71,9 @@ UMask=0077
 
 ${bounds.join("\n")}
 
-NoNewPrivileges=yes
-CapabilityBoundingSet=
-AmbientCapabilities=
-ProtectSystem=strict
-ProtectHome=yes
-PrivateTmp=yes
-PrivateMounts=yes
-ProtectClock=yes
-ProtectHostname=yes
-ProtectKernelModules=yes
-ProtectKernelLogs=yes
-ProtectKernelTunables=yes
-ProtectControlGroups=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-RemoveIPC=yes
-KeyringMode=private
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@resources
-SystemCallErrorNumber=EPERM
+${CLOSED_TO_ALL}
+${CLOSED_TO_NON_ROOT}
+${OPEN_TO_NODE}
 # MemoryDenyWriteExecute would end Node at its start.
 
 ${own.join("\n")}

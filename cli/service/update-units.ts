@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { REQUEST_FILE } from "@edgecall/core/service/update.ts";
+import { CLOSED_TO_ALL, OPEN_TO_NODE } from "./hardening.ts";
 import { must, run } from "./programs.ts";
 import { serviceState } from "./service-state.ts";
 import { type Service, updateUnit } from "./services.ts";
@@ -62,29 +63,15 @@ ExecStart=${programs}/current/edgecall ${name} update --unattended
 TimeoutStartSec=30min
 UMask=0022
 # It writes what ${unit} is started from, and takes the request away.
-ProtectSystem=strict
 ReadWritePaths=${programs}
 ReadWritePaths=${places.state}
 # systemd starts a service for root alone that holds the second.
 CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_SYS_ADMIN
-NoNewPrivileges=yes
-ProtectHome=yes
-PrivateTmp=yes
+# It needs no device and no sandbox.
 PrivateDevices=yes
-ProtectClock=yes
-ProtectHostname=yes
-ProtectKernelModules=yes
-ProtectKernelLogs=yes
-ProtectKernelTunables=yes
-ProtectControlGroups=yes
 RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallErrorNumber=EPERM
+${CLOSED_TO_ALL}
+${OPEN_TO_NODE}
 `,
   };
 }
