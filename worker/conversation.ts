@@ -8,6 +8,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { PastTurn, TurnResult } from "./answers.ts";
 import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
 import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
 import type { ShownQuestion } from "./channels/question-words.ts";
@@ -22,7 +23,6 @@ import { CONVERSATION_MIGRATIONS } from "./conversation/schema.ts";
 import { Transcript } from "./conversation/transcript.ts";
 import type { NewTurn, Turn } from "./conversation/transcript-rows.ts";
 import { TurnTeller } from "./conversation/turn-teller.ts";
-import type { TurnResult } from "./conversation/turn-view.ts";
 import { cancelledAnswer } from "./conversation/turn-words.ts";
 import type { Env } from "./env.ts";
 import type { AskedOfPerson } from "./home/asking.ts";
@@ -222,7 +222,7 @@ export class Conversation extends DurableObject<Env> {
   }
 
   /** Every turn with what was said in it. */
-  async history(): Promise<Array<TurnResult & { text: string; created_at: number }>> {
+  async history(): Promise<PastTurn[]> {
     return this.#blank ? [] : this.#tell.history();
   }
 

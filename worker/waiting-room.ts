@@ -4,7 +4,8 @@
  * eviction, a crash). Wall time of a Worker costs nothing; time of an object does.
  */
 
-import type { TurnEvent, TurnResult } from "./conversation/turn-view.ts";
+import type { TurnResult } from "./answers.ts";
+import type { TurnEvent } from "./conversation/turn-view.ts";
 import type { Env } from "./env.ts";
 import { conversationOf } from "./objects.ts";
 

@@ -1,9 +1,8 @@
 /** The commands that every chat understands, and what they say. */
 
+import type { AgentView, HomeStatus } from "../answers.ts";
 import type { Limits, Turn } from "../conversation/transcript-rows.ts";
-import type { AgentView } from "../home/agents.ts";
 import { ago, oneLine } from "../home/roster.ts";
-import type { HomeStatus } from "../home/status.ts";
 
 export const COMMANDS = ["stop", "status", "agents", "new", "help", "answer", "approve"] as const;
 export type Command = { name: (typeof COMMANDS)[number]; argument: string };

@@ -1,6 +1,7 @@
 /** `/v1/connections`: chat apps that are connected, and connecting one. For administrators; no secret ever leaves here. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type Context, Hono } from "hono";
+import type { ConnectionState, Connections, ConnectionView, MadeConnection } from "../answers.ts";
 import { base64Url } from "../conversation/media.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { logInfo } from "../log.ts";
@@ -51,7 +52,7 @@ connections.get("/v1/connections", async (c) => {
       ...set.map((one) => shown(c, one, undefined)),
       ...kept.filter((one) => !isSet(one)).map((one) => shown(c, { ...one, home }, one)),
     ],
-  });
+  } satisfies Connections);
 });
 
 /** Looks at the token, keeps the connection, and has the platform deliver here. */
@@ -72,7 +73,8 @@ connections.post("/v1/connections", async (c) => {
   try {
     const todo = await answered(setup.install(connection, addressOf(c, connection, true)));
     logInfo("connection.made", { channel, connection: name });
-    return c.json({ ...shown(c, connection, { made_by: token.name }), ...accountOf(account), todo }, 201);
+    const view = shown(c, connection, { made_by: token.name });
+    return c.json({ ...view, ...accountOf(account), todo } satisfies MadeConnection, 201);
   } catch (error) {
     // What cannot be delivered to is not kept; one that was there is, for it may still work.
     if (!before) await home.dropConnection(channel, name);
@@ -93,7 +95,7 @@ connections.get("/v1/connections/:channel/:connection", async (c) => {
     ...shown(c, connection, isKept ? {} : undefined),
     ...accountOf(account),
     deliveries: { ...deliveries, ...(webhook !== undefined && { here: webhook === address }) },
-  });
+  } satisfies ConnectionState);
 });
 
 /** Has the platform deliver here: for a connection of CHANNELS, or after the gateway's address changed. */
@@ -175,14 +177,13 @@ async function answered<T>(
 type Place = { channel: string; connection: string; home: string };
 
 /** @param kept absent: it stands in CHANNELS */
-function shown(c: Context<App>, place: Place, kept: Partial<KeptConnection> | undefined) {
+function shown(c: Context<App>, place: Place, kept: Partial<KeptConnection> | undefined): ConnectionView {
   const { channel, connection } = place;
   return {
     channel,
     connection,
     kept_in: kept ? "console" : "CHANNELS",
     webhook: addressOf(c, place, kept !== undefined),
-    /** Whether the console can look at it: the others are set up by hand. */
     checks: setupOf(channel) !== undefined,
     ...(kept?.made_by !== undefined && { made_by: kept.made_by }),
     ...(kept?.made_at !== undefined && { made_at: kept.made_at }),

@@ -1,6 +1,6 @@
 /** A question or an approval in a chat: its words, its buttons, and what became of it. */
 
-import type { TurnQuestion } from "../conversation/transcript-rows.ts";
+import type { TurnQuestion } from "../answers.ts";
 import { CLOSED, EXPIRED } from "../home/questions.ts";
 import { type Button, buttonData } from "./channel.ts";
 

@@ -3,6 +3,7 @@
  * asked again when something does not arrive. One file each; the routes are in connection-routes.ts.
  */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { Deliveries } from "../answers.ts";
 import { discordSetup } from "./discord-setup.ts";
 import type { Connection } from "./settings.ts";
 import { slackSetup } from "./slack-setup.ts";
@@ -15,17 +16,6 @@ export type Account = {
   link?: string;
   /** What the connection needs and the platform knows. */
   fields?: { public_key: string };
-};
-
-/** How deliveries stand, as the platform tells it. */
-export type Deliveries = {
-  /** Where it delivers to; null: nowhere yet; absent: it does not tell. */
-  webhook?: string | null;
-  /** Updates that wait to be delivered. */
-  waiting?: number;
-  last_error?: string;
-  /** Epoch ms. */
-  last_error_at?: number;
 };
 
 /** Each may throw PlatformError. A refusal is in the platform's own words. */

@@ -1,8 +1,9 @@
 /** Connecting Telegram: getMe, setWebhook, getWebhookInfo, deleteWebhook. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import type { Deliveries } from "../answers.ts";
 import { postJson } from "./platform.ts";
 import type { TelegramConnection } from "./settings.ts";
-import type { Deliveries, Setup } from "./setup.ts";
+import type { Setup } from "./setup.ts";
 
 /** What `telegram.ts` reads; anything else would be delivered for nothing. */
 const ALLOWED_UPDATES = ["message", "callback_query"];

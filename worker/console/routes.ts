@@ -2,6 +2,7 @@
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type Context, Hono } from "hono";
+import type { SessionView, UsageView } from "../answers.ts";
 import { type ApiToken, apiToken } from "../auth.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { countAddress, countGuess, shownToken } from "../limits/rates.ts";
@@ -23,7 +24,11 @@ for (const path of PAGE_PATHS) consolePage.get(path, servePage);
 /** Who is signed in. Nobody is no error here: the page then asks for a token. */
 consolePage.get("/v1/console/session", async (c) => {
   const token = await shownToken(c);
-  return c.json({ signed_in: token !== undefined, access: usesAccess(c.env), ...(token && shown(token)) });
+  return c.json({
+    signed_in: token !== undefined,
+    access: usesAccess(c.env),
+    ...(token && shown(token)),
+  } satisfies SessionView);
 });
 
 /** Body `token`; without one, what Cloudflare Access says of the person. */
@@ -35,7 +40,7 @@ consolePage.post("/v1/console/session", async (c) => {
   const { token: text } = await readBody(c, SignIn);
   const entry = text === undefined ? await byAccess(c) : await byToken(c, text);
   c.header("set-cookie", await sessionCookie(c.env, entry.token, entry.seconds));
-  return c.json({ signed_in: true, access: usesAccess(c.env), ...shown(entry.token) });
+  return c.json({ signed_in: true, access: usesAccess(c.env), ...shown(entry.token) } satisfies SessionView);
 });
 
 consolePage.delete("/v1/console/session", (c) => {
@@ -92,7 +97,7 @@ consolePage.get("/v1/console/usage", async (c) => {
       ]),
     ),
     models: models.map(({ name }) => ({ name, failures: health[name]?.failures ?? 0 })),
-  });
+  } satisfies UsageView);
 });
 
 /** Two weeks, of the month that is kept. */

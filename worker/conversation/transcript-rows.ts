@@ -1,6 +1,7 @@
 /** The rows of a Conversation as the code knows them: their types, and the way from one to the other. */
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
+import type { TurnQuestion, TurnStatus } from "../answers.ts";
 import type { Brought } from "./brought.ts";
 import type { NewMedia } from "./media.ts";
 
@@ -28,24 +29,8 @@ export type Limits = {
   agents?: string[];
 };
 
-/** A question as the person is shown it. */
-export type TurnQuestion = {
-  id: string;
-  call: string;
-  agent: string;
-  text: string;
-  options: string[];
-  /** Present when it is an approval: what exactly would be run. */
-  approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
-  expires_at: number;
-  answer?: string;
-  answered_by?: string;
-};
-
 /** A budget that is nearly used, as the person was told. */
 export type Notice = { text: string; keys: BudgetKey[] };
-
-export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 
 export type Turn = {
   n: number;

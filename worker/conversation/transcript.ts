@@ -1,6 +1,7 @@
 /** The transcript of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
+import type { TurnStatus } from "../answers.ts";
 import { KeptRows } from "./kept-rows.ts";
 import { filesOf } from "./media.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type StoredCall,
   type StoredEntry,
   type Turn,
-  type TurnStatus,
   toCall,
 } from "./transcript-rows.ts";
 import { TurnQuestions } from "./turn-questions.ts";

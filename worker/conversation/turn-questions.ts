@@ -1,5 +1,6 @@
 /** The rows of questions beside a turn: shown to the person; Home decides who may answer. */
-import type { StoredQuestion, TurnQuestion } from "./transcript-rows.ts";
+import type { TurnQuestion } from "../answers.ts";
+import type { StoredQuestion } from "./transcript-rows.ts";
 
 type QuestionRow = {
   id: string;

@@ -3,12 +3,13 @@
  * that attaches later reads the same events.
  */
 
+import type { PastTurn, TurnResult } from "../answers.ts";
 import type { ToldTurn } from "../home/tallies.ts";
 import { logInfo } from "../log.ts";
 import type { Waiters } from "../waiters.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Turn } from "./transcript-rows.ts";
-import { eventsAfter, resultOf, type TurnEvent, type TurnResult, toldTurn } from "./turn-view.ts";
+import { eventsAfter, resultOf, type TurnEvent, toldTurn } from "./turn-view.ts";
 
 export class TurnTeller {
   readonly #transcript: Transcript;
@@ -24,7 +25,7 @@ export class TurnTeller {
   }
 
   /** Every turn with what was said in it. */
-  history(): Array<TurnResult & { text: string; created_at: number }> {
+  history(): PastTurn[] {
     const turns = this.#transcript.turns();
     const entries = this.#transcript.entries(turns.at(-1)?.n ?? 0);
     return turns.map((turn) => {

@@ -1,37 +1,12 @@
 /** How a turn is shown: as the JSON answer, and as the events that a client can re-attach to. */
-import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
+import type { TurnQuestion, TurnResult } from "../answers.ts";
 import { EDGE_CALL } from "../edge-call.ts";
 import type { ToldTurn } from "../home/tallies.ts";
-import {
-  type StoredEntry,
-  type StoredQuestion,
-  shownCall,
-  type Turn,
-  type TurnQuestion,
-  type TurnStatus,
-} from "./transcript-rows.ts";
-
-/** The body of `POST …/messages` and `GET …/turns/{turn}`. */
-export type TurnResult = {
-  turn: string;
-  status: TurnStatus;
-  /** Words for the person, whatever the turn came to; null while it runs. */
-  answer: string | null;
-  model: string | null;
-  /** Every call that was made and what it came to: a claim can be held against it. */
-  calls: CallRecord[];
-  usage: Usage;
-  /** What the turn took: calls, batches, time. */
-  metrics: TurnMetrics;
-  /** Budgets that are nearly used. */
-  notices?: string[];
-  /** What a person is asked right now, and what was answered. */
-  questions?: TurnQuestion[];
-  error?: { code: string; message: string };
-};
+import { type StoredEntry, type StoredQuestion, shownCall, type Turn } from "./transcript-rows.ts";
 
 /**
  * What a waiting client gets. `id` is the conversation's seq: a client that re-attaches with the last one

@@ -1,7 +1,8 @@
 /** What a person is told of a turn that did not end well. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-import type { StoredCall, StoredEntry, TurnQuestion } from "./transcript-rows.ts";
+import type { TurnQuestion } from "../answers.ts";
+import type { StoredCall, StoredEntry } from "./transcript-rows.ts";
 
 export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its log has the reason.";
 

@@ -4,6 +4,7 @@ import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { type ActionAdvert, Capabilities, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
+import type { AgentView } from "../answers.ts";
 import type { CallTarget } from "../edge-call.ts";
 import type { Believed } from "./believing.ts";
 import { oneLine, type RosterAgent } from "./roster.ts";
@@ -45,24 +46,6 @@ type KnownAgent = {
 
 /** Which agents are there for this home: those with a key, and any other only by the settings. */
 export type Served = (agent: { id: string }) => boolean;
-
-/** An agent as `GET /v1/agents` shows it. */
-export type AgentView = {
-  id: string;
-  online: boolean;
-  status: "online" | "offline";
-  reason?: string;
-  last_seen: number | null;
-  last_active: number | null;
-  type: string | null;
-  version: string | null;
-  capabilities: string;
-  foreign: boolean;
-  features: string[];
-  actions: string[];
-  problem?: string;
-  counts: { calls: number; success: number; error: number; open: number };
-};
 
 export class Agents {
   readonly #sql: SqlStorage;

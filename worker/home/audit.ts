@@ -5,6 +5,7 @@
  * is found by its two ends, and whoever takes the record elsewhere goes on where it was.
  */
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import type { OutletState } from "../answers.ts";
 import { type OutletPlace, OutletRow } from "../audit/outlet-row.ts";
 import { type AuditVariables, readAuditSettings } from "../audit/settings.ts";
 import { logError } from "../log.ts";
@@ -31,9 +32,6 @@ export type AuditQuery = AuditFilter & { limit: number };
 export type AuditBatch = { at: number; lines: AuditLine[] };
 /** @property after the place of the last row that was looked at. @property more whether there are rows behind it */
 export type AuditPage = { batches: AuditBatch[]; after: number; more: boolean };
-
-/** How it stands with the outside store. `waiting`: bytes that it does not have. `since`: when the oldest of them came. */
-export type OutletState = Pick<OutletPlace, "problem" | "lost"> & { waiting: number; since: number | null };
 
 export class Audit {
   readonly #sql: SqlStorage;

@@ -8,6 +8,7 @@
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { HELLO_WITHIN_MS, KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
+import type { BridgeUpdate } from "../answers.ts";
 import { closeQuietly } from "../waiters.ts";
 
 const TAG = "bridge";
@@ -29,9 +30,6 @@ type Attachment = {
   updates?: boolean;
   update?: BridgeUpdate;
 };
-
-/** The last update that this bridge was told to make, or told of; `ok` null: it is under way. */
-export type BridgeUpdate = { id: string; ok: boolean | null; text: string };
 
 export class BridgeSocket {
   readonly #ctx: DurableObjectState;

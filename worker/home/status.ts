@@ -1,37 +1,8 @@
 /** `GET /v1/status`: how a home stands right now. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
-import type { OutletState } from "./audit.ts";
-import type { BridgeUpdate } from "./bridge-socket.ts";
+import type { HomeStatus } from "../answers.ts";
 import type { HomeContext } from "./context.ts";
-
-export type HomeStatus = {
-  version: string;
-  bridge: {
-    online: boolean;
-    id: string | null;
-    version: string | null;
-    connected_at: number | null;
-    last_seen: number | null;
-    /** Whether it can be told to update itself; null while it is away. */
-    updates: boolean | null;
-    /** The last update that it was told to make: `ok` null while it is under way. */
-    update: BridgeUpdate | null;
-    /** Why it is not served, in words. */
-    problem?: string;
-  };
-  agents: { known: number; online: number };
-  /** The record's outside store; absent where there is none. */
-  audit?: OutletState;
-  calls: Array<{
-    id: string;
-    agent: string;
-    command: string;
-    state: string;
-    since: number;
-    deadline: number;
-  }>;
-};
 
 /** @param served whether a foreign agent is */
 export function statusOf(

@@ -1,7 +1,7 @@
 /** What the routes of OpenAI's clients share: bodies, the caller's wishes, and the end of a turn nobody waits for. */
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import type { TurnResult } from "../conversation/turn-view.ts";
+import type { TurnResult } from "../answers.ts";
 import { type App, HttpError, readBytes } from "../http.ts";
 import { logError } from "../log.ts";
 import { conversationOf } from "../objects.ts";

@@ -1,6 +1,7 @@
 /** A turn as `chat.completion` and as its chunks. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
-import type { TurnEvent, TurnResult } from "../conversation/turn-view.ts";
+import type { TurnResult } from "../answers.ts";
+import type { TurnEvent } from "../conversation/turn-view.ts";
 import { OWN_NAME } from "./models.ts";
 import { type Linker, shownMedia } from "./pictures.ts";
 import { askedLine, questionLine, settledLines } from "./trace.ts";

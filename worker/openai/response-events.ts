@@ -6,7 +6,8 @@
  * client that broke off in the middle of a sentence gets the rest of it, though deltas are no rows.
  */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
-import type { TurnEvent, TurnResult } from "../conversation/turn-view.ts";
+import type { TurnResult } from "../answers.ts";
+import type { TurnEvent } from "../conversation/turn-view.ts";
 import { shownMedia } from "./pictures.ts";
 import {
   type About,

@@ -1,6 +1,6 @@
 /** A turn as a `response` object, with its calls as `mcp_call` items: what a server did itself. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
-import type { TurnResult } from "../conversation/turn-view.ts";
+import type { TurnResult } from "../answers.ts";
 import { finalText } from "./chat-reply.ts";
 import { type ResponseRef, responseId } from "./conversation-key.ts";
 import { OWN_NAME } from "./models.ts";

@@ -1,6 +1,6 @@
 /** What the devices do, in lines beside the answer. Their text is a stranger's: one line, bounded. */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
-import type { TurnQuestion } from "../conversation/transcript-rows.ts";
+import type { TurnQuestion } from "../answers.ts";
 import { oneLine } from "../home/roster.ts";
 
 const ASKED_MAX_CHARS = 60;

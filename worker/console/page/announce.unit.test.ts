@@ -1,3 +1,4 @@
+import { turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { expect, test } from "vitest";
 import { announcement } from "./announce.ts";
 import { applied, newTurn, type TurnEvent } from "./turns.ts";
@@ -38,6 +39,7 @@ test("each step is one sentence, and letters that come are none", () => {
           model: "m",
           calls: [{ ...pending, status: "error" }],
           usage: { input_tokens: 1, output_tokens: 1 },
+          metrics: turnMetrics([], 1, 0, 40),
         },
       },
     ),

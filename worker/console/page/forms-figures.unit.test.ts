@@ -49,7 +49,9 @@ const line = (
   result,
   tool: "cpu",
   parameters: {},
+  exit_code: null,
   call_id: "c",
+  request_id: "c",
   caller: { principal: "anna", role: "owner", channel: "api" },
 });
 

@@ -129,7 +129,7 @@ function ended(turn: TurnView, result: TurnResult, now: number): TurnView {
     }),
     questions: result.questions ?? turn.questions,
     notices: result.notices ?? [],
-    durationMs: result.metrics?.duration_ms,
+    durationMs: result.metrics.duration_ms,
     tokens: result.usage.input_tokens + result.usage.output_tokens,
     model: result.model,
   };

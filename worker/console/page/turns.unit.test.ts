@@ -1,3 +1,4 @@
+import { turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { expect, test } from "vitest";
 import type { TurnResult } from "./shapes.ts";
 import { applied, newTurn, type TurnEvent, type TurnView } from "./turns.ts";
@@ -49,6 +50,7 @@ test("a question is replaced by its answer, and the end by what the gateway says
     model: "m",
     calls: [{ ...pending, status: "error" }],
     usage: { input_tokens: 1, output_tokens: 2 },
+    metrics: turnMetrics([], 1, 0, 40),
   };
   const turn = after(
     { event: "message", data: { text: "", calls: [pending] } },
@@ -61,6 +63,7 @@ test("a question is replaced by its answer, and the end by what the gateway says
     status: "cancelled",
     answer: "Cancelled.",
     tokens: 3,
+    durationMs: 40,
     calls: [{ status: "error" }],
   });
 });
