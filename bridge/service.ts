@@ -1,6 +1,8 @@
 /** The bridge as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
+
 import { renameSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
 import { type BridgeStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/core/service/status.ts";
@@ -48,7 +50,7 @@ export function openService(options: ServiceOptions): Service {
     online: false,
     since: now(),
     gateway: { url: settings.gatewayUrl, up: false },
-    broker: { url: settings.mqttUrl.replace(/\/\/[^@/]*@/, "//"), up: false },
+    broker: { url: withoutLogin(settings.mqttUrl), up: false },
     last_errors: [],
   };
   let running: Pick<Bridge, "links"> | undefined;

@@ -4,7 +4,9 @@
  * mqtt.js would reconnect by itself, but at a fixed pace, with an unbounded queue, and never again after a
  * refused password. A clean client for each attempt keeps nothing: what must survive is in the ledger.
  */
+
 import { readFileSync } from "node:fs";
+import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import { connect, type IClientOptions, type MqttClient } from "mqtt";
 import { type Log, messageOf } from "./log.ts";
@@ -116,7 +118,7 @@ export class Connection {
     }
     this.#reconnect.connected();
     this.#connects += 1;
-    this.#options.log("info", "mqtt.connected", { url: withoutSecret(this.#options.mqtt.url) });
+    this.#options.log("info", "mqtt.connected", { url: withoutLogin(this.#options.mqtt.url) });
     this.#options.onConnected().catch((error: unknown) => {
       this.#options.log("warn", "mqtt.advertise_failed", { error: messageOf(error) });
       client.end(true);
@@ -217,8 +219,4 @@ function after(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
   });
-}
-
-function withoutSecret(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, "//");
 }

@@ -1,6 +1,8 @@
 /** What the doctor looks at, each link by itself. */
+
 import { readFileSync } from "node:fs";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
 import type { AgentStatus } from "@edgecall/core/service/status.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
@@ -15,7 +17,7 @@ import { AGENT } from "../service/services.ts";
 const MODEL_WITHIN_MS = 10_000;
 
 export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> {
-  const url = mqtt.url.replace(/\/\/[^@/]*@/, "//");
+  const url = withoutLogin(mqtt.url);
   const check = await checkBroker(
     { ...mqtt, ca: mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca) },
     topicOf(mqtt.topicPrefix, agentId, "presence"),

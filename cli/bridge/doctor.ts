@@ -1,6 +1,8 @@
 /** `edgecall bridge doctor`: from the settings to gateway and broker, link by link: what is wrong, and what to do. */
+
 import { existsSync, readFileSync } from "node:fs";
 import type { BridgeSettings } from "@edgecall/bridge/settings.ts";
+import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { CommandCall } from "../command.ts";
 import { fetchProblem } from "../fetch-problem.ts";
@@ -86,7 +88,7 @@ async function findBroker(settings: BridgeSettings): Promise<Finding> {
   const { mqttUrl: url, mqttUsername: username, mqttPassword: password, mqttCa: ca, topicPrefix } = settings;
 
   const check = await checkBroker({ url, username, password, ca }, `${topicPrefix}/agents/+/presence`);
-  return brokerFinding(url.replace(/\/\/[^@/]*@/, "//"), check, {
+  return brokerFinding(withoutLogin(url), check, {
     url: "MQTT_URL",
     refused: "MQTT_USERNAME or MQTT_PASSWORD is wrong",
     section: "MQTT_URL and MQTT_CA",

@@ -1,5 +1,7 @@
 /** The agent as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
+
 import { writeSync } from "node:fs";
+import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
 import { type AgentStatus, ERRORS_KEPT } from "@edgecall/core/service/status.ts";
@@ -48,7 +50,7 @@ export function openService({ settings, log, env, onTrial }: ServiceOptions): Se
     started_at: now(),
     online: false,
     since: now(),
-    broker: settings.mqtt.url.replace(/\/\/[^@/]*@/, "//"),
+    broker: withoutLogin(settings.mqtt.url),
     model: settings.llm?.model ?? null,
     tools: [],
     unavailable: [],

@@ -6,6 +6,7 @@
  * cannot read it (HttpOnly), no other site's request brings it (SameSite=Strict), and what changes anything has to
  * show that it comes from this page: its Origin, and a header that no form and no link can send.
  */
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { Context } from "hono";
 import { type ApiToken, apiTokenRecords } from "../auth.ts";
 import { base64Url } from "../conversation/media.ts";
@@ -23,7 +24,6 @@ const HASH_DIGITS = 32;
 const VALUE = /^([0-9a-f]{32})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
 /** Sent by the page's own requests. A foreign page that tries to is stopped by its browser's preflight. */
 const OWN_HEADER = "x-edgecall-console";
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** The cookie of a new session. @param seconds until it ends, at most a month */
 export async function sessionCookie(env: Env, token: ApiToken, seconds = SESSION_S): Promise<string> {
@@ -59,8 +59,8 @@ export function requireOwnPage(c: Context<App>): void {
 
 /** Over plain http a cookie could be read on its way; on this machine there is no way. */
 export function requireSafeWay(c: Context<App>): void {
-  const { protocol, hostname } = new URL(c.req.url);
-  if (protocol === "https:" || LOOPBACK.test(hostname)) return;
+  const { url } = c.req;
+  if (new URL(url).protocol === "https:" || isLoopback(url)) return;
   throw new HttpError(403, "forbidden", "sign in over https, or on the machine itself over http://localhost");
 }
 
