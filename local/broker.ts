@@ -3,11 +3,36 @@
  * Anything with a network uses Mosquitto: one frozen subscriber can stall aedes, and it knows no accounts.
  */
 
+import { readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { Aedes } from "aedes";
+import { isFree } from "./port.ts";
 
 export type Broker = { url: string; stop(): Promise<void> };
+
+/**
+ * At the port of the last time unless that is taken: devices that were paired have it in their settings.
+ * @param dir the stack's state
+ */
+export async function startKeptBroker(dir: string): Promise<Broker> {
+  const file = join(dir, "broker-port");
+  const kept = readPort(file);
+  const broker = await startBroker({ port: (await isFree(kept)) ? kept : 0 });
+  writeFileSync(file, `${new URL(broker.url).port}\n`, { mode: 0o600 });
+  return broker;
+}
+
+/** @returns 0 where there is none, or the file is damaged */
+function readPort(file: string): number {
+  try {
+    const port = Number(readFileSync(file, "utf8"));
+    return Number.isInteger(port) && port > 0 && port <= 65_535 ? port : 0;
+  } catch {
+    return 0;
+  }
+}
 
 /** @param options.port 0 = any free one */
 export async function startBroker(options: { port?: number } = {}): Promise<Broker> {

@@ -1,10 +1,12 @@
 /** The parts of the one-machine stack, started side by side and ended together. */
+
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { stringify as toToml } from "smol-toml";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/node-options.ts";
-import { startBroker } from "./broker.ts";
+import { startKeptBroker } from "./broker.ts";
 import { enrol } from "./enrol.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { STAND_IN_MODEL, startStandIn } from "./stand-in/server.ts";
@@ -17,6 +19,7 @@ const READY_WITHIN_MS = 30_000;
 const script = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export type Stack = {
+  /** As it is shown. */
   mqttUrl: string;
   /** Where the model is asked, and whether it is only the stand-in. */
   model: { baseUrl: string; name: string; standIn: boolean };
@@ -35,10 +38,11 @@ export type StackOptions = {
 
 export async function startStack({ settings, port, tokens, env, say }: StackOptions): Promise<Stack> {
   const [broker, standIn] = await Promise.all([
-    settings.mqttUrl === undefined ? startBroker() : undefined,
+    settings.mqttUrl === undefined ? startKeptBroker(settings.dir) : undefined,
     settings.llmBaseUrl === undefined ? startStandIn() : undefined,
   ]);
   const mqttUrl = settings.mqttUrl ?? broker?.url ?? "";
+  const shown = withoutLogin(mqttUrl);
   const llm = standIn
     ? { LLM_BASE_URL: standIn.baseUrl, LLM_MODEL: STAND_IN_MODEL, LLM_API_KEY: undefined }
     : { LLM_BASE_URL: env.LLM_BASE_URL, LLM_MODEL: env.LLM_MODEL, LLM_API_KEY: env.LLM_API_KEY };
@@ -48,6 +52,8 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
 
   const worker = start("worker", [script("worker.ts")], {
     CONNECTIONS_KEY: tokens.connections,
+    // Devices that are paired are told it; who logs in there is theirs to say.
+    BROKER_URL: shown,
     ...workerVars(env),
     ...tokenRecords(tokens),
     ALLOW_UNSIGNED_AGENTS: env.ALLOW_UNSIGNED_AGENTS ?? "*",
@@ -69,7 +75,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   const children = { worker, bridge, agent };
 
   return {
-    mqttUrl,
+    mqttUrl: shown,
     model: { baseUrl: llm.LLM_BASE_URL ?? "", name: llm.LLM_MODEL ?? "", standIn: standIn !== undefined },
     ready: () => allReady(children),
     async stop() {
@@ -118,7 +124,7 @@ async function allReady(children: Record<string, Pick<Child, "ready">>): Promise
   }
 }
 
-/** The agent for this machine. Its file is written anew each time, since the broker's port changes. */
+/** The agent for this machine. Its file is written anew each time, since the broker may be another one. */
 function writeAgentToml(
   settings: StartSettings,
   mqttUrl: string,

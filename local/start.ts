@@ -1,6 +1,7 @@
 /** `npm start`: the whole stack on one machine; with `--ask`, one question and its answer. */
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { ask, type Client, waitForAgent } from "./client.ts";
 import { onStop } from "./on-stop.ts";
 import { freePort, isFree } from "./port.ts";
@@ -11,6 +12,8 @@ import { loadTokens } from "./tokens.ts";
 
 /** Enough of what the programs wrote to see why there is no answer. */
 const LINES_KEPT = 50;
+/** Where an address of a broker names none. */
+const MQTT_PORT = 1883;
 
 const settings = readStartSettings(process.argv.slice(2), process.env);
 if (!settings.ok) {
@@ -133,7 +136,19 @@ Ask it:
   curl -s ${client.url}/v1/conversations/hello/messages \\
     -H "Authorization: Bearer ${client.token}" \\
     -H "Content-Type: application/json" -d '{"text":"How full is the root disk?"}'
+
+Another machine as a device: a shell there, which lends it this machine's addresses, for the command of "Add a device"
+
+  ssh ${lent(client.url, stack.mqttUrl)} YOU@DEVICE
 `);
+}
+
+/** Addresses of this machine alone, under the same ones on another: as long as that ssh runs. */
+function lent(...urls: string[]): string {
+  const hosts = urls.filter(isLoopback).map((url) => new URL(url));
+  return hosts
+    .map(({ hostname, port }) => `-R ${port || MQTT_PORT}:${hostname}:${port || MQTT_PORT}`)
+    .join(" ");
 }
 
 function fail(error: unknown): never {

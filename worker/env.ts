@@ -56,6 +56,7 @@ export interface Env
   DEFAULT_TOOL_TIMEOUT_MS?: string;
   ALLOW_UNSIGNED_AGENTS?: string;
   PUBLIC_URL?: string;
+  BROKER_URL?: string;
   AGENTS_KEEP_DAYS?: string;
   MEDIA_KEEP_DAYS?: string;
   MEDIA_KEEP_MB?: string;

@@ -10,6 +10,7 @@ import type { MediaLimits } from "./conversation/media.ts";
 import type { Env } from "./env.ts";
 import { type Prices, readPrices } from "./models/prices.ts";
 import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "./models/workers-ai.ts";
+import { BROKER_URL } from "./pairing/device-codes.ts";
 import { type RelaySettings, readRelaySettings } from "./relay/settings.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./tools/settings.ts";
 
@@ -40,6 +41,8 @@ export type Settings = {
   audit: AuditSettings;
   /** Where people and devices reach this gateway; undefined: where the bridge did. */
   publicUrl: string | undefined;
+  /** What a new device is told where neither its code nor the home's own broker says where the broker is. */
+  brokerUrl: string | undefined;
 };
 
 export const DEFAULT_SYSTEM_PROMPT = [
@@ -111,6 +114,7 @@ export function readSettings(env: Env): Settings {
     relay: orThrow(readRelaySettings(env)),
     audit: orThrow(readAuditSettings(env)),
     publicUrl: readPublicUrl(env),
+    brokerUrl: readBrokerUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),
   };
 }
@@ -125,6 +129,11 @@ function readPublicUrl(env: Env): string | undefined {
   if (!text) return undefined;
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return new URL(text).origin;
   throw new SettingsError(`PUBLIC_URL: expected this gateway's https address, got '${text}'`);
+}
+
+function readBrokerUrl({ BROKER_URL: text }: Env): string | undefined {
+  if (!text || BROKER_URL.test(text)) return text || undefined;
+  throw new SettingsError(`BROKER_URL: expected mqtt://host:port without a user, got '${text}'`);
 }
 
 export const NO_MODEL =

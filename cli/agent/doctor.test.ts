@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Broker, startBroker } from "../../pi-agent/testing/home.ts";
 import { COMMANDS } from "../commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
+import { brokerFinding } from "../service/findings.ts";
 import { agentLines } from "../service/status.ts";
 import { findGateway } from "./findings.ts";
 
@@ -70,7 +71,12 @@ test("each broken link is named, with what to do", async () => {
   });
   const nobody = await doctor('agent_id = "eye"\n[mqtt]\nurl = "mqtt://127.0.0.1:1"');
   expect(nobody.code).toBe(1);
-  expect(nobody.of("broker")).toMatchObject({ is: "wrong", todo: expect.stringContaining("Mosquitto") });
+  expect(nobody.of("broker")).toMatchObject({
+    is: "wrong",
+    todo: expect.stringMatching(
+      /^nothing listens there, which is this machine itself: .*Mosquitto.* mqtt\.url has to name that one$/,
+    ),
+  });
   expect((await doctor(settings(llm("wrong", "small")))).of("model")).toMatchObject({
     is: "wrong",
     todo: expect.stringContaining("api_key"),
@@ -92,6 +98,13 @@ test("a refused password is told from a broker that is not there", async () => {
   } finally {
     broker.aedes.authenticate = (_client, _name, _password, done) => done(null, true);
   }
+});
+
+test("that nothing listens on another machine is no word about this one", () => {
+  const words = { url: "mqtt.url", refused: "", section: "", who: "" };
+  const check = { is: "failed", code: "ECONNREFUSED", message: "" } as const;
+  const { todo } = brokerFinding("mqtt://192.168.1.2:1883", check, words);
+  expect(todo).toMatch(/^nothing listens there: is Mosquitto running there .* is mqtt\.url right\?$/);
 });
 
 test("what the running agent was told of its gateway, here and in `status`", () => {

@@ -5,6 +5,9 @@ import { readSettings, SettingsError } from "@edgecall/pi-agent/settings.ts";
 import { UsageError } from "../command.ts";
 import { AGENT } from "../service/services.ts";
 
+/** Where a Mosquitto of this machine is; for who names none. */
+export const BROKER_HERE = "mqtt://127.0.0.1:1883";
+
 export type Wanted = {
   id: string | undefined;
   broker: string | undefined;
@@ -16,7 +19,7 @@ export type Wanted = {
 
 /** @throws UsageError where the values are wrong */
 export function newSettings({ id, broker, username, password, stateDir }: Wanted): string {
-  const mqtt = Object.entries({ url: broker ?? "mqtt://127.0.0.1:1883", username, password }).filter(
+  const mqtt = Object.entries({ url: broker ?? BROKER_HERE, username, password }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   const text = `# This device's agent; agent.example.toml has every key. After a change: sudo systemctl restart edgecall-agent

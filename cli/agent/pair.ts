@@ -4,6 +4,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { passwordHash } from "@edgecall/core/broker/mosquitto.ts";
+import { isLoopback, withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { openIdentity, rememberGateway } from "@edgecall/pi-agent/identity.ts";
@@ -18,7 +19,7 @@ import { needRoot } from "../service/root-only.ts";
 import { AGENT } from "../service/services.ts";
 import { asBridge } from "./as-bridge.ts";
 import { forgetLogin, madeLogin, newLogin } from "./broker-login.ts";
-import { nameOfHost, newSettings } from "./new-settings.ts";
+import { BROKER_HERE, nameOfHost, newSettings } from "./new-settings.ts";
 import { DEVICE_GROUPS } from "./unit.ts";
 
 /** The service was started already; the broker and the bridge pass on that it is there within a moment. */
@@ -73,7 +74,7 @@ export async function pair(call: CommandCall): Promise<number> {
   if (flag("wait")) {
     if (!(await seenWithin(SEEN_WITHIN_MS, () => traded(gateway, shown)))) {
       io.err(
-        `the gateway does not see '${agent}': is its broker the one of the home's bridge? sudo edgecall agent doctor\n`,
+        `the gateway does not see '${agent}': is its broker${there ? `, ${withoutLogin(there.settings.mqtt.url)},` : ""} the one of the home's bridge? sudo edgecall agent doctor\n`,
       );
       return EXIT.failed;
     }
@@ -118,6 +119,16 @@ export async function pair(call: CommandCall): Promise<number> {
   }
   io.err(`paired with home '${paired.home}' as '${agent}'; its key: ${fingerprint}\n`);
   if (bridge) io.err(`this machine is the home's bridge; its key: ${bridge.fingerprint}\n`);
+  const url = there?.settings.mqtt.url ?? wanted.broker ?? paired.broker?.url ?? BROKER_HERE;
+  io.err(`its broker: ${withoutLogin(url)}\n`);
+  // Whoever wrote the address knows where it is.
+  if (there === undefined && wanted.broker === undefined && isLoopback(url)) {
+    const why = paired.broker === null ? ", since nobody told another one" : "";
+    const restart = folder === undefined ? `, then: sudo systemctl restart ${AGENT.unit}` : "";
+    io.err(
+      `  which is this machine itself${why}. If the home's broker is on another machine, write its address into [mqtt] url of ${settings}${restart}\n`,
+    );
+  }
   if (!bridge && login !== undefined && paired.broker_login === "waiting")
     io.err("its login at the broker counts when the home's bridge is back; the agent tries until then\n");
   return EXIT.ok;

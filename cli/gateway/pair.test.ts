@@ -42,6 +42,9 @@ test("the command for the device stands alone on stdout", async () => {
   expect(requests).toEqual(["POST /v1/pairings Bearer a-token-of-the-test"]);
   expect({ code, out }).toEqual({ code: 0, out: `curl -fsS ${url}/install.sh | sudo sh -s -- ABCD-EFGH\n` });
   expect(err).toContain("within 10 min");
+  expect(err).toContain("npm start prints the ssh command");
+  const command = "curl -fsS https://edgecall.example.org/install.sh | sudo sh -s -- ABCD-EFGH";
+  expect((await pair(201, { code: "ABCD-EFGH", command })).err).not.toContain("another one");
 });
 
 test("a gateway that has no such route yet is named as the reason", async () => {

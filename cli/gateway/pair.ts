@@ -1,5 +1,6 @@
 /** `edgecall pair`: a code that lets one device join, and the command that it takes there. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type CommandCall, EXIT } from "../command.ts";
 import { readConnection } from "./connection.ts";
@@ -10,6 +11,9 @@ import { printableLine } from "./printable.ts";
 const CODE_LASTS_MS = 10 * 60_000;
 /** A person walks to the device and types: nobody is in a hurry, and each look wakes the home. */
 const LOOK_EVERY_MS = 1_500;
+
+const ON_ANOTHER_MACHINE =
+  "This address is the gateway's machine alone. Is the device another one? npm start prints the ssh command that lends it the address.\n";
 
 const Pairing = z.looseObject({
   /** May become a part of a command: nothing that a shell would read. */
@@ -41,10 +45,12 @@ export async function pair({ text, flag, env, io }: CommandCall): Promise<number
     const minutes = Math.max(1, Math.round((expires_at - Date.now()) / 60_000));
     io.err(`On the device, within ${minutes} min (the code is good for one):\n\n`);
     // Alone on stdout, so that it can be passed on: `edgecall pair | ssh pi@device sh`.
-    io.out(`${printableLine(command ?? `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}`)}\n`);
+    const line = command ?? `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}`;
+    io.out(`${printableLine(line)}\n`);
     io.err(
       "\nThe home's first machine? Add --with-bridge at its end. `edgecall agents` shows it when it is online.\n",
     );
+    if (isLoopback(/https?:\S+/.exec(line)?.[0] ?? "")) io.err(ON_ANOTHER_MACHINE);
   }
   return flag("wait") ? await joined(gateway, code, expires_at, io.err) : EXIT.ok;
 }

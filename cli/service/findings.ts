@@ -1,4 +1,5 @@
 /** What a doctor says of one link, and the links that both services have. */
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
 import { type CommandCall, EXIT } from "../command.ts";
 import { pinnedGateway } from "./gateway-pin.ts";
@@ -75,16 +76,18 @@ export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWord
         link,
         is: "wrong",
         says: `${url}: ${check.message} ${check.code}`.trim(),
-        todo: brokerTodo(check.code, words),
+        todo: brokerTodo(url, check.code, words),
       };
   }
 }
 
 /** MQTT 3.1.1's return codes of a refused connection: 4 bad user name or password, 5 not authorized. */
-function brokerTodo(code: string, { url, refused, section }: BrokerWords): string {
+function brokerTodo(address: string, code: string, { url, refused, section }: BrokerWords): string {
   switch (code) {
     case "ECONNREFUSED":
-      return `nothing listens there: is Mosquitto running (systemctl status mosquitto edgecall-broker), and is ${url} right?`;
+      return isLoopback(address)
+        ? `nothing listens there, which is this machine itself: does Mosquitto run here (systemctl status mosquitto edgecall-broker)? If the home's broker is on another machine, ${url} has to name that one`
+        : `nothing listens there: is Mosquitto running there (systemctl status mosquitto edgecall-broker), and is ${url} right?`;
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return `no such name: is the host in ${url} right, and is the network up?`;

@@ -22,9 +22,10 @@ const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 export const CODE_END = /^[A-HJ-NP-Z2-9]{12}$/;
 
 /** Without a user, who has fields of their own. */
+export const BROKER_URL = /^mqtts?:\/\/[^\s@]+$/;
 export const BrokerUrl = z
   .string()
-  .check(z.maxLength(300), z.regex(/^mqtts?:\/\/[^\s@]+$/, "expected mqtt://host:port or mqtts://host:port"));
+  .check(z.maxLength(300), z.regex(BROKER_URL, "expected mqtt://host:port or mqtts://host:port"));
 /** Where the device finds its broker; what an administrator told when the code was made. */
 export const BrokerForDevice = z.strictObject({
   url: BrokerUrl,

@@ -5,8 +5,10 @@ import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
 import { beforeEach, expect, test } from "vitest";
 import { TOKENS } from "../../test/tokens.ts";
 import { ask } from "../../test/workerd.ts";
+import { readSettings } from "../settings.ts";
 import { TRIES_MAX } from "./device-codes.ts";
 import { plainOrigin } from "./install-files.ts";
+import { joining } from "./routes.ts";
 
 type Answer = {
   status: number;
@@ -134,6 +136,21 @@ test("codes are an administrator's, of one home", async () => {
   expect((await send("/v1/pairings", { broker: { url: "http://x" } })).body.error?.message).toContain(
     "broker.url",
   );
+});
+
+test("where neither the code nor the home says where the broker is, the setting does", async () => {
+  const set = { ...env, BROKER_URL: "mqtt://10.0.0.3:1883" };
+  const told = async (code: string, agent_id: string) => {
+    const body = JSON.stringify({ code, agent_id, public_key: key });
+    const headers = { "content-type": "application/json" };
+    return await (await joining.request("/pair", { method: "POST", headers, body }, set)).json();
+  };
+  expect(await told(await newCode(), agent)).toMatchObject({ broker: { url: set.BROKER_URL } });
+  const broker = { url: "mqtt://10.0.0.2:1883" };
+  expect(await told(await newCode({ broker }), `${agent}-2`)).toMatchObject({ broker });
+  expect((await pair(await newCode(), `${agent}-3`, key)).body.broker).toBe(null);
+  for (const wrong of ["10.0.0.3", "http://10.0.0.3", "mqtt://eye:word@10.0.0.3"])
+    expect(() => readSettings({ ...env, BROKER_URL: wrong }), wrong).toThrow("BROKER_URL: expected mqtt://");
 });
 
 test("an address that a shell would read otherwise stands in no script and in no command", () => {

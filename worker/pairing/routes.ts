@@ -7,6 +7,7 @@ import { apiTokenRecords, HOME_ID } from "../auth.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { countAddress, countGuess } from "../limits/rates.ts";
 import { homeOf } from "../objects.ts";
+import { readSettings } from "../settings.ts";
 import { BrokerForDevice, CODE_END } from "./device-codes.ts";
 import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
 import { AgentId, PairBody, type Paired } from "./pairing-desk.ts";
@@ -29,12 +30,16 @@ joining.post("/pair", async (c) => {
   await countAddress(c);
   await countGuess(c);
   const body = await readBody(c, PairBody);
+  // A wrong setting is told before the code is used.
+  const { brokerUrl } = readSettings(c.env);
   const { home, end } = partsOf(body.code);
   if (end === undefined || !apiTokenRecords(c.env).some((token) => token.home === home))
     throw problem({ ok: false, problem: "wrong_code" });
   const paired = await homeOf(c.env, home).pairDevice(body, end);
   if (!paired.ok) throw problem(paired);
-  return c.json({ home, agent_id: body.agent_id, ...paired.welcome });
+  const { welcome } = paired;
+  const broker = welcome.broker ?? (brokerUrl === undefined ? null : { url: brokerUrl });
+  return c.json({ home, agent_id: body.agent_id, ...welcome, broker });
 });
 
 /** Body: nothing but braces, or `agent` (its key may be replaced) and `broker` (what the device is told of it). */

@@ -1,4 +1,5 @@
 /** New devices and keys: one command that makes a machine a device, and whose word counts. For administrators. */
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { useEffect, useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -81,6 +82,14 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
           <p>On the device, within 10 minutes:</p>
           <Pre label="Command for the device" text={code.command} />
           <CopyButton text={code.command} />
+          {isLoopback(/https?:\S+/.exec(code.command)?.[0] ?? "") && (
+            <p>
+              <small>
+                This address is the gateway's machine alone. For another machine, <code>npm start</code>{" "}
+                prints the <code>ssh</code> command that lends it the address.
+              </small>
+            </p>
+          )}
           {!code.command.includes("--with-bridge") && (
             <p>
               <small>
