@@ -16,10 +16,17 @@ export type Broker = { url: string; stop(): Promise<void> };
  * At the port of the last time unless that is taken: devices that were paired have it in their settings.
  * @param dir the stack's state
  */
-export async function startKeptBroker(dir: string): Promise<Broker> {
+export async function startKeptBroker(dir: string, say: (line: string) => void): Promise<Broker> {
   const file = join(dir, "broker-port");
   const kept = readPort(file);
-  const broker = await startBroker({ port: (await isFree(kept)) ? kept : 0 });
+  if (await isFree(kept)) return await startKeeping(file, kept);
+  const broker = await startKeeping(file, 0);
+  say(`port ${kept} is taken; devices that were paired look for this broker there: it is ${broker.url} now`);
+  return broker;
+}
+
+async function startKeeping(file: string, port: number): Promise<Broker> {
+  const broker = await startBroker({ port });
   writeFileSync(file, `${new URL(broker.url).port}\n`, { mode: 0o600 });
   return broker;
 }

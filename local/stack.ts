@@ -38,7 +38,7 @@ export type StackOptions = {
 
 export async function startStack({ settings, port, tokens, env, say }: StackOptions): Promise<Stack> {
   const [broker, standIn] = await Promise.all([
-    settings.mqttUrl === undefined ? startKeptBroker(settings.dir) : undefined,
+    settings.mqttUrl === undefined ? startKeptBroker(settings.dir, (line) => say("broker", line)) : undefined,
     settings.llmBaseUrl === undefined ? startStandIn() : undefined,
   ]);
   const mqttUrl = settings.mqttUrl ?? broker?.url ?? "";
