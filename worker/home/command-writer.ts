@@ -36,7 +36,9 @@ export class CommandWriter {
     const { agents, keys, gatewayKey } = this.#home;
     const { agent, n } = command;
     const base = { command: command.command, payload: command.payload, request_id: command.id };
-    if (agents.features(agent).length === 0) return JSON.stringify(base);
+    const boot_id = keys.bootOf(agent);
+    // Born a moment ago, one of ours has told no features yet; with a key it takes nothing that is not signed.
+    if (boot_id === undefined && agents.features(agent).length === 0) return JSON.stringify(base);
     const left = Math.max(0, Math.round(expiresInMs));
     const { watch, tainted } = command.flags ?? {};
     const ours = {
@@ -47,7 +49,6 @@ export class CommandWriter {
       expires_at: now + left,
       caller: command.caller,
     };
-    const boot_id = keys.bootOf(agent);
     if (boot_id === undefined) return JSON.stringify({ ...ours, n });
     return await gatewayKey.seal(agent, stamped(JSON.stringify(ours), { boot_id, n }));
   }

@@ -40,6 +40,16 @@ describe("an agent with a key", () => {
     });
   });
 
+  test("gets them signed from its first word on, before its advert says what it understands", async () => {
+    const bridge = await TestBridge.dial();
+    await bridge.hello();
+    const { capabilities: _, tools: __, ...born } = await home.pi.state();
+    bridge.send({ t: "snapshot", agents: [born], last: true });
+    await until(async () => (await view("pi")).online);
+    const { out } = await home.commandOut(bridge);
+    expect(JSON.parse(out.payload)).toMatchObject({ boot_id: home.pi.bootId, sig: expect.any(String) });
+  });
+
   test("that was started anew gets what is open once more, for its new run", async () => {
     const bridge = await home.connect();
     const { out, answer } = await home.commandOut(bridge);
