@@ -150,6 +150,14 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
     await form.getByLabel("ms").fill("5");
     await form.getByRole("button", { name: "Try it" }).click();
     await form.getByText("1 chunks in 5 ms").waitFor();
+    await card.getByLabel("Action").selectOption("job");
+    const job = card.getByRole("form", { name: "Try job" });
+    await job.getByLabel("ms").fill("2000");
+    await job.getByRole("button", { name: "Try it" }).click();
+    await job.getByRole("button", { name: "Approve" }).click();
+    await job.getByText("goes on in the background").waitFor();
+    expect(await job.getByText(/^done/).count()).toBe(0);
+    await job.getByText("done after 2000 ms").waitFor();
     await card.getByLabel("Action").selectOption("read");
     await form
       .or(card.getByRole("form", { name: "Try read" }))

@@ -6,6 +6,7 @@ import { Problem, Screen, useLoaded } from "./load.tsx";
 import type { Action, Agent, Reply, Session, Status } from "./shapes.ts";
 import { ago, duration } from "./times.ts";
 import { TryAction } from "./try-action.tsx";
+import { AgentUpdate, Bridge } from "./update-program.tsx";
 
 export function Fleet({ session }: { session: Session }) {
   const { value, problem, reload } = useLoaded<{ agents: Agent[] }>("/v1/agents");
@@ -34,13 +35,20 @@ export function Fleet({ session }: { session: Session }) {
         </>
       }
     >
-      <Problem text={problem ?? home.value?.bridge.problem} />
+      <Problem text={problem ?? home.problem} />
+      {home.value && <Bridge status={home.value} session={session} look={home.reload} />}
       {agents?.length === 0 && (
         <p class="empty">No device has been seen yet. 'Add a device' below shows the command for one.</p>
       )}
       <div class="cards">
         {agents?.map((agent) => (
-          <AgentCard key={agent.id} agent={agent} session={session} />
+          <AgentCard
+            key={agent.id}
+            agent={agent}
+            gateway={home.value?.version}
+            session={session}
+            look={look}
+          />
         ))}
       </div>
       {session.scopes?.includes("admin") && <Devices onJoined={look} />}
@@ -48,7 +56,15 @@ export function Fleet({ session }: { session: Session }) {
   );
 }
 
-function AgentCard({ agent, session }: { agent: Agent; session: Session }) {
+type CardProps = {
+  agent: Agent;
+  /** The gateway's version, once it is known. */
+  gateway: string | undefined;
+  session: Session;
+  look: () => void;
+};
+
+function AgentCard({ agent, gateway, session, look }: CardProps) {
   const [opened, setOpened] = useState(false);
   const mayCommand = session.scopes?.includes("command") ?? false;
   return (
@@ -75,6 +91,9 @@ function AgentCard({ agent, session }: { agent: Agent; session: Session }) {
             </button>
           )}
         </div>
+      )}
+      {mayCommand && gateway !== undefined && (
+        <AgentUpdate agent={agent} gateway={gateway} session={session} onDone={look} />
       )}
       {opened && <Actions agent={agent} session={session} />}
     </article>

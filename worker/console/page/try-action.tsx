@@ -1,47 +1,25 @@
 /** One action of an agent with a form made from its schema, and what came of it. */
-import { useEffect, useState } from "preact/hooks";
-import { json, wordsOf } from "./api.ts";
+import { useState } from "preact/hooks";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
 import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
-import type { Action, Agent, Media, Question, Reply, Session } from "./shapes.ts";
+import type { Action, Agent, Media, Reply, Session } from "./shapes.ts";
 import { duration } from "./times.ts";
-
-const LOOK_EVERY_MS = 1_500;
+import { useCommand, useQuestions } from "./use-command.ts";
 
 export function TryAction({ agent, action, session }: { agent: Agent; action: Action; session: Session }) {
   const fields = fieldsOf(action.parameters);
   const [typed, setTyped] = useState<ReadonlyMap<string, string>>(new Map());
-  const [running, setRunning] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const [reply, setReply] = useState<Reply>();
+  const { command, run, fail } = useCommand(agent.id);
+  const { running, begun, reply, problem } = command;
   const questions = useQuestions(agent.id, running);
 
-  async function run() {
+  async function tryIt() {
     const parameters = valuesOf(fields, typed);
-    setReply(undefined);
-    setProblem(parameters.ok ? undefined : parameters.error);
-    if (!parameters.ok) return;
-    setRunning(true);
-    try {
-      const payload = {
-        tool: action.name,
-        parameters: parameters.value,
-        ...(action.timeout_ms !== undefined && { timeout_ms: action.timeout_ms }),
-      };
-      const path = `/v1/agents/${agent.id}/commands`;
-      let answer = await json<Reply>(path, { method: "POST", body: { command: "tool", payload } });
-      while (answer.status === "running") {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-        answer = await json<Reply>(`${path}/${answer.request_id}`);
-      }
-      setReply(answer);
-    } catch (error) {
-      setProblem(wordsOf(error));
-    }
-    setRunning(false);
+    if (parameters.ok) await run(action.name, parameters.value, action.timeout_ms);
+    else fail(parameters.error);
   }
 
   return (
@@ -50,7 +28,7 @@ export function TryAction({ agent, action, session }: { agent: Agent; action: Ac
       aria-label={`Try ${action.name}`}
       onSubmit={(event) => {
         event.preventDefault();
-        void run();
+        void tryIt();
       }}
     >
       <p class="quiet">
@@ -79,27 +57,11 @@ export function TryAction({ agent, action, session }: { agent: Agent; action: Ac
           mayApprove={session.scopes?.includes("approve") ?? false}
         />
       ))}
+      {begun && <p role="status">{begun}</p>}
       <Problem text={problem} />
       {reply && <ReplyView reply={reply} agent={agent.id} />}
     </form>
   );
-}
-
-/** What this agent asks while something runs here. */
-function useQuestions(agent: string, running: boolean): Question[] {
-  const [questions, setQuestions] = useState<Question[]>([]);
-  useEffect(() => {
-    if (!running) return;
-    const timer = setInterval(async () => {
-      const open = await json<{ questions: Question[] }>("/v1/questions").catch(() => undefined);
-      if (open) setQuestions(open.questions.filter((question) => question.agent === agent));
-    }, LOOK_EVERY_MS);
-    return () => {
-      clearInterval(timer);
-      setQuestions([]);
-    };
-  }, [agent, running]);
-  return questions;
 }
 
 type FieldProps = { field: Field; id: string; value: string; onValue: (text: string) => void };

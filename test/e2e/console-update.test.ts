@@ -1,0 +1,93 @@
+/** The console's Fleet updates bridge and agents: older programs of today's code; the part of root's is played. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import type { UpdateOutcomes } from "@edgecall/core/service/update.ts";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openPrograms } from "../kept/programs.ts";
+import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
+import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
+import { useStack } from "./stack.ts";
+
+const OLD = "0.1.9";
+const folder = mkdtempSync(join(tmpdir(), "edgecall-console-update-"));
+const programs = openPrograms();
+afterAll(() => {
+  for (const path of [folder, programs.folder]) rmSync(path, { recursive: true, force: true });
+});
+const updates = (name: string) => join(folder, `${name}-updates.json`);
+const env = (name: string) => ({ STATE_DIRECTORY: join(folder, name), EDGECALL_UPDATES: updates(name) });
+
+mkdirSync(join(folder, "bridge"));
+const oldBridge = await programs.ofToday("bridge", OLD);
+const stack = useStack({ bridge: env("bridge"), bridgeScript: oldBridge }, async (stack) => {
+  const script = await programs.ofToday("agent", OLD);
+  await stack.startAgent({ id: "pi", env: env("pi"), top: { state_dir: join(folder, "pi") }, script });
+  // Of this gateway's version, and no service that could be told.
+  await stack.startAgent({ id: "plain" });
+  await Promise.all([stack.gateway.online("pi"), stack.gateway.online("plain")]);
+});
+
+const tell = (name: string, outcomes: UpdateOutcomes) =>
+  writeFileSync(updates(name), JSON.stringify(outcomes));
+
+/** Root's side: takes the request, and says so. @returns its id */
+async function taken(name: string): Promise<string> {
+  const request = join(folder, name, "update-request");
+  await until(() => existsSync(request), { within: 20_000, what: `the request of ${name}` });
+  const id = readFileSync(request, "utf8");
+  tell(name, { asked: { id, done: false, ok: false, text: "", at: "now" } });
+  rmSync(request);
+  return id;
+}
+
+describe.skipIf(noChromium !== undefined)("Fleet", () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await startChromium();
+    page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    page.setDefaultTimeout(30_000);
+    await signIn(page, stack.gateway.url, TOKENS.owner);
+    await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
+  });
+  afterAll(() => browser?.close());
+
+  test("a device of another version is updated when it is approved, and 'done' waits for its word", async () => {
+    const card = page.getByRole("article", { name: "pi" });
+    await card.getByText(OLD).waitFor();
+    expect(await page.getByRole("button", { name: "(plain)" }).count()).toBe(0);
+    await card.getByRole("button", { name: `Update to ${VERSION} (pi)` }).click();
+    await card.getByRole("group", { name: "pi asks for approval" }).waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    await card.getByRole("button", { name: "Approve" }).click();
+    const id = await taken("pi");
+    await card.getByRole("button", { name: "Updating… (pi)" }).waitFor();
+    await card.getByText("It takes the new program").waitFor();
+    await stack.agent("pi").stop();
+    await stack.restartAgent("pi");
+    tell("pi", {
+      asked: { id, done: true, ok: false, text: "it did not come online; back to 0.1.9", at: "now" },
+    });
+    await card.getByRole("alert").getByText("it did not come online; back to 0.1.9").waitFor();
+    // It may be tried again.
+    await card.getByRole("button", { name: `Update to ${VERSION} (pi)` }).waitFor();
+  }, 90_000);
+
+  test("the bridge's line tells its version, and updates it over its own restart", async () => {
+    const bridge = page.getByRole("region", { name: "Bridge" });
+    await bridge.getByText(OLD).waitFor();
+    await bridge.getByRole("button", { name: `Update to ${VERSION} (bridge)` }).click();
+    const id = await taken("bridge");
+    await stack.bridge.stop();
+    tell("bridge", {
+      asked: { id, done: true, ok: true, text: `${VERSION} is online; before it ${OLD}`, at: "now" },
+    });
+    await stack.startBridge("e2e", "bridge/main.ts");
+    await bridge.getByRole("status").getByText(`${VERSION} is online; before it ${OLD}`).waitFor();
+    expect(await bridge.getByRole("button").count()).toBe(0);
+  }, 90_000);
+});

@@ -1,0 +1,128 @@
+/** Bridge and agents that are of another version than their gateway take its program, at the press of a button. */
+import type { UPDATE_ACTION as Action } from "@edgecall/core/protocol/versions.ts";
+import { useEffect, useState } from "preact/hooks";
+import { json, wordsOf } from "./api.ts";
+import { Problem } from "./load.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import type { Agent, Session, Status } from "./shapes.ts";
+import { ago } from "./times.ts";
+import { useCommand, useQuestions } from "./use-command.ts";
+
+/** Only its type is taken: the module would bring the wire's schemas into the page. */
+const UPDATE_ACTION: typeof Action = "update_self";
+const LOOK_EVERY_MS = 3_000;
+
+export function AgentUpdate(props: { agent: Agent; gateway: string; session: Session; onDone: () => void }) {
+  const { agent, gateway, session, onDone } = props;
+  const { command, run } = useCommand(agent.id);
+  const questions = useQuestions(agent.id, command.running, UPDATE_ACTION);
+  const { running, begun, reply, problem } = command;
+  useEffect(() => {
+    if (reply) onDone();
+  }, [reply]);
+  const canUpdate = agent.actions.includes(UPDATE_ACTION) && agent.version !== gateway;
+  if (!canUpdate && !running && !reply) return null;
+  const failed = reply && reply.payload?.status !== "success";
+  return (
+    <>
+      {canUpdate && (
+        <UpdateButton
+          name={agent.id}
+          version={gateway}
+          running={running}
+          disabled={!agent.online}
+          onPress={() => void run(UPDATE_ACTION, {})}
+        />
+      )}
+      {questions.map((question) => (
+        <QuestionCard
+          key={question.id}
+          question={question}
+          mayApprove={session.scopes?.includes("approve") ?? false}
+        />
+      ))}
+      {begun && <p role="status">It takes the new program, and starts anew.</p>}
+      <Problem
+        text={problem ?? (failed ? String(reply.payload?.error ?? "The update failed.") : undefined)}
+      />
+      {reply && !failed && <p role="status">{String(reply.payload?.result ?? "updated")}</p>}
+    </>
+  );
+}
+
+/** @param look has the status looked at once more */
+export function Bridge({ status, session, look }: { status: Status; session: Session; look: () => void }) {
+  const { bridge, version: gateway } = status;
+  const [asked, setAsked] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const running = asked && bridge.update?.ok !== true && bridge.update?.ok !== false;
+  useEffect(() => {
+    if (!running) return;
+    const timer = setInterval(look, LOOK_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [running]);
+
+  async function update() {
+    try {
+      await json("/v1/bridge/update", { method: "POST", body: {} });
+      setProblem(undefined);
+      setAsked(true);
+      look();
+    } catch (error) {
+      setProblem(wordsOf(error));
+    }
+  }
+
+  const mayUpdate = session.scopes?.includes("admin") && bridge.updates && bridge.version !== gateway;
+  return (
+    <section class="panel" aria-labelledby="bridge">
+      <div class="row">
+        <h2 id="bridge">Bridge</h2>
+        <span class={`state ${bridge.online ? "online" : ""}`}>{bridge.online ? "online" : "offline"}</span>
+        <span class="quiet">{wordsFor(bridge)}</span>
+        {(mayUpdate || running) && (
+          <UpdateButton
+            name="bridge"
+            version={gateway}
+            running={running}
+            disabled={false}
+            onPress={() => void update()}
+          />
+        )}
+      </div>
+      <Problem
+        text={problem ?? bridge.problem ?? (bridge.update?.ok === false ? bridge.update.text : undefined)}
+      />
+      {bridge.update?.ok && <p role="status">{bridge.update.text}</p>}
+    </section>
+  );
+}
+
+function wordsFor({ id, version, online, last_seen }: Status["bridge"]): string {
+  if (id === null) return "None has come yet: it runs on a machine at home and dials out to this gateway.";
+  const seen = online ? "" : `, last seen ${ago(last_seen, Date.now())}`;
+  return `${id}, ${version ?? "of an unknown version"}${seen}`;
+}
+
+type ButtonProps = {
+  name: string;
+  version: string;
+  running: boolean;
+  disabled: boolean;
+  onPress: () => void;
+};
+
+function UpdateButton({ name, version, running, disabled, onPress }: ButtonProps) {
+  const text = running ? "Updating…" : `Update to ${version}`;
+  return (
+    <button
+      type="button"
+      class="small"
+      aria-label={`${text} (${name})`}
+      disabled={disabled || running}
+      onClick={onPress}
+    >
+      {text}
+    </button>
+  );
+}
