@@ -16,7 +16,7 @@ import { Alarm } from "./conversation/alarm.ts";
 import { CallStep } from "./conversation/call-step.ts";
 import { Driver } from "./conversation/driver.ts";
 import { FromHome } from "./conversation/from-home.ts";
-import { type KeptMedia, type MediaLimits, MediaStore, type NewMedia } from "./conversation/media.ts";
+import { type KeptMedia, MediaStore, mediaLimits, type NewMedia } from "./conversation/media.ts";
 import { ModelStep } from "./conversation/model-step.ts";
 import { isOneShot, oneShotEnds } from "./conversation/one-shot.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation/schema.ts";
@@ -31,12 +31,9 @@ import { logError, logInfo } from "./log.ts";
 import { isBlank, migrate } from "./migrate.ts";
 import { modelFetch } from "./models/workers-ai.ts";
 import { homeOf } from "./objects.ts";
-import { SettingsError, settingsOrError } from "./settings.ts";
+import { settingsOrError } from "./settings.ts";
 import { gatewayTools } from "./tools/registry.ts";
 import { Waiters } from "./waiters.ts";
-
-/** While the settings cannot be read. */
-const DEFAULT_MEDIA_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };
 
 export class Conversation extends DurableObject<Env> {
   readonly #transcript: Transcript;
@@ -64,10 +61,7 @@ export class Conversation extends DurableObject<Env> {
     this.#media = new MediaStore({
       storage: ctx.storage,
       name: () => this.#name(),
-      limits: () => {
-        const settings = settingsOrError(env);
-        return settings instanceof SettingsError ? DEFAULT_MEDIA_LIMITS : settings.media;
-      },
+      limits: () => mediaLimits(env),
     });
     this.#waiters = new Waiters(ctx);
     this.#tell = new TurnTeller(this.#transcript, this.#waiters);
@@ -259,14 +253,13 @@ export class Conversation extends DurableObject<Env> {
     return this.#blank ? undefined : this.#media.get(id);
   }
 
-  /** Forgets everything. */
+  /** Forgets everything; asked again, also what its home listed meanwhile. */
   async forget(): Promise<void> {
-    if (this.#blank) return;
-    for (let turn = this.#transcript.currentTurn(); turn; turn = this.#transcript.currentTurn()) {
-      await this.#end(turn);
-    }
-    await this.#home().conversationForgotten(this.#name());
-    await this.#wipe();
+    if (!this.#blank)
+      for (let turn = this.#transcript.currentTurn(); turn; turn = this.#transcript.currentTurn())
+        await this.#end(turn);
+    await this.#home().forgetConversation(this.#name());
+    if (!this.#blank) await this.#wipe();
   }
 
   async backup(from: BackupPlace | undefined): Promise<BackupPage> {
@@ -320,7 +313,8 @@ export class Conversation extends DurableObject<Env> {
     if (turn.status === "running") {
       // After a crash the waiting room comes back before the lease does.
       this.#drive();
-      if (live) this.ctx.waitUntil(this.#watch(turn));
+      // Devices send their output only while somebody looks.
+      if (live) this.#later(this.#calls.watch(turn));
     }
     return response;
   }
@@ -374,15 +368,6 @@ export class Conversation extends DurableObject<Env> {
     this.ctx.waitUntil(
       work.catch((error: unknown) => logError("later.failed", error, { conversation: this.ctx.id.name })),
     );
-  }
-
-  /** Devices send their output only while somebody looks. */
-  async #watch(turn: Turn): Promise<void> {
-    try {
-      await this.#calls.watch(turn);
-    } catch (error) {
-      logError("watch.failed", error, { conversation: this.ctx.id.name });
-    }
   }
 
   #tellSettled(n: number): void {

@@ -35,7 +35,7 @@ import { Audit, type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT
 import { BackupList } from "./home/backup-list.ts";
 import { BridgeDesk } from "./home/bridge-desk.ts";
 import { BridgeSocket } from "./home/bridge-socket.ts";
-import { tellNews, watcherTags } from "./home/call-watchers.ts";
+import { acceptWatcher } from "./home/call-watchers.ts";
 import type { HomeContext } from "./home/context.ts";
 import {
   ConversationList,
@@ -45,7 +45,6 @@ import {
 } from "./home/conversation-list.ts";
 import { Dispatcher } from "./home/dispatcher.ts";
 import { GatewayKey } from "./home/gateway-key.ts";
-import { tellOutcome } from "./home/handover.ts";
 import { type CommandRequest, Intake, type SubmitReply, type SubmitRequest } from "./home/intake.ts";
 import { type Enrolled, type HomeKeys, KeyDesk } from "./home/key-desk.ts";
 import { Ledger, type SettledOutcome } from "./home/ledger.ts";
@@ -59,8 +58,8 @@ import { Tallies, type ToldTurn } from "./home/tallies.ts";
 import { migrate } from "./migrate.ts";
 import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
 import { type PairBody, type Paired, PairingDesk } from "./pairing/pairing-desk.ts";
-import { type Admission, admitToRelay } from "./relay/admission.ts";
-import { countsDays, readSettings } from "./settings.ts";
+import { type Admission, admitToRelay, countRelayed } from "./relay/admission.ts";
+import { readSettings } from "./settings.ts";
 import { closeQuietly } from "./waiters.ts";
 
 export class Home extends DurableObject<Env> {
@@ -144,18 +143,13 @@ export class Home extends DurableObject<Env> {
 
   /** What it took. @param usage absent: the endpoint told none, and what was reserved stands */
   async relayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void> {
-    if (!usage) return;
-    const settings = readSettings(this.env);
-    const difference = usage.input_tokens + usage.output_tokens - reserved;
-    this.#spending.addRelayed(agent, difference, Date.now());
-    if (!countsDays(settings)) return;
-    await this.spent(difference, Object.keys(settings.prices).length > 0 ? { model, usage } : undefined);
+    if (usage)
+      countRelayed(this.#spending, { agent, reserved, model, usage }, readSettings(this.env), Date.now());
   }
 
-  /** A call took so much more (or less) than was reserved for it. @param priced absent: no model has a price */
+  /** A call took so much more (or less) than was reserved for it. */
   async spent(difference: number, priced?: ModelUsage): Promise<void> {
-    this.#spending.add(difference, 0, Date.now());
-    if (priced) this.#spending.addUsage(priced, Date.now());
+    this.#spending.correct(difference, priced, Date.now());
   }
 
   /** What the last days took, the oldest first. */
@@ -173,6 +167,7 @@ export class Home extends DurableObject<Env> {
 
   async forgetConversation(name: string): Promise<void> {
     this.#conversations.forget(name);
+    this.#home.toBackUp.forgotten(name);
   }
 
   async budgetTold(keys: BudgetKey[]): Promise<void> {
@@ -196,10 +191,6 @@ export class Home extends DurableObject<Env> {
   /** Names of the conversations that a back-up holds. */
   async toBackUp(): Promise<string[]> {
     return this.#home.toBackUp.names();
-  }
-
-  async conversationForgotten(name: string): Promise<void> {
-    this.#home.toBackUp.forgotten(name);
   }
 
   async backup(from: BackupPlace | undefined): Promise<BackupPage> {
@@ -373,28 +364,17 @@ export class Home extends DurableObject<Env> {
   /** `/bridge`: the bridge's socket. `/wait?call=`: a command's waiting room. Only the Worker gets here. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    const now = Date.now();
     if (url.pathname === "/bridge") {
       const token = request.headers.get("x-edgecall-token");
       const refused = token === null ? undefined : await this.#keyDesk.refusedBridge(token);
       if (refused) return refused;
-      const response = this.#home.bridge.accept(
-        request.headers.get("x-edgecall-bridge") ?? "",
-        request.headers.get("x-edgecall-origin") ?? undefined,
-        now,
-      );
+      const response = this.#home.bridge.accept(request.headers, Date.now());
       await this.#dispatcher.arm();
       return response;
     }
-    const id = url.searchParams.get("call") ?? "";
-    const call = this.#home.ledger.get(id);
+    const call = this.#home.ledger.get(url.searchParams.get("call") ?? "");
     if (!call) return new Response("no such call", { status: 404 });
-    const { 0: client, 1: server } = new WebSocketPair();
-    const live = url.searchParams.has("live");
-    this.ctx.acceptWebSocket(server, watcherTags(id, live));
-    if (call.outcome) tellOutcome(server, call.outcome);
-    else if (live) for (const question of this.#asking.openOf(id)) tellNews(server, question);
-    return new Response(null, { status: 101, webSocket: client });
+    return acceptWatcher(this.ctx, call, url.searchParams.has("live") && this.#asking.openOf(call.id));
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

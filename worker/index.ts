@@ -165,7 +165,6 @@ app.get("/v1/conversations/:id", async (c) => {
 app.delete("/v1/conversations/:id", async (c) => {
   const { name } = conversation(c, "ask");
   await conversationOf(c.env, name).forget();
-  await home(c).forgetConversation(name);
   return c.body(null, 204);
 });
 

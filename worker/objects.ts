@@ -55,7 +55,6 @@ export type HomeStub = Pick<
   | "metrics"
   | "turnEnded"
   | "toBackUp"
-  | "conversationForgotten"
   | "backup"
   | "restore"
   | "admit"

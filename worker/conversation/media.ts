@@ -2,6 +2,8 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
+import type { Env } from "../env.ts";
+import { SettingsError, settingsOrError } from "../settings.ts";
 
 /** Of one row; SQLite objects take 2 MB, and a smaller row is read in one page run. */
 const PART_BYTES = 512 * 1024;
@@ -10,6 +12,14 @@ const SHOWN_MAX_BYTES = 4 * 1024 * 1024;
 
 /** How long, and how much of a conversation, is kept. */
 export type MediaLimits = { keepMs: number; keepBytes: number };
+
+/** While the settings cannot be read. */
+const DEFAULT_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };
+
+export function mediaLimits(env: Env): MediaLimits {
+  const settings = settingsOrError(env);
+  return settings instanceof SettingsError ? DEFAULT_LIMITS : settings.media;
+}
 
 export type KeptMedia = { mediaType: string; sha256: string; data: Uint8Array };
 

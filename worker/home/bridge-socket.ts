@@ -39,12 +39,13 @@ export class BridgeSocket {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
   }
 
-  accept(token: string, origin: string | undefined, now: number): Response {
+  /** @param headers of the Worker's request: who it is, and where it reached this gateway */
+  accept(headers: Headers, now: number): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [TAG]);
     server.serializeAttachment({
-      token,
-      origin,
+      token: headers.get("x-edgecall-bridge") ?? "",
+      origin: headers.get("x-edgecall-origin") ?? undefined,
       connectedAt: now,
       welcomed: false,
       told: false,

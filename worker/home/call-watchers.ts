@@ -3,6 +3,8 @@
  * of Home's waiting room each. Those that want more than the outcome are told what happens on the way.
  */
 import { closeQuietly } from "../waiters.ts";
+import { tellOutcome } from "./handover.ts";
+import type { LedgerCall } from "./ledger.ts";
 
 /** A message of the waiting room before the outcome, which has a `status`. */
 export type CallNews =
@@ -22,16 +24,24 @@ export type AskedQuestion = {
 
 type Sockets = Pick<DurableObjectState, "getWebSockets">;
 
-/** Tags of a waiting socket: of the call, and of who watches it. */
-export function watcherTags(callId: string, live: boolean): string[] {
-  return live ? [callId, liveTag(callId)] : [callId];
+/** Takes a socket in. @param news what stands in its way right now; false: the outcome alone is wanted */
+export function acceptWatcher(
+  ctx: DurableObjectState,
+  { id, outcome }: LedgerCall,
+  news: CallNews[] | false,
+): Response {
+  const { 0: client, 1: server } = new WebSocketPair();
+  ctx.acceptWebSocket(server, news ? [id, liveTag(id)] : [id]);
+  if (outcome) tellOutcome(server, outcome);
+  else if (news) for (const one of news) tellNews(server, one);
+  return new Response(null, { status: 101, webSocket: client });
 }
 
 export function tellWatchers(sockets: Sockets, callId: string, news: CallNews): void {
   for (const socket of sockets.getWebSockets(liveTag(callId))) tellNews(socket, news);
 }
 
-export function tellNews(socket: WebSocket, news: CallNews): void {
+function tellNews(socket: WebSocket, news: CallNews): void {
   try {
     socket.send(JSON.stringify(news));
   } catch {

@@ -5,6 +5,8 @@ import { expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { ask, say } from "../../test/workerd.ts";
+import type { Home } from "../home.ts";
+import { BackupList } from "./backup-list.ts";
 import { ConversationList } from "./conversation-list.ts";
 
 type Page = { conversations: Array<{ id: string; title: string; last_at: number }>; next: string | null };
@@ -37,6 +39,18 @@ test("each token's own are listed, with their first words, until they are forgot
 
   expect((await ask("/v1/conversations/list-1", { method: "DELETE" })).status).toBe(204);
   expect(idsOf(await page())).toEqual([]);
+});
+
+test("what a turn lists while its conversation is forgotten goes when it is forgotten again", async () => {
+  await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
+    new ConversationList(storage).note({ name: "a/api/gone", principal: "anna", text: "late" }, 1_000);
+    new BackupList(storage).seen("a/api/gone", 1_000);
+  });
+  expect(idsOf(await page())).toEqual(["gone"]);
+  expect((await ask("/v1/conversations/gone", { method: "DELETE" })).status).toBe(204);
+  expect(idsOf(await page())).toEqual([]);
+  const names = await runInDurableObject(env.HOME.getByName("a"), (home: Home) => home.toBackUp());
+  expect(names).not.toContain("a/api/gone");
 });
 
 test("page by page, nothing twice and nothing lost, also within one millisecond", async () => {

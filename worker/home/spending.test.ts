@@ -12,7 +12,7 @@ test("days are summed by model, shown without gaps, and kept for a month", async
     const spending = new Spending(storage);
     const took = (model: string, input_tokens: number, output_tokens: number, at: number) => {
       spending.add(input_tokens + output_tokens, 1, at);
-      spending.addUsage({ model, usage: { input_tokens, output_tokens } }, at);
+      spending.correct(0, { model, usage: { input_tokens, output_tokens } }, at);
     };
     took("mini", 1, 1, NOON - 40 * DAY_MS);
     took("mini", 100, 10, NOON - 2 * DAY_MS);

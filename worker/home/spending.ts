@@ -49,7 +49,13 @@ export class Spending {
     this.#sql.exec("DELETE FROM usage WHERE day < ?", budgetDay(now - KEEP_DAYS * DAY_MS));
   }
 
-  addUsage({ model, usage }: ModelUsage, now: number): void {
+  /** A call took so much more (or less) than was reserved for it. @param priced absent: no model has a price */
+  correct(difference: number, priced: ModelUsage | undefined, now: number): void {
+    this.add(difference, 0, now);
+    if (priced) this.#addUsage(priced, now);
+  }
+
+  #addUsage({ model, usage }: ModelUsage, now: number): void {
     this.#sql.exec(
       `INSERT INTO model_usage (day, model, input_tokens, output_tokens) VALUES (?, ?, ?, ?)
        ON CONFLICT (day, model) DO UPDATE SET
@@ -76,7 +82,7 @@ export class Spending {
 
   /** @param tokens may be negative, as in `add` */
   addRelayed(agent: string, tokens: number, now: number): void {
-    this.addUsage({ model: RELAYED + agent, usage: { input_tokens: tokens, output_tokens: 0 } }, now);
+    this.#addUsage({ model: RELAYED + agent, usage: { input_tokens: tokens, output_tokens: 0 } }, now);
   }
 
   /** So many days up to today, the oldest first, those without a row too. */

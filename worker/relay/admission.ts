@@ -1,5 +1,6 @@
 /** Home's part of the relay: whether an agent's key holds, and whether there is anything left of the day. */
 import { checkBudget } from "@edgecall/core/loop/budget.ts";
+import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentKeys } from "../home/agent-keys.ts";
 import type { Spending } from "../home/spending.ts";
@@ -36,6 +37,21 @@ export async function admitToRelay(
   spending.addRelayed(agent, reserve, now);
   if (countsDays({ budgets, prices })) spending.add(reserve, 1, now);
   return { ok: true };
+}
+
+/** What a call that was let in took, in place of what was reserved for it. @param now epoch ms */
+export function countRelayed(
+  spending: Spending,
+  call: { agent: string; reserved: number; model: string; usage: Usage },
+  settings: Pick<Settings, "budgets" | "prices">,
+  now: number,
+): void {
+  const { agent, reserved, model, usage } = call;
+  const difference = usage.input_tokens + usage.output_tokens - reserved;
+  spending.addRelayed(agent, difference, now);
+  if (!countsDays(settings)) return;
+  const isPriced = Object.keys(settings.prices).length > 0;
+  spending.correct(difference, isPriced ? { model, usage } : undefined, now);
 }
 
 function refused(status: 401 | 429, code: string, message: string): Admission {
