@@ -12,6 +12,7 @@ import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { type RawData, WebSocket } from "ws";
 import { GATEWAY_BACKOFF, Retries, STAY_AWAY_MS } from "./backoff.ts";
+import { GatewayClock } from "./gateway-clock.ts";
 import type { Log } from "./log.ts";
 
 export type GatewayOptions = {
@@ -59,12 +60,12 @@ export class GatewayLink {
   #keepalive: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #stopped = false;
-  /** How far the gateway's clock is ahead of ours, ms, once it said so. */
-  #ahead = 0;
+  readonly #clock: GatewayClock;
   #problem: string | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#clock = new GatewayClock(options.log);
   }
 
   /** Welcomed, and not lost since. */
@@ -79,7 +80,7 @@ export class GatewayLink {
 
   start(): void {
     const { url, log } = this.#options;
-    const token = this.#options.token(Date.now() + this.#ahead);
+    const token = this.#options.token(this.#clock.now());
     const socket = new WebSocket(url, {
       headers: { authorization: `Bearer ${token}` },
       perMessageDeflate: false,
@@ -104,9 +105,10 @@ export class GatewayLink {
       const { date } = response.headers;
       void readRefusal(response).then((refusal) => {
         ending = { status, refusal };
-        // The next token is made by the gateway's clock.
-        const theirs = refusal?.code === STALE_TOKEN ? Date.parse(date ?? "") : Number.NaN;
-        if (!Number.isNaN(theirs)) this.#ahead = theirs - Date.now();
+        if (refusal?.code === STALE_TOKEN) {
+          const problem = this.#clock.takeFrom(date);
+          if (problem !== undefined) refusal.message += `; ${problem}`;
+        }
         request.destroy();
         socket.terminate();
       });

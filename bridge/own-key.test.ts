@@ -56,6 +56,14 @@ test("each token is signed, for one gateway, and higher than the one before, tho
   expect(claims.map(({ n }) => n)).toEqual([5_000, 5_001, 5_002, 9_000]);
 });
 
+test("a token of a clock that was hours ahead, which no gateway took, does not stand above those of the right time", () => {
+  const key = readOwnKey(folder);
+  const times = [10_000_000, 2_000_000, 2_000_000].map(
+    (now) => read(key?.token("gate.example", now) ?? "").claims.n,
+  );
+  expect(times).toEqual([10_000_000, 2_000_000, 2_000_001]);
+});
+
 test.each([
   [0, true],
   [-59_000, true],
@@ -153,13 +161,12 @@ describe("at the gateway", () => {
     return { url, stop: () => server.close() };
   }
 
-  test("a clock that is a year behind is found out, and the next token is of the gateway's time", async () => {
-    const year = 31_536_000_000;
-    const date = new Date(Date.now() + year).toUTCString();
-    const gateway = await refusing(
-      { date },
-      '{"error":{"code":"stale_token","message":"its clock is wrong"}}',
-    );
+  const STALE = '{"error":{"code":"stale_token","message":"its clock is wrong"}}';
+
+  test("a clock that is months behind is found out, and the next token is of the gateway's time", async () => {
+    const months = 8_000_000_000;
+    const date = new Date(Date.now() + months).toUTCString();
+    const gateway = await refusing({ date }, STALE);
     const times: number[] = [];
     dial(gateway.url, (now) => {
       times.push(now);
@@ -168,9 +175,27 @@ describe("at the gateway", () => {
     await until(() => times.length > 2, { within: 20_000 });
     gateway.stop();
     expect(Math.abs((times[0] ?? 0) - Date.now())).toBeLessThan(60_000);
-    expect(Math.abs((times[1] ?? 0) - Date.now() - year)).toBeLessThan(60_000);
+    expect(Math.abs((times[1] ?? 0) - Date.now() - months)).toBeLessThan(60_000);
+    expect(log("gateway_clock_taken")).toEqual({
+      gateway: new Date(date).toISOString(),
+      here: expect.stringMatching(/Z$/),
+    });
     expect(log("gateway_down")).toMatchObject({ status: 401, code: "stale_token" });
     expect(log("gateway_refuses")).toBeUndefined();
+  });
+
+  test("a time that is years off is not taken, from a gateway or whoever answers in its place", async () => {
+    const gateway = await refusing({ date: "Thu, 01 Jan 2099 00:00:00 GMT" }, STALE);
+    const times: number[] = [];
+    const bridge = dial(gateway.url, (now) => {
+      times.push(now);
+      return "token";
+    });
+    await until(() => times.length > 2, { within: 20_000 });
+    gateway.stop();
+    for (const time of times) expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
+    expect(log("gateway_clock_not_taken")).toMatchObject({ gateway: "2099-01-01T00:00:00.000Z" });
+    expect(bridge.problem).toMatch(/its clock is wrong; .*2099-01-01.*this machine .*timedatectl/);
   });
 
   test.each([

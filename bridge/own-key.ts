@@ -5,7 +5,7 @@
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bridgeTokenBody, bridgeTokenBytes } from "@edgecall/core/protocol/bridge-token.ts";
+import { bridgeTokenBody, bridgeTokenBytes, TOKEN_AHEAD_MS } from "@edgecall/core/protocol/bridge-token.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 
 const KeyFile = z.looseObject({ private_key: z.string() });
@@ -33,8 +33,9 @@ export function readOwnKey(folder: string): OwnKey | undefined {
   return {
     gateway,
     token(host, now) {
-      // Each one is higher than the one before, even if the clock was put back.
-      last = Math.max(now, last + 1);
+      // Each one is higher than the one before, even if the clock was put back. One that was further ahead than any
+      // gateway takes does not count: nothing would be higher until that time comes.
+      last = now > last - TOKEN_AHEAD_MS ? Math.max(now, last + 1) : now;
       const body = bridgeTokenBody({ home, for: host, n: last });
       return `${body}.${sign(null, bridgeTokenBytes(body), key).toString("base64url")}`;
     },

@@ -3,7 +3,8 @@
  *
  * `n` is the time when it was made and a counter in one: it has to be fresh, and higher than that of every token that
  * let this bridge in before. So what somebody recorded opens nothing, and cannot throw the true bridge out; and neither
- * side keeps a list. A bridge whose clock is wrong takes the gateway's, which stands in the refusal's Date.
+ * side keeps a list. A bridge whose clock is wrong takes the gateway's, which stands in the refusal's Date, within
+ * bounds (bridge/gateway-clock.ts).
  */
 import { z } from "./parse.ts";
 import { type SignedToken, splitToken, tokenBody, tokenBytes } from "./signed-token.ts";
@@ -19,7 +20,7 @@ const DOMAIN = "edgecall bridge token v1";
 /** A slow line and a TLS handshake take seconds. */
 const FRESH_MS = 60_000;
 /** Small: as long as a clock that was ahead is put back by this much, the counter seems to have been used. */
-const AHEAD_MS = 5_000;
+export const TOKEN_AHEAD_MS = 5_000;
 
 const Claims = z.strictObject({
   home: z.string().check(z.maxLength(64)),
@@ -47,5 +48,5 @@ export function splitBridgeToken(token: string): SignedBridgeToken | undefined {
 
 /** @param now epoch ms */
 export function isFresh({ n }: BridgeClaims, now: number): boolean {
-  return n > now - FRESH_MS && n < now + AHEAD_MS;
+  return n > now - FRESH_MS && n < now + TOKEN_AHEAD_MS;
 }
