@@ -65,6 +65,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     about: "a code that lets one device join, and the command for it",
     options: {
       agent: { value: "ID", about: "for this one alone; its key may be replaced" },
+      "with-bridge": { about: "for the home's first machine: it becomes the bridge, too" },
       broker: { value: "URL", about: "what the device is told of its broker" },
       wait: { about: "until the device is online" },
       json: JSON_OPTION,

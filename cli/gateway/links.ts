@@ -70,7 +70,7 @@ export function findBridge({ bridge }: Status): Finding {
     return { link, is: "fine", says: `${bridge.id ?? ""} ${bridge.version ?? ""} is connected`.trim() };
   }
   if (bridge.id === null) {
-    const todo = "npx edgecall pair, and its command with --with-bridge on the home's first machine";
+    const todo = "npx edgecall pair --with-bridge, and its command on the home's first machine";
     return { link, is: "wrong", says: "none has ever connected", todo };
   }
   return {

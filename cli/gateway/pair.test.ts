@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
 import { COMMANDS } from "../commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
@@ -12,8 +13,10 @@ afterEach(() => {
 /** Runs `edgecall pair` against a server that answers so, and each look at the code with the next state. */
 async function pair(status: number, body: unknown, options: string[] = [], states: unknown[] = []) {
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  const bodies: unknown[] = [];
+  const server = createServer(async (request, response) => {
     requests.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    if (request.method === "POST") bodies.push(await json(request));
     const [code, said] = request.method === "GET" ? [200, states.shift()] : [status, body];
     response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(said));
   });
@@ -31,7 +34,13 @@ async function pair(status: number, body: unknown, options: string[] = [], state
     ...{ terminal: false, watched: false, person: false },
   };
   const env = { EDGECALL_URL: url, EDGECALL_TOKEN: "a-token-of-the-test" };
-  return { code: await runCommandLine(COMMANDS, ["pair", ...options], env, io), ...said, url, requests };
+  return {
+    code: await runCommandLine(COMMANDS, ["pair", ...options], env, io),
+    ...said,
+    url,
+    requests,
+    bodies,
+  };
 }
 
 test("the command for the device stands alone on stdout", async () => {
@@ -45,6 +54,19 @@ test("the command for the device stands alone on stdout", async () => {
   expect(err).toContain("npm start prints the ssh command");
   const command = "curl -fsS https://edgecall.example.org/install.sh | sudo sh -s -- ABCD-EFGH";
   expect((await pair(201, { code: "ABCD-EFGH", command })).err).not.toContain("another one");
+});
+
+test("--with-bridge makes a code for the home's bridge, and the command says so", async () => {
+  const { code, out, err, url, bodies } = await pair(201, { code: "ABCD-EFGH" }, ["--with-bridge"]);
+  expect(bodies).toEqual([{ agent: "@bridge" }]);
+  const command = `curl -fsS ${url}/install.sh | sudo sh -s -- ABCD-EFGH --with-bridge\n`;
+  expect({ code, out }).toEqual({ code: 0, out: command });
+  expect(err).toContain("becomes the home's bridge");
+  expect(await pair(201, {}, ["--with-bridge", "--agent", "lamp"])).toMatchObject({
+    code: 2,
+    requests: [],
+    err: expect.stringContaining("not with --agent"),
+  });
 });
 
 test("a gateway that has no such route yet is named as the reason", async () => {

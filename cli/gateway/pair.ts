@@ -1,8 +1,9 @@
 /** `edgecall pair`: a code that lets one device join, and the command that it takes there. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
+import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { type CommandCall, EXIT } from "../command.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { printableLine } from "./printable.ts";
@@ -32,7 +33,11 @@ const CodeState = z.looseObject({
 /** Exit code 0: there is a code; with --wait: a device joined with it, and is online. */
 export async function pair({ text, flag, env, io }: CommandCall): Promise<number> {
   const gateway = new Gateway(readConnection(env));
-  const agent = text("agent");
+  const isBridge = flag("with-bridge");
+  const named = text("agent");
+  if (isBridge && named !== undefined)
+    throw new UsageError("--with-bridge: lets in a name that is free, so not with --agent");
+  const agent = isBridge ? BRIDGE : named;
   const broker = text("broker");
   const body = {
     ...(agent !== undefined && { agent }),
@@ -45,10 +50,10 @@ export async function pair({ text, flag, env, io }: CommandCall): Promise<number
     const minutes = Math.max(1, Math.round((expires_at - Date.now()) / 60_000));
     io.err(`On the device, within ${minutes} min (the code is good for one):\n\n`);
     // Alone on stdout, so that it can be passed on: `edgecall pair | ssh pi@device sh`.
-    const line = command ?? `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}`;
+    const line = command ?? `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}${isBridge ? " --with-bridge" : ""}`;
     io.out(`${printableLine(line)}\n`);
     io.err(
-      "\nThe home's first machine? Add --with-bridge at its end. `edgecall agents` shows it when it is online.\n",
+      `\n${agent === BRIDGE ? "It becomes the home's bridge, in place of one that is there." : "The home's first machine? That takes a code for it: edgecall pair --with-bridge."} \`edgecall agents\` shows it when it is online.\n`,
     );
     if (isLoopback(/https?:\S+/.exec(line)?.[0] ?? "")) io.err(ON_ANOTHER_MACHINE);
   }

@@ -120,9 +120,9 @@ function nextSteps(url: string, tokens: GatewayTokens | undefined, options: Depl
   return `
 The console: ${url}/     (sign in with your token)
 
-1. The home's first machine, one that is always on: "Add a device" in the console's Fleet shows a command; run it there, with
-   --with-bridge at its end. (A bridge by hand: GATEWAY_URL=${url} BRIDGE_TOKEN=${bridge} MQTT_URL=mqtt://127.0.0.1:1883 npm run bridge)
-2. Each other device: the same, without --with-bridge (docs/install.md).
+1. The home's first machine, one that is always on: "Add the home's bridge" in the console's Fleet shows a command; run it
+   there. (A bridge by hand: GATEWAY_URL=${url} BRIDGE_TOKEN=${bridge} MQTT_URL=mqtt://127.0.0.1:1883 npm run bridge)
+2. Each other device: "Add a device", the same way (docs/install.md).
 3. Ask:  curl ${url}/ask -H "Authorization: Bearer $TOKEN" -d "Which devices are there?"
 
 Run \`npm run deploy\` again to upgrade.

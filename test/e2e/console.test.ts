@@ -220,6 +220,9 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
     await devices.getByRole("button", { name: "Add a device" }).click();
     await devices.getByText(/^curl -fsS \S+\/install\.sh \| sudo sh -s -- a-[A-Z2-9]{12}$/).waitFor();
     await devices.getByText("Waiting for the device").waitFor();
+    await devices.getByRole("button", { name: "Add the home's bridge" }).click();
+    await devices.getByText(/^curl .* a-[A-Z2-9]{12} --with-bridge$/).waitFor();
+    await devices.getByText("in place of one that is there").waitFor();
     await devices.getByRole("button", { name: "Revoke the key of pi" }).waitFor();
   });
 

@@ -146,7 +146,7 @@ describe.skipIf(mosquitto === undefined)("a home with its own broker", { timeout
 
   test("one code makes the first machine bridge and agent", async () => {
     const more = ["--id", "hub", "--broker", url, "--bridge-state", bridgeState, "--bridge-broker", url];
-    const said = await pair("hub", await newCode(), ...more);
+    const said = await pair("hub", await newCode({ agent: "@bridge" }), ...more);
     expect(said).toContain("this machine is the home's bridge");
     for (const file of ["key.json", "gateway.json"])
       expect(statSync(join(bridgeState, file)).mode & 0o777, file).toBe(0o600);

@@ -32,7 +32,7 @@ cp /etc/passwd /etc/group /tmp/
 systemd-run --quiet --unit=gateway --property=WorkingDirectory=/repo --property=EnvironmentFile=/test/gateway.env /opt/node/bin/node local/worker.ts
 step gateway until_true curl -fsS "$GATEWAY/healthz"
 
-FIRST=$(code)
+FIRST=$(code '{"agent":"@bridge"}')
 broker
 until_true logs_in "$URL"
 step taken installer "$FIRST" --with-bridge --name eye

@@ -17,7 +17,7 @@ export async function joinAll(home: Home, recorder: Recorder): Promise<void> {
   });
   await recorder.step("nothing gets into the home, and the home gets out", () => walls(home));
   await recorder.step("the home's first machine: broker and bridge", () =>
-    join(home, "hub", { more: "--with-bridge" }),
+    join(home, "hub", { agent: "@bridge" }),
   );
   await recorder.step("a device by one command", () => join(home, "eye"));
   await recorder.step("the first answer through it", async () => {
@@ -56,16 +56,15 @@ export async function approved(
 
 /**
  * "Add a device", the command, the look.
- * @param what.more what the person adds to the command
+ * @param what.agent whose key may be replaced; `@bridge`: "Add the home's bridge"
  */
 export async function join(
   home: Home,
   name: "hub" | "eye" | "arm",
-  what: { agent?: string; more?: string } = {},
+  what: { agent?: string } = {},
 ): Promise<Seen> {
   const { machines, person } = home;
-  const { more, ...code } = what;
-  const command = [await person.addDevice(code), more].filter(Boolean).join(" ");
+  const command = await person.addDevice(what);
   const watch = stopwatch();
   let online: number | undefined;
   const seen = until(() => person.sees(name), { ...PATIENT, what: `the gateway sees ${name}` }).then(() => {

@@ -71,7 +71,7 @@ const BROKER = "mqtt://10.0.0.2:1883";
 
 /** The first machine of a home: an agent and the bridge, by one code. */
 async function firstMachine(more: object = {}): Promise<Reply> {
-  const paired = await pair(await newCode(), pi, {
+  const paired = await pair(await newCode({ agent: "@bridge" }), pi, {
     bridge: { public_key: hub.publicKey, broker: BROKER },
     ...more,
   });
@@ -135,9 +135,13 @@ describe("refused, and the bridge that is there stays", () => {
   test.each(cases)("a token %s", async (_, make, code) => {
     await firstMachine();
     // The other home has a bridge of its own, so that there is a key to be held against.
-    const other = await pair(await newCode({}, TOKENS.otherHome), await SignedAgent.make("eye"), {
-      bridge: { public_key: (await SignedBridge.make()).publicKey },
-    });
+    const other = await pair(
+      await newCode({ agent: "@bridge" }, TOKENS.otherHome),
+      await SignedAgent.make("eye"),
+      {
+        bridge: { public_key: (await SignedBridge.make()).publicKey },
+      },
+    );
     expect(other.status).toBe(200);
     const bridge = await connected(hub);
     expect(await dial(await make(Date.now()))).toMatchObject({ status: 401, body: { error: { code } } });
@@ -232,7 +236,7 @@ test("a home's bridge is replaced by a code for that alone", async () => {
   const code = await newCode();
   expect(await pair(code, eye, theirs)).toMatchObject({
     status: 409,
-    body: { error: { code: "has_a_bridge", message: expect.stringContaining("@bridge") } },
+    body: { error: { code: "not_for_bridge", message: expect.stringContaining("--with-bridge") } },
   });
   // It did nothing, and the code is good still.
   expect((await pair(code, eye)).status).toBe(200);
@@ -249,11 +253,19 @@ test("a home's bridge is replaced by a code for that alone", async () => {
   expect((await dial(await stranger.token())).status).toBe(101);
 });
 
-test("a bridge with the settings' token is not pushed aside by the way", async () => {
+test("a code for a device makes no bridge, also where there is none, or the settings' one is away", async () => {
+  const theirs = { bridge: { public_key: hub.publicKey } };
+  const refused = { status: 409, body: { error: { code: "not_for_bridge" } } };
+  expect(await pair(await newCode(), pi, theirs)).toMatchObject(refused);
+  expect(await pair(await newCode({ agent: "pi" }), pi, theirs)).toMatchObject(refused);
   const bridge = await TestBridge.connect([]);
-  const refused = await pair(await newCode(), pi, { bridge: { public_key: hub.publicKey } });
-  expect(refused).toMatchObject({ status: 409, body: { error: { code: "has_a_bridge" } } });
+  expect(await pair(await newCode(), pi, theirs)).toMatchObject(refused);
   expect(bridge.closed).toBeUndefined();
+  await firstMachine();
+  await call("/v1/agents/@bridge/key", { method: "DELETE" });
+  expect(await pair(await newCode({ agent: "pi" }), pi, theirs)).toMatchObject(refused);
+  const { keys } = (await call("/v1/keys")).body as { keys: Array<Record<string, unknown>> };
+  expect(keys).toMatchObject([{ agent: "@bridge", revoked_at: expect.any(Number) }, { agent: "pi" }]);
 });
 
 describe("logins at the home's own broker", () => {
@@ -301,7 +313,7 @@ describe("logins at the home's own broker", () => {
   });
 
   test("where the broker is somebody else's the device hears that it has none", async () => {
-    const paired = await pair(await newCode(), pi, {
+    const paired = await pair(await newCode({ agent: "@bridge" }), pi, {
       bridge: { public_key: hub.publicKey },
       broker_login: await login(),
     });

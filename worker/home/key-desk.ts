@@ -43,13 +43,6 @@ export class KeyDesk {
     return { ok: true, gatewayPublicKey };
   }
 
-  /** Whether the home has a bridge other than the one with this key: it is not pushed aside by the way. */
-  hasOtherBridge(publicKey: string): boolean {
-    const { keys, bridge } = this.#home;
-    const known = keys.publicKeyOf(BRIDGE);
-    return known === undefined ? bridge.current(Date.now()) !== undefined : known !== publicKey;
-  }
-
   /** Where devices find the home's own broker, and how it stands with this one's login there. */
   brokerFor(agent: string): { url: string | null; login: BrokerLoginState } {
     const { keys, bridge } = this.#home;

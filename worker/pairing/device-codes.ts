@@ -35,7 +35,10 @@ export const BrokerForDevice = z.strictObject({
 export type BrokerForDevice = z.infer<typeof BrokerForDevice>;
 
 export type NewCode = {
-  /** Only for this agent, whose key it may replace; absent: any that has none. `@bridge`: it may replace the bridge's. */
+  /**
+   * Only for this agent, whose key it may replace; absent: any that has none. `@bridge`: any that has none, which becomes
+   * the home's bridge as well, in place of one that is there.
+   */
   agent?: string | undefined;
   broker?: BrokerForDevice | undefined;
   by: string;

@@ -10,7 +10,8 @@
 #   --password-file F  … and the file with its password
 #   --auto-update      it looks for this gateway's version every night; --no-auto-update: no longer
 #   --no-service DIR   no root, no systemd: everything goes into DIR, and you start it yourself
-#   --with-bridge      the home's first machine: it becomes the home's bridge, and its broker unless --broker names one
+#   --with-bridge      the home's first machine, with a code for that ("Add the home's bridge"): it becomes the home's
+#                      bridge, and its broker unless --broker names one
 #   --address HOST     with it: how other devices reach this machine; its IPv4 address unless given
 #   --bridge-token-file F  with it: the bridge shows this token, in place of a key that the code makes known
 #

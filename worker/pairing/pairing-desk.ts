@@ -39,7 +39,7 @@ type Welcome = {
 };
 export type Paired =
   | { ok: true; welcome: Welcome }
-  | { ok: false; problem: "wrong_code" | "has_a_key" | "has_a_bridge" | "not_a_key" }
+  | { ok: false; problem: "wrong_code" | "has_a_key" | "not_for_bridge" | "not_a_key" }
   | { ok: false; problem: "other_agent"; agent: string };
 
 export class PairingDesk {
@@ -71,8 +71,8 @@ export class PairingDesk {
     const isForBridge = code.agent === BRIDGE;
     if (code.agent !== null && code.agent !== agent && !isForBridge)
       return { ok: false, problem: "other_agent", agent: code.agent };
-    if (bridge && !isForBridge && this.#keys.hasOtherBridge(bridge.public_key))
-      return { ok: false, problem: "has_a_bridge" };
+    // Whoever is the bridge reads what crosses it: the owner has to have said so, also where there is none.
+    if (bridge && !isForBridge) return { ok: false, problem: "not_for_bridge" };
     // Taken before anything is awaited: of two devices that show it at once, one gets it.
     this.#codes.use(end, agent, publicKey);
     const enrol = (key: NewKey) =>

@@ -97,11 +97,11 @@ function problem(refused: Paired & { ok: false }): HttpError {
         "has_a_key",
         "agent_id: another device has this name and a key; choose another with --name, or have the console make a code that replaces its key",
       );
-    case "has_a_bridge":
+    case "not_for_bridge":
       return new HttpError(
         409,
-        "has_a_bridge",
-        "bridge: this home has one; the console's 'Replace' beside @bridge makes a code to take its place",
+        "not_for_bridge",
+        "bridge: this code is for a device alone; the console's 'Add the home's bridge', or 'edgecall pair --with-bridge', makes one for a bridge",
       );
     case "other_agent":
       return new HttpError(

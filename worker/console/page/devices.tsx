@@ -24,7 +24,7 @@ export function Devices({ onJoined }: { onJoined: () => void }) {
   const [failed, setFailed] = useState<string>();
   const [broker, setBroker] = useState("");
 
-  /** @param agent its key is replaced */
+  /** @param agent its key is replaced; `@bridge`: the bridge's, if there is one */
   async function make(agent?: string) {
     try {
       const body = { ...(agent && { agent }), ...(broker.trim() && { broker: { url: broker.trim() } }) };
@@ -50,7 +50,13 @@ export function Devices({ onJoined }: { onJoined: () => void }) {
         <button type="button" onClick={() => void make()}>
           Add a device
         </button>
+        <button type="button" onClick={() => void make("@bridge")}>
+          Add the home's bridge
+        </button>
       </div>
+      <p class="quiet">
+        The bridge is the home's first machine: one that is always on, and a device as well.
+      </p>
       <Problem text={failed} />
       {code && <Joining key={code.code} code={code} onJoined={onJoined} />}
       <Keys replace={make} />
@@ -90,13 +96,8 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
               </small>
             </p>
           )}
-          {!code.command.includes("--with-bridge") && (
-            <p>
-              <small>
-                The home's first machine? Add <code>--with-bridge</code> at its end: bridge and broker as
-                well.
-              </small>
-            </p>
+          {code.command.includes("--with-bridge") && (
+            <p class="quiet">It becomes the home's bridge, in place of one that is there.</p>
           )}
         </>
       )}
