@@ -1,12 +1,12 @@
 /**
- * Writes the console's script, and what devices are installed from, to where wrangler uploads them from; says how large
- * the script is, and refuses one that is too large.
+ * Writes the console's script and stylesheet, and what devices are installed from, to where wrangler uploads them from;
+ * says how large the script is, and refuses one that is too large.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { bundleConsole } from "./bundles.ts";
-import { CONSOLE_SCRIPT, SCRIPT_MAX_BYTES } from "./console-files.ts";
+import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
+import { CONSOLE_SCRIPT, CONSOLE_STYLE, SCRIPT_MAX_BYTES } from "./console-files.ts";
 import { buildDeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
 
 const at = (name: string) => fileURLToPath(new URL(`../worker/console/public/${name}`, import.meta.url));
@@ -16,6 +16,7 @@ console.log(`${CONSOLE_SCRIPT}: ${(size / 1024).toFixed(1)} KiB gzip, of ${SCRIP
 if (size > SCRIPT_MAX_BYTES)
   throw new Error(`${CONSOLE_SCRIPT} is too large: a phone loads it before anything is shown`);
 await writeFile(at(CONSOLE_SCRIPT), script);
+await writeFile(at(CONSOLE_STYLE), await bundleConsoleStyle());
 const { installer, program } = await buildDeviceFiles();
 await writeFile(at(PROGRAM), program);
 await writeFile(at(INSTALLER), installer);

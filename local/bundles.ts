@@ -74,6 +74,11 @@ export function bundleConsole(): Promise<string> {
   });
 }
 
+/** The console's stylesheet, for the same browsers: nothing is written otherwise for older ones. */
+export function bundleConsoleStyle(): Promise<string> {
+  return bundle({ ...COMMON, entryPoints: ["worker/console/style/console.css"], minify: true });
+}
+
 /** The bridge as one file for Node 20 and later. */
 export function bundleBridge(): Promise<string> {
   return bundle({

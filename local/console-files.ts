@@ -1,7 +1,10 @@
-/** The console's files: those under worker/console/public, and the script that is built from worker/console/page. */
+/**
+ * The console's files: those under worker/console/public, the script that is built from worker/console/page, and the
+ * stylesheet from worker/console/style.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { bundleConsole } from "./bundles.ts";
+import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
 import { buildDeviceFiles, type DeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
 
 const TYPES: Record<string, string> = {
@@ -12,6 +15,7 @@ const TYPES: Record<string, string> = {
 };
 
 export const CONSOLE_SCRIPT = "console.js";
+export const CONSOLE_STYLE = "console.css";
 /** Of gzip: a second on a slow phone line. */
 export const SCRIPT_MAX_BYTES = 30 * 1024;
 
@@ -25,16 +29,16 @@ export async function consoleFiles(
   directory: string,
   devices?: DeviceFiles,
 ): Promise<Map<string, ServedFile>> {
-  const names = readdirSync(directory).filter((name) => name !== CONSOLE_SCRIPT && extname(name) in TYPES);
+  const built = { [CONSOLE_SCRIPT]: await bundleConsole(), [CONSOLE_STYLE]: await bundleConsoleStyle() };
+  const names = readdirSync(directory).filter((name) => !(name in built) && extname(name) in TYPES);
   const files = names.map((name) => [name, readFileSync(join(directory, name), "utf8")] as const);
-  const script = [CONSOLE_SCRIPT, await bundleConsole()] as const;
-  let built = devices && Promise.resolve(devices);
+  let given = devices && Promise.resolve(devices);
   const forDevices = (file: keyof DeviceFiles) => async () => {
-    built ??= buildDeviceFiles();
-    return (await built)[file];
+    given ??= buildDeviceFiles();
+    return (await given)[file];
   };
   return new Map<string, ServedFile>([
-    ...[...files, script].map(([name, body]): [string, ServedFile] => {
+    ...[...files, ...Object.entries(built)].map(([name, body]): [string, ServedFile] => {
       const path = name === "index.html" ? "/" : `/${name.replace(/\.html$/, "")}`;
       return [path, { type: TYPES[extname(name)] ?? "application/octet-stream", body: () => body }];
     }),

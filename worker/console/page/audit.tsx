@@ -121,7 +121,7 @@ function Lines({ entries }: { entries: AuditLine[] }) {
             </td>
             <td class="mono wide">
               {JSON.stringify(entry.parameters)}
-              {entry.error && <div class="error-text">{entry.error}</div>}
+              {entry.error && <div class="problem">{entry.error}</div>}
             </td>
           </tr>
         ))}

@@ -96,7 +96,7 @@ function Times({ lines }: { lines: readonly AuditLine[] }) {
             <tr>
               <th scope="row">{agent}</th>
               <td class="number">{calls}</td>
-              <td class={errors > 0 ? "number error-text" : "number"}>{errors}</td>
+              <td class={errors > 0 ? "number problem" : "number"}>{errors}</td>
               <td class="number">{duration(p50)}</td>
               <td class="number">{duration(p95)}</td>
               <td class="bar-cell">
