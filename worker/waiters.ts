@@ -17,13 +17,12 @@ export class Waiters {
    * @param over nothing will follow
    */
   accept(turnId: string, missed: readonly TurnEvent[], live: boolean, over: boolean): Response {
-    const { 0: client, 1: server } = new WebSocketPair();
-    this.#ctx.acceptWebSocket(server, live ? [turnId, liveTag(turnId)] : [turnId]);
+    const { socket, response } = acceptSocket(this.#ctx, live ? [turnId, liveTag(turnId)] : [turnId]);
     const begin: TurnEvent = { event: "turn", data: { turn: turnId, status: "running" } };
     const events = live ? [begin, ...missed] : missed.filter(({ event }) => event === "done");
-    for (const event of events) server.send(JSON.stringify(event));
-    if (over) server.close(1000, "done");
-    return new Response(null, { status: 101, webSocket: client });
+    for (const event of events) socket.send(JSON.stringify(event));
+    if (over) socket.close(1000, "done");
+    return response;
   }
 
   /** Whether anybody waits: for this turn, or at all. */
@@ -60,6 +59,16 @@ export class Waiters {
   closed(socket: WebSocket): void {
     closeQuietly(socket, "bye");
   }
+}
+
+/** A socket that lets its object sleep, and the response that gives its other end away. */
+export function acceptSocket(
+  ctx: DurableObjectState,
+  tags: string[],
+): { socket: WebSocket; response: Response } {
+  const { 0: webSocket, 1: socket } = new WebSocketPair();
+  ctx.acceptWebSocket(socket, tags);
+  return { socket, response: new Response(null, { status: 101, webSocket }) };
 }
 
 /** Closing a socket that is closed already throws; there is nothing to be done about it. */

@@ -9,7 +9,7 @@ import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { HELLO_WITHIN_MS, KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import type { BridgeUpdate } from "../answers.ts";
-import { closeQuietly } from "../waiters.ts";
+import { acceptSocket, closeQuietly } from "../waiters.ts";
 
 const TAG = "bridge";
 /** What to do, at the bridge's log: at most 123 bytes, as a close frame has it. */
@@ -41,16 +41,15 @@ export class BridgeSocket {
 
   /** @param headers of the Worker's request: who it is, and where it reached this gateway */
   accept(headers: Headers, now: number): Response {
-    const { 0: client, 1: server } = new WebSocketPair();
-    this.#ctx.acceptWebSocket(server, [TAG]);
-    server.serializeAttachment({
+    const { socket, response } = acceptSocket(this.#ctx, [TAG]);
+    socket.serializeAttachment({
       token: headers.get("x-edgecall-bridge") ?? "",
       origin: headers.get("x-edgecall-origin") ?? undefined,
       connectedAt: now,
       welcomed: false,
       told: false,
     } satisfies Attachment);
-    return new Response(null, { status: 101, webSocket: client });
+    return response;
   }
 
   isBridge(socket: WebSocket): boolean {

@@ -2,7 +2,7 @@
  * Who waits for a call that belongs to no conversation (a command of the API, a call of an MCP client): a socket
  * of Home's waiting room each. Those that want more than the outcome are told what happens on the way.
  */
-import { closeQuietly } from "../waiters.ts";
+import { acceptSocket, closeQuietly } from "../waiters.ts";
 import { tellOutcome } from "./handover.ts";
 import type { LedgerCall } from "./ledger.ts";
 
@@ -30,11 +30,10 @@ export function acceptWatcher(
   { id, outcome }: LedgerCall,
   news: CallNews[] | false,
 ): Response {
-  const { 0: client, 1: server } = new WebSocketPair();
-  ctx.acceptWebSocket(server, news ? [id, liveTag(id)] : [id]);
-  if (outcome) tellOutcome(server, outcome);
-  else if (news) for (const one of news) tellNews(server, one);
-  return new Response(null, { status: 101, webSocket: client });
+  const { socket, response } = acceptSocket(ctx, news ? [id, liveTag(id)] : [id]);
+  if (outcome) tellOutcome(socket, outcome);
+  else if (news) for (const one of news) tellNews(socket, one);
+  return response;
 }
 
 export function tellWatchers(sockets: Sockets, callId: string, news: CallNews): void {

@@ -6,6 +6,7 @@
  * use up those of others; the nine after it are the secret, 45 bits, of which the row has a hash alone.
  */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { sha256Hex } from "../conversation/media.ts";
 
 /** A person walks to the device with it. */
 const KEEP_MS = 10 * 60_000;
@@ -150,8 +151,7 @@ function finderOf(end: string): string {
 }
 
 async function hashOf(end: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(end));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return await sha256Hex(new TextEncoder().encode(end));
 }
 
 function randomText(length: number): string {

@@ -78,36 +78,23 @@ function partsOf(code: string): { home: string; end: string | undefined } {
 }
 
 function problem(refused: Paired & { ok: false }): HttpError {
-  switch (refused.problem) {
-    case "wrong_code":
-      return new HttpError(
-        403,
-        "wrong_code",
-        "code: wrong, used or expired; the console's 'Add a device' makes a new one",
-      );
-    case "not_a_key":
-      return new HttpError(
-        400,
-        "not_a_key",
-        "public_key: expected an Ed25519 public key, 32 bytes as base64url",
-      );
-    case "has_a_key":
-      return new HttpError(
-        409,
-        "has_a_key",
-        "agent_id: another device has this name and a key; choose another with --name, or have the console make a code that replaces its key",
-      );
-    case "not_for_bridge":
-      return new HttpError(
-        409,
-        "not_for_bridge",
-        "bridge: this code is for a device alone; the console's 'Add the home's bridge', or 'edgecall pair --with-bridge', makes one for a bridge",
-      );
-    case "other_agent":
-      return new HttpError(
-        409,
-        "other_agent",
-        `agent_id: this code is for '${refused.agent}': --name ${refused.agent}`,
-      );
-  }
+  const [status, words] =
+    refused.problem === "other_agent"
+      ? ([409, `agent_id: this code is for '${refused.agent}': --name ${refused.agent}`] as const)
+      : PROBLEMS[refused.problem];
+  return new HttpError(status, refused.problem, words);
 }
+
+/** Why a device may not join: status and words. */
+const PROBLEMS = {
+  wrong_code: [403, "code: wrong, used or expired; the console's 'Add a device' makes a new one"],
+  not_a_key: [400, "public_key: expected an Ed25519 public key, 32 bytes as base64url"],
+  has_a_key: [
+    409,
+    "agent_id: another device has this name and a key; choose another with --name, or have the console make a code that replaces its key",
+  ],
+  not_for_bridge: [
+    409,
+    "bridge: this code is for a device; 'Add the home's bridge' in the console, or 'edgecall pair --with-bridge', makes one for it",
+  ],
+} as const;
