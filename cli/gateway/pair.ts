@@ -50,7 +50,9 @@ export async function pair({ text, flag, env, io }: CommandCall): Promise<number
     const minutes = Math.max(1, Math.round((expires_at - Date.now()) / 60_000));
     io.err(`On the device, within ${minutes} min (the code is good for one):\n\n`);
     // Alone on stdout, so that it can be passed on: `edgecall pair | ssh pi@device sh`.
-    const line = command ?? `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}${isBridge ? " --with-bridge" : ""}`;
+    const line =
+      command ??
+      `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}${isBridge ? " --with-bridge" : ""}`;
     io.out(`${printableLine(line)}\n`);
     io.err(
       `\n${agent === BRIDGE ? "It becomes the home's bridge, in place of one that is there." : "The home's first machine? That takes a code for it: edgecall pair --with-bridge."} \`edgecall agents\` shows it when it is online.\n`,
