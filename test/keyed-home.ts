@@ -52,6 +52,16 @@ export class KeyedHome {
     const answer = post("/v1/agents/pi/commands", { command: "ping" });
     return { out: await until(() => bridge.calls()[before], { what: "the call" }), answer };
   }
+
+  /** A report of pi's through the bridge. @param by who signs it, where that is not pi */
+  async report(
+    bridge: TestBridge,
+    id: string,
+    payload: Record<string, unknown>,
+    by = this.pi,
+  ): Promise<void> {
+    bridge.send({ t: "report", id, agent: "pi", payload: await by.report(id, payload) });
+  }
 }
 
 export async function call(path: string, init: Parameters<typeof ask>[1] = {}): Promise<Reply> {

@@ -111,12 +111,7 @@ describe("a revoked key", () => {
       code: "outcome_unknown",
       message: expect.stringContaining("was revoked while this was under way"),
     });
-    bridge.send({
-      t: "report",
-      id: out.id,
-      agent: "pi",
-      payload: await home.pi.report(out.id, { pong: true }),
-    });
+    await home.report(bridge, out.id, { pong: true });
     bridge.send({ t: "agent", agent: await home.pi.state() });
     await passed(bridge);
     expect((await call(`/v1/agents/pi/commands/${out.id}`)).body.error?.code).toBe("outcome_unknown");

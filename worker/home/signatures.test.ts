@@ -60,12 +60,7 @@ describe("an agent with a key", () => {
       what: "it is sent again",
     });
     expect(JSON.parse(again.payload)).toMatchObject({ boot_id: "the next run" });
-    bridge.send({
-      t: "report",
-      id: out.id,
-      agent: "pi",
-      payload: await home.pi.report(out.id, { pong: true }),
-    });
+    await home.report(bridge, out.id, { pong: true });
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
@@ -74,12 +69,7 @@ describe("an agent with a key", () => {
     const { out, answer } = await home.commandOut(bridge);
     const stranger = await SignedAgent.make("pi");
     bridge.report(out.id, "pi", { pong: "forged" });
-    bridge.send({
-      t: "report",
-      id: out.id,
-      agent: "pi",
-      payload: await stranger.report(out.id, { pong: "forged" }),
-    });
+    await home.report(bridge, out.id, { pong: "forged" }, stranger);
     // Said on another topic of its own.
     const elsewhere = await home.pi.say("events", {
       report_type: "result",
@@ -88,22 +78,12 @@ describe("an agent with a key", () => {
     bridge.send({ t: "report", id: out.id, agent: "pi", payload: elsewhere });
     // Said by another agent of the home.
     const other = await SignedAgent.make("eye");
-    bridge.send({
-      t: "report",
-      id: out.id,
-      agent: "pi",
-      payload: await other.report(out.id, { pong: "forged" }),
-    });
+    await home.report(bridge, out.id, { pong: "forged" }, other);
     await until(() => bridge.acks().filter((id) => id === out.id).length === 4);
     expect(
       bridge.received.filter((frame) => frame.t === "ack" && frame.id === out.id && frame.payload),
     ).toEqual([]);
-    bridge.send({
-      t: "report",
-      id: out.id,
-      agent: "pi",
-      payload: await home.pi.report(out.id, { pong: true }),
-    });
+    await home.report(bridge, out.id, { pong: true });
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
@@ -120,12 +100,7 @@ describe("an agent with a key", () => {
     bridge.send({ t: "event", id: out.id, agent: "pi", payload: question });
     await until(() => bridge.acks().includes(out.id));
     expect((await call("/v1/questions")).body.questions).toEqual([]);
-    bridge.send({
-      t: "report",
-      id: out.id,
-      agent: "pi",
-      payload: await home.pi.report(out.id, { pong: true }),
-    });
+    await home.report(bridge, out.id, { pong: true });
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
@@ -134,12 +109,7 @@ describe("an agent with a key", () => {
     const { out, answer } = await home.commandOut(bridge);
     bridge.report(out.id, "pi", { error: "This device obeys its own gateway alone" }, "error");
     await until(() => bridge.acks().includes(out.id));
-    bridge.send({
-      t: "report",
-      id: out.id,
-      agent: "pi",
-      payload: await home.pi.report(out.id, { pong: true }),
-    });
+    await home.report(bridge, out.id, { pong: true });
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
@@ -249,12 +219,7 @@ describe("an agent with a key", () => {
       });
     }
     const { out, answer } = await home.commandOut(bridge);
-    bridge.send({
-      t: "report",
-      id: out.id,
-      agent: "pi",
-      payload: await home.pi.report(out.id, { pong: true }),
-    });
+    await home.report(bridge, out.id, { pong: true });
     await answer;
     expect((await view("pi")).capabilities).toBe("line 19");
   });
@@ -285,12 +250,7 @@ describe("an agent with a key", () => {
       actions: ["cpu"],
     });
     bridge.send({ t: "agent", agent: await home.pi.state() });
-    bridge.send({
-      t: "report",
-      id: out.id,
-      agent: "pi",
-      payload: await home.pi.report(out.id, { pong: true }),
-    });
+    await home.report(bridge, out.id, { pong: true });
     expect((await answer).body.payload).toMatchObject({ pong: true });
     expect(bridge.received.filter((frame) => frame.t === "error" && frame.code === "internal")).toEqual([]);
   });
