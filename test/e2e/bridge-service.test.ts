@@ -1,50 +1,13 @@
 /** The bridge as a service on a machine with a systemd of its own: install, bounds, watchdog, update, uninstall. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { versionOf } from "../../cli/service/trial.ts";
-import { bundleCommand } from "../../local/bundles.ts";
-import { machineMissing, runInMachine } from "../install/machine.ts";
-import { type Step, stepsOf } from "../install/steps.ts";
+import { machineMissing } from "../install/machine.ts";
+import { programs } from "../install/programs.ts";
+import { useSteps } from "../install/steps.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
-const missing = machineMissing();
-
-describe.skipIf(missing !== undefined)("the bridge as a service", () => {
-  const folder = mkdtempSync(join(tmpdir(), "edgecall-bridge-service-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  let step: (name: string) => Step;
-
-  beforeAll(async () => {
-    const bundle = await bundleCommand();
-    const [shebang] = bundle.split("\n");
-    const program = (name: string, text: string) => {
-      const path = join(folder, name);
-      writeFileSync(path, text);
-      return { bind: path };
-    };
-    const ends = `if (process.argv[2] === "--version") console.log("edgecall 9.9.9"); else process.exit(3)`;
-    const ran = await runInMachine({
-      script: readFileSync(join(ROOT, "test/install/bridge-service.sh"), "utf8"),
-      within: 220_000,
-      files: {
-        "/opt/node/bin/node": { bind: process.execPath },
-        "/repo": { bind: ROOT },
-        "/test/edgecall.cjs": program("edgecall.cjs", bundle),
-        "/test/newer.cjs": program("newer.cjs", `${bundle}\n// Other bytes.\n`),
-        "/test/ends.cjs": program("ends.cjs", `${shebang}\n${ends}\n`),
-        "/test/mosquitto.conf": { text: "listener 1883 127.0.0.1\nallow_anonymous true\n" },
-      },
-    });
-    step = stepsOf(ran);
-  }, 240_000);
-
-  /** Steps that have to end with 0; what they said is shown if not. */
-  const fine = (...names: string[]) => {
-    for (const name of names) expect({ name, ...step(name) }).toMatchObject({ name, code: 0 });
-  };
+describe.skipIf(machineMissing() !== undefined)("the bridge as a service", () => {
+  const { step, fine } = useSteps("bridge-service.sh", programs);
 
   test("install brings it online, with settings that root alone reads; wrong ones change nothing", () => {
     fine("install", "modes");

@@ -1,59 +1,22 @@
 /** The agent as a service on a machine with a systemd of its own: install, sandbox, watchdog, update, uninstall. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { versionOf } from "../../cli/service/trial.ts";
-import { bundleCommand } from "../../local/bundles.ts";
-import { machineMissing, runInMachine } from "../install/machine.ts";
-import { type Step, stepsOf } from "../install/steps.ts";
+import { machineMissing } from "../install/machine.ts";
+import { programs } from "../install/programs.ts";
+import { useSteps } from "../install/steps.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
 const SETTINGS = `agent_id = "eye"
 [policy]
 shell = "allow"
 `;
-const missing = machineMissing();
 
-describe.skipIf(missing !== undefined)("as a service", () => {
-  const folder = mkdtempSync(join(tmpdir(), "edgecall-service-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  let step: (name: string) => Step;
-
-  beforeAll(async () => {
-    const bundle = await bundleCommand();
-    const [shebang] = bundle.split("\n");
-    const program = (name: string, text: string) => {
-      const path = join(folder, name);
-      writeFileSync(path, text);
-      return { bind: path };
-    };
-    /** Says its version, as a program that runs here does, and then does this. */
-    const says = (rest: string) =>
-      `${shebang}\nif (process.argv[2] === "--version") console.log("edgecall 9.9.9"); else ${rest}\n`;
-    const ran = await runInMachine({
-      script: readFileSync(join(ROOT, "test/install/service.sh"), "utf8"),
-      within: 220_000,
-      files: {
-        "/opt/node/bin/node": { bind: process.execPath },
-        "/repo": { bind: ROOT },
-        "/test/edgecall.cjs": program("edgecall.cjs", bundle),
-        "/test/newer.cjs": program("newer.cjs", `${bundle}\n// Other bytes.\n`),
-        "/test/ends.cjs": program("ends.cjs", says("process.exit(3)")),
-        "/test/hangs.cjs": program("hangs.cjs", says("setInterval(() => {}, 1000)")),
-        "/test/agent.toml": { text: SETTINGS },
-        "/test/wrong.toml": { text: 'agent_id = "no spaces"\n' },
-        "/test/mosquitto.conf": { text: "listener 1883 127.0.0.1\nallow_anonymous true\n" },
-      },
-    });
-    step = stepsOf(ran);
-  }, 240_000);
-
-  /** Steps that have to end with 0; what they said is shown if not. */
-  const fine = (...names: string[]) => {
-    for (const name of names) expect({ name, ...step(name) }).toMatchObject({ name, code: 0 });
-  };
+describe.skipIf(machineMissing() !== undefined)("as a service", () => {
+  const { step, fine } = useSteps("service.sh", async () => ({
+    ...(await programs()),
+    "/test/agent.toml": { text: SETTINGS },
+    "/test/wrong.toml": { text: 'agent_id = "no spaces"\n' },
+  }));
 
   test("install brings it online, with settings that the agent reads and cannot change; wrong ones change nothing", () => {
     fine("install", "modes");

@@ -1,56 +1,21 @@
 /** Agent and bridge update themselves, on a machine with a systemd of its own: on command, by the timer, and back. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleCommand } from "../../local/bundles.ts";
-import { machineMissing, runInMachine } from "../install/machine.ts";
-import { type Step, stepsOf } from "../install/steps.ts";
+import { describe, expect, test } from "vitest";
+import { machineMissing } from "../install/machine.ts";
+import { programs } from "../install/programs.ts";
+import { useSteps } from "../install/steps.ts";
 
 const NAME = `${VERSION}-[0-9a-f]{12}`;
-const ROOT = join(import.meta.dirname, "../..");
 const SETTINGS = `agent_id = "eye"
 [policy]
 update_self = "allow"
 `;
-const missing = machineMissing();
 
-describe.skipIf(missing !== undefined)("updates that nobody makes by hand", () => {
-  const folder = mkdtempSync(join(tmpdir(), "edgecall-update-service-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  let step: (name: string) => Step;
-
-  beforeAll(async () => {
-    const bundle = await bundleCommand();
-    const [shebang] = bundle.split("\n");
-    const program = (name: string, text: string) => {
-      const path = join(folder, name);
-      writeFileSync(path, text);
-      return { bind: path };
-    };
-    const ends = `if (process.argv[2] === "--version") console.log("edgecall 9.9.9"); else process.exit(3)`;
-    const ran = await runInMachine({
-      script: readFileSync(join(ROOT, "test/install/update-service.sh"), "utf8"),
-      within: 280_000,
-      files: {
-        "/opt/node/bin/node": { bind: process.execPath },
-        "/repo": { bind: ROOT },
-        "/test/edgecall.cjs": program("edgecall.cjs", bundle),
-        "/test/newer.cjs": program("newer.cjs", `${bundle}\n// Other bytes.\n`),
-        "/test/ends.cjs": program("ends.cjs", `${shebang}\n${ends}\n`),
-        "/test/agent.toml": { text: SETTINGS },
-        "/test/mosquitto.conf": { text: "listener 1883 127.0.0.1\nallow_anonymous true\n" },
-      },
-    });
-    if (process.env.SHOW) console.log(ran.out);
-    step = stepsOf(ran);
-  }, 300_000);
-
-  /** Steps that have to end with 0; what they said is shown if not. */
-  const fine = (...names: string[]) => {
-    for (const name of names) expect({ name, ...step(name) }).toMatchObject({ name, code: 0 });
-  };
+describe.skipIf(machineMissing() !== undefined)("updates that nobody makes by hand", () => {
+  const { step, fine } = useSteps("update-service.sh", async () => ({
+    ...(await programs()),
+    "/test/agent.toml": { text: SETTINGS },
+  }));
 
   test("what is not paired has no gateway; what the gateway has is in use", () => {
     fine("install", "in-use", "doctor");
@@ -109,7 +74,7 @@ describe.skipIf(missing !== undefined)("updates that nobody makes by hand", () =
 
   test("the timer is off when it is told to be, and uninstalling leaves nothing", () => {
     expect(step("nothing-left")).toEqual({ out: "", code: 0 });
-    fine("off", "purge");
+    fine("off", "purge", "no-user");
     expect(step("timer").out).toContain("edgecall-agent-update.timer");
     expect(step("timer-off").out).toBe("disabled");
   });

@@ -1,44 +1,24 @@
 /** A home's first machine by one command: agent, bridge, and a broker with logins, on a machine with a systemd of its own. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
-import { machineMissing, runInMachine } from "../install/machine.ts";
-import { type Step, stepsOf } from "../install/steps.ts";
+import { describe, expect, test } from "vitest";
+import { machineMissing } from "../install/machine.ts";
+import { useSteps } from "../install/steps.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
-const missing = machineMissing();
+/** Of the gateway in the machine. */
+const VARIABLES = {
+  API_TOKENS: testVars.API_TOKENS,
+  BRIDGE_TOKENS: testVars.BRIDGE_TOKENS,
+  EDGECALL_DIR: "/var/gateway",
+  OWNER: TOKENS.owner,
+};
 
-describe.skipIf(missing !== undefined)("install.sh CODE --with-bridge", () => {
-  let step: (name: string) => Step;
-
-  beforeAll(async () => {
-    const variables = {
-      API_TOKENS: testVars.API_TOKENS,
-      BRIDGE_TOKENS: testVars.BRIDGE_TOKENS,
-      EDGECALL_DIR: "/var/gateway",
-      OWNER: TOKENS.owner,
-    };
-    const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'\n`);
-    const ran = await runInMachine({
-      script: readFileSync(join(ROOT, "test/install/with-bridge.sh"), "utf8"),
-      within: 220_000,
-      files: {
-        "/opt/node/bin/node": { bind: process.execPath },
-        "/repo": { bind: ROOT },
-        // workerd does not start without certificates.
-        "/etc/ssl": { bind: "/etc/ssl" },
-        "/test/gateway.env": { text: lines.join("") },
-        "/test/mosquitto.conf": { text: "listener 1883 127.0.0.1\nallow_anonymous true\n" },
-      },
-    });
-    step = stepsOf(ran);
-  }, 240_000);
-
-  /** Steps that have to end with 0; what they said is shown if not. */
-  const fine = (...names: string[]) => {
-    for (const name of names) expect({ name, ...step(name) }).toMatchObject({ name, code: 0 });
-  };
+describe.skipIf(machineMissing() !== undefined)("install.sh CODE --with-bridge", () => {
+  const lines = Object.entries(VARIABLES).map(([name, value]) => `${name}='${value}'\n`);
+  const { step, fine } = useSteps("with-bridge.sh", () => ({
+    // workerd does not start without certificates.
+    "/etc/ssl": { bind: "/etc/ssl" },
+    "/test/gateway.env": { text: lines.join("") },
+  }));
 
   test("who has the port, or that there is no Mosquitto to be had, is said before anything is changed", () => {
     fine("gateway", "nothing-yet");

@@ -21,6 +21,8 @@ import { basename, dirname, join } from "node:path";
 import { cgroupFolders, enterCgroups, removeCgroups } from "./cgroups.ts";
 
 export type Ran = { code: number; out: string; log: string };
+/** By their paths in the machine: text, or the path of a file or folder here, which is bound read-only. */
+export type MachineFiles = Readonly<Record<string, { text: string } | { bind: string }>>;
 
 /** Of this machine's /etc: what programs cannot do without, and nobody's settings. */
 const ETC = ["ld.so.cache", "nsswitch.conf", "login.defs", "os-release", "debian_version", "protocols"];
@@ -52,13 +54,10 @@ export function machineMissing(): string | undefined {
   return undefined;
 }
 
-/**
- * Boots it, runs a shell script in it as root, and ends it.
- * @param files by their paths in the machine: text, or the path of a file or folder here, which is bound read-only
- */
+/** Boots it, runs a shell script in it as root, and ends it. */
 export async function runInMachine(options: {
   script: string;
-  files: Readonly<Record<string, { text: string } | { bind: string }>>;
+  files: MachineFiles;
   within: number;
 }): Promise<Ran> {
   const root = mkdtempSync(join(tmpdir(), "edgecall-machine-"));

@@ -9,26 +9,40 @@ step() {
   "$@"
   echo "= $?"
 }
+# Until a command ends with 0.
+until_true() {
+  end=$(($(date +%s) + 60))
+  while [ "$(date +%s)" -lt "$end" ]; do
+    "$@" > /dev/null 2>&1 && return 0
+    sleep 0.1
+  done
+  echo "never: $*"
+  return 1
+}
 # What there is of ours, or is left of it.
 listing() { find /etc /opt /var/lib /run/edgecall* /usr/local -not -path '/opt/node*' -not -path '/etc/*-' 2>/dev/null | sort; }
+nothing_left() {
+  listing > /tmp/after
+  step nothing-left diff /tmp/before /tmp/after
+  step no-user sh -c 'diff /tmp/passwd /etc/passwd && diff /tmp/group /etc/group'
+}
 broker() { systemd-run --quiet --unit=broker --property=Type=exec /usr/sbin/mosquitto -c /test/mosquitto.conf; }
 # SERVICE is agent or bridge in all of these.
 main_pid() { systemctl show "edgecall-$1" -p MainPID --value; }
 online() {
-  for i in $(seq 1 400); do
-    edgecall "$1" status > /dev/null && return 0
-    sleep 0.1
-  done
+  until_true edgecall "$1" status && return 0
   edgecall "$1" status
   return 1
 }
-another_pid() {
-  for i in $(seq 1 300); do
-    now="$(main_pid "$1")"
-    [ "$now" != "$2" ] && [ "$now" != 0 ] && return 0
-    sleep 0.1
-  done
-  return 1
+# Without it there is nothing more to see.
+online_or_end() {
+  online "$1" && return 0
+  journalctl --no-pager -o cat -n 60
+  exit 1
+}
+is_another() {
+  now="$(main_pid "$1")"
+  [ "$now" != "$2" ] && [ "$now" != 0 ]
 }
 # Short where something has to run out of time, and as shipped everywhere else: a loaded machine must not decide.
 unit_says() {
@@ -36,3 +50,8 @@ unit_says() {
   printf '[Service]\nRestartSec=1\n%s\n' "$2" > "/etc/systemd/system/edgecall-$1.service.d/test.conf"
   systemctl daemon-reload
 }
+
+# What a machine has before anything of ours is there.
+mkdir -p /usr/local/bin /var/lib/systemd/timers
+listing > /tmp/before
+cp /etc/passwd /etc/group /tmp/

@@ -7,22 +7,13 @@ serve() {
   mv /tmp/served/next /tmp/served/program
 }
 job() { timeout 150 node /repo/test/install/job.ts update_self; }
-there() {
-  for i in $(seq 1 600); do
-    [ -e "$1" ] && return 0
-    sleep 0.1
-  done
-  return 1
-}
 update_bridge() {
   rm -f /tmp/served/updated
   systemctl kill -s USR1 gateway
-  there /tmp/served/updated && cat /tmp/served/updated
+  until_true [ -e /tmp/served/updated ] && cat /tmp/served/updated
 }
 
-mkdir -p /usr/local/bin /tmp/served /var/lib/systemd/timers
-listing > /tmp/before
-cp /etc/passwd /etc/group /tmp/
+mkdir -p /tmp/served
 broker
 VERSION="$(node /test/edgecall.cjs --version | cut -d" " -f2)"
 serve /test/edgecall.cjs "$VERSION"
@@ -30,10 +21,8 @@ systemd-run --quiet --unit=gateway /opt/node/bin/node /repo/test/install/played-
 unit_says agent ""
 unit_says bridge ""
 step install node /test/edgecall.cjs agent install --settings /test/agent.toml --auto-update
-if ! online agent || ! there /tmp/served/gateway.json; then
-  journalctl --no-pager -o cat -n 60
-  exit 1
-fi
+online_or_end agent
+until_true [ -e /tmp/served/gateway.json ]
 step not-paired edgecall agent update
 cp /tmp/served/gateway.json /etc/edgecall/gateway.json
 step timer systemctl list-timers --all --no-pager edgecall-agent-update.timer
@@ -59,14 +48,14 @@ step forced edgecall agent update --force
 serve /test/newer.cjs "$VERSION"
 job > /tmp/job &
 asking=$!
-there /opt/edgecall/on-trial
+until_true [ -e /opt/edgecall/on-trial ]
 systemctl kill -s KILL edgecall-agent-update
 wait "$asking"
 step killed cat /tmp/job
 
 # What the service writes there is not believed.
 ln -s /etc/passwd /var/lib/edgecall/update-request
-step gone sh -c 'for i in $(seq 1 200); do [ -L /var/lib/edgecall/update-request ] || exit 0; sleep 0.1; done; exit 1'
+step gone until_true [ ! -L /var/lib/edgecall/update-request ]
 step link-not-followed sh -c 'head -c 4 /etc/passwd; echo'
 
 echo secret > /tmp/token
@@ -80,6 +69,5 @@ step bridge-after online bridge
 step off node /test/newer.cjs agent install --no-auto-update
 step timer-off systemctl is-enabled edgecall-agent-update.timer
 step purge sh -c 'edgecall agent uninstall --purge && edgecall bridge uninstall --purge'
-listing > /tmp/after
-step nothing-left diff /tmp/before /tmp/after
+nothing_left
 step journal journalctl -u 'edgecall-*' --no-pager -o cat
