@@ -44,11 +44,20 @@ is_another() {
   now="$(main_pid "$1")"
   [ "$now" != "$2" ] && [ "$now" != 0 ]
 }
-# Short where something has to run out of time, and as shipped everywhere else: a loaded machine must not decide.
 unit_says() {
   mkdir -p "/etc/systemd/system/edgecall-$1.service.d"
   printf '[Service]\nRestartSec=1\n%s\n' "$2" > "/etc/systemd/system/edgecall-$1.service.d/test.conf"
   systemctl daemon-reload
+}
+# Little time for the one that hangs alone: whatever else is started has it as shipped, a loaded machine must not decide.
+hang() {
+  unit_says "$1" WatchdogSec=2
+  systemctl restart "edgecall-$1"
+  hung="$(main_pid "$1")"
+  step watchdog kill -STOP "$hung"
+  unit_says "$1" ""
+  step watched until_true is_another "$1" "$hung"
+  step online-again online "$1"
 }
 
 # What a machine has before anything of ours is there.
