@@ -1,27 +1,14 @@
 /** The bridge's image, built and run without an engine: buildah over a base made by debootstrap, run by bubblewrap. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { bundleBridge } from "../../local/bundles.ts";
+import { AS_ROOT, asRoot, minimalDebian, ROOT_ENV } from "../debian.ts";
 
 const DOCKERFILE = fileURLToPath(new URL("../../bridge/Dockerfile", import.meta.url));
-const MIRROR = process.env.DEBIAN_MIRROR ?? "http://deb.debian.org/debian";
-const RELEASE = "bookworm";
-/** A minimal Debian takes half a minute to make: kept between runs, as one file. */
-const DEBIAN = join(tmpdir(), `edgecall-${RELEASE}-minbase.tar`);
-
-/** Building needs root; elsewhere sudo, if it asks nothing. */
-const AS_ROOT = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
-const ENV = { ...process.env, PATH: [process.env.PATH, "/usr/sbin", "/sbin"].join(delimiter) };
 const NEEDED = ["buildah", "debootstrap", "bwrap"];
-
-async function asRoot(...command: string[]): Promise<string> {
-  const [program = "", ...args] = [...AS_ROOT, ...command];
-  return (await promisify(execFile)(program, args, { env: ENV })).stdout;
-}
 
 /** What is missing for it, by name. */
 export async function missingForImage(): Promise<string[]> {
@@ -62,9 +49,8 @@ export class BuiltImage {
   }
 
   async #build(): Promise<void> {
-    if (!existsSync(DEBIAN)) await this.#makeDebian();
     const base = await this.#buildah("from", "scratch");
-    await this.#buildah("add", "--quiet", base, DEBIAN, "/");
+    await this.#buildah("add", "--quiet", base, await minimalDebian(), "/");
     // The Node that the project runs with, where Debian's own images have it.
     await this.#buildah("copy", "--quiet", base, process.execPath, "/usr/local/bin/node");
     await this.#buildah("commit", "--quiet", "--rm", base, "edgecall-base");
@@ -139,7 +125,7 @@ export class BuiltImage {
         ...this.#config.Entrypoint,
         ...args,
       ],
-      { stdio: ["ignore", "pipe", "pipe"], env: ENV },
+      { stdio: ["ignore", "pipe", "pipe"], env: ROOT_ENV },
     );
   }
 
@@ -151,17 +137,5 @@ export class BuiltImage {
   async #buildah(...args: string[]): Promise<string> {
     const stores = ["--root", join(this.#dir, "storage"), "--runroot", join(this.#dir, "run")];
     return (await asRoot("buildah", ...stores, "--storage-driver", "vfs", ...args)).trim();
-  }
-
-  async #makeDebian(): Promise<void> {
-    const root = join(this.#dir, "debian");
-    await asRoot("debootstrap", "--variant=minbase", RELEASE, root, MIRROR);
-    // Beside it first: another run never finds half of it.
-    const tar = `${DEBIAN}.${process.pid}`;
-    await asRoot("tar", "-C", root, "--exclude=./var/cache/apt/archives/*.deb", "-cf", tar, ".");
-    await asRoot("chmod", "644", tar);
-    await asRoot("rm", "-rf", root);
-    renameSync(tar, DEBIAN);
-    rmSync(tar, { force: true });
   }
 }

@@ -49,7 +49,8 @@ unit_says() {
   printf '[Service]\nRestartSec=1\n%s\n' "$2" > "/etc/systemd/system/edgecall-$1.service.d/test.conf"
   systemctl daemon-reload
 }
-# Little time for the one that hangs alone: whatever else is started has it as shipped, a loaded machine must not decide.
+# Little time for the one that hangs alone. Whatever else is started has it as shipped: a loaded machine must not
+# decide.
 hang() {
   unit_says "$1" WatchdogSec=2
   systemctl restart "edgecall-$1"

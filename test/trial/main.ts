@@ -29,7 +29,7 @@ if (missing.length > 0) {
   process.exit(1);
 }
 const say = (line: string) => console.error(line);
-const debian = debianFolder(say);
+const debian = await debianFolder(say);
 const dir = mkdtempSync(join(tmpdir(), "edgecall-trial-"));
 const cgroups = cgroupFolders(`edgecall-trial-${process.pid}`);
 const given: Given = { debian, dir, cgroups, json: options.json };
