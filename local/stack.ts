@@ -58,11 +58,14 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     ...tokenRecords(tokens),
     ALLOW_UNSIGNED_AGENTS: env.ALLOW_UNSIGNED_AGENTS ?? "*",
   });
-  const bridge = start("bridge", [script("../bridge/main.ts")], {
-    GATEWAY_URL: `http://127.0.0.1:${port}`,
-    BRIDGE_TOKEN: tokens.bridge,
-    HEALTH_PORT: env.HEALTH_PORT ?? "0",
-  });
+  // Not before the Worker listens: a log that begins with refused connections looks broken, and nothing is.
+  const bridge = startAfter(worker.ready, () =>
+    start("bridge", [script("../bridge/main.ts")], {
+      GATEWAY_URL: `http://127.0.0.1:${port}`,
+      BRIDGE_TOKEN: tokens.bridge,
+      HEALTH_PORT: env.HEALTH_PORT ?? "0",
+    }),
+  );
   // Paired before it starts, as a device would be: what is used every day is what is used for real.
   const stateDir = join(settings.dir, "agent");
   const paired = worker.ready.then(() =>
@@ -77,7 +80,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   return {
     mqttUrl: shown,
     model: { baseUrl: llm.LLM_BASE_URL ?? "", name: llm.LLM_MODEL ?? "", standIn: standIn !== undefined },
-    ready: () => allReady(children),
+    ready: () => allReady(children, mqttUrl),
     async stop() {
       // The broker last: the agent says goodbye through it.
       await Promise.all(Object.values(children).map((child) => child.stop()));
@@ -87,7 +90,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
 }
 
 /** A program that is started once something else is done. */
-function startAfter(done: Promise<void>, start: () => Child): Pick<Child, "ready" | "stop"> {
+function startAfter(done: Promise<unknown>, start: () => Child): Pick<Child, "ready" | "stop"> {
   let child: Child | undefined;
   let stopped = false;
   const ready = done.then(() => {
@@ -106,12 +109,18 @@ function startAfter(done: Promise<void>, start: () => Child): Pick<Child, "ready
   };
 }
 
-async function allReady(children: Record<string, Pick<Child, "ready">>): Promise<void> {
+async function allReady(children: Record<string, Pick<Child, "ready">>, mqttUrl: string): Promise<void> {
   const missing = new Set(Object.keys(children));
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     const names = [...missing].join(", ");
-    late.reject(new Error(`not connected within ${READY_WITHIN_MS / 1000} s: ${names}`));
+    // Without what may stand before the host: a password.
+    const broker = new URL(mqttUrl).host;
+    late.reject(
+      new Error(
+        `not connected within ${READY_WITHIN_MS / 1000} s: ${names}; is there a broker at ${broker}? The lines above say more`,
+      ),
+    );
   }, READY_WITHIN_MS);
   const each = Object.entries(children).map(async ([name, child]) => {
     await child.ready;

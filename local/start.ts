@@ -5,8 +5,8 @@ import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { ask, type Client, waitForAgent } from "./client.ts";
 import { onStop } from "./on-stop.ts";
 import { freePort, isFree } from "./port.ts";
-import { claim, runningIn } from "./running.ts";
-import { DEFAULT_PORT, readStartSettings, type StartSettings } from "./settings.ts";
+import { claim, type Running, runningIn } from "./running.ts";
+import { DEFAULT_PORT, readStartSettings, type StartSettings, USAGE } from "./settings.ts";
 import { type Stack, startStack } from "./stack.ts";
 import { loadTokens } from "./tokens.ts";
 
@@ -15,6 +15,10 @@ const LINES_KEPT = 50;
 /** Where an address of a broker names none. */
 const MQTT_PORT = 1883;
 
+if (process.argv.some((word) => word === "--help" || word === "-h")) {
+  console.log(USAGE);
+  process.exit(0);
+}
 const settings = readStartSettings(process.argv.slice(2), process.env);
 if (!settings.ok) {
   console.error(settings.error);
@@ -30,7 +34,9 @@ async function main(settings: StartSettings): Promise<void> {
   mkdirSync(settings.dir, { recursive: true, mode: 0o700 });
   const tokens = loadTokens(settings.dir, settings.token);
   const running = runningIn(settings.dir);
-  if (running && settings.ask !== undefined) {
+  if (running) {
+    // Before its port is looked at: that it is taken, by a stranger as it seems, would mislead.
+    if (settings.ask === undefined) throw alreadyRuns(settings.dir, running);
     console.error(`asking the stack that runs here already, at ${running.url}`);
     await answer({ url: running.url, token: tokens.api }, settings.ask);
     return;
@@ -38,11 +44,7 @@ async function main(settings: StartSettings): Promise<void> {
   const port = await choosePort(settings);
   const url = `http://127.0.0.1:${port}`;
   const claimed = claim(settings.dir, url);
-  if (!claimed.ok) {
-    throw new Error(
-      `a stack runs in ${settings.dir} already (process ${claimed.by.pid}, ${claimed.by.url}); stop it, or set EDGECALL_DIR and PORT for another one`,
-    );
-  }
+  if (!claimed.ok) throw alreadyRuns(settings.dir, claimed.by);
 
   const log = programLog(settings.ask !== undefined);
   const starting = startStack({
@@ -58,6 +60,7 @@ async function main(settings: StartSettings): Promise<void> {
     return stopping;
   };
   onStop(stop, settings.ask === undefined ? 0 : 1);
+  let failure: string | undefined;
   try {
     const stack = await starting;
     const client = { url, token: tokens.api };
@@ -74,10 +77,18 @@ async function main(settings: StartSettings): Promise<void> {
     if (stopping) return;
     process.exitCode = 1;
     log.show();
-    console.error(messageOf(error));
+    failure = messageOf(error);
   }
   await stop();
+  // The last line, below what the programs say of their end.
+  if (failure !== undefined) console.error(failure);
   process.exit();
+}
+
+function alreadyRuns(dir: string, { pid, url }: Running): Error {
+  return new Error(
+    `a stack runs in ${dir} already (process ${pid}, ${url}); stop it, or set EDGECALL_DIR and PORT for another one`,
+  );
 }
 
 async function choosePort(settings: StartSettings): Promise<number> {
