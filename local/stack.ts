@@ -115,12 +115,8 @@ async function allReady(children: Record<string, Pick<Child, "ready">>, mqttUrl:
   const timer = setTimeout(() => {
     const names = [...missing].join(", ");
     // Without what may stand before the host: a password.
-    const broker = new URL(mqttUrl).host;
-    late.reject(
-      new Error(
-        `not connected within ${READY_WITHIN_MS / 1000} s: ${names}; is there a broker at ${broker}? The lines above say more`,
-      ),
-    );
+    const broker = missing.has("worker") ? "" : `; is there a broker at ${new URL(mqttUrl).host}?`;
+    late.reject(new Error(`not connected within ${READY_WITHIN_MS / 1000} s: ${names}${broker}`));
   }, READY_WITHIN_MS);
   const each = Object.entries(children).map(async ([name, child]) => {
     await child.ready;
