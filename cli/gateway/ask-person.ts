@@ -27,7 +27,7 @@ export async function askPerson(
     if (line === undefined) return undefined;
     const answer = readAnswer(question, line);
     if (answer !== undefined) return answer;
-    terminal.output.write(`please answer ${question.approval ? "y or n" : "in a few words"}\n`);
+    terminal.output.write(`please answer ${wanted(question)}\n`);
   }
 }
 
@@ -38,8 +38,14 @@ export function readAnswer({ approval, options }: Question, line: string): strin
     if (/^(y|yes|a|approve)$/i.test(said)) return "approve";
     return /^(n|no|d|deny)$/i.test(said) ? "deny" : undefined;
   }
+  if (options.length === 0) return said || undefined;
   const chosen = /^\d{1,3}$/.test(said) ? options[Number(said) - 1] : undefined;
-  return chosen ?? (said || undefined);
+  return chosen ?? options.find((option) => option.toLowerCase() === said.toLowerCase());
+}
+
+function wanted({ approval, options }: Question): string {
+  if (approval) return "y or n";
+  return options.length > 0 ? `with a number from 1 to ${options.length}` : "in a few words";
 }
 
 /** All that an approval is about: whoever says yes must have seen what will be run. */
@@ -67,7 +73,7 @@ function shownValue(value: unknown): string {
 
 function prompt({ approval, options }: Question): string {
   if (approval) return "approve? [y/n] ";
-  return options.length > 0 ? "number or words: " : "answer: ";
+  return options.length > 0 ? "number: " : "answer: ";
 }
 
 /** A line, or undefined at the input's end, at Ctrl-C, or when the signal fires. */

@@ -81,8 +81,10 @@ test.each([
   [APPROVAL, "", undefined],
   [APPROVAL, "yesterday", undefined],
   [CHOICE, "2", "blue"],
-  [CHOICE, "3", "3"],
-  [CHOICE, "green", "green"],
+  [CHOICE, "Red", "red"],
+  // The gateway takes an option or nothing: asked again here, not refused there.
+  [CHOICE, "3", undefined],
+  [CHOICE, "green", undefined],
   [CHOICE, " ", undefined],
 ])("%# an answer as it was typed", (question, typed, answer) => {
   expect(readAnswer(question, typed)).toBe(answer);
@@ -93,7 +95,8 @@ test("times as people read and write them", () => {
   expect([null, now - 5_000, now - 90_000, now - 3 * 86_400_000].map((then) => ago(then, now))).toEqual([
     ...["never", "5 s ago", "2 min ago", "3 days ago"],
   ]);
-  expect([85, 1_240, 200_000].map(took)).toEqual(["85 ms", "1.2 s", "3 min 20 s"]);
+  const spans = [85, 1_240, 200_000, 7 * 3_600_000 + 720_000, 7 * 86_400_000 - 1_000];
+  expect(spans.map(took)).toEqual(["85 ms", "1.2 s", "3 min 20 s", "7 h 12 min", "7 days"]);
   expect(since("15m", now).toISOString()).toBe("2026-11-22T09:45:00.000Z");
   expect(since("2026-11-01", now).toISOString()).toBe("2026-11-01T00:00:00.000Z");
   for (const wrong of ["", "5", "m", "yesterday", "1w"]) expect(() => since(wrong, now)).toThrow(UsageError);

@@ -11,12 +11,15 @@ export function ago(then: number | null | undefined, now: number): string {
   return `${Math.round(seconds / 86_400)} days ago`;
 }
 
-/** "85 ms", "1.2 s", "3 min 20 s" */
+/** "85 ms", "1.2 s", "3 min 20 s", "7 h 12 min", "7 days" */
 export function took(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 120) return `${minutes} min ${seconds % 60} s`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${Math.round(minutes / (24 * 60))} days`;
 }
 
 /** An instant in the machine's own time zone: "11-22 05:48:10". */
