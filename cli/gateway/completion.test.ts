@@ -18,6 +18,8 @@ test.each([
   [["agent"], ["agents", "agent"]],
   [["agent", "un"], ["uninstall"]],
   [["agent", "doctor", "--c"], ["--config"]],
+  [["bridge", "un"], ["uninstall"]],
+  [["bridge", "doctor", "--j"], ["--json"]],
   [["metrics", "--t"], ["--tools"]],
   [["logs", "--agent", "pi", "--fo"], ["--follow"]],
   [["completion", "z"], ["zsh"]],
@@ -31,6 +33,8 @@ const has = (shell: string) => spawnSync(shell, ["-c", ":"]).status === 0;
 test.skipIf(!has("fish")).each([
   ["edgecall sta", ["status"]],
   ["edgecall agent un", ["uninstall"]],
+  ["edgecall bridge un", ["uninstall"]],
+  ["edgecall bridge doctor --j", ["--json"]],
   ["edgecall logs --agent pi --fo", ["--follow"]],
   ["edgecall completion z", ["zsh"]],
 ])("fish offers for %s", (line, words) => {
@@ -47,6 +51,7 @@ test.skipIf(!has("fish")).each([
 
 test.skipIf(!has("zsh")).each([
   ["agent ''", "uninstall:take"],
+  ["bridge doctor --j", "--json:"],
   ["logs --agent pi --fo", "--follow:go"],
   ["sta", "status:gateway,"],
 ])("zsh describes for %s what it has", (words, offer) => {

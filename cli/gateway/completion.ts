@@ -28,9 +28,14 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
 /** After the words before: what may come next, and what it is. */
 type Choices = { after: string; words: Array<{ word: string; about: string }> };
 
-/** For "", for each group ("agent"), and for each command. */
+/** The words that other commands stand behind: "agent", "bridge". */
+function groupsOf(commands: readonly Command[]): string[] {
+  return [...new Set(commands.flatMap(({ name }) => name.split(" ").slice(0, -1)))];
+}
+
+/** For "", for each group, and for each command. */
 function choices(commands: readonly Command[]): Choices[] {
-  const groups = ["", ...new Set(commands.flatMap(({ name }) => name.split(" ").slice(0, -1)))];
+  const groups = ["", ...groupsOf(commands)];
   const byGroup = groups.map((group): Choices => {
     const within = commands.filter(({ name }) => name.split(" ").slice(0, -1).join(" ") === group);
     const words = within.map(({ name, about }) => ({ word: name.split(" ").at(-1) ?? name, about }));
@@ -58,13 +63,16 @@ function bash(commands: readonly Command[]): string {
         `    ${quoted(after)}) words=${quoted(words.map(({ word }) => word).join(" "))} ;;`,
     )
     .join("\n");
+  const patterns = groupsOf(commands)
+    .map((group) => `${group} | '${group} '*`)
+    .join(" | ");
   return `# edgecall: source <(edgecall completion bash)
 _edgecall() {
   local current="\${COMP_WORDS[COMP_CWORD]}" path="" word words=""
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
   done
-  case "$path" in agent | 'agent '*) ;; *) path="\${path%% *}" ;; esac
+  case "$path" in ${patterns}) ;; *) path="\${path%% *}" ;; esac
   case "$path" in
 ${cases}
     *) return 0 ;;
@@ -87,7 +95,7 @@ function zsh(commands: readonly Command[]): string {
 _edgecall() {
   local -a words_ before
   before=(\${(@)words[2,CURRENT-1]:#-*})
-  [[ "$before[1]" == agent ]] || before=(\${before[1]})
+  [[ "$before[1]" == (${groupsOf(commands).join("|")}) ]] || before=(\${before[1]})
   case "\${(j: :)before}" in
 ${cases}
     *) _files; return ;;
@@ -108,7 +116,7 @@ function fish(commands: readonly Command[]): string {
   return `# edgecall: edgecall completion fish | source
 function __edgecall_after
     set -l before (string match -v -- '-*' (commandline -opc)[2..-1])
-    test "$before[1]" = agent; or set before $before[1]
+    contains -- "$before[1]" ${groupsOf(commands).join(" ")}; or set before $before[1]
     test "$before" = "$argv"
 end
 ${lines.join("\n")}
