@@ -55,7 +55,10 @@ async function* walk(
   yield bridge;
   if (bridge.is === "fine") {
     const agents = await findAgents(gateway, home, agent);
-    yield findBroker(home.agents, home.agents.some(({ online }) => online) && agents.some(isHeard));
+    const pinged = home.agents.some(({ id, online }) => online && (agent === undefined || id === agent));
+    // Where none of those that are asked for was pinged, the others are there by what came over it.
+    const heard = home.agents.some(({ online }) => online) && (!pinged || agents.some(isHeard));
+    yield findBroker(home.agents, heard);
     yield* agents;
     yield* await findUnbelieved(gateway, agent);
   }

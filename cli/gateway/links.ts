@@ -106,8 +106,12 @@ export async function findAgents(
   const link = "agent";
   const chosen = wanted === undefined ? agents : agents.filter(({ id }) => id === wanted);
   if (chosen.length === 0) {
+    if (wanted !== undefined && (await hasKey(gateway, wanted))) {
+      const todo = "on the device: does its agent run, and reach the home's broker? edgecall agent doctor";
+      return [{ link, is: "wrong", says: `${wanted} has its key, and was never online`, todo }];
+    }
     const says = wanted === undefined ? "this home knows none" : `this home knows no ${wanted}`;
-    const todo = "on the device: edgecall agent install, then edgecall agent doctor (docs/install.md)";
+    const todo = "`edgecall pair`, and its command on the device (docs/install.md)";
     return [{ link, is: "wrong", says, todo }];
   }
   // One that is off is a fault when it was asked for, or when there is no other.
@@ -141,12 +145,22 @@ const Keys = z.looseObject({
   unsigned: z.array(z.looseObject({ agent: z.string(), served: z.boolean() })),
 });
 
+/** None for a token that may not see them. */
+async function keysOf(gateway: Gateway): Promise<z.infer<typeof Keys>> {
+  return await gateway
+    .json(Keys, "/v1/keys", { withinMs: GATEWAY_WITHIN_MS })
+    .catch(() => ({ keys: [], unsigned: [] }));
+}
+
+async function hasKey(gateway: Gateway, id: string): Promise<boolean> {
+  const { keys } = await keysOf(gateway);
+  return keys.some(({ agent, revoked_at }) => agent === id && revoked_at === null);
+}
+
 /** Agents that are there and not believed, which no roster shows. None for a token that may not see keys. */
 export async function findUnbelieved(gateway: Gateway, wanted: string | undefined): Promise<Finding[]> {
   const link = "key";
-  const { keys, unsigned } = await gateway
-    .json(Keys, "/v1/keys", { withinMs: GATEWAY_WITHIN_MS })
-    .catch(() => ({ keys: [], unsigned: [] }));
+  const { keys, unsigned } = await keysOf(gateway);
   const found = [
     ...unsigned.filter(({ served }) => !served).map(({ agent }) => ({ agent, why: "has no key here" })),
     ...keys

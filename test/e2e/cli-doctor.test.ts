@@ -1,7 +1,9 @@
 /** `edgecall doctor` against links that are really broken, one after another. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { enrol } from "../../local/enrol.ts";
 import { freePort } from "../../local/port.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
@@ -97,7 +99,18 @@ test("an agent that is off: told by the way, and a fault when it was asked for",
   const one = await examine(["zero", "--no-model"]);
   expect(one.wrong).toMatchObject([{ link: "agent", todo: expect.stringContaining("agent doctor") }]);
   expect(one.code).toBe(1);
-  expect((await examine(["nobody", "--no-model"])).wrong[0]?.says).toBe("this home knows no nobody");
+  // The others are there by what came over the broker.
+  expect(one.findings.find(({ link }) => link === "broker")).toMatchObject({ is: "fine" });
+  const nobody = await examine(["nobody", "--no-model"]);
+  expect(nobody.wrong[0]?.says).toBe("this home knows no nobody");
+  expect(nobody.findings.find(({ link }) => link === "broker")).toMatchObject({ is: "fine" });
+  // Its key is here, and its program has not said a word yet.
+  const stateDir = join(stack.workspaceOf("pi"), "silent");
+  await enrol({ url: stack.gateway.url, token: TOKENS.owner, agentId: "silent", stateDir });
+  expect((await examine(["silent", "--no-model"])).wrong[0]).toMatchObject({
+    says: "silent has its key, and was never online",
+    todo: expect.stringContaining("agent doctor"),
+  });
 });
 
 test("an agent whose key was revoked is told, though no roster shows why", async () => {
