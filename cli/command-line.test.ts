@@ -70,6 +70,8 @@ test.each([
 test("help is asked for on stdout, and given on stderr to whoever did not ask", async () => {
   expect(await run(["--help"])).toMatchObject({ code: 0, err: "" });
   expect((await run([])).code).toBe(2);
+  // A wrong word is not pushed off the screen by all that would be right.
+  expect((await run(["shw"])).err).not.toContain("usage");
   const { out } = await run(["show", "--help"]);
   expect(out).toContain("-n, --at-most N");
   expect(out).toContain("usage: edgecall show WORD… [options]");

@@ -49,8 +49,10 @@ function withoutCommand(commands: readonly Command[], words: readonly string[], 
     io.out(shown);
     return EXIT.ok;
   }
-  if (first !== undefined) io.err(`edgecall: there is no command "${words.join(" ")}"\n\n`);
-  io.err(shown);
+  if (first === undefined || group.length > 0) io.err(shown);
+  // Last, where it is read: all commands below it would push it off the screen.
+  if (first !== undefined)
+    io.err(`edgecall: there is no command "${words.join(" ")}"; edgecall --help lists them\n`);
   return EXIT.usage;
 }
 

@@ -21,6 +21,8 @@ export type Connection = {
 const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
 const Kept = z.looseObject({ url: z.string(), token: z.string() });
 
+const THIS_MACHINE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
 const LOGIN = "run `edgecall login URL`, or set EDGECALL_URL and EDGECALL_TOKEN";
 
 /** Below XDG_CONFIG_HOME, ~/.config unless set. */
@@ -45,8 +47,11 @@ export function readConnection(env: CommandCall["env"]): Connection {
 
 /** @throws in words when it is no address of a gateway */
 export function gatewayUrl(text: string): string {
-  const whole = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
+  const isWhole = /^[a-z]+:\/\//i.test(text);
+  const whole = isWhole ? text : `https://${text}`;
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
+  // `npm start` has no certificate.
+  if (url && !isWhole && THIS_MACHINE.test(url.hostname)) url.protocol = "http:";
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search) {
     throw new Error(`"${text}" is no gateway's address; expected e.g. https://edgecall.YOU.workers.dev`);
   }
@@ -56,7 +61,7 @@ export function gatewayUrl(text: string): string {
 /** Whether a token sent there can be read on the way. */
 export function isOpenlySent(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return protocol === "http:" && !THIS_MACHINE.test(hostname);
 }
 
 /** A token as it may stand in a header. @throws in words */

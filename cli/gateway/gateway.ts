@@ -141,6 +141,8 @@ function unreachableWords(error: unknown, signal: AbortSignal | undefined): stri
     case "EHOSTUNREACH":
     case "ENETUNREACH":
       return "the host does not answer: is the network up?";
+    case "ERR_SSL_WRONG_VERSION_NUMBER":
+      return "it does not speak https there: is it http://?";
     default:
       return /CERT|SELF_SIGNED|ALTNAME/.test(code)
         ? `its certificate is not trusted (${code}): is the address right?`

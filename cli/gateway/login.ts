@@ -20,7 +20,9 @@ export async function login({ positionals, flag, env, io }: CommandCall): Promis
     throw new UsageError("the gateway's address is missing, or is more than one");
   const url = gatewayUrl(wanted);
   if (isOpenlySent(url)) io.err(`${url} is not https: whoever is on the way can read the token\n`);
-  const token = wellFormed(await readToken(io.person, env), "the token");
+  const given = await readToken(io.person, env);
+  if (given.trim() === "") throw new Error("no token was given; nothing was kept");
+  const token = wellFormed(given, "the token");
   const { home } = await new Gateway({ url, token }).json(Status, "/v1/status");
   const file = keepConnection(env, { url, token });
   io.err(`signed in to ${url}, home ${printableLine(home)}; kept in ${file}\n`);

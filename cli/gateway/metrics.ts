@@ -1,5 +1,5 @@
 /** `edgecall metrics`: how the loop does, from the gateway's own counts; with --tools, each tool, from the record. */
-import { type CommandCall, EXIT } from "../command.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { AUDIT_LINES_MAX, auditLines } from "./audit.ts";
 import { readConnection } from "./connection.ts";
 import { readSamples, type Sample, total } from "./exposition.ts";
@@ -13,6 +13,9 @@ import { type ToolMetrics, toolMetrics } from "./tool-metrics.ts";
 const SINCE = "24h";
 
 export async function metrics(call: CommandCall): Promise<number> {
+  const ofRecord = ["since", "agent"].find((option) => call.text(option) !== undefined);
+  // The gateway's counts are of all time and all agents: shown for a day they would mislead.
+  if (ofRecord && !call.flag("tools")) throw new UsageError(`--${ofRecord} goes with --tools`);
   const gateway = new Gateway(readConnection(call.env));
   if (call.flag("tools")) return await ofTools(call, gateway);
   const samples = readSamples(await gateway.text("/metrics").catch(tooOld));

@@ -221,6 +221,8 @@ test("what a token may not see is told, and what is wrongly asked for costs no r
   expect(guest).toMatchObject({ code: 1, out: "" });
   expect(guest.err).toContain("does not have the scope 'admin': use a token that may do this");
   expect((await run("logs", "--filter=weather")).code).toBe(2);
+  const allTime = await run("metrics", "--since=24h");
+  expect(allTime).toMatchObject({ code: 2, err: expect.stringContaining("--since goes with --tools") });
   expect((await run("logs", "--since=tomorrow")).err).toContain("use 15m, 24h, 7d");
 });
 
@@ -232,7 +234,10 @@ test("login keeps what works, for its owner's eyes, and nothing else", async () 
   expect((await edgecall(["status"], alone)).err).toContain(
     "no gateway is known here: run `edgecall login URL`",
   );
-  const right = await edgecall(["login", url], alone, `${TOKENS.owner}\n`);
+  const none = await edgecall(["login", url], alone, "\n");
+  expect(none).toMatchObject({ code: 1, err: expect.stringContaining("no token was given") });
+  // Without a scheme this machine is asked as `npm start` serves it, and another gateway never openly.
+  const right = await edgecall(["login", new URL(url).host], alone, `${TOKENS.owner}\n`);
   expect(right).toMatchObject({ code: 0, err: expect.stringContaining(`signed in to ${url}, home a`) });
   const file = join(home, ".config/edgecall/config.json");
   expect(statSync(file).mode & 0o777).toBe(0o600);
