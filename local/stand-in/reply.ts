@@ -70,7 +70,9 @@ function noToolFits(
   return [
     "I am the stand-in model: I match words, I do not understand them, and no tool fits the words of this question.",
     ...unfilled,
-    offered.length > 0 ? `Offered are: ${offered.join(", ")}.` : "No tools are offered.",
+    offered.length > 0
+      ? `Offered are: ${offered.join(", ")}; name one in your question.`
+      : "No tools are offered.",
     ...(related.length > 0 ? [`What I was told: ${related.join("; ")}`] : []),
   ].join(" ");
 }
