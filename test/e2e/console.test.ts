@@ -176,7 +176,7 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
     await page.getByLabel("Tool").fill("append");
     await page.getByLabel("Tool").press("Enter");
     await page.getByLabel("Result").selectOption("error");
-    await lookUntil(page.getByText("The newest 1 calls that fit"));
+    await lookUntil(page.getByText("One call fits"));
     const saving = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export JSON lines" }).click();
     const saved = readFileSync(await (await saving).path(), "utf8")

@@ -86,7 +86,9 @@ function Lines({ entries }: { entries: AuditLine[] }) {
   if (entries.length === 0) return <p class="empty">Nothing is recorded that fits.</p>;
   return (
     <table class="lines">
-      <caption>The newest {entries.length} calls that fit</caption>
+      <caption>
+        {entries.length === 1 ? "One call fits" : `The newest ${entries.length} calls that fit`}
+      </caption>
       <thead>
         <tr>
           <th>Time</th>

@@ -58,14 +58,15 @@ function Recorded() {
       <section class="panel" aria-labelledby="calls">
         <h2 id="calls">Calls on the devices, the last {HOURS} hours</h2>
         <HourChart hours={byHour(lines, Date.now(), HOURS)} />
+        <p class="quiet">
+          By the devices' record, which each brings within five minutes: the newest may be missing yet.
+        </p>
         {lines.length === LINES && <p class="quiet">Of more than {LINES} calls, the newest.</p>}
       </section>
       <section class="panel" aria-labelledby="times">
         <h2 id="times">Time per agent</h2>
         {lines.length === 0 ? (
-          <p class="quiet">
-            No calls are recorded in this time; a device brings its record within five minutes.
-          </p>
+          <p class="quiet">No calls are recorded in this time.</p>
         ) : (
           <Times lines={lines} />
         )}

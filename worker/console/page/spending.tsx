@@ -45,8 +45,8 @@ export function Spending({ usage }: { usage: Usage }) {
         </>
       ) : (
         <p class="quiet">
-          Nothing is counted yet. Set BUDGET_DAY_TOKENS or BUDGET_DAY_MODEL_CALLS for a limit, or PRICES for
-          money: <code>{PRICES_EXAMPLE}</code>, in USD per million tokens.
+          Tokens are counted from when a limit is set, BUDGET_DAY_TOKENS or BUDGET_DAY_MODEL_CALLS, or PRICES
+          for money: <code>{PRICES_EXAMPLE}</code>, in USD per million tokens.
         </p>
       )}
       <p class="quiet">
