@@ -1,6 +1,6 @@
 /** What has to hold before a service is changed. */
 import { existsSync } from "node:fs";
-import { must } from "./programs.ts";
+import { must, run } from "./programs.ts";
 import type { Service } from "./services.ts";
 
 /** @throws in words for a person */
@@ -13,13 +13,16 @@ export function needInstalled({ name, places }: Service): void {
     throw new Error(`the service is not installed: sudo edgecall ${name} install`);
 }
 
-/** @returns the version of systemd, e.g. 252 */
+/** @returns the version of the systemd that runs here, e.g. 252. @throws in words when none does */
 export async function systemdVersion({ name }: Service): Promise<number> {
   const said = await must("systemctl", "--version").catch(() => "");
   const version = Number(/^systemd (\d+)/.exec(said)?.[1]);
-  if (!Number.isInteger(version)) {
+  // In most containers its commands are there, and it does not run: half an install would come of it. This one
+  // changes nothing, is done later anyhow, and succeeds in a chroot, where an image is made.
+  const runs = await run("systemctl", ["daemon-reload"]).then(({ code }) => code === 0);
+  if (!Number.isInteger(version) || !runs) {
     throw new Error(
-      `there is no systemd here; run it by hand, or by what starts services here: "edgecall ${name} run"`,
+      `no systemd runs here; run it by hand, or by what starts services here: "edgecall ${name} run"`,
     );
   }
   return version;
