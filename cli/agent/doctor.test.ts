@@ -102,8 +102,10 @@ test("a refused password is told from a broker that is not there", async () => {
 
 test("that nothing listens on another machine is no word about this one", () => {
   const words = { url: "mqtt.url", refused: "", section: "", who: "" };
-  const check = { is: "failed", code: "ECONNREFUSED", message: "" } as const;
-  const { todo } = brokerFinding("mqtt://192.168.1.2:1883", check, words);
+  const message = "connect ECONNREFUSED 192.168.1.2:1883";
+  const check = { is: "failed", code: "ECONNREFUSED", message } as const;
+  const { says, todo } = brokerFinding("mqtt://192.168.1.2:1883", check, words);
+  expect(says).toBe(`mqtt://192.168.1.2:1883: ${message}`);
   expect(todo).toMatch(/^nothing listens there: is Mosquitto running there .* is mqtt\.url right\?$/);
 });
 

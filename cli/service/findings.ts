@@ -75,7 +75,8 @@ export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWord
       return {
         link,
         is: "wrong",
-        says: `${url}: ${check.message} ${check.code}`.trim(),
+        // Node's words of a socket begin with the code, others' leave it out.
+        says: `${url}: ${check.message.includes(check.code) ? check.message : `${check.message} ${check.code}`}`,
         todo: brokerTodo(url, check.code, words),
       };
   }
