@@ -81,7 +81,8 @@ export class TurnView {
 
   #call(call: Call): void {
     const fine = call.status === "success";
-    const time = call.elapsed_ms === undefined ? "" : `  ${took(call.elapsed_ms)}`;
+    // 0: the gateway ended it by itself, and no device told how long it was at it.
+    const time = call.elapsed_ms ? `  ${took(call.elapsed_ms)}` : "";
     const outcome = fine ? "success" : (call.error_type ?? "error");
     const why = fine || call.error === undefined ? "" : `  ${printableLine(call.error, 200)}`;
     this.#tell(fine ? "green" : "red", `${fine ? "✓" : "✗"} ${callWords(call)}  ${outcome}${time}${why}`);

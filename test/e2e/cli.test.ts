@@ -144,7 +144,10 @@ describe("ask, on a terminal", () => {
     expect(await stack.gateway.answer(id, "deny")).toBe(200);
     await command.writes(/approve\? \[y\/n\][\s\S]*approve\? \[y\/n\]/);
     command.types("\u0003");
-    expect((await end(command)).code).toBe(130);
+    const { code, out } = await end(command);
+    expect(code).toBe(130);
+    // How long it took is not known, and not 0 ms.
+    expect(out).toContain("✗ pi write  outcome_unknown  Cancelled");
     const [turn] = await stack.gateway.turns(conversation);
     expect(turn?.status).toBe("cancelled");
   });

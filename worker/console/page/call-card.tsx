@@ -58,7 +58,8 @@ function Stages({ call, waits }: { call: CallView; waits: boolean }) {
       {call.status !== "pending" && (
         <li class="end">
           {call.status === "success" ? "done" : (call.error_type ?? "failed").replaceAll("_", " ")}
-          {call.elapsed_ms !== undefined && ` ${duration(call.elapsed_ms)}`}
+          {/* 0: the gateway ended it by itself, and no device told how long it was at it. */}
+          {call.elapsed_ms ? ` ${duration(call.elapsed_ms)}` : ""}
         </li>
       )}
       {call.status === "pending" && (
