@@ -197,6 +197,30 @@ describe("a repeated call", () => {
     expect(sent.map((frame) => frame.t)).toEqual(["taken", "taken", "taken"]);
   });
 
+  test("that nobody heard at first is not refused while the agent may have the second", async () => {
+    const acks: ((published: Published) => void)[] = [];
+    const acked = () => new Promise<Published>((resolve) => acks.push(resolve));
+    outcome = acked();
+    calls.call(callFrame("c", "pi"));
+    outcome = acked();
+    calls.agentBack("pi");
+    acks[0]?.({ kind: "delivered", listening: false });
+    await settled();
+    expect(sent).toEqual([]);
+    acks[1]?.(HEARD);
+    await settled();
+    expect(published).toHaveLength(2);
+    expect(sent).toEqual([{ t: "taken", id: "c" }]);
+  });
+
+  test("that nobody heard either time is refused, once", async () => {
+    outcome = { kind: "delivered", listening: false };
+    calls.call(callFrame("c", "pi"));
+    calls.agentBack("pi");
+    await settled();
+    expect(sent).toMatchObject([{ t: "refused", id: "c", code: "not_listening" }]);
+  });
+
   test("is not published again for a foreign agent, answered or not", async () => {
     calls.call(callFrame("c", "claw"));
     await settled();

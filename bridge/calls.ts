@@ -51,6 +51,8 @@ type InFlight = {
   deadline: number;
   /** `maybe`: the connection went before the broker's ack. */
   published: "pending" | "maybe" | "yes";
+  /** How many of its publishes the broker has not acked yet. */
+  unacked: number;
 };
 
 type Decision =
@@ -95,7 +97,13 @@ export class Calls {
         this.#o.lanes.submit({ id, agent, payload, command: decision.command, deadline });
         break;
       case "own": {
-        const call = this.#inFlight.get(id) ?? { agent, payload, deadline, published: "pending" };
+        const call = this.#inFlight.get(id) ?? {
+          agent,
+          payload,
+          deadline,
+          published: "pending",
+          unacked: 0,
+        };
         call.payload = payload;
         call.deadline = deadline;
         this.#inFlight.set(id, call);
@@ -222,12 +230,14 @@ export class Calls {
 
   #publishOwn(id: string, call: InFlight): void {
     const topic = topicOf(this.#o.prefix, call.agent, "commands");
+    call.unacked += 1;
     void this.#o
       .publish(topic, call.payload, call.deadline - this.#o.now())
       .then((published) => this.#published(id, call, published));
   }
 
   #published(id: string, call: InFlight, published: Published): void {
+    call.unacked -= 1;
     if (published.kind === "delivered" && published.listening) call.published = "yes";
     if (published.kind === "unsure" && call.published === "pending") call.published = "maybe";
     if (call.published !== "pending") {
@@ -236,6 +246,8 @@ export class Calls {
       });
       return;
     }
+    // Published again meanwhile, the agent may have come for just that one: its ack tells.
+    if (call.unacked > 0) return;
     if (this.#inFlight.get(id) === call) this.#inFlight.delete(id);
     if (published.kind === "delivered") {
       this.refuse(id, "not_listening", `nobody listens on ${call.agent}'s commands at the moment`);
