@@ -340,7 +340,10 @@ export class Dispatcher {
       // Only what this bridge was sent says something of it.
       const since = this.#bridge.connectedSince(now) ?? now;
       if (untaken.some((call) => (call.sentAt ?? 0) >= since)) this.#bridge.dropSilent(now);
-      for (const call of this.#ledger.overdue(now)) {
+      for (const { id } of this.#ledger.overdue(now)) {
+        // As it is by now: while another was handed over it may have gone out, or been heard of.
+        const call = this.#ledger.get(id);
+        if (!call || call.deadline > now) continue;
         const what = call.command === "tool" ? `'${String(call.payload.tool)}'` : `the ${call.command}`;
         const delivered = call.state === "sent" || call.state === "taken";
         const outcome = silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent);
