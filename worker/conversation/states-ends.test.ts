@@ -39,6 +39,23 @@ stopConversationWhile({
     expect(bridge.calls()).toHaveLength(1);
   },
 
+  // Whoever hears of it only the second time goes on all the same: the call may wait for days.
+  "Home has queued a call, the turn does not know": async ({ id, bridge, stop }) => {
+    const submit = hold(Home, "submit", "after");
+    const water = { calls: [on("garden", { action: "water" })] };
+    const waiting = say(id, script(water, { text: "Queued." }, { text: "In the end: $notes" }));
+    await submit.reached();
+    await stop(submit.release);
+    expect((await waiting).body).toMatchObject({ status: "done", answer: "Queued." });
+    bridge.onCall = () => ({ status: "success", result: "watered" });
+    bridge.send({ t: "agent", agent: garden(true) });
+    await expectTurns(id, [
+      { answer: "Queued.", calls: [{ status: "success", result: "watered" }] },
+      { answer: /watered/ },
+    ]);
+    expect(bridge.calls()).toHaveLength(1);
+  },
+
   "a job is accepted, its turn is over, its result is to come": async ({ id, bridge, stop }) => {
     bridge.onCall = () => ({ status: "accepted", job: `job-${id}`, tool: "siren", result: "begun" });
     await say(id, script({ calls: [siren] }, { text: "It has begun." }, { text: "In the end: $notes" }));

@@ -66,6 +66,8 @@ export class Intake {
 
   async #submit(request: SubmitRequest): Promise<SubmitReply> {
     const known = this.#home.ledger.get(request.id);
+    // Its result comes as a message of its own, also where the conversation did not hear that it was queued.
+    if (known?.flags.queued) return queued(known.id, known.agent, known.deadline - Date.now());
     if (known)
       return known.outcome
         ? { accepted: false, outcome: known.outcome }
@@ -109,8 +111,7 @@ export class Intake {
       { id, conversation, caller, agent: target.id, order: order.order, flags },
       order.order.queueMs,
     );
-    const text = `Queued: agent '${target.id}' is not online. It gets this as soon as it comes online, within ${inWords(order.order.queueMs)}; the result then arrives as a message of its own. Nothing has run yet. Tell the user that.`;
-    return { accepted: false, outcome: { status: "success", text, elapsedMs: 0, job: id } };
+    return queued(id, target.id, order.order.queueMs);
   }
 
   /** One command to one agent, from the API; its report comes over `/wait?call=`. */
@@ -126,6 +127,11 @@ export class Intake {
     }
     return { accepted: true, deadline: await this.#dispatcher.dispatch({ ...request, conversation: null }) };
   }
+}
+
+function queued(id: string, agent: string, forMs: number): SubmitReply & { accepted: false } {
+  const text = `Queued: agent '${agent}' is not online. It gets this as soon as it comes online, within ${inWords(forMs)}; the result then arrives as a message of its own. Nothing has run yet. Tell the user that.`;
+  return { accepted: false, outcome: { status: "success", text, elapsedMs: 0, job: id } };
 }
 
 function refusal(errorType: ErrorType, text: string): SubmitReply & { accepted: false } {
