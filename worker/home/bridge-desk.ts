@@ -318,12 +318,22 @@ export class BridgeDesk {
   async #onReport(id: string, agent: string, text: string): Promise<void> {
     if (!(await this.#inOrder(() => this.#isSaid(agent, "reports", id, text))))
       return this.#dispatcher.dismiss(id, agent);
-    const call = this.#ledger.get(id);
+    const call = this.#ledger.get(id) ?? (await this.#earlyJob(id, agent, text));
     // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
     if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
     else if (call) await this.#take(call, text);
     // In any case: an id that is not known now will not be known later either.
     await this.#dispatcher.acknowledge(id, agent, call?.caller);
+  }
+
+  /** A job may end before the call that began it, whose report would have told of it: its own says of which call it is. */
+  async #earlyJob(id: string, agent: string, text: string): Promise<LedgerCall | undefined> {
+    const report = readReport(text);
+    const of = report.ok ? report.value.payload.job_of : undefined;
+    const call = typeof of === "string" ? this.#ledger.get(of) : undefined;
+    if (call?.agent !== agent) return undefined;
+    await this.#dispatcher.expectJob(id, call, JOB_MAX_MS);
+    return this.#ledger.get(id);
   }
 
   async #take(call: LedgerCall, text: string): Promise<void> {
@@ -340,6 +350,8 @@ export class BridgeDesk {
     // It ran out of time in the very moment: then this is its late result.
     if (!won) await this.#dispatcher.settleLate(call, outcome);
     await this.#asking.callEnded(call.id);
+    // Those that have ended could not be told before this.
+    if (jobs.length > 0) await this.#dispatcher.handOverNow(jobs);
   }
 
   #outcomeOf(call: LedgerCall, report: ReadReport, elapsedMs: number): SettledOutcome {

@@ -238,6 +238,12 @@ export class Dispatcher {
     return await this.#handover.conclude(call, outcome);
   }
 
+  /** What is kept for their conversation can be taken from now on. */
+  async handOverNow(ids: readonly string[]): Promise<void> {
+    this.#handover.due(ids);
+    await this.arm();
+  }
+
   /** A report that comes after the call was given up: the truth, late. */
   async settleLate(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
     await this.#handover.settleLate(call, outcome);

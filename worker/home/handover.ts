@@ -103,6 +103,11 @@ export class Handover {
     }
   }
 
+  /** Hands these over at the next look, however often it failed. */
+  due(ids: readonly string[]): void {
+    for (const id of ids) this.#tries.over(id);
+  }
+
   /** When that is due next, epoch ms. */
   nextDue(): number | undefined {
     return this.#tries.nextOf(this.#ledger.undelivered().map(({ id }) => id));

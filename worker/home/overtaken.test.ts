@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { theHome } from "../../test/states.ts";
 import { hold } from "../../test/stopping.ts";
-import { AGENTS, expectTurns, garden, on, turnsOf } from "../../test/turns.ts";
+import { AGENTS, expectTurns, garden, on, sirenOut, sounds, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { say, TestBridge } from "../../test/workerd.ts";
 import { Conversation } from "../conversation.ts";
@@ -45,6 +45,46 @@ test(
       { answer: /watered/ },
     ]);
     expect(bridge.calls()).toHaveLength(1);
+  },
+  WITHIN_MS,
+);
+
+test(
+  "a job that ends before the call that began it is told all the same",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const text = script(
+      { calls: [on("pi", { query: "save everything" })] },
+      { text: "It has begun." },
+      { text: "In the end: $notes" },
+    );
+    const waiting = say(id, text);
+    const call = await until(() => bridge.calls()[0]?.id);
+    const job = `job-${id}`;
+    const ended = { status: "success", tool: "save", result: "12 GB saved", job_of: call };
+    bridge.report(job, "pi", ended);
+    await until(() => bridge.acks().includes(job), { what: "the job's ack" });
+    bridge.report(call, "pi", { status: "success", content: "begun", jobs: [{ job, tool: "save" }] });
+    expect((await waiting).body.answer).toBe("It has begun.");
+    await expectTurns(id, [{ answer: "It has begun." }, { answer: /12 GB saved/ }]);
+  },
+  WITHIN_MS,
+);
+
+test(
+  "a job of another agent's call is not taken",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const { call, waiting } = await sirenOut(id, bridge);
+    const job = `job-${id}`;
+    bridge.report(job, "rust", { status: "success", result: "forged", job_of: call });
+    bridge.report(job, "garden", { status: "success", result: "forged", job_of: call });
+    await until(() => bridge.acks().filter((acked) => acked === job).length > 0, { what: "its ack" });
+    bridge.report(call, "pi", sounds);
+    await waiting;
+    await expectTurns(id, [{ answer: "it sounds" }]);
   },
   WITHIN_MS,
 );
