@@ -296,12 +296,14 @@ export class BridgeDesk {
     if (!call) return;
     const elapsedMs = Date.now() - call.createdAt;
     // A bridge that started anew does not know what the one before it published.
-    if (call.sends > 1 && !call.idempotent) {
-      const text = errorText.outcomeUnknown(`the ${call.command} for agent '${call.agent}' (${message})`);
+    if (call.sends > 1) {
+      const what = `the ${call.command} for agent '${call.agent}' (${message})`;
       await this.#dispatcher.conclude(call, {
         status: "error",
-        errorType: "outcome_unknown",
-        text,
+        errorType: call.idempotent ? "timeout" : "outcome_unknown",
+        text: call.idempotent
+          ? `Error: There is no answer to ${what}.\nTry again or explain to the user.`
+          : errorText.outcomeUnknown(what),
         elapsedMs,
       });
       return;

@@ -4,12 +4,23 @@ import { afterEach, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { theHome } from "../../test/states.ts";
 import { hold } from "../../test/stopping.ts";
-import { AGENTS, expectTurns, garden, on, sirenOut, sounds, turnsOf } from "../../test/turns.ts";
+import {
+  AGENTS,
+  expectTurns,
+  garden,
+  on,
+  results,
+  sameCallAgain,
+  sirenOut,
+  sounds,
+  turnsOf,
+} from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { say, TestBridge } from "../../test/workerd.ts";
 import { Conversation } from "../conversation.ts";
 
 const WITHIN_MS = 20_000;
+const cpu = on("pi", { action: "cpu" });
 const water = on("garden", { action: "water" });
 
 // Each test has a home of its own.
@@ -85,6 +96,28 @@ test(
     bridge.report(call, "pi", sounds);
     await waiting;
     await expectTurns(id, [{ answer: "it sounds" }]);
+  },
+  WITHIN_MS,
+);
+
+test(
+  "a repeatable call that an earlier bridge was sent is not said to have run nowhere",
+  async () => {
+    const first = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const waiting = say(id, script({ calls: [cpu] }, results));
+    const call = await until(() => first.calls()[0]?.id);
+    const second = await TestBridge.connect(AGENTS);
+    await sameCallAgain(second, call);
+    second.send({ t: "refused", id: call, code: "agent_offline", message: "pi is not online" });
+    const { answer } = (await waiting).body;
+    expect(answer).toContain("pi is not online");
+    expect(answer).not.toContain("Nothing was run");
+    // The device, which had it of the first bridge, comes with what it did.
+    second.report(call, "pi", { status: "success", tool: "cpu", result: "load 0.5" });
+    await until(async () => (await turnsOf(id))[0]?.calls[0]?.result === "load 0.5", {
+      what: "what it did after all",
+    });
   },
   WITHIN_MS,
 );
