@@ -70,10 +70,13 @@ export class Asking {
   async beforeSending(order: NewOrder, reason: string): Promise<number> {
     const { agent } = order;
     const { command, payload } = order.order;
+    const hash = await approvalHash(agent, command, payload);
     const expiresAt = Date.now() + GATEWAY_APPROVAL_MS;
-    const deadline = await this.#dispatcher.hold(order, expiresAt + AFTER_EXPIRY_MS);
-    const call = this.#home.ledger.get(order.id);
-    if (!call) return deadline;
+    // It came a second time, or was cancelled, meanwhile.
+    const known = this.#home.ledger.get(order.id);
+    if (known) return known.endsAt;
+    // No await before its question: without one it would wait for nobody.
+    const call = this.#dispatcher.hold(order);
     await this.#ask(call, {
       id: crypto.randomUUID(),
       call: order.id,
@@ -86,17 +89,22 @@ export class Asking {
         tool: command,
         parameters: payload,
         reason,
-        hash: await approvalHash(agent, command, payload),
+        hash,
       },
       expiresAt,
     });
-    return deadline;
+    return expiresAt + AFTER_EXPIRY_MS + order.order.totalMs;
   }
 
   async #ask(call: LedgerCall, asked: Asked): Promise<void> {
     const now = Date.now();
     if (!this.#home.questions.add(asked, now)) return;
     this.#home.ledger.postpone(call.id, asked.expiresAt + AFTER_EXPIRY_MS);
+    if (!this.#isAlone(call.id)) {
+      // Should this object be stopped while it tells, its alarm does.
+      this.#tries.failed(asked.id, now, now);
+      await this.#dispatcher.arm();
+    }
     await this.#tell(asked, now);
     await this.#dispatcher.arm();
   }

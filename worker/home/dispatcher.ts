@@ -145,13 +145,10 @@ export class Dispatcher {
     await this.arm();
   }
 
-  /** Stores a call that a person has to approve first. @returns its deadline, epoch ms */
-  async hold(call: NewOrder, untilMs: number): Promise<number> {
+  /** Stores a call that a person has to approve first; its question belongs into the same write. */
+  hold(call: NewOrder): LedgerCall {
     const now = Date.now();
-    const stored = this.#ledger.add(call, this.#writer.nextN(now), "asking", now);
-    this.#ledger.postpone(stored.id, untilMs);
-    await this.arm();
-    return untilMs + call.order.totalMs;
+    return this.#ledger.add(call, this.#writer.nextN(now), "asking", now);
   }
 
   /** It was approved: its time starts now. */

@@ -3,12 +3,15 @@ import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { theHome } from "../../test/states.ts";
-import { hold } from "../../test/stopping.ts";
+import { hold, stop as stopObject } from "../../test/stopping.ts";
 import {
   AGENTS,
+  cancel,
   expectTurns,
   garden,
   on,
+  openCalls,
+  questionOf,
   results,
   sameCallAgain,
   sirenOut,
@@ -18,6 +21,7 @@ import {
 import { until } from "../../test/wait.ts";
 import { say, TestBridge } from "../../test/workerd.ts";
 import { Conversation } from "../conversation.ts";
+import { Dispatcher } from "./dispatcher.ts";
 
 const WITHIN_MS = 20_000;
 const cpu = on("pi", { action: "cpu" });
@@ -121,3 +125,48 @@ test(
   },
   WITHIN_MS,
 );
+
+test(
+  "an approval that is asked for stands with its call, or neither does",
+  async () => {
+    const first = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const tools_executed = [{ tool: "read_file", success: true }];
+    first.onCall = () => ({ status: "success", content: "done", tools_executed });
+    const query = { calls: [on("rust", { query: "open the door" })] };
+    const arming = holdThird();
+    const waiting = say(id, script(query, query, results));
+    await arming.reached();
+    await stopObject("abort", theHome(), arming.release);
+    await until(() => first.closed, { what: "the crash closes the bridge's socket" });
+    const bridge = await TestBridge.connect(AGENTS);
+    expect(await questionOf(id)).toMatchObject({ text: expect.stringContaining("rust") });
+    await cancel(id);
+    await waiting;
+    expect(bridge.calls()).toEqual([]);
+  },
+  WITHIN_MS,
+);
+
+/** Home's alarm is about to be set for a call that waits for an approval. */
+function holdThird() {
+  const { arm } = Dispatcher.prototype;
+  const held = hold(Dispatcher, "arm", "before");
+  const holding = Dispatcher.prototype.arm;
+  // Others pass until such a call is there.
+  Dispatcher.prototype.arm = async function (this: Dispatcher) {
+    const asking = (await openCallsOf(this)).includes("asking");
+    return await (asking ? holding : arm).call(this);
+  };
+  return {
+    ...held,
+    release: () => {
+      Dispatcher.prototype.arm = arm;
+      held.release();
+    },
+  };
+}
+
+async function openCallsOf(_: Dispatcher): Promise<string[]> {
+  return (await openCalls()).map(({ state }) => state);
+}
