@@ -31,10 +31,18 @@ export class FromHome {
   async settle(callId: string, outcome: Outcome, plan: Plan | undefined): Promise<void> {
     const { media, calls, model } = this.#host;
     const separated = await media.separate(callId, outcome);
-    if (!calls.settle(callId, separated.outcome)) return;
+    if (!calls.settle(callId, separated.outcome)) return await this.#truth(callId, outcome);
     for (const picture of separated.added) media.add(picture);
     if (plan) model.planned(plan);
     this.#host.drive();
+  }
+
+  /** After an answer that says that nothing is known, Home's or (when it could not be reached) our own, it comes late. */
+  async #truth(callId: string, outcome: Outcome): Promise<void> {
+    const known = this.#host.transcript.call(callId)?.outcome;
+    const isUnsure = known?.errorType === "outcome_unknown" || known?.errorType === "timeout";
+    if (isUnsure && outcome.errorType !== "outcome_unknown" && outcome.text !== known.text)
+      await this.late(callId, callId, outcome, false);
   }
 
   /** @throws while the call has no answer yet: Home brings it again in a moment */

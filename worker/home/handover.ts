@@ -69,10 +69,10 @@ export class Handover {
 
   /** A report that comes after the call was given up: the truth, late. */
   async settleLate(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
-    const now = Date.now();
-    if (!this.#ledger.replace(call.id, outcome, now)) return;
+    const replaced = this.#ledger.replace(call.id, outcome, Date.now());
+    if (!replaced) return;
     this.#note(call, outcome);
-    await this.#redeliver({ ...call, settledAt: now, lateFor: call.lateFor ?? call.id }, outcome);
+    await this.#redeliver(replaced, outcome);
   }
 
   /** A call was settled, this once: for the record, the log, and the counts, which only rise. */
@@ -114,9 +114,9 @@ export class Handover {
   }
 
   /** The conversation asks for what it still waits for by itself, so that nobody is left without an answer. */
-  #giveUp({ id, conversation }: LedgerCall): void {
+  #giveUp({ id, conversation, outcome }: LedgerCall): void {
     logError("call.undeliverable", new Error("its conversation did not take it"), { call: id, conversation });
-    this.#ledger.delivered(id);
+    this.#ledger.delivered(id, outcome);
     this.#tries.over(id);
   }
 
@@ -126,7 +126,7 @@ export class Handover {
 
   async #redeliver(call: LedgerCall, outcome: SettledOutcome): Promise<void> {
     if (await this.#handOver(call, outcome)) {
-      this.#ledger.delivered(call.id);
+      this.#ledger.delivered(call.id, outcome);
       this.#tries.over(call.id);
     } else await this.#arm();
   }

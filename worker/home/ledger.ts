@@ -205,17 +205,24 @@ export class Ledger {
     );
   }
 
-  /** A late outcome takes the place of "unknown" or of a time-out. @returns whether it did */
-  replace(id: string, outcome: SettledOutcome, now: number): boolean {
-    const rows = this.#sql.exec(
-      `UPDATE call SET outcome = ?, settled_at = ?, delivered = (conversation IS NULL), late_for = id
+  /**
+   * A late outcome takes the place of "unknown" or of a time-out, unless it is the same one, whose ack was lost.
+   * @returns the call as it is then; undefined: it did not
+   */
+  replace(id: string, outcome: SettledOutcome, now: number): LedgerCall | undefined {
+    // Late is what comes after an answer: while the conversation has none, this becomes it.
+    const rows = this.#sql.exec<CallRow>(
+      `UPDATE call SET outcome = ?, settled_at = ?, delivered = (conversation IS NULL),
+         late_for = iif(delivered, COALESCE(late_for, id), late_for)
        WHERE id = ? AND state = 'settled' AND json_extract(outcome, '$.errorType') IN ('outcome_unknown', 'timeout')
-       RETURNING id`,
+         AND json_extract(outcome, '$.text') <> ?
+       RETURNING *`,
       JSON.stringify(outcome),
       now,
       id,
+      outcome.text,
     );
-    return rows.toArray().length > 0;
+    return rows.toArray().map(toCall)[0];
   }
 
   /** The first outcome counts. @param delivered the conversation has it @returns whether this was it */
@@ -230,9 +237,10 @@ export class Ledger {
     return rows.toArray().length > 0;
   }
 
-  /** There is nothing to hand over any more. */
-  delivered(id: string): void {
-    this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ?", id);
+  /** There is nothing to hand over any more, unless another outcome took the place of this one meanwhile. */
+  delivered(id: string, outcome: SettledOutcome | undefined): void {
+    const handedOver = JSON.stringify(outcome ?? null);
+    this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ? AND outcome = ?", id, handedOver);
   }
 
   /** When the next open call wants attention: not taken in time, silent for too long, or at its end. */

@@ -3,7 +3,7 @@ import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { theHome } from "../../test/states.ts";
-import { hold, stop as stopObject } from "../../test/stopping.ts";
+import { hold, rowsOf, stop as stopObject } from "../../test/stopping.ts";
 import {
   AGENTS,
   cancel,
@@ -21,6 +21,7 @@ import {
 import { until } from "../../test/wait.ts";
 import { say, TestBridge } from "../../test/workerd.ts";
 import { Conversation } from "../conversation.ts";
+import { Home } from "../home.ts";
 import { Dispatcher } from "./dispatcher.ts";
 
 const WITHIN_MS = 20_000;
@@ -127,6 +128,32 @@ test(
 );
 
 test(
+  "what a device did is told also where the conversation had given the call up by itself",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const { waiting, call } = await sirenOut(id, bridge);
+    // As a conversation does it that cannot reach its home.
+    const cancelOfHome = Home.prototype.cancel;
+    Home.prototype.cancel = async () => {
+      throw new Error("overloaded");
+    };
+    try {
+      await cancel(id);
+    } finally {
+      Home.prototype.cancel = cancelOfHome;
+    }
+    expect((await waiting).body).toMatchObject({ calls: [{ error_type: "outcome_unknown" }] });
+    bridge.report(call, "pi", sounds);
+    await until(() => bridge.acks().includes(call), { what: "the report's ack" });
+    await until(async () => (await turnsOf(id))[0]?.calls[0]?.status === "success", { what: "the truth" });
+    const next = await say(id, script({ text: "$notes" }));
+    expect(next.body.answer).toContain("It succeeded. Result:\nit sounds");
+  },
+  WITHIN_MS,
+);
+
+test(
   "an approval that is asked for stands with its call, or neither does",
   async () => {
     const first = await TestBridge.connect(AGENTS);
@@ -169,4 +196,54 @@ function holdThird() {
 
 async function openCallsOf(_: Dispatcher): Promise<string[]> {
   return (await openCalls()).map(({ state }) => state);
+}
+
+test(
+  "a device that says again that the outcome is unknown says nothing new",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const { waiting, call } = await sirenOut(id, bridge);
+    const unknown = {
+      status: "error",
+      tool: "siren",
+      error: "Error: unknown",
+      error_type: "outcome_unknown",
+    };
+    bridge.report(call, "pi", unknown);
+    await waiting;
+    // Its ack was lost.
+    bridge.report(call, "pi", unknown);
+    await until(() => bridge.acks().filter((acked) => acked === call).length === 2);
+    const next = await say(id, script({ text: "notes: $notes" }));
+    expect(next.body.answer).toBe("notes: ");
+  },
+  WITHIN_MS,
+);
+
+test(
+  "a result that comes while the conversation is told that it is unknown takes its place",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const { waiting, call } = await sirenOut(id, bridge);
+    const settle = hold(Conversation, "settle", "before");
+    await runInDurableObject(theHome(), async (_, { storage }) => {
+      storage.sql.exec("UPDATE call SET deadline = ?", Date.now() - 1);
+      await storage.setAlarm(Date.now());
+    });
+    await settle.reached();
+    bridge.report(call, "pi", sounds);
+    await until(async () => (await outcomesOf()).every(({ outcome }) => outcome.includes("it sounds")), {
+      what: "Home has the result",
+    });
+    settle.release();
+    await waiting;
+    await until(async () => (await turnsOf(id))[0]?.calls[0]?.result === "it sounds", { what: "the truth" });
+  },
+  WITHIN_MS,
+);
+
+async function outcomesOf() {
+  return await rowsOf<{ outcome: string }>(theHome(), "SELECT outcome FROM call");
 }
