@@ -22,6 +22,8 @@ import { cancelledOutcome } from "./turn-words.ts";
 const DEADLINE_GRACE_MS = 10_000;
 /** Pause before Home is asked again after it failed (a deploy resets it for a moment). */
 export const HOME_RETRY_MS = 1_000;
+/** Of a cancel: a person waits for its end. */
+const CANCEL_TRIES = 3;
 
 /** What the step needs of its conversation. */
 export type CallHost = {
@@ -195,13 +197,19 @@ export class CallStep {
       this.settle(call.id, { status: "error", errorType: "outcome_unknown", text, elapsedMs: 0 });
   }
 
-  /** Home tells the devices, and keeps back what has not reached it yet. @returns those that were sent, or may be */
+  /**
+   * Home tells the devices, and keeps back what has not reached it yet. One that is being replaced is asked again: it
+   * would go on with the calls. @returns those that were sent, or may be
+   */
   async #stop(ids: string[]): Promise<string[]> {
-    try {
-      return await this.#host.home().cancel(ids, this.#host.name());
-    } catch (error) {
-      logError("cancel.failed", error, { conversation: this.#host.name() });
-      return ids;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#host.home().cancel(ids, this.#host.name());
+      } catch (error) {
+        logError("cancel.failed", error, { conversation: this.#host.name() });
+        if (tries >= CANCEL_TRIES) return ids;
+        await scheduler.wait(HOME_RETRY_MS);
+      }
     }
   }
 

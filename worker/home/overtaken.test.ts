@@ -9,6 +9,7 @@ import {
   cancel,
   expectTurns,
   garden,
+  gatewayAsks,
   on,
   openCalls,
   questionOf,
@@ -123,6 +124,25 @@ test(
     await until(async () => (await turnsOf(id))[0]?.calls[0]?.result === "load 0.5", {
       what: "what it did after all",
     });
+  },
+  WITHIN_MS,
+);
+
+test(
+  "a cancel that a home did not hear of reaches the one that comes back",
+  async () => {
+    const first = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const { waiting, question } = await gatewayAsks(id, first);
+    const stopping = hold(Home, "cancel", "before");
+    const cancelled = cancel(id);
+    await stopping.reached();
+    await stopObject("abort", theHome(), stopping.release);
+    await cancelled;
+    expect((await waiting).body.status).toBe("cancelled");
+    await expectTurns(id, [{ status: "cancelled", answer: /^Cancelled\./ }]);
+    expect(await openCalls()).toEqual([]);
+    expect(question.text).toContain("rust");
   },
   WITHIN_MS,
 );
