@@ -99,10 +99,12 @@ export class ChatDesk {
     if (act.do !== "tell") this.#outbox.heard();
     if (act.do === "say") return this.#said(delivery, act);
     const words = act.do === "tell" ? act.text : await this.#commandWords(act.command, delivery);
+    if (act.do === "command") await this.#endTurns(act.command);
     // Two of the same may have come while Home was asked.
     if (this.#known(delivery.id)) return {};
+    // No await from here on: only what is done is remembered, or its repeat would not do it either.
     this.#remember(delivery.id, undefined);
-    if (act.do === "command") await this.#carryOut(act.command);
+    if (act.do === "command" && act.command.name === "new") this.#forget();
     return this.#say(delivery, words);
   }
 
@@ -177,11 +179,15 @@ export class ChatDesk {
     }
   }
 
-  async #carryOut({ name }: Command): Promise<void> {
+  async #endTurns({ name }: Command): Promise<void> {
     if (name !== "stop" && name !== "new") return;
-    for (const turn of this.#host.transcript.turns())
-      if (turn.status === "running") await this.#host.end(turn);
-    if (name === "stop") return;
+    const running = this.#host.transcript.turns().filter(({ status }) => status === "running");
+    // All at once: those that wait behind one that is being ended must not begin after a crash.
+    for (const { n } of running) this.#host.transcript.cancelling(n);
+    for (const turn of running) await this.#host.end(turn);
+  }
+
+  #forget(): void {
     this.#host.renew();
     this.#outbox.forgetTurns();
     this.#sql.exec("DELETE FROM inbound");
