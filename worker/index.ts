@@ -9,7 +9,7 @@ import { approvePairing, dismissPairing, removeSender, showPairings } from "./ch
 import { channels } from "./channels/routes.ts";
 import { consolePage } from "./console/routes.ts";
 import { mediaId, separateImages } from "./conversation/media.ts";
-import type { Origin } from "./conversation/transcript-rows.ts";
+import type { NewTurn, Origin } from "./conversation/transcript-rows.ts";
 import { shownApproval } from "./conversation/turn-words.ts";
 import type { Question } from "./home/questions.ts";
 import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
@@ -17,7 +17,7 @@ import { cors } from "./limits/cors.ts";
 import { shownToken } from "./limits/rates.ts";
 import { safeHeaders } from "./limits/safe-headers.ts";
 import { logError } from "./log.ts";
-import { conversationOf, homeOf } from "./objects.ts";
+import { conversationOf, homeOf, insist } from "./objects.ts";
 import { openai } from "./openai/routes.ts";
 import { joining, makeCode, showCode } from "./pairing/routes.ts";
 import { relayChat } from "./relay/route.ts";
@@ -115,15 +115,17 @@ app.post("/v1/conversations/:id/messages", async (c) => {
       throw new HttpError(400, "invalid_body", "images: a data: URL holds no base64");
     },
   );
-  const started = await conversationOf(c.env, name).start({
+  const turn: NewTurn = {
     id,
-    idempotency,
+    // Its own id, for a repeat of ours.
+    idempotency: idempotency ?? id,
     ...(message.merge && { merge: true }),
     text: message.text,
     images: pictures.images,
     media: pictures.added,
     origin: { ...origin, ...(model !== undefined && { model }) },
-  });
+  };
+  const started = await insist(async () => await conversationOf(c.env, name).start(turn));
   c.header("edgecall-turn", started.turn);
   if (c.req.header("edgecall-on-hangup") === "cancel") cancelOnHangup(c, name, started.turn);
   if (wantsEvents(c)) return events(c, name, started.turn, 0);
@@ -176,13 +178,15 @@ app.post("/ask", async (c) => {
     throw new HttpError(400, "invalid_body", "expected the question as text, 1 to 32,000 characters");
   const name = `${token.home}/ask/${crypto.randomUUID()}`;
   const origin: Origin = { principal: token.name, role: token.role, channel: "ask" };
-  const { turn } = await conversationOf(c.env, name).start({
-    id: crypto.randomUUID(),
-    idempotency: undefined,
+  const id = crypto.randomUUID();
+  const asked: NewTurn = {
+    id,
+    idempotency: id,
     text,
     images: [],
     origin,
-  });
+  };
+  const { turn } = await insist(async () => await conversationOf(c.env, name).start(asked));
   const result = await turnResult(c.env, name, turn, ASK_PATIENCE_MS, c.req.raw.signal);
   if (!result)
     return c.text(

@@ -88,3 +88,23 @@ export function conversationOf(env: Env, name: string): ConversationStub {
 export function homeOf(env: Env, home: string): HomeStub {
   return env.HOME.getByName(home) as unknown as HomeStub;
 }
+
+/** An object that is being replaced (a deploy resets each) is back in a moment. */
+const TRIES = 3;
+const PAUSE_MS = 1_000;
+
+/**
+ * Asks again when an object was stopped in the middle of it: what it did is not known then, and whoever hears that it
+ * went wrong would have it done a second time.
+ * @param ask something that the object recognises by its id. With a new stub each time
+ */
+export async function insist<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (tries >= TRIES) throw error;
+      await scheduler.wait(PAUSE_MS);
+    }
+  }
+}

@@ -9,7 +9,7 @@ import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { checkEdgeCall, EDGE_CALL } from "../edge-call.ts";
 import { logError, logInfo } from "../log.ts";
-import type { HomeStub } from "../objects.ts";
+import { type HomeStub, insist } from "../objects.ts";
 import type { Settings } from "../settings.ts";
 import { GatewayCalls } from "../tools/gateway-calls.ts";
 import { keysOf } from "../tools/settings.ts";
@@ -22,8 +22,6 @@ import { cancelledOutcome } from "./turn-words.ts";
 const DEADLINE_GRACE_MS = 10_000;
 /** Pause before Home is asked again after it failed (a deploy resets it for a moment). */
 export const HOME_RETRY_MS = 1_000;
-/** Of a cancel: a person waits for its end. */
-const CANCEL_TRIES = 3;
 
 /** What the step needs of its conversation. */
 export type CallHost = {
@@ -202,14 +200,11 @@ export class CallStep {
    * would go on with the calls. @returns those that were sent, or may be
    */
   async #stop(ids: string[]): Promise<string[]> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#host.home().cancel(ids, this.#host.name());
-      } catch (error) {
-        logError("cancel.failed", error, { conversation: this.#host.name() });
-        if (tries >= CANCEL_TRIES) return ids;
-        await scheduler.wait(HOME_RETRY_MS);
-      }
+    try {
+      return await insist(async () => await this.#host.home().cancel(ids, this.#host.name()));
+    } catch (error) {
+      logError("cancel.failed", error, { conversation: this.#host.name() });
+      return ids;
     }
   }
 

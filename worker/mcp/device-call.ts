@@ -7,8 +7,9 @@ import type { ApiToken } from "../auth.ts";
 import type { EdgeCallArgs } from "../edge-call.ts";
 import type { Env } from "../env.ts";
 import type { AskedQuestion, CallNews } from "../home/call-watchers.ts";
+import type { SubmitRequest } from "../home/intake.ts";
 import type { SettledOutcome } from "../home/ledger.ts";
-import { homeOf } from "../objects.ts";
+import { homeOf, insist } from "../objects.ts";
 import { roomMessages } from "../waiting-room.ts";
 
 /** Clients of the SDK give up after 60 s, unless they hear of progress. */
@@ -43,14 +44,15 @@ export async function callDevice(
   { id, args, tainted }: DeviceCall,
   waiting: Waiting,
 ): Promise<CallEnd> {
-  const reply = await homeOf(env, token.home).submit({
+  const request: SubmitRequest = {
     id,
     conversation: null,
     args,
     caller: { principal: token.name, role: token.role, channel: "mcp" },
     watched: waiting.progress !== undefined,
     tainted,
-  });
+  };
+  const reply = await insist(async () => await homeOf(env, token.home).submit(request));
   if (!reply.accepted) return { end: "outcome", outcome: reply.outcome };
   return await awaitCall(env, token.home, args.agent_id, id, waiting);
 }

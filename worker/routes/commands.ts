@@ -7,7 +7,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ACTION_MARGIN_MS, type Order, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../edge-call.ts";
 import type { SettledOutcome } from "../home/ledger.ts";
 import { type App, errorBody, HttpError, pathName, readBody, requireScope } from "../http.ts";
-import { homeOf } from "../objects.ts";
+import { homeOf, insist } from "../objects.ts";
 import { readSettings } from "../settings.ts";
 import { firstMessage, JSON_PATIENCE_MS } from "../waiting-room.ts";
 
@@ -41,7 +41,9 @@ export async function runCommand(c: Context<App>): Promise<Response> {
   const id = crypto.randomUUID();
   const order = orderOfCommand(command, payload, readSettings(c.env).defaultToolTimeoutMs);
   const caller = { principal: token.name, role: token.role, channel: "api" };
-  const reply = await homeOf(c.env, token.home).command({ id, agent, order, caller });
+  const reply = await insist(
+    async () => await homeOf(c.env, token.home).command({ id, agent, order, caller }),
+  );
   if (!reply.accepted) return answer(c, id, agent, reply.outcome);
   const text = await firstMessage(
     homeOf(c.env, token.home),

@@ -1,0 +1,68 @@
+/** An object that is stopped while somebody asks it: whoever hears that it went wrong would do it a second time. */
+import { reset } from "cloudflare:test";
+import { afterEach, expect, test } from "vitest";
+import { call as mcpCall } from "../test/mcp-requests.ts";
+import { script } from "../test/scripted-model.ts";
+import { conversationOf, theHome } from "../test/states.ts";
+import { hold, stop } from "../test/stopping.ts";
+import { AGENTS, expectTurns, results, sameCallAgain, siren, sounds } from "../test/turns.ts";
+import { until } from "../test/wait.ts";
+import { ask, say, TestBridge } from "../test/workerd.ts";
+import { Conversation } from "./conversation.ts";
+import { Home } from "./home.ts";
+
+const WITHIN_MS = 20_000;
+
+// Each test has a home of its own.
+afterEach(reset);
+
+test(
+  "a message is one turn, also where its conversation was stopped before it said so",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    bridge.onCall = () => sounds;
+    const id = crypto.randomUUID();
+    const start = hold(Conversation, "start", "after");
+    const said = say(id, script({ calls: [siren] }, results));
+    await start.reached();
+    await stop("abort", conversationOf(id), start.release);
+    expect(await said).toMatchObject({ status: 200, body: { answer: "it sounds" } });
+    await expectTurns(id, [{ answer: "it sounds" }]);
+    expect(bridge.calls()).toHaveLength(1);
+  },
+  WITHIN_MS,
+);
+
+const sirenCommand = { command: "tool", payload: { tool: "siren", parameters: {} } };
+const calls: Record<string, { method: "command" | "submit"; send: () => Promise<unknown> }> = {
+  "a command of the API": {
+    method: "command",
+    send: async () => {
+      const body = JSON.stringify(sirenCommand);
+      return await (await ask("/v1/agents/pi/commands", { method: "POST", body })).json();
+    },
+  },
+  "a call of an MCP client": {
+    method: "submit",
+    send: async () => await mcpCall("edge_call", { agent_id: "pi", action: "siren" }),
+  },
+};
+
+test.each(Object.entries(calls))(
+  "%s is sent once, also where Home was stopped before it said so",
+  async (_, { method, send }) => {
+    const first = await TestBridge.connect(AGENTS);
+    const held = hold(Home, method, "after");
+    const answer = send();
+    await held.reached();
+    const sent = await until(() => first.calls()[0]?.id);
+    await stop("abort", theHome(), held.release);
+    await until(() => first.closed, { what: "the crash closes the bridge's socket" });
+    const bridge = await TestBridge.connect(AGENTS);
+    await sameCallAgain(bridge, sent);
+    bridge.report(sent, "pi", sounds);
+    expect(JSON.stringify(await answer)).toContain("it sounds");
+    expect(bridge.calls()).toHaveLength(1);
+  },
+  WITHIN_MS,
+);
