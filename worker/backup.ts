@@ -45,11 +45,16 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
 
 export type RestoreStep = { do: "begin"; schema: number } | { do: "rows"; rows: BackupRow[] } | { do: "end" };
 
-/** One step of putting an object back as it was. @throws with what is wrong */
+/**
+ * One step of putting an object back as it was.
+ * @param giveUp what was under way has come to its end since, whatever it was: it must not go on, or be done again
+ * @throws with what is wrong
+ */
 export async function restoreStep(
   ctx: DurableObjectState,
   migrations: readonly Migration[],
   step: RestoreStep,
+  giveUp: () => void,
 ): Promise<void> {
   switch (step.do) {
     case "begin":
@@ -58,6 +63,7 @@ export async function restoreStep(
       return insert(ctx.storage, step.rows);
     case "end":
       migrate(ctx.storage, migrations);
+      giveUp();
       // It looks at once what is due; and whatever it has in memory is of the rows before: it starts anew.
       await ctx.storage.setAlarm(Date.now() + LOOK_AFTER_MS);
       await ctx.storage.sync();

@@ -267,7 +267,8 @@ export class Conversation extends DurableObject<Env> {
   }
 
   async restore(step: RestoreStep): Promise<void> {
-    await restoreStep(this.ctx, CONVERSATION_MIGRATIONS, step);
+    const giveUp = () => new Transcript(this.ctx.storage).giveUp();
+    await restoreStep(this.ctx, CONVERSATION_MIGRATIONS, step, giveUp);
   }
 
   async #wipe(): Promise<void> {

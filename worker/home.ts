@@ -198,7 +198,7 @@ export class Home extends DurableObject<Env> {
   }
 
   async restore(step: RestoreStep): Promise<void> {
-    await restoreStep(this.ctx, HOME_MIGRATIONS, step);
+    await restoreStep(this.ctx, HOME_MIGRATIONS, step, () => this.#home.ledger.giveUp(Date.now()));
   }
 
   /** The page for Prometheus. */

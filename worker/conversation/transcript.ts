@@ -1,6 +1,7 @@
 /** The transcript of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnStatus } from "../answers.ts";
 import { KeptRows } from "./kept-rows.ts";
 import { filesOf } from "./media.ts";
@@ -17,6 +18,7 @@ import {
   toCall,
 } from "./transcript-rows.ts";
 import { TurnQuestions } from "./turn-questions.ts";
+import { FROM_BACKUP } from "./turn-words.ts";
 
 /** Of what a person says in one breath: as much as one message may hold. */
 const MERGED_MAX_CHARS = 32_000;
@@ -330,6 +332,20 @@ export class Transcript {
       }
       return true;
     });
+  }
+
+  /** Of a back-up: what became of its turns was said long ago, and their calls may have been made. */
+  giveUp(): void {
+    const text = errorText.outcomeUnknown("this call, which was under way when the back-up was made,");
+    for (const turn of this.turns().filter(({ status }) => status === "running")) {
+      for (const entry of this.entriesOf(turn.n)) {
+        if (entry.role !== "assistant") continue;
+        for (const { id, outcome } of entry.calls)
+          if (!outcome)
+            this.settle(id, { status: "error", errorType: "outcome_unknown", text, elapsedMs: 0 });
+      }
+      this.finish(turn, "failed", FROM_BACKUP, "restored");
+    }
   }
 
   /** One instance writes, so the counter may live in memory; a rebuilt object reads where it stood. */

@@ -6,6 +6,9 @@ import type { StoredCall, StoredEntry } from "./transcript-rows.ts";
 
 export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its log has the reason.";
 
+export const FROM_BACKUP =
+  "This was under way when the back-up was made. What was done for it since then is unknown; please check before you ask again.";
+
 /** What a person can do after a failure, what was done by then, and what may have been. */
 export function tryAgain(history: readonly StoredEntry[]): string {
   const turn = history.at(-1)?.turn;

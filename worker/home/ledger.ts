@@ -2,6 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { Order } from "../edge-call.ts";
 
 /**
@@ -235,6 +236,16 @@ export class Ledger {
       id,
     );
     return rows.toArray().length > 0;
+  }
+
+  /** Of a back-up: what became of its open calls is unknown. A job is waited for still, since nobody is sent it. */
+  giveUp(now: number): void {
+    for (const { id, command, agent, conversation } of this.open()) {
+      if (command === JOB) continue;
+      const text = errorText.outcomeUnknown(`the ${command} for agent '${agent}' (from a back-up)`);
+      const outcome = { status: "error", errorType: "outcome_unknown", text, elapsedMs: 0 } as const;
+      this.settle(id, outcome, conversation === null, now);
+    }
   }
 
   /** There is nothing to hand over any more, unless another outcome took the place of this one meanwhile. */
