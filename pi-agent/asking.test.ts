@@ -68,6 +68,19 @@ describe("a question of a tool", () => {
     expect((await home.answer(question_id, "yes")).error).toContain("its call has ended");
   });
 
+  test("stands in the ledger for as long as it may be answered: its call is not forgotten before", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
+    await home.start({ folder });
+    const id = await home.tool("ask_me", { text: "Blue?", expires_ms: 1_800_000 });
+    const { question_id } = await home.question(id);
+    const lines = readFileSync(join(folder, "eye.state/ledger.jsonl"), "utf8").trim().split("\n");
+    const waits = lines.map((line) => JSON.parse(line)).find(({ t }) => t === "waits");
+    expect(waits).toMatchObject({ id });
+    expect(waits.until - waits.at).toBe(1_800_000);
+    await home.answer(question_id, "yes");
+    expect((await home.result(id)).result).toBe("the answer was: yes");
+  });
+
   test("a copy of the command, and a new connection, bring it again under its own id", async () => {
     await home.start();
     const id = await home.tool("ask_me", { text: "Twice?" });

@@ -14,7 +14,7 @@ const Line = z.discriminatedUnion("t", [
     idempotent: z.boolean(),
     /** The gateway acknowledges the result, so it is sent again until it does. */
     acks: z.boolean(),
-    /** A job: the call that began it, and until when (epoch ms) it may go on. */
+    /** A job: the call that began it. `until` (epoch ms) it, or anything that waits for a person, may go on. */
     job_of: z.optional(z.string()),
     until: z.optional(z.number()),
   }),
@@ -22,6 +22,8 @@ const Line = z.discriminatedUnion("t", [
   z.object({ t: z.literal("asks"), id, at, until: z.number() }),
   /** … and was heard: after a yes this stands here before anything runs. */
   z.object({ t: z.literal("heard"), id, at }),
+  /** A person is asked something in the middle of it, until then at most. */
+  z.object({ t: z.literal("waits"), id, at, until: z.number() }),
   /** A prompt's own loop is about to make a call … */
   z.object({
     t: z.literal("inner"),
@@ -105,7 +107,8 @@ export function newEntry(line: LineOf<"started">, state: LedgerEntry["state"], n
 
 /** The lines that make an entry without its result again. */
 export function linesOf(entry: LedgerEntry): LedgerLine[] {
-  const { id, command, tool, at, idempotent, acks, jobOf, freshAt, asking } = entry;
+  const { id, command, tool, at, idempotent, acks, jobOf, freshAt, asking, state } = entry;
+  const isOpen = (state === "running" || state === "interrupted") && freshAt > at;
   const lines: LedgerLine[] = [
     {
       t: "started",
@@ -115,7 +118,8 @@ export function linesOf(entry: LedgerEntry): LedgerLine[] {
       at,
       idempotent,
       acks,
-      ...(jobOf !== undefined && { job_of: jobOf, until: freshAt }),
+      ...(jobOf !== undefined && { job_of: jobOf }),
+      ...(isOpen && { until: freshAt }),
     },
   ];
   for (const { done, ...inner } of entry.inner ?? []) {
@@ -172,6 +176,9 @@ export function follow(entry: LedgerEntry, line: LedgerLine): void {
       return;
     case "asks":
       entry.asking += 1;
+      entry.freshAt = Math.max(entry.freshAt, line.until);
+      return;
+    case "waits":
       entry.freshAt = Math.max(entry.freshAt, line.until);
       return;
     case "heard":

@@ -254,6 +254,21 @@ describe("ledger", () => {
     expect(await after.begin(look("read"))).toMatchObject({ do: "unknown" });
   });
 
+  test("work that asks a person for longer than a day is not forgotten before the answer may come", async () => {
+    const { open, clock } = harness();
+    const before = await open();
+    await before.begin(work("p", { command: "prompt" }));
+    await before.innerStarted("p", { call: "1", tool: "gpio_write", read: false }, true);
+    await before.waits("p", 7 * LEDGER_KEEP_MS);
+    await before.begin(work("old"));
+    clock.wall += 3 * LEDGER_KEEP_MS;
+    // Twice: the second one reads what the first one wrote anew.
+    await open();
+    const after = await open();
+    expect(await after.begin(work("p", { command: "prompt" }))).toMatchObject({ do: "unknown" });
+    expect(await after.begin(work("old"))).toEqual({ do: "run" });
+  });
+
   test("an approval that cannot be recorded as heard says so", async () => {
     const { open, storage } = harness();
     const ledger = await open();

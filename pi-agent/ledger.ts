@@ -177,6 +177,12 @@ export class Ledger {
     await this.#add({ t: "asks", id, at, until: at + forMs }, false);
   }
 
+  /** A person is asked in the middle of it, for `forMs` at most: so long it may be sent again, and is not forgotten. */
+  async waits(id: string, forMs: number): Promise<void> {
+    const at = this.#wallClock();
+    await this.#add({ t: "waits", id, at, until: at + forMs }, false);
+  }
+
   /**
    * The approval was answered; before something that must not run twice runs because of it.
    * @returns what went wrong, or undefined

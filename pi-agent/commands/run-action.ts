@@ -7,6 +7,7 @@ import { type Approval, askForApproval } from "../approvals.ts";
 import type { Budget } from "../budget.ts";
 import { blocks } from "../genome.ts";
 import { decide } from "../policy.ts";
+import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "../questions.ts";
 import type { CommandCall, Device } from "./command.ts";
 import { Journal } from "./journal.ts";
 
@@ -164,9 +165,10 @@ async function ask(
   tool: string,
   signal: AbortSignal,
   call: CommandCall,
-  { questions }: Device,
+  { ledger, questions }: Device,
 ): Promise<string> {
   const resume = call.budget.pause();
+  await ledger.waits(call.command.request_id, Math.min(expiresInMs ?? QUESTION_EXPIRES_MS, QUESTION_MAX_MS));
   try {
     const answered = await questions.ask(
       {
