@@ -143,9 +143,9 @@ export class Questions {
     );
   }
 
-  /** Closed ones are kept as long as the calls that they belong to. */
+  /** Closed ones are kept as long, from their end on, as the calls that they belong to. */
   prune(now: number): void {
-    this.#sql.exec("DELETE FROM question WHERE answer IS NOT NULL AND asked_at < ?", now - KEEP_CLOSED_MS);
+    this.#sql.exec("DELETE FROM question WHERE answered_at < ?", now - KEEP_CLOSED_MS);
   }
 
   /** What an agent asked before: it repeats until it has the answer. */

@@ -86,6 +86,26 @@ test("settled calls are forgotten after two days, and looked for once an hour", 
   });
 });
 
+test("an answer is kept from when it was given: the device may be away, and ask again", async () => {
+  const stub = env.HOME.getByName(crypto.randomUUID());
+  await runInDurableObject(stub, async (_, ctx) => {
+    const home = homeOf(ctx);
+    const now = Date.now();
+    const ask = (id: string, answeredAt: number) => {
+      const asked = { id, call: id, conversation: "a/api/c", agent: "pi", agentQuestion: "q", text: "Blue?" };
+      const expiresAt = now + 4 * KEEP_SETTLED_MS;
+      home.questions.add({ ...asked, options: [], approval: null, expiresAt }, now - 3 * KEEP_SETTLED_MS);
+      const answered = home.questions.answer(id, "yes", { principal: "anna", mayApprove: true }, answeredAt);
+      expect(answered.ok).toBe(true);
+    };
+    ask("just", now);
+    ask("long", now - KEEP_SETTLED_MS - 1);
+    tidy(home, now);
+    expect(home.questions.known("just", "q")).toMatchObject({ answer: "yes" });
+    expect(home.questions.known("long", "q")).toBeUndefined();
+  });
+});
+
 test("a code for a device that has expired is forgotten, with what it held of the broker", async () => {
   const stub = env.HOME.getByName(crypto.randomUUID());
   await runInDurableObject(stub, async (_, ctx) => {
