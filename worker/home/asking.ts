@@ -169,7 +169,9 @@ export class Asking {
 
   async #toAgent(question: Question, call: LedgerCall, answer: string): Promise<void> {
     const now = Date.now();
-    this.#home.ledger.restart(call.id, Math.max(call.silenceMs, call.endsAt - question.expiresAt), now);
+    // A device that is away asks again when it is back, and goes on then; until the question would have expired.
+    if (answer === EXPIRED || this.#dispatcher.reach(call.agent, undefined).ok)
+      this.#home.ledger.restart(call.id, Math.max(call.silenceMs, call.endsAt - question.expiresAt), now);
     // An expired question: the device knows it by its own clock.
     if (answer === EXPIRED) return;
     const payload = {

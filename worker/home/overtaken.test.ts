@@ -6,10 +6,14 @@ import { theHome } from "../../test/states.ts";
 import { hold, rowsOf, stop as stopObject } from "../../test/stopping.ts";
 import {
   AGENTS,
+  answerEnds,
+  answerQuestion,
   cancel,
+  deviceAsks,
   expectTurns,
   garden,
   gatewayAsks,
+  leave,
   on,
   openCalls,
   questionOf,
@@ -267,3 +271,27 @@ test(
 async function outcomesOf() {
   return await rowsOf<{ outcome: string }>(theHome(), "SELECT outcome FROM call");
 }
+
+test(
+  "an answer for a device that is away waits for it as long as the question would have",
+  async () => {
+    const first = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const { waiting, call } = await sirenOut(id, first);
+    deviceAsks(first, call, { text: "Which lamp?", expires_in_ms: 3_600_000 });
+    const question = await questionOf(id);
+    await leave(first);
+    await answerQuestion(question.id, "left");
+    const [row] = await rowsOf<{ deadline: number }>(
+      theHome(),
+      "SELECT deadline FROM call WHERE command <> 'answer'",
+    );
+    expect(row?.deadline).toBeGreaterThan(Date.now() + 3_000_000);
+    const bridge = await TestBridge.connect(AGENTS);
+    answerEnds(bridge, call, (answer) => `you said ${answer}`);
+    // It asks until it has its answer.
+    deviceAsks(bridge, call, { text: "Which lamp?", expires_in_ms: 3_000_000 });
+    expect((await waiting).body.answer).toBe("you said left");
+  },
+  WITHIN_MS,
+);
