@@ -295,26 +295,8 @@ export class BridgeDesk {
     const call = this.#ledger.get(id);
     if (!call) return;
     const elapsedMs = Date.now() - call.createdAt;
-    // A bridge that started anew does not know what the one before it published.
-    if (call.sends > 1) {
-      const what = `the ${call.command} for agent '${call.agent}' (${message})`;
-      await this.#dispatcher.conclude(call, {
-        status: "error",
-        errorType: call.idempotent ? "timeout" : "outcome_unknown",
-        text: call.idempotent
-          ? `Error: There is no answer to ${what}.\nTry again or explain to the user.`
-          : errorText.outcomeUnknown(what),
-        elapsedMs,
-      });
-      return;
-    }
-    const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
-    await this.#dispatcher.conclude(call, {
-      status: "error",
-      errorType: REFUSAL_TYPES[code],
-      text,
-      elapsedMs,
-    });
+    const outcome = call.sends > 1 ? refusedLater(call, message) : refusedAtOnce(call, code, message);
+    await this.#dispatcher.conclude(call, { status: "error", ...outcome, elapsedMs });
   }
 
   async #onReport(id: string, agent: string, text: string): Promise<void> {
@@ -392,6 +374,19 @@ const Named = z.looseObject({ request_id: CallId });
 function unreadable(call: LedgerCall, problem: string, elapsedMs: number): SettledOutcome {
   const text = `Error: Agent '${call.agent}' answered with a report that cannot be read (${problem}). Whether it did the work is unknown.`;
   return { status: "error", errorType: "outcome_unknown", text, elapsedMs };
+}
+
+/** A bridge that started anew does not know what the one before it published. */
+function refusedLater({ agent, command, idempotent }: LedgerCall, message: string) {
+  const what = `the ${command} for agent '${agent}' (${message})`;
+  if (!idempotent) return { errorType: "outcome_unknown", text: errorText.outcomeUnknown(what) } as const;
+  const text = `Error: There is no answer to ${what}.\nTry again or explain to the user.`;
+  return { errorType: "timeout", text } as const;
+}
+
+function refusedAtOnce({ agent }: LedgerCall, code: Refusal, message: string) {
+  const text = `Error: Agent '${agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
+  return { errorType: REFUSAL_TYPES[code], text };
 }
 
 /** In each of these the agent has certainly not run the call. */
