@@ -156,11 +156,15 @@ export class Conversation extends DurableObject<Env> {
     return turn;
   }
 
-  /** The same, unless so many turns wait for their end already: then undefined, and nothing was accepted. */
-  async startWithin(unfinished: number, request: NewTurn): Promise<TurnResult | undefined> {
+  /** The same, unless so many other turns wait for their end already: then undefined, and nothing was accepted. */
+  async startWithin(
+    unfinished: number,
+    request: NewTurn & { idempotency: string },
+  ): Promise<TurnResult | undefined> {
     this.#makeTables();
     const turns = this.#transcript.turns().filter(({ status }) => status === "running");
-    return turns.length < unfinished ? await this.start(request) : undefined;
+    const isKnown = this.#transcript.turnByKey(request.idempotency) !== undefined;
+    return isKnown || turns.length < unfinished ? await this.start(request) : undefined;
   }
 
   /** What a person did in a chat app, once. Durable when it returns. */

@@ -1,7 +1,9 @@
 /** An object that is stopped while somebody asks it: whoever hears that it went wrong would do it a second time. */
-import { reset } from "cloudflare:test";
+import { listDurableObjectIds, reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, expect, test } from "vitest";
 import { call as mcpCall } from "../test/mcp-requests.ts";
+import { chat, user } from "../test/openai-requests.ts";
 import { script } from "../test/scripted-model.ts";
 import { conversationOf, theHome } from "../test/states.ts";
 import { hold, stop } from "../test/stopping.ts";
@@ -28,6 +30,24 @@ test(
     await stop("abort", conversationOf(id), start.release);
     expect(await said).toMatchObject({ status: 200, body: { answer: "it sounds" } });
     await expectTurns(id, [{ answer: "it sounds" }]);
+    expect(bridge.calls()).toHaveLength(1);
+  },
+  WITHIN_MS,
+);
+
+test(
+  "so is what an OpenAI client asks",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    bridge.onCall = () => sounds;
+    const start = hold(Conversation, "startWithin", "after");
+    const headers = { "x-edge-conversation": "stopped" };
+    const said = chat([user(script({ calls: [siren] }, results))], {}, headers);
+    await start.reached();
+    const [conversation] = await listDurableObjectIds(env.CONVERSATION);
+    if (!conversation) throw new Error("it began a conversation");
+    await stop("abort", env.CONVERSATION.get(conversation), start.release);
+    expect((await said).body.choices[0]?.message.content).toBe("it sounds");
     expect(bridge.calls()).toHaveLength(1);
   },
   WITHIN_MS,

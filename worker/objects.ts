@@ -96,14 +96,17 @@ const PAUSE_MS = 1_000;
 /**
  * Asks again when an object was stopped in the middle of it: what it did is not known then, and whoever hears that it
  * went wrong would have it done a second time.
- * @param ask something that the object recognises by its id. With a new stub each time
+ * @param ask something that the object recognises by its id. With a new stub each time: one that has failed may be broken
+ * @see https://developers.cloudflare.com/durable-objects/best-practices/error-handling/
  */
 export async function insist<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();
     } catch (error) {
-      if (tries >= TRIES) throw error;
+      // The platform asks that it be left alone then.
+      const isOverloaded = error instanceof Error && "overloaded" in error && error.overloaded === true;
+      if (tries >= TRIES || isOverloaded) throw error;
       await scheduler.wait(PAUSE_MS);
     }
   }

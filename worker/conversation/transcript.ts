@@ -42,7 +42,7 @@ export class Transcript {
    */
   begin(turn: NewTurn): { turn: Turn; as: "new" | "joined" | "known" } {
     return this.#rows.write(() => {
-      const known = turn.idempotency === undefined ? undefined : this.#turnByKey(turn.idempotency);
+      const known = turn.idempotency === undefined ? undefined : this.turnByKey(turn.idempotency);
       if (known) return { turn: known, as: "known" };
       const waiting = turn.merge ? this.#unanswered(turn) : undefined;
       if (waiting) return { turn: this.#join(waiting, turn), as: "joined" };
@@ -93,7 +93,8 @@ export class Transcript {
     });
   }
 
-  #turnByKey(idempotency: string): Turn | undefined {
+  /** The turn that was begun, or joined, with this Idempotency-Key. */
+  turnByKey(idempotency: string): Turn | undefined {
     const own = this.turns().find((turn) => turn.idempotency === idempotency);
     if (own) return own;
     const [joined] = this.#sql

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { ApiToken } from "../auth.ts";
 import type { Brought } from "../conversation/brought.ts";
 import { type App, HttpError } from "../http.ts";
-import { type ConversationStub, conversationOf } from "../objects.ts";
+import { type ConversationStub, conversationOf, insist } from "../objects.ts";
 import type { Place } from "./conversation-key.ts";
 import { keepPictures, type Sorted } from "./said.ts";
 
@@ -38,9 +38,10 @@ export async function begin(c: Context<App>, token: ApiToken, asked: Asked): Pro
   const id = crypto.randomUUID();
   const { images, history, added } = await keepPictures(sorted, id, place.name);
   const limit = place.key === undefined ? UNFINISHED_MAX_SHARED : UNFINISHED_MAX;
-  const started = await stub().startWithin(limit, {
+  const turn = {
     id,
-    idempotency,
+    // Its own id, for a repeat of ours.
+    idempotency: idempotency ?? id,
     text: sorted.text,
     images,
     media: added,
@@ -51,7 +52,8 @@ export async function begin(c: Context<App>, token: ApiToken, asked: Asked): Pro
       ...(model !== undefined && { model }),
       brought: broughtBy(asked, history),
     },
-  });
+  };
+  const started = await insist(async () => await stub().startWithin(limit, turn));
   if (started) return started.turn;
   c.header("retry-after", String(BUSY_RETRY_S));
   throw new HttpError(409, "conversation_busy", "this conversation still works on earlier messages");

@@ -1,7 +1,10 @@
+import { listDurableObjectIds } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { modelCalls, modelRequest, releaseModel } from "../../test/model-requests.ts";
 import { assistant, type Completion, chat, events, post, user } from "../../test/openai-requests.ts";
 import { script } from "../../test/scripted-model.ts";
+import { rowsOf } from "../../test/stopping.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, SIREN, TestBridge } from "../../test/workerd.ts";
@@ -230,6 +233,25 @@ describe("which conversation", () => {
     );
     expect(texts[0]).toBe("one");
     expect(texts.filter((text) => text === undefined)).toHaveLength(2);
+  });
+
+  test("a repeat of what was taken is no further question, however busy the conversation is", async () => {
+    const headers = { "x-edge-conversation": "repeated" };
+    const question = [user(script({ hold: "repeat", step: { text: "one" } }))];
+    const keyed = () => chat(question, {}, { ...headers, "idempotency-key": "first" });
+    const first = keyed();
+    await until(async () => (await modelCalls(String(question[0]?.content))) === 1);
+    const second = chat([user(script({ text: "two" }))], {}, headers);
+    const running = async (id: DurableObjectId) =>
+      (await rowsOf(env.CONVERSATION.get(id), "SELECT id FROM turn WHERE status = 'running'")).length;
+    await until(async () => {
+      const counts = await Promise.all((await listDurableObjectIds(env.CONVERSATION)).map(running));
+      return counts.includes(2);
+    });
+    const again = keyed();
+    await releaseModel("repeat");
+    expect((await again).body.edge?.turn).toBe((await first).body.edge.turn);
+    expect((await second).body.choices[0]?.message.content).toBe("two");
   });
 
   test("a client's second try, after a broken connection, is the same turn", async () => {
