@@ -262,18 +262,21 @@ export class Dispatcher {
     return sent;
   }
 
-  /** @returns whether it was sent */
+  /** @returns whether it may have run */
   async #stop(call: LedgerCall, now: number): Promise<boolean> {
     const sent = call.state === "sent" || call.state === "taken";
-    const text = sent
+    // A tool that waits for its own approval has done nothing; what runs others may have, before one of them asked.
+    const isHeld = call.command === "tool" && this.#home.questions.asksFor(call.id, call.payload.tool);
+    const mayHaveRun = sent && !isHeld;
+    const text = mayHaveRun
       ? "Cancelled while the device was at it: it may or may not have run."
       : "Cancelled. Nothing was run.";
-    const errorType = sent ? "outcome_unknown" : "execution_failed";
+    const errorType = mayHaveRun ? "outcome_unknown" : "execution_failed";
     const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs: now - call.createdAt };
     // The conversation that cancels knows already.
     if (this.#ledger.settle(call.id, outcome, true, now)) this.#handover.ended(call, outcome, now);
     if (sent) await this.#tellToStop(call, now);
-    return sent;
+    return mayHaveRun;
   }
 
   async #tellToStop(call: LedgerCall, now: number): Promise<void> {

@@ -96,6 +96,11 @@ export class Questions {
     return this.#select("WHERE call = ? AND answer IS NULL", call);
   }
 
+  /** Whether somebody is asked to approve this tool of a call. */
+  asksFor(call: string, tool: unknown): boolean {
+    return this.openOf(call).some(({ approval }) => approval?.tool === tool);
+  }
+
   /** The gateway's own about a call, when it is closed. */
   decidedOf(call: string): Question | undefined {
     return this.#select("WHERE call = ? AND agent_question IS NULL AND answer IS NOT NULL", call)[0];

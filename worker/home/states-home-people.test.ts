@@ -183,6 +183,31 @@ stopHomeWhile({
     expect(new Set([...first.calls(), ...bridge.calls()].map(({ id }) => id)).size).toBe(1);
   },
 
+  "a call that waits for its approval at the device is being cancelled": async ({ how, id, first, stop }) => {
+    const { call, waiting } = await sirenOut(id, first);
+    const hash = await approvalHash("pi", "siren", {});
+    const approval = { tool: "siren", parameters: {}, reason: "the policy says ask", hash };
+    deviceAsks(first, call, { text: "May I?", approval });
+    const { id: question } = await questionOf(id);
+    const cancelling = hold(Home, "cancel", "after");
+    const cancelled = cancel(id);
+    await cancelling.reached();
+    const bridge = await stop(cancelling.release);
+    expect(await (await cancelled).json()).toMatchObject({ status: "cancelled" });
+    // It was asked first, and nobody approved: that it may have run would be said for nothing.
+    if (how === "evict")
+      expect((await waiting).body).toMatchObject({
+        answer: "Cancelled.",
+        calls: [{ error: expect.stringContaining("Nothing was run") }],
+      });
+    const late = await ask(`/v1/questions/${question}`, {
+      method: "POST",
+      body: JSON.stringify({ answer: "approve" }),
+    });
+    expect(late.status).toBe(409);
+    expect(bridge.calls().filter((one) => one.id === call)).toHaveLength(how === "evict" ? 1 : 0);
+  },
+
   "a call was given up, its late result is to come": async ({ id, first, stop }) => {
     const { call, waiting } = await sirenOut(id, first);
     await cancel(id);
