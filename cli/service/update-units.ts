@@ -61,6 +61,7 @@ StartLimitBurst=20
 Type=oneshot
 ExecStart=${programs}/current/edgecall ${name} update --unattended
 TimeoutStartSec=30min
+TimeoutStopSec=15
 UMask=0022
 # It writes what ${unit} is started from, and takes the request away.
 ReadWritePaths=${programs}
