@@ -17,6 +17,7 @@ import {
 import type { ModelRequest } from "./model.ts";
 
 let endpoint: Endpoint;
+const where = () => ` at ${new URL(endpoint.settings.baseUrl).host}`;
 const ask = (request: Partial<ModelRequest> = {}) => endpoint.ask(request);
 
 beforeEach(async () => {
@@ -61,7 +62,7 @@ test("a socket that is destroyed in mid-stream", async () => {
   };
   const error = await failure(ask());
   expect(error.kind).toBe("now");
-  expect(error.message).toMatch(/^the connection to the model broke off: /);
+  expect(error.message).toContain(`the connection to the model${where()} broke off: `);
 });
 
 test("a socket that is destroyed once the reply is whole costs nothing", async () => {
@@ -257,14 +258,17 @@ test("a hang before the first byte", async () => {
   endpoint.handle = () => {};
   endpoint.settings.timeouts = { firstByteMs: 50 };
   const error = await failure(ask());
-  expect(error).toMatchObject({ kind: "now", message: "the model endpoint sent nothing for 0.1 s" });
+  expect(error).toMatchObject({
+    kind: "now",
+    message: `the model endpoint${where()} sent nothing for 0.1 s`,
+  });
 });
 
 test("a hang after the headers is one before the first byte too", async () => {
   endpoint.handle = (_, response) =>
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
   endpoint.settings.timeouts = { firstByteMs: 50 };
-  expect((await failure(ask())).message).toBe("the model endpoint sent nothing for 0.1 s");
+  expect((await failure(ask())).message).toBe(`the model endpoint${where()} sent nothing for 0.1 s`);
 });
 
 test.each<[string, string]>([
@@ -278,7 +282,7 @@ test.each<[string, string]>([
   endpoint.settings.timeouts = { firstByteMs: 5_000, betweenBytesMs: 50 };
   expect(await failure(ask())).toMatchObject({
     kind: "now",
-    message: "the model endpoint stopped sending for 0.1 s",
+    message: `the model endpoint${where()} stopped sending for 0.1 s`,
   });
 });
 
@@ -311,7 +315,10 @@ test("the whole time is bounded, comments keep the rest alive", async () => {
   };
   endpoint.settings.timeouts = { firstByteMs: 1_000, betweenBytesMs: 1_000, totalMs: 200 };
   const error = await failure(ask());
-  expect(error).toMatchObject({ kind: "never", message: "the model endpoint was not done after 0.2 s" });
+  expect(error).toMatchObject({
+    kind: "never",
+    message: `the model endpoint${where()} was not done after 0.2 s`,
+  });
   expect(comments).toBeGreaterThan(0);
 });
 
@@ -320,10 +327,14 @@ test("nobody listens at the address", async () => {
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
   await new Promise((resolve) => other.close(resolve));
-  endpoint.settings.baseUrl = `http://127.0.0.1:${port}/v1`;
+  endpoint.settings.baseUrl = `http://127.0.0.1:${port}/v1/a-key`;
   const error = await failure(ask());
   expect(error.kind).toBe("now");
-  expect(error.message).toMatch(/^the model could not be reached: .*ECONNREFUSED/);
+  // Where, and nothing else of the address: some have their key in it.
+  expect(error.message).toMatch(
+    new RegExp(`^the model at 127\\.0\\.0\\.1:${port} could not be reached: .*ECONNREFUSED`),
+  );
+  expect(error.message).not.toContain("a-key");
 });
 
 test("an address that is none", async () => {

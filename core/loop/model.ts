@@ -61,7 +61,8 @@ export async function callModel(
   const apiKey = given?.trim() ?? "";
   if (/[^\x21-\x7e]/.test(apiKey))
     throw new ModelError("never", "LLM_API_KEY holds a blank or a character that no header can carry");
-  const watch = new Watch({ ...DEFAULT_MODEL_TIMEOUTS, ...settings.timeouts }, request.signal);
+  const timeouts = { ...DEFAULT_MODEL_TIMEOUTS, ...settings.timeouts };
+  const watch = new Watch(whereOf(url), timeouts, request.signal);
   try {
     const response = await post(url, apiKey, requestBody(settings, request), watch, fetch);
     const reply = await readReply(response, settings.model, request, watch);
@@ -72,6 +73,11 @@ export async function callModel(
   } finally {
     watch.end();
   }
+}
+
+/** Host and port, for the words of a failure; what else stands in an address may be a secret. Empty: no place of the net. */
+function whereOf(url: string): string {
+  return /^https?:/.test(url) ? ` at ${new URL(url).host}` : "";
 }
 
 /** The bytes of a body, each a sign of life; read by hand, since a transform stream costs more than the rest. */
@@ -186,6 +192,7 @@ function emptyReply({ model, finish }: ModelReply): ModelError {
 /** Three clocks over one call, and the words for whichever stopped it. */
 class Watch {
   readonly controller = new AbortController();
+  readonly #where: string;
   readonly #betweenBytesMs: number;
   readonly #timers: { idle: ReturnType<typeof setTimeout>; total: ReturnType<typeof setTimeout> };
   readonly #outer: AbortSignal | undefined;
@@ -197,7 +204,9 @@ class Watch {
   readonly #onOuterAbort = () =>
     this.controller.abort(new ModelError("cancelled", "the model call was cancelled"));
 
-  constructor(timeouts: ModelTimeouts, outer: AbortSignal | undefined) {
+  /** @param where as whereOf has it */
+  constructor(where: string, timeouts: ModelTimeouts, outer: AbortSignal | undefined) {
+    this.#where = where;
     this.#betweenBytesMs = timeouts.betweenBytesMs;
     this.#outer = outer;
     this.#timers = {
@@ -242,14 +251,16 @@ class Watch {
 
   #abort(ms: number, kind: "now" | "never", what: string): void {
     const seconds = Math.round(ms / 100) / 10;
-    this.controller.abort(new ModelError(kind, `the model endpoint ${what} ${seconds} s`));
+    this.controller.abort(new ModelError(kind, `the model endpoint${this.#where} ${what} ${seconds} s`));
   }
 
   /** An abort surfaces as whatever the runtime makes of it; our reason is the true cause. */
   explain(error: unknown): ModelError {
     if (this.signal.reason instanceof ModelError) return this.signal.reason;
     if (error instanceof ModelError) return error;
-    const what = this.#answered ? "the connection to the model broke off" : "the model could not be reached";
+    const what = this.#answered
+      ? `the connection to the model${this.#where} broke off`
+      : `the model${this.#where} could not be reached`;
     return new ModelError("now", `${what}: ${inWords(error)}`, { cause: error });
   }
 

@@ -89,7 +89,9 @@ test("without a model, or one that answers, it says so", async () => {
   const { llm } = await model();
   expect(await imageMissing({ llm: () => llm })).toBeUndefined();
   const away = image(place(), { llm: () => ({ ...llm, baseUrl: "http://127.0.0.1:1/v1" }) });
-  expect((await callTool(away, { path: "a.png" })).text).toContain("the model could not be reached");
+  expect((await callTool(away, { path: "a.png" })).text).toContain(
+    "the model at 127.0.0.1:1 could not be reached",
+  );
 });
 
 test("what is no picture, too large, outside or not there never reaches the model", async () => {
