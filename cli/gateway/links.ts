@@ -50,7 +50,7 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
       gateway.json(Status, "/v1/status", { withinMs: GATEWAY_WITHIN_MS }),
       gateway.json(Agents, "/v1/agents", { withinMs: GATEWAY_WITHIN_MS }),
     ]);
-    return { finding: { link, is: "fine", says: `opens the home ${status.home}` }, status, agents };
+    return { finding: { link, is: "fine", says: `opens the home '${status.home}'` }, status, agents };
   } catch (error) {
     const kind = error instanceof GatewayError ? error.kind : "failed";
     const todo =

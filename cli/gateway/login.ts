@@ -25,7 +25,7 @@ export async function login({ positionals, flag, env, io }: CommandCall): Promis
   const token = wellFormed(given, "the token");
   const { home } = await new Gateway({ url, token }).json(Status, "/v1/status");
   const file = keepConnection(env, { url, token });
-  io.err(`signed in to ${url}, home ${printableLine(home)}; kept in ${file}\n`);
+  io.err(`signed in to ${url}, home '${printableLine(home)}'; kept in ${file}\n`);
   const over = ["EDGECALL_URL", "EDGECALL_TOKEN"].filter((name) => env[name]);
   if (over.length > 0) io.err(`${over.join(" and ")} in the environment still win over it\n`);
   return EXIT.ok;

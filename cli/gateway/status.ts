@@ -29,7 +29,7 @@ function overview(
 ): Array<[string, string]> {
   const since = bridge.connected_at === null ? "" : `, connected ${ago(bridge.connected_at, Date.now())}`;
   return [
-    ["gateway", `${url}, ${version}, home ${home}`],
+    ["gateway", `${url}, ${version}, home '${home}'`],
     [
       "bridge",
       bridge.online

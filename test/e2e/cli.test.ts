@@ -156,7 +156,7 @@ describe("ask, on a terminal", () => {
 test("status, and status --tools", async () => {
   const { code, out } = await run("status");
   expect(code).toBe(0);
-  expect(out).toMatch(/^gateway {2}http:\S+, \d+\.\d+\.\d+, home a\nbridge {3}online, e2e .*\n/);
+  expect(out).toMatch(/^gateway {2}http:\S+, \d+\.\d+\.\d+, home 'a'\nbridge {3}online, e2e .*\n/);
   expect(out).toContain("agents   1 of 1 online\ncalls    none in flight\n");
   const tools = await run("status", "--tools");
   expect(tools.out).toMatch(
@@ -241,7 +241,7 @@ test("login keeps what works, for its owner's eyes, and nothing else", async () 
   expect(none).toMatchObject({ code: 1, err: expect.stringContaining("no token was given") });
   // Without a scheme this machine is asked as `npm start` serves it, and another gateway never openly.
   const right = await edgecall(["login", new URL(url).host], alone, `${TOKENS.owner}\n`);
-  expect(right).toMatchObject({ code: 0, err: expect.stringContaining(`signed in to ${url}, home a`) });
+  expect(right).toMatchObject({ code: 0, err: expect.stringContaining(`signed in to ${url}, home 'a'`) });
   const file = join(home, ".config/edgecall/config.json");
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect((await edgecall(["status"], alone)).code).toBe(0);

@@ -38,7 +38,7 @@ export function Setup({ session }: { session: Session }) {
 function Gateway({ status, session }: { status: Status; session: Session }) {
   const { bridge } = status;
   const facts = [
-    ["Gateway", `version ${status.version}, home ${status.home}`],
+    ["Gateway", `version ${status.version}, home '${status.home}'`],
     [
       "Bridge",
       bridge.online
