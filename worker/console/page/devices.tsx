@@ -31,6 +31,8 @@ export function Devices({ onJoined }: { onJoined: () => void }) {
       setCode(await json<Code>("/v1/pairings", { method: "POST", body }));
       setFailed(undefined);
     } catch (error) {
+      // An older one would pass for what was asked for now.
+      setCode(undefined);
       setFailed(wordsOf(error));
     }
   }
