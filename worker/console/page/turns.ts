@@ -121,7 +121,8 @@ function ended(turn: TurnView, result: TurnResult, now: number): TurnView {
     ...turn,
     id: result.turn,
     status: result.status,
-    saying: "",
+    // Of an answer that was stopped this is all there is: the gateway keeps whole messages alone.
+    saying: result.status === "cancelled" ? turn.saying : "",
     answer: result.answer,
     calls: result.calls.map((call) => {
       const known = shown.get(call.id) ?? { ...viewOf(call, now), stages: [] };

@@ -41,6 +41,23 @@ test("a call goes from sent over accepted to its result, each once", () => {
   });
 });
 
+test("what was said of an answer that is stopped stays; the end of any other says it all", () => {
+  const half: TurnEvent = { event: "delta", data: { text: "I begin", at: 0 } };
+  const end: TurnResult = {
+    turn: "t",
+    status: "cancelled",
+    answer: "Cancelled.",
+    model: null,
+    calls: [],
+    usage: { input_tokens: 0, output_tokens: 0 },
+    metrics: turnMetrics([], 0, 0, 40),
+  };
+  const stopped = after(half, { event: "done", data: end });
+  expect(stopped).toMatchObject({ saying: "I begin", answer: "Cancelled.", status: "cancelled" });
+  const done: TurnResult = { ...end, status: "done", answer: "I begin." };
+  expect(after(half, { event: "done", data: done })).toMatchObject({ saying: "", answer: "I begin." });
+});
+
 test("a question is replaced by its answer, and the end by what the gateway says", () => {
   const question = { id: "q", call: "c1", agent: "pi", text: "?", options: [], expires_at: 1 };
   const result: TurnResult = {
