@@ -1,6 +1,6 @@
 /** What every route shares: errors in one form, bodies with a limit, and the caller's token. */
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { ApiToken, Scope } from "./auth.ts";
@@ -19,6 +19,19 @@ export class HttpError extends HTTPException {
     super(status, { message });
     this.code = code;
   }
+}
+
+/**
+ * What no route answered: a path that is there for other methods says for which.
+ * Middleware is there for every method, an unknown one too; what a method has more of is a route.
+ */
+export function noRoute(app: Hono<App>, c: Context<App>): HttpError {
+  const { method, path } = c.req;
+  const handlers = (of: string) => app.router.match(of, path)[0].length;
+  const allow = ["GET", "POST", "PUT", "DELETE"].filter((of) => handlers(of) > handlers("ANY")).join(", ");
+  if (!allow) return new HttpError(404, "not_found", `no such route: ${method} ${path}`);
+  c.header("allow", allow);
+  return new HttpError(405, "method_not_allowed", `${method} ${path}: expected ${allow}`);
 }
 
 export function errorBody(code: string, message: string): { error: { code: string; message: string } } {

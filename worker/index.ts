@@ -12,7 +12,16 @@ import { mediaId, separateImages } from "./conversation/media.ts";
 import type { NewTurn, Origin } from "./conversation/transcript-rows.ts";
 import { shownApproval } from "./conversation/turn-words.ts";
 import type { Question } from "./home/questions.ts";
-import { type App, errorBody, HttpError, pathName, readBody, readText, requireScope } from "./http.ts";
+import {
+  type App,
+  errorBody,
+  HttpError,
+  noRoute,
+  pathName,
+  readBody,
+  readText,
+  requireScope,
+} from "./http.ts";
 import { cors } from "./limits/cors.ts";
 import { shownToken } from "./limits/rates.ts";
 import { safeHeaders } from "./limits/safe-headers.ts";
@@ -252,7 +261,9 @@ app.get("/v1/status", async (c) =>
   c.json({ home: requireScope(c, "ask").home, ...(await home(c).status()) }),
 );
 
-app.notFound((c) => c.json(errorBody("not_found", `no such route: ${c.req.method} ${c.req.path}`), 404));
+app.notFound((c) => {
+  throw noRoute(app, c);
+});
 
 app.onError((error, c) => {
   if (error instanceof HttpError) return c.json(errorBody(error.code, error.message), error.status);

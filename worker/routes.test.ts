@@ -188,6 +188,29 @@ describe("commands", () => {
 });
 
 describe("the rest", () => {
+  test.for([
+    ["GET", "/ask", "POST"],
+    ["PATCH", "/v1/conversations/x", "GET, DELETE"],
+    ["POST", "/v1/media/x", "GET, PUT"],
+    ["GET", "/v1/chat/completions", "POST"],
+    ["PUT", "/v1/models", "GET"],
+  ] as const)("%s %s is told what is there: %s", async ([method, path, allow]) => {
+    const response = await ask(path, { method });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
+    expect((await json(response)).error).toMatchObject({
+      code: "method_not_allowed",
+      message: `${method} ${path}: expected ${allow}`,
+    });
+  });
+
+  test("what is there for no method is no route", async () => {
+    for (const path of ["/nothing", "/v1", "/v1/chat/nothing", "/v1/console/nothing"]) {
+      const response = await ask(path);
+      expect([response.status, response.headers.get("allow")], path).toEqual([404, null]);
+      expect((await json(response)).error?.message).toBe(`no such route: GET ${path}`);
+    }
+  });
+
   test("/ask answers with text alone", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     bridge.onCall = () => success;

@@ -113,15 +113,15 @@ test("what is nested without end is refused", async () => {
 });
 
 test("a route that is not there is one of OpenAI's errors below their addresses", async () => {
-  for (const [method, path] of [
-    ["GET", "/v1/chat/completions"],
-    ["PUT", "/v1/responses/resp_1/x"],
-    ["DELETE", "/v1/models/scripted"],
+  for (const [method, path, status, code] of [
+    ["GET", "/v1/chat/completions", 405, "method_not_allowed"],
+    ["PUT", "/v1/responses/resp_1/x", 404, "not_found"],
+    ["DELETE", "/v1/models/scripted", 405, "method_not_allowed"],
   ] as const) {
     const response = await ask(path, { method });
-    expect(response.status).toBe(404);
+    expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({
-      error: { type: "invalid_request_error", code: "not_found", message: expect.stringContaining(path) },
+      error: { type: "invalid_request_error", code, message: expect.stringContaining(path) },
     });
   }
 });

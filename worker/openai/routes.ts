@@ -5,7 +5,7 @@
 import { type Context, Hono, type Next } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { AuthSettingsError } from "../auth.ts";
-import { type App, HttpError, requireScope } from "../http.ts";
+import { type App, HttpError, noRoute, requireScope } from "../http.ts";
 import { shownApiToken } from "../limits/rates.ts";
 import { logError } from "../log.ts";
 import { SettingsError } from "../settings.ts";
@@ -34,7 +34,7 @@ openai.get("/v1/models/:id{.+}", needsToken, (c) => {
 /** Their clients know errors in one form only, also on what is not there. */
 for (const path of ["/v1/chat/*", "/v1/responses/*", "/v1/models/*"])
   openai.all(path, needsToken, (c) => {
-    throw new HttpError(404, "not_found", `no such route: ${c.req.method} ${c.req.path}`);
+    throw noRoute(openai, c);
   });
 
 openai.onError((error, c) => {
