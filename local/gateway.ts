@@ -8,7 +8,7 @@
  * port in 120 ms, rows and alarms included. What Miniflare does not do is end workerd when its own process
  * is killed (SIGKILL): workerd goes on, with the port and the database; workerd-guard.ts sees to that.
  */
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse as parseToml } from "smol-toml";
@@ -17,6 +17,7 @@ import { consoleFiles } from "./console-files.ts";
 import { buildDeviceFiles, servedProgram } from "./device-files.ts";
 import { isFree } from "./port.ts";
 import { asSchema as asTable } from "./stand-in/schema.ts";
+import { makeStateFolder } from "./state-folder.ts";
 import { guardWorkerd } from "./workerd-guard.ts";
 
 const WRANGLER_TOML = fileURLToPath(new URL("../wrangler.toml", import.meta.url));
@@ -61,7 +62,7 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
   }
   const configFile = options.config ?? WRANGLER_TOML;
   const config = readWranglerToml(configFile);
-  mkdirSync(options.dir, { recursive: true, mode: 0o700 });
+  makeStateFolder(options.dir);
   const [{ Miniflare, convertV4MiniflareOptions, Log, LogLevel, Response }, { script, page }] =
     await Promise.all([import("miniflare"), build(options.bundle, configFile, config)]);
 

@@ -1,6 +1,5 @@
 /** `npm start`: the whole stack on one machine; with `--ask`, one question and its answer. */
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { ask, type Client, waitForAgent } from "./client.ts";
 import { onStop } from "./on-stop.ts";
@@ -8,6 +7,7 @@ import { freePort, isFree } from "./port.ts";
 import { claim, type Running, runningIn } from "./running.ts";
 import { DEFAULT_PORT, readStartSettings, type StartSettings, USAGE } from "./settings.ts";
 import { type Stack, startStack } from "./stack.ts";
+import { makeStateFolder } from "./state-folder.ts";
 import { loadTokens } from "./tokens.ts";
 
 /** Enough of what the programs wrote to see why there is no answer. */
@@ -31,7 +31,7 @@ try {
 }
 
 async function main(settings: StartSettings): Promise<void> {
-  mkdirSync(settings.dir, { recursive: true, mode: 0o700 });
+  makeStateFolder(settings.dir);
   const tokens = loadTokens(settings.dir, settings.token);
   const running = runningIn(settings.dir);
   if (running) {
