@@ -39,7 +39,10 @@ export const AGENT_COMMANDS: readonly Command[] = [
     name: "agent run",
     about: "run the agent in the foreground",
     options: {
-      config: { value: "FILE", about: "its settings; /etc/edgecall/agent.toml unless given" },
+      config: {
+        value: "FILE",
+        about: "its settings; the service's unless given, which want its STATE_DIRECTORY too",
+      },
       id: { value: "ID", about: "use this agent_id instead of the one in FILE" },
     },
     load: async () => (await import("./run.ts")).runAgent,

@@ -1,15 +1,40 @@
 /** `edgecall agent run`: what the service starts, and what a person starts to look. */
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { runAgent as run } from "@edgecall/pi-agent/run.ts";
-import type { CommandCall } from "../command.ts";
+import { loadSettings } from "@edgecall/pi-agent/settings.ts";
+import { type CommandCall, UsageError } from "../command.ts";
 import { Releases } from "../service/releases.ts";
-import { AGENT } from "../service/services.ts";
+import { AGENT, type Service } from "../service/services.ts";
 
 export async function runAgent({ text, env }: CommandCall): Promise<never> {
+  const config = text("config") ?? AGENT.places.settings;
+  mustHaveItsState(config, env, AGENT);
   return run({
-    config: text("config") ?? AGENT.places.settings,
+    config,
     id: text("id"),
     env,
     // Only as the service: one that is started by hand beside it is not what is tried.
     onTrial: env.EDGECALL_NOTIFY_FD !== undefined && new Releases(AGENT.places.programs).onTrial,
   });
+}
+
+/**
+ * By hand nobody tells where the service's key and record are: an agent with another key, which the gateway does not
+ * believe, would come of its settings, and a folder beside them.
+ *
+ * @throws UsageError with the two ways that are right
+ */
+export function mustHaveItsState(
+  config: string,
+  env: CommandCall["env"],
+  { unit, user, places }: Pick<Service, "unit" | "user" | "places">,
+): void {
+  if (env.STATE_DIRECTORY !== undefined || resolve(config) !== places.settings || !existsSync(config)) return;
+  if (dirname(loadSettings(config, env).settings.stateDir) !== dirname(places.settings)) return;
+  throw new UsageError(
+    `${config} is the service's, which has its key and its record in ${places.state}: sudo systemctl start ${unit}; ` +
+      `without systemd: sudo -u ${user} env STATE_DIRECTORY=${places.state} edgecall agent run. ` +
+      "For another agent give its own --config FILE",
+  );
 }
