@@ -127,6 +127,16 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
     await page.getByRole("button", { name: "Ask" }).waitFor();
   });
 
+  test("Stop keeps what was said of the answer", async () => {
+    const turn = await ask(script({ text: "I begin and never end", pause: "stopped" }));
+    const said = turn.locator("p:not(.asked)", { hasText: "I begin" });
+    await said.waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await turn.locator(".answer.cancelled", { hasText: "Cancelled." }).waitFor();
+    expect(await said.isVisible()).toBe(true);
+    stack.model.release("stopped");
+  });
+
   test("a page that is opened while a turn runs sees it through", async () => {
     const turn = await ask(script({ hold: "reopened", step: { text: "I am still here" } }));
     await turn.getByText("thinking").waitFor();
@@ -223,6 +233,12 @@ describe.skipIf(noChromium !== undefined)("the console", () => {
     await devices.getByRole("button", { name: "Add the home's bridge" }).click();
     await devices.getByText(/^curl .* a-[A-Z2-9]{12} --with-bridge$/).waitFor();
     await devices.getByText("in place of one that is there").waitFor();
+    // What was made before is no answer to what is refused now.
+    await devices.getByLabel("Broker").fill("not an address");
+    await devices.getByRole("button", { name: "Add a device" }).click();
+    await devices.getByRole("alert").waitFor();
+    expect(await devices.getByText(/install\.sh/).count()).toBe(0);
+    await devices.getByLabel("Broker").fill("");
     await devices.getByRole("button", { name: "Revoke the key of pi" }).waitFor();
   });
 
