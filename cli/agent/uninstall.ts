@@ -10,7 +10,10 @@ export function uninstall(call: CommandCall): Promise<number> {
       service: AGENT,
       kept: "record, files, skills",
       // Only a folder: the service's own view of /proc ended with it.
-      also: () => rmdir(PROC_DIR).catch(() => {}),
+      also: async () => {
+        await rmdir(PROC_DIR).catch(() => {});
+        return [];
+      },
     },
     call,
   );

@@ -83,16 +83,24 @@ async function writeUnits(): Promise<boolean> {
   return changed;
 }
 
-/** @param purge its configuration, too; its logins are in the bridge's state */
-export async function removeBroker(purge: boolean): Promise<void> {
-  if (!hasOwnBroker()) return;
-  await run("systemctl", ["disable", "--now", "--quiet", BROKER_UNIT, `${RELOAD_UNIT}.path`]);
-  for (const name of Object.keys(UNITS)) {
-    await rm(unitFile(name), { force: true });
-    await rm(unitFile(`${name}.d`), { recursive: true, force: true });
+/**
+ * @param purge its configuration, too; its logins are in the bridge's state
+ * @returns what was there, for a person
+ */
+export async function removeBroker(purge: boolean): Promise<string[]> {
+  const had = hasOwnBroker();
+  if (had) {
+    await run("systemctl", ["disable", "--now", "--quiet", BROKER_UNIT, `${RELOAD_UNIT}.path`]);
+    for (const name of Object.keys(UNITS)) {
+      await rm(unitFile(name), { force: true });
+      await rm(unitFile(`${name}.d`), { recursive: true, force: true });
+    }
+    await run("systemctl", ["daemon-reload"]);
   }
-  await run("systemctl", ["daemon-reload"]);
-  if (purge) await rm(BROKER_CONFIG_DIR, { recursive: true, force: true });
+  // An install that ended before its units were there has made it already.
+  const hadConfig = purge && existsSync(BROKER_CONFIG_DIR);
+  if (hadConfig) await rm(BROKER_CONFIG_DIR, { recursive: true, force: true });
+  return [...(had ? ["the home's broker"] : []), ...(hadConfig ? [BROKER_CONFIG_DIR] : [])];
 }
 
 async function portMustBeFree(): Promise<void> {

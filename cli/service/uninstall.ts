@@ -14,8 +14,8 @@ export type Uninstall = {
   service: Service;
   /** In words: what it keeps in its state folder. */
   kept: string;
-  /** What it has besides. @param purge what was kept, too */
-  also(purge: boolean): Promise<void>;
+  /** What it has besides. @param purge what was kept, too. @returns what of it was there, for a person */
+  also(purge: boolean): Promise<readonly string[]>;
 };
 
 export async function uninstallService(
@@ -26,21 +26,30 @@ export async function uninstallService(
   needRoot(service, "uninstall");
   const { unit, places, user } = service;
   const { settings, state } = places;
+  // Before any of it goes.
+  const ofSystemd = [places.unit, places.dropIns, ...updateUnitFiles(service)];
+  const hadService = ofSystemd.some((path) => existsSync(path));
+  const hadPrograms = existsSync(places.programs);
+  const itsOwn = [settings, state].filter((path) => existsSync(path));
   const purge = flag("purge") || (!flag("keep") && (await wantsPurge(service, kept)));
   await stopUpdateUnits(service);
   await run("systemctl", ["disable", "--now", "--quiet", unit]);
-  for (const path of [places.unit, places.dropIns, ...updateUnitFiles(service)])
-    await rm(path, { recursive: true, force: true });
+  for (const path of ofSystemd) await rm(path, { recursive: true, force: true });
   await run("systemctl", ["daemon-reload"]);
   await run("systemctl", ["reset-failed", unit]);
   await rm(places.programs, { recursive: true, force: true });
   await rm(places.runtime, { recursive: true, force: true });
   await linkCommand();
-  if (SERVICES.every((each) => !existsSync(each.places.unit)))
-    await rm(NODE_DIR, { recursive: true, force: true });
-  await also(purge);
+  const takesNode = SERVICES.every((each) => !existsSync(each.places.unit)) && existsSync(NODE_DIR);
+  if (takesNode) await rm(NODE_DIR, { recursive: true, force: true });
+  const gone = [
+    ...(hadService ? [`the service ${unit}`] : []),
+    ...(await also(purge)),
+    ...(hadPrograms ? [places.programs] : []),
+    ...(takesNode ? [NODE_DIR] : []),
+  ];
   if (!purge) {
-    io.err(`uninstalled. Kept, for another install: ${settings} and ${state}\n`);
+    io.err(whatCameOfIt(unit, gone, itsOwn));
     return EXIT.ok;
   }
   await rm(settings, { force: true });
@@ -48,9 +57,17 @@ export async function uninstallService(
   // Unless the other's settings are in it.
   await rmdir(SETTINGS_DIR).catch(() => {});
   await rm(state, { recursive: true, force: true });
-  if ((await run("getent", ["passwd", user])).code === 0) await must("userdel", user);
-  io.err("uninstalled, with settings and state\n");
+  const hadUser = (await run("getent", ["passwd", user])).code === 0;
+  if (hadUser) await must("userdel", user);
+  io.err(whatCameOfIt(unit, [...gone, ...itsOwn, ...(hadUser ? [`the user ${user}`] : [])], []));
   return EXIT.ok;
+}
+
+/** In words: an install may have been half of one, or none, and nothing is said to be gone or kept that was not there. */
+function whatCameOfIt(unit: string, gone: readonly string[], kept: readonly string[]): string {
+  const first =
+    gone.length > 0 ? `uninstalled. Taken away: ${gone.join(", ")}` : "nothing of it was installed here";
+  return `${unit}: ${first}${kept.length > 0 ? `. Kept, for another install: ${kept.join(" and ")}` : ""}\n`;
 }
 
 /** Somebody who can be asked is asked; else nothing that cannot be made again is lost. */

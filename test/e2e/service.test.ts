@@ -95,6 +95,29 @@ describe.skipIf(machineMissing() !== undefined)("as a service", () => {
   });
 
   test("uninstall leaves nothing, or what it is told to keep", () => {
-    fine("reinstall", "keep", "kept", "again", "purge", "nothing-left", "no-user");
+    fine(
+      "reinstall",
+      "keep",
+      "kept",
+      "again",
+      "purge",
+      "purge-half",
+      "purge-none",
+      "nothing-left",
+      "no-user",
+    );
+  });
+
+  test("uninstall says what was there, and what of it stays", () => {
+    const own = "/etc/edgecall/agent.toml";
+    const gone = "edgecall-agent: uninstalled. Taken away: ";
+    expect(step("keep").out).toBe(
+      `${gone}the service edgecall-agent, /opt/edgecall. Kept, for another install: ${own} and /var/lib/edgecall`,
+    );
+    expect(step("purge").out).toBe(
+      `${gone}the service edgecall-agent, /opt/edgecall, ${own}, /var/lib/edgecall, the user edgecall`,
+    );
+    expect(step("purge-half").out).toBe(`${gone}/opt/edgecall, ${own}`);
+    expect(step("purge-none").out).toBe("edgecall-agent: nothing of it was installed here");
   });
 });

@@ -63,7 +63,11 @@ describe.skipIf(machineMissing() !== undefined)("install.sh CODE --with-bridge",
   });
 
   test("uninstalled, nothing is left", () => {
-    fine("agent-gone", "bridge-gone", "nothing-left", "no-user");
+    fine("agent-gone", "bridge-gone", "half-gone", "nothing-left", "no-user");
+    expect(step("bridge-gone").out).toMatch(
+      /^edgecall-bridge: uninstalled\. Taken away: .*, the home's broker, /,
+    );
+    expect(step("half-gone").out).toBe("edgecall-bridge: uninstalled. Taken away: /etc/edgecall/broker");
   });
 
   test("with --broker it is the bridge of a broker that is there, and none is made", () => {

@@ -72,5 +72,9 @@ step keep edgecall agent uninstall --keep
 step kept ls /etc/edgecall/agent.toml /var/lib/edgecall/ledger.jsonl
 step again node /test/edgecall.cjs agent install
 step purge edgecall agent uninstall --purge
+# What an install leaves that ended early; and nothing at all.
+mkdir -p /etc/edgecall /opt/edgecall/releases && touch /etc/edgecall/agent.toml
+step purge-half node /test/edgecall.cjs agent uninstall --purge
+step purge-none node /test/edgecall.cjs agent uninstall --purge
 nothing_left
 step journal journalctl -u edgecall-agent --no-pager -o cat

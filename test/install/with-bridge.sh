@@ -59,8 +59,12 @@ step upgraded until_true has_answer eye
 systemctl kill -s KILL edgecall-broker
 step broker-back until_true has_answer eye
 
+cp /opt/edgecall/current/edgecall.cjs /tmp/
 step agent-gone edgecall agent uninstall --purge
 step bridge-gone edgecall bridge uninstall --purge
+# As an install leaves it that ended early.
+mkdir -p /etc/edgecall/broker && touch /etc/edgecall/broker/mosquitto.conf
+step half-gone node /tmp/edgecall.cjs bridge uninstall --purge
 nothing_left
 
 # Another machine of the same home takes its place, at a broker that is there already.
