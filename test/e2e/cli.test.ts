@@ -147,7 +147,7 @@ describe("ask, on a terminal", () => {
     const { code, out } = await end(command);
     expect(code).toBe(130);
     // How long it took is not known, and not 0 ms.
-    expect(out).toContain("✗ pi write  outcome_unknown  Cancelled");
+    expect(out).toContain("✗ pi write  execution_failed  Cancelled before it was sent. Nothing was run.");
     const [turn] = await stack.gateway.turns(conversation);
     expect(turn?.status).toBe("cancelled");
   });
