@@ -12,7 +12,7 @@ import {
 } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
-import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { Env } from "../env.ts";
 import { logError, logInfo } from "../log.ts";
 import { conversationOf } from "../objects.ts";
@@ -294,9 +294,15 @@ export class BridgeDesk {
   async #onRefused(id: string, code: Refusal, message: string): Promise<void> {
     const call = this.#ledger.get(id);
     if (!call) return;
-    const elapsedMs = Date.now() - call.createdAt;
-    const outcome = call.sends > 1 ? refusedLater(call, message) : refusedAtOnce(call, code, message);
-    await this.#dispatcher.conclude(call, { status: "error", ...outcome, elapsedMs });
+    // What an earlier bridge was sent it may have published: only the device knows, and tells, when it is back.
+    if (call.sends > 1) return this.#ledger.taken(id);
+    const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
+    await this.#dispatcher.conclude(call, {
+      status: "error",
+      errorType: REFUSAL_TYPES[code],
+      text,
+      elapsedMs: Date.now() - call.createdAt,
+    });
   }
 
   async #onReport(id: string, agent: string, text: string): Promise<void> {
@@ -374,19 +380,6 @@ const Named = z.looseObject({ request_id: CallId });
 function unreadable(call: LedgerCall, problem: string, elapsedMs: number): SettledOutcome {
   const text = `Error: Agent '${call.agent}' answered with a report that cannot be read (${problem}). Whether it did the work is unknown.`;
   return { status: "error", errorType: "outcome_unknown", text, elapsedMs };
-}
-
-/** A bridge that started anew does not know what the one before it published. */
-function refusedLater({ agent, command, idempotent }: LedgerCall, message: string) {
-  const what = `the ${command} for agent '${agent}' (${message})`;
-  if (!idempotent) return { errorType: "outcome_unknown", text: errorText.outcomeUnknown(what) } as const;
-  const text = `Error: There is no answer to ${what}.\nTry again or explain to the user.`;
-  return { errorType: "timeout", text } as const;
-}
-
-function refusedAtOnce({ agent }: LedgerCall, code: Refusal, message: string) {
-  const text = `Error: Agent '${agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
-  return { errorType: REFUSAL_TYPES[code], text };
 }
 
 /** In each of these the agent has certainly not run the call. */
