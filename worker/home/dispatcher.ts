@@ -126,8 +126,10 @@ export class Dispatcher {
   async dispatch(call: NewOrder): Promise<number> {
     const now = Date.now();
     const stored = this.#ledger.add(call, this.#writer.nextN(now), "sent", now);
+    // Before its signature is waited for: row and alarm are one write.
+    const woken = this.#wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
     await this.#send(stored, now);
-    await this.#wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
+    await woken;
     return stored.endsAt;
   }
 
