@@ -15,6 +15,15 @@ export async function modelCalls(question: string): Promise<number> {
   return (await modelsAsked(question)).length;
 }
 
+/** How often the gateway asked on its own account, for a summary of something that holds these words. */
+export async function summaryCalls(words: string): Promise<number> {
+  const all = (await (await fetch(`${env.LLM_BASE_URL}/requests`)).json()) as Array<
+    ModelRequest & { question: string }
+  >;
+  return all.filter(({ question, messages }) => question === "" && JSON.stringify(messages).includes(words))
+    .length;
+}
+
 /** The newest request for a question, whole. */
 export async function modelRequest(question: string): Promise<ModelRequest | undefined> {
   const all = (await (await fetch(`${env.LLM_BASE_URL}/requests`)).json()) as Array<

@@ -8,7 +8,7 @@
 import { env } from "cloudflare:workers";
 import { expect, onTestFinished } from "vitest";
 import { EventStream } from "../../test/event-stream.ts";
-import { modelCalls, modelsAsked, releaseModel } from "../../test/model-requests.ts";
+import { modelCalls, modelsAsked, releaseModel, summaryCalls } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { conversationOf, stopConversationWhile } from "../../test/states.ts";
 import { hold, rowsOf } from "../../test/stopping.ts";
@@ -89,13 +89,12 @@ stopConversationWhile({
     for (const n of [1, 2, 3]) await say(id, script({ text: `${n} [hold ${id}] ${"word ".repeat(400)}` }));
     withSetting("HISTORY_MAX_TOKENS", "1200");
     const text = script({ text: "In short." });
-    const before = await modelCalls("");
     const waiting = say(id, text);
-    await until(async () => (await modelCalls("")) > before);
+    await until(async () => (await summaryCalls(id)) > 0);
     expect(await modelCalls(text)).toBe(0);
     await stop(() => releaseModel(id));
     expect((await waiting).body).toMatchObject({ status: "done", answer: "In short." });
-    expect((await modelCalls("")) - before).toBe(how === "evict" ? 1 : 2);
+    expect(await summaryCalls(id)).toBe(how === "evict" ? 1 : 2);
     expect(await rowsOf(conversationOf(id), "SELECT turns FROM summary")).toHaveLength(1);
     expect(await modelCalls(text)).toBe(1);
     expect((await turnsOf(id)).map(({ status }) => status)).toEqual(["done", "done", "done", "done"]);
