@@ -140,7 +140,7 @@ export class Conversation extends DurableObject<Env> {
 
   /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
   async start(request: NewTurn): Promise<TurnResult> {
-    const turn = this.#begin(request);
+    const turn = this.#begin({ ...request, idempotency: keyOf(request) });
     if (turn.status === "running") this.#drive();
     return this.#tell.result(turn);
   }
@@ -157,13 +157,10 @@ export class Conversation extends DurableObject<Env> {
   }
 
   /** The same, unless so many other turns wait for their end already: then undefined, and nothing was accepted. */
-  async startWithin(
-    unfinished: number,
-    request: NewTurn & { idempotency: string },
-  ): Promise<TurnResult | undefined> {
+  async startWithin(unfinished: number, request: NewTurn): Promise<TurnResult | undefined> {
     this.#makeTables();
     const turns = this.#transcript.turns().filter(({ status }) => status === "running");
-    const isKnown = this.#transcript.turnByKey(request.idempotency) !== undefined;
+    const isKnown = this.#transcript.turnByKey(keyOf(request)) !== undefined;
     return isKnown || turns.length < unfinished ? await this.start(request) : undefined;
   }
 
@@ -392,4 +389,9 @@ export class Conversation extends DurableObject<Env> {
     if (!this.ctx.id.name) throw new Error("a conversation is reached by its name only");
     return this.ctx.id.name;
   }
+}
+
+/** The caller's key; without one its own id, by which the Worker's second try is known (`insist`). */
+function keyOf({ id, idempotency }: NewTurn): string {
+  return idempotency ?? id;
 }

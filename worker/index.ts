@@ -126,8 +126,7 @@ app.post("/v1/conversations/:id/messages", async (c) => {
   );
   const turn: NewTurn = {
     id,
-    // Its own id, for a repeat of ours.
-    idempotency: idempotency ?? id,
+    idempotency,
     ...(message.merge && { merge: true }),
     text: message.text,
     images: pictures.images,
@@ -187,10 +186,9 @@ app.post("/ask", async (c) => {
     throw new HttpError(400, "invalid_body", "expected the question as text, 1 to 32,000 characters");
   const name = `${token.home}/ask/${crypto.randomUUID()}`;
   const origin: Origin = { principal: token.name, role: token.role, channel: "ask" };
-  const id = crypto.randomUUID();
   const asked: NewTurn = {
-    id,
-    idempotency: id,
+    id: crypto.randomUUID(),
+    idempotency: undefined,
     text,
     images: [],
     origin,

@@ -40,8 +40,7 @@ export async function begin(c: Context<App>, token: ApiToken, asked: Asked): Pro
   const limit = place.key === undefined ? UNFINISHED_MAX_SHARED : UNFINISHED_MAX;
   const turn = {
     id,
-    // Its own id, for a repeat of ours.
-    idempotency: idempotency ?? id,
+    idempotency,
     text: sorted.text,
     images,
     media: added,
