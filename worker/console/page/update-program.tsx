@@ -53,9 +53,12 @@ export function AgentUpdate(props: { agent: Agent; gateway: string; session: Ses
 /** @param look has the status looked at once more */
 export function Bridge({ status, session, look }: { status: Status; session: Session; look: () => void }) {
   const { bridge, version: gateway } = status;
-  const [asked, setAsked] = useState(false);
+  /** The id of the update that was begun here; an outcome of another one says nothing of it. */
+  const [asked, setAsked] = useState<string>();
   const [problem, setProblem] = useState<string>();
-  const running = asked && bridge.update?.ok !== true && bridge.update?.ok !== false;
+  const { update: last } = bridge;
+  const running = asked !== undefined && (last?.id !== asked || last.ok === null);
+  const ended = running ? undefined : last;
   useEffect(() => {
     if (!running) return;
     const timer = setInterval(look, LOOK_EVERY_MS);
@@ -64,9 +67,9 @@ export function Bridge({ status, session, look }: { status: Status; session: Ses
 
   async function update() {
     try {
-      await json("/v1/bridge/update", { method: "POST", body: {} });
+      const { id } = await json<{ id: string }>("/v1/bridge/update", { method: "POST", body: {} });
       setProblem(undefined);
-      setAsked(true);
+      setAsked(id);
       look();
     } catch (error) {
       setProblem(wordsOf(error));
@@ -90,10 +93,8 @@ export function Bridge({ status, session, look }: { status: Status; session: Ses
           />
         )}
       </div>
-      <Problem
-        text={problem ?? bridge.problem ?? (bridge.update?.ok === false ? bridge.update.text : undefined)}
-      />
-      {bridge.update?.ok && <p role="status">{bridge.update.text}</p>}
+      <Problem text={problem ?? bridge.problem ?? (ended?.ok === false ? ended.text : undefined)} />
+      {ended?.ok && <p role="status">{ended.text}</p>}
     </section>
   );
 }
