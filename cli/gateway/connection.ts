@@ -6,6 +6,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { CommandCall } from "../command.ts";
 
@@ -20,8 +21,6 @@ export type Connection = {
 /** What a bearer token is made of (RFC 6750 §2.1), and its length, as the gateway has it. */
 const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
 const Kept = z.looseObject({ url: z.string(), token: z.string() });
-
-const THIS_MACHINE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 const LOGIN = "run `edgecall login URL`, or set EDGECALL_URL and EDGECALL_TOKEN";
 
@@ -51,7 +50,7 @@ export function gatewayUrl(text: string): string {
   const whole = isWhole ? text : `https://${text}`;
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
   // `npm start` has no certificate.
-  if (url && !isWhole && THIS_MACHINE.test(url.hostname)) url.protocol = "http:";
+  if (url && !isWhole && isLoopback(whole)) url.protocol = "http:";
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search) {
     throw new Error(`"${text}" is no gateway's address; expected e.g. https://edgecall.YOU.workers.dev`);
   }
@@ -60,8 +59,7 @@ export function gatewayUrl(text: string): string {
 
 /** Whether a token sent there can be read on the way. */
 export function isOpenlySent(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === "http:" && !THIS_MACHINE.test(hostname);
+  return new URL(url).protocol === "http:" && !isLoopback(url);
 }
 
 /** A token as it may stand in a header. @throws in words */
