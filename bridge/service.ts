@@ -1,5 +1,4 @@
 /** The bridge as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
-
 import { renameSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";

@@ -1,5 +1,4 @@
 /** The parts of the one-machine stack, started side by side and ended together. */
-
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -186,7 +186,7 @@ test(
     const tools_executed = [{ tool: "read_file", success: true }];
     first.onCall = () => ({ status: "success", content: "done", tools_executed });
     const query = { calls: [on("rust", { query: "open the door" })] };
-    const arming = holdThird();
+    const arming = holdAlarmOfAsking();
     const waiting = say(id, script(query, query, results));
     await arming.reached();
     await stopObject("abort", theHome(), arming.release);
@@ -201,13 +201,13 @@ test(
 );
 
 /** Home's alarm is about to be set for a call that waits for an approval. */
-function holdThird() {
+function holdAlarmOfAsking() {
   const { arm } = Dispatcher.prototype;
   const held = hold(Dispatcher, "arm", "before");
   const holding = Dispatcher.prototype.arm;
   // Others pass until such a call is there.
   Dispatcher.prototype.arm = async function (this: Dispatcher) {
-    const asking = (await openCallsOf(this)).includes("asking");
+    const asking = (await openCalls()).some(({ state }) => state === "asking");
     return await (asking ? holding : arm).call(this);
   };
   return {
@@ -217,10 +217,6 @@ function holdThird() {
       held.release();
     },
   };
-}
-
-async function openCallsOf(_: Dispatcher): Promise<string[]> {
-  return (await openCalls()).map(({ state }) => state);
 }
 
 test(
