@@ -27,7 +27,7 @@ export type Judged = {
   ok: boolean;
 };
 
-export const WORKER_GZIP_KIB = 250;
+export const WORKER_GZIP_KIB = 275;
 const AGENT_RSS_RATIO = 1.8;
 
 export function judge({ measured, sizes, memory }: Results): Judged[] {

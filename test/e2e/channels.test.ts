@@ -64,6 +64,13 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     expect(said.shown().filter(({ text }) => text.includes(`slow answer of ${name}`))).toHaveLength(1);
   });
 
+  test("S17 the links of an answer are not fetched for a preview", async () => {
+    const link = `https://collect.example/${person.channel}?secret=1`;
+    const said = await person.say(script({ text: `See ${link} for more.` }), OWNER);
+    const shown = await saying(said, link);
+    expect(shown.previewed ?? false).toBe(false);
+  });
+
   test("a device's picture is delivered", async () => {
     const done = `picture for ${person.channel}`;
     const said = await person.say(script(call("picture", { bytes: 20_000 }), { text: done }), OWNER);

@@ -3,6 +3,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import {
   type Answer,
   type Call,
+  fetchesLinks,
   formOf,
   jsonOf,
   type PlatformServer,
@@ -133,11 +134,13 @@ export class FakeDiscord {
     message: string | undefined,
     body: {
       content?: string;
+      flags?: number;
       components?: Array<{ components: Array<{ label: string; custom_id: string }> }>;
     },
     file: File | string | null | undefined,
   ): Answer {
     const { content, components } = body;
+    const previewed = fetchesLinks(content ?? "", ((body.flags ?? 0) & 4) !== 0);
     if ((content?.length ?? 0) > CONTENT_MAX)
       return {
         status: 400,
@@ -155,11 +158,11 @@ export class FakeDiscord {
     if (method === "PATCH") {
       const before = shown.find(({ id }) => id === message);
       if (!before) return { status: 404, body: { code: 10_008, message: "Unknown Message" } };
-      Object.assign(before, { text: content ?? before.text, ...(components && { buttons }) });
+      Object.assign(before, { text: content ?? before.text, previewed, ...(components && { buttons }) });
       return { status: 200, body: { id: before.id } };
     }
     this.#next += 1;
-    const added: Shown = { id: String(this.#next), text: content ?? "", buttons };
+    const added: Shown = { id: String(this.#next), text: content ?? "", buttons, previewed };
     if (file instanceof File) added.file = { name: file.name, bytes: file.size, type: file.type };
     shown.push(added);
     return { status: 200, body: { id: added.id } };

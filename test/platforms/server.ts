@@ -128,7 +128,14 @@ export type Shown = {
   buttons: Array<{ label: string; data: string }>;
   thread?: string;
   file?: { name: string; bytes: number; type: string };
+  /** The platform has fetched the links of this text to show what is behind them. */
+  previewed?: boolean;
 };
+
+/** Whether a platform fetches the links of a text. @param suppressed by the sender's word */
+export function fetchesLinks(text: string, suppressed: boolean): boolean {
+  return !suppressed && /https?:\/\//.test(text);
+}
 
 /** A picture of one pixel. */
 export const PNG = Buffer.from(

@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import {
   type Answer,
   type Call,
+  fetchesLinks,
   jsonOf,
   type PlatformServer,
   PNG,
@@ -124,8 +125,9 @@ export class FakeSlack {
       return error("invalid_blocks");
     const buttons = elements.map((one) => ({ label: one.text.text, data: one.value }));
     const channel = this.channel(String(body.channel));
+    const previewed = fetchesLinks(said, body.unfurl_links === false && body.unfurl_media === false);
     if (method === "chat.postMessage") {
-      const shown: Shown = { id: this.#id(), text: said, buttons };
+      const shown: Shown = { id: this.#id(), text: said, buttons, previewed };
       if (body.thread_ts !== undefined) shown.thread = String(body.thread_ts);
       channel.push(shown);
       return ok({ ts: shown.id });

@@ -1,6 +1,7 @@
 /** Telegram's Bot API as far as a bot of ours meets it: what it refuses is refused here, in its words. */
 import {
   type Answer,
+  fetchesLinks,
   formOf,
   jsonOf,
   type PlatformServer,
@@ -127,9 +128,11 @@ export class FakeTelegram {
       .map((button) => ({ label: button.text, data: button.callback_data }));
     if (buttons.some(({ data }) => Buffer.byteLength(data) > CALLBACK_DATA_MAX_BYTES))
       return refuse(400, "Bad Request: BUTTON_DATA_INVALID");
+    const options = body.link_preview_options as { is_disabled?: boolean } | undefined;
+    const previewed = fetchesLinks(text.text, options?.is_disabled === true);
     const chat = this.chat(body.chat_id as number);
     if (method === "sendMessage") {
-      const shown: Shown = { id: this.#id(), text: String(body.text), buttons };
+      const shown: Shown = { id: this.#id(), text: String(body.text), buttons, previewed };
       if (body.message_thread_id !== undefined) shown.thread = String(body.message_thread_id);
       chat.push(shown);
       return ok({ message_id: Number(shown.id) });
@@ -142,6 +145,7 @@ export class FakeTelegram {
       return refuse(400, "Bad Request: message is not modified");
     before.text = String(body.text);
     before.buttons = buttons;
+    before.previewed = previewed;
     return ok({ message_id: Number(before.id) });
   }
 

@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import {
   type Answer,
   type Call,
+  fetchesLinks,
   formOf,
   jsonOf,
   type PlatformServer,
@@ -23,7 +24,7 @@ const TITLE_MAX = 20;
 type Message = {
   to?: string;
   type?: string;
-  text?: { body: string };
+  text?: { body: string; preview_url?: boolean };
   interactive?: {
     body: { text: string };
     action: { buttons: Array<{ reply: { id: string; title: string } }> };
@@ -103,6 +104,7 @@ export class FakeWhatsApp {
     if (type === "text") {
       if (!text?.body || text.body.length > BODY_MAX) return refuse(400, 100, "text.body: length 1 to 4096");
       shown.text = text.body;
+      shown.previewed = fetchesLinks(text.body, text.preview_url !== true);
     } else if (type === "interactive") {
       const buttons = interactive?.action.buttons ?? [];
       const said = interactive?.body.text ?? "";

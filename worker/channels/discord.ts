@@ -191,6 +191,12 @@ function resultOf(what: string, { status, body }: Reply): Record<string, unknown
   throw new PlatformError({ kind: body.code === UNKNOWN_MESSAGE ? "not_editable" : "never" }, message);
 }
 
+/**
+ * A message flag: no previews of links. A preview is a request to an address that a device's text may have put there,
+ * made by Discord as soon as the answer is posted. https://discord.com/developers/docs/resources/message#message-object-message-flags
+ */
+const SUPPRESS_EMBEDS = 1 << 2;
+
 async function sayText(
   line: DiscordLine,
   content: string,
@@ -199,6 +205,7 @@ async function sayText(
   const isNew = edit === undefined || (edit === ORIGINAL && !mayReply(line));
   const message = {
     content,
+    flags: SUPPRESS_EMBEDS,
     allowed_mentions: { parse: [] },
     ...(buttons && { components: rows(buttons) }),
     // A message with the same nonce is given back in place of a second one; webhooks do not know it.
