@@ -18,6 +18,8 @@ export type Step =
   | { text: string }
   /** Stops in the middle of its text until the test calls `release` with this name; then goes on, or breaks off. */
   | { text: string; pause: string; breakOff?: true }
+  /** A text of so many characters. */
+  | { chars: number }
   /** A slow one: so many pieces, one each so many ms. */
   | { text: string; pieces: number; everyMs: number }
   | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string; pause?: string }
@@ -174,7 +176,7 @@ async function play(
     if ("breakOff" in step) setImmediate(() => response.destroy());
     return;
   }
-  const text = ("text" in step && step.text ? step.text : "")
+  const text = ("chars" in step ? "x".repeat(step.chars) : "text" in step && step.text ? step.text : "")
     .replaceAll("$results", resultsOf(asked.messages))
     .replaceAll("$notes", notesOf(asked.messages))
     .replaceAll("$pictures", picturesOf(asked.messages));

@@ -89,6 +89,8 @@ export class Conversation extends DurableObject<Env> {
         this.#waiters.tell(turn.id, { event: "delta", data: { text, at } });
         this.#chat.delta(turn, text, at);
       },
+      waiting: (turn, until, text) =>
+        this.#waiters.tell(turn.id, { event: "waiting", data: { until, text } }),
       reset: (turn) => {
         this.#waiters.tell(turn.id, { event: "reset", data: {} });
         this.#chat.delta(turn, "", 0);

@@ -21,6 +21,7 @@ export type TurnEvent =
   | { event: "reset" }
   | { event: "message"; calls: Call[] }
   | { event: "call"; call: Call }
+  | { event: "waiting"; until: number; text: string }
   | { event: "progress"; text: string }
   | { event: "question"; question: Question }
   | { event: "done"; turn: Turn };
@@ -28,6 +29,7 @@ export type TurnEvent =
 const SHAPES = {
   delta: z.looseObject({ text: z.string(), at: z.number() }),
   message: z.looseObject({ calls: z.array(Call) }),
+  waiting: z.looseObject({ until: z.number(), text: z.string() }),
   progress: z.looseObject({ text: z.string() }),
 };
 
@@ -132,6 +134,10 @@ function readEvent(event: string, data: string): TurnEvent | undefined {
       return { event };
     case "message":
       return { event, calls: read(SHAPES.message, data).calls };
+    case "waiting": {
+      const { until, text } = read(SHAPES.waiting, data);
+      return { event, until, text };
+    }
     case "progress":
       return { event, text: read(SHAPES.progress, data).text };
     case "call":

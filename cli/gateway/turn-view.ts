@@ -44,6 +44,11 @@ export class TurnView {
       case "call":
         this.#call(event.call);
         break;
+      case "waiting": {
+        const seconds = Math.max(1, Math.round((event.until - Date.now()) / 1_000));
+        this.#tell("dim", `  waits ${seconds} s: ${printableLine(event.text, 200)}`);
+        break;
+      }
       case "progress":
         this.#tell("dim", `  ${printableLine(event.text, 200)}`);
         break;

@@ -116,6 +116,51 @@ test.each<[string, number, object | string, string, string]>([
   expect(error).toMatchObject({ kind, status, message });
 });
 
+test.each<[string, string, unknown[]]>([
+  ["text in one event", "text/event-stream", [text("x".repeat(10_000_000))]],
+  ["text in many events", "text/event-stream", Array.from({ length: 60 }, () => text("y".repeat(10_000)))],
+  [
+    "arguments of a call",
+    "text/event-stream",
+    [calls({ index: 0, id: "a", function: { name: "read", arguments: "z".repeat(600_000) } })],
+  ],
+  ["text in a whole completion", "application/json", ["w".repeat(600_000)]],
+  ["a whole completion of 10 MB", "application/json", ["w".repeat(10_000_000)]],
+])(
+  "G10 a reply that is too long is refused while it arrives, and not asked for again: %s",
+  async (_, type, parts) => {
+    let wholly = false;
+    endpoint.handle = (_, response) => {
+      response.writeHead(200, { "content-type": type });
+      const body =
+        type === "application/json"
+          ? JSON.stringify({ choices: [{ message: { content: parts[0] }, finish_reason: "stop" }] })
+          : parts.map(event).join("") + event(finish("stop")) + event("[DONE]");
+      response.end(body, () => {
+        wholly = true;
+      });
+    };
+    const heard: string[] = [];
+    const error = await failure(ask({ onText: (part) => heard.push(part) }));
+    expect(error.kind).toBe("never");
+    expect(error.message).toBe(
+      "the model's reply is longer than 500,000 characters, and none of it was kept; a lower MAX_TOKENS bounds it",
+    );
+    expect(heard.join("").length).toBeLessThanOrEqual(500_000);
+    if (JSON.stringify(parts).length > 9_000_000) expect(wholly).toBe(false);
+  },
+);
+
+test("G10 an error of 10 MB gives its status", async () => {
+  endpoint.respond(500, "x".repeat(10_000_000));
+  expect(await failure(ask())).toMatchObject({ kind: "now", message: "the model endpoint answered 500" });
+});
+
+test("G10 a reply just below the limit is taken whole", async () => {
+  endpoint.stream(text("x".repeat(500_000)), finish("stop"), "[DONE]");
+  expect((await ask()).text).toHaveLength(500_000);
+});
+
 test("an error body that is long still gives its words", async () => {
   endpoint.respond(400, { error: { message: "too many tokens", metadata: { raw: "x".repeat(5_000) } } });
   expect((await failure(ask())).message).toBe("the model endpoint answered 400: too many tokens");

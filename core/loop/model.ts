@@ -41,6 +41,14 @@ export type ModelRequest = {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/**
+ * A longer reply is refused while it arrives. At most 1.5 MB of UTF-8, so that it fits the 2 MB that a row of a
+ * Durable Object may have (https://developers.cloudflare.com/durable-objects/platform/limits/).
+ */
+export const REPLY_MAX_CHARS = 500_000;
+/** Of one event, or of a completion that comes whole: its text in JSON, where a character may be six bytes. */
+const PART_MAX_BYTES = 4 * 1024 * 1024;
+
 /** As much of an error's body as is read for its words: they stand at its beginning. */
 const ERROR_BODY_MAX_CHARS = 64 * 1024;
 
@@ -105,16 +113,53 @@ async function post(
     });
     const bytes = watch.bytes(answered);
     if (answered.ok) return { headers: answered.headers, bytes };
-    const said = (await textOf(bytes)).slice(0, ERROR_BODY_MAX_CHARS);
+    const said = await beginningOf(bytes);
     body = answered.status === 400 ? withoutRefused(body, said) : undefined;
     if (!body) throw errorOfStatus(answered.status, answered.headers.get("retry-after"), said);
   }
 }
 
-async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+/** @throws ModelError when more than PART_MAX_BYTES come without a line's end: nobody would know where to stop */
+async function* withBoundedLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of bytes) {
+    const end = chunk.lastIndexOf(LINE_FEED);
+    length = end === -1 ? length + chunk.length : chunk.length - end - 1;
+    if (length > PART_MAX_BYTES) throw replyTooLong();
+    yield chunk;
+  }
+}
+
+const LINE_FEED = 0x0a;
+
+function replyTooLong(): ModelError {
+  return new ModelError(
+    "never",
+    `the model's reply is longer than ${REPLY_MAX_CHARS.toLocaleString("en")} characters, and none of it was kept; a lower MAX_TOKENS bounds it`,
+  );
+}
+
+/** The first ERROR_BODY_MAX_CHARS of an error's body; the rest is left unread. */
+async function beginningOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of bytes) text += decoder.decode(chunk, { stream: true });
+  for await (const chunk of bytes) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length >= ERROR_BODY_MAX_CHARS) break;
+  }
+  return text.slice(0, ERROR_BODY_MAX_CHARS);
+}
+
+/** @throws ModelError when it is longer than PART_MAX_BYTES */
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  let length = 0;
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of bytes) {
+    length += chunk.length;
+    if (length > PART_MAX_BYTES) throw replyTooLong();
+    text += decoder.decode(chunk, { stream: true });
+  }
   return text + decoder.decode();
 }
 
@@ -128,6 +173,7 @@ async function readReply(
   const builder = new ReplyBuilder();
   const take = (chunk: LooseChunk) => {
     const text = builder.add(chunk);
+    if (builder.length > REPLY_MAX_CHARS) throw replyTooLong();
     if (text) request.onText?.(text);
   };
   if (type.includes("json")) {
@@ -159,7 +205,7 @@ async function readStream(
 ): Promise<boolean> {
   try {
     // SAFETY: of a response the parser uses the body alone, and of that its async iterator.
-    const body = { body: response.bytes } as unknown as Response;
+    const body = { body: withBoundedLines(response.bytes) } as unknown as Response;
     for await (const { data, event } of eventsOf(body, watch.controller)) {
       if (data === "[DONE]") return true;
       if (data !== "") take(readChunk(data, event === "error"));
@@ -261,7 +307,10 @@ class Watch {
     const what = this.#answered
       ? `the connection to the model${this.#where} broke off`
       : `the model${this.#where} could not be reached`;
-    return new ModelError("now", `${what}: ${inWords(error)}`, { cause: error });
+    return new ModelError("now", `${what}: ${inWords(error)}`, {
+      cause: error,
+      unreachable: !this.#answered,
+    });
   }
 
   end(): void {
@@ -276,6 +325,8 @@ class Watch {
 /** Node's fetch says only "fetch failed"; what happened stands in the cause, for some of them as a code alone. */
 function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  // workerd's words for a name that does not resolve and a port where nobody listens: "internal error; reference = …".
+  if (error.message.startsWith("internal error")) return "no connection";
   const cause = error.cause as { message?: unknown; code?: unknown } | undefined;
   const more = cause?.message || cause?.code;
   return more ? `${error.message} (${more})` : error.message;

@@ -39,6 +39,12 @@ export class ReplyBuilder {
   #model = "";
   #usage: Usage | undefined;
   #finish: string | undefined;
+  #length = 0;
+
+  /** Characters of text, names and arguments so far. */
+  get length(): number {
+    return this.#length;
+  }
 
   /** Adds a chunk and returns the text that it brought. */
   add(chunk: LooseChunk): string {
@@ -60,6 +66,7 @@ export class ReplyBuilder {
       for (const call of part.tool_calls as LooseCall[]) this.#addCall(call ?? {}, part === choice.delta);
     const text = textOfContent(part.content) || textOfContent(part.refusal);
     this.#text += text;
+    this.#length += text.length;
     return text;
   }
 
@@ -70,6 +77,7 @@ export class ReplyBuilder {
     const args = delta.function?.arguments;
     const rawArguments = typeof args === "string" ? args : args == null ? "" : JSON.stringify(args);
     const index = delta.index ?? undefined;
+    this.#length += name.length + rawArguments.length;
 
     const open = fragment && this.#openCall(index, { id, name, rawArguments });
     if (!open) {

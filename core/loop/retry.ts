@@ -14,16 +14,19 @@ export class ModelError extends Error {
   readonly status: number | undefined;
   /** What the endpoint asked us to wait, in ms. */
   readonly retryAfterMs: number | undefined;
+  /** No connection was made: the address is wrong, or nothing listens there. */
+  readonly unreachable: boolean;
 
   constructor(
     kind: RetryKind,
     message: string,
-    more: { status?: number; retryAfterMs?: number; cause?: unknown } = {},
+    more: { status?: number; retryAfterMs?: number; unreachable?: boolean; cause?: unknown } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.kind = kind;
     this.status = more.status;
     this.retryAfterMs = more.retryAfterMs;
+    this.unreachable = more.unreachable ?? false;
   }
 }
 

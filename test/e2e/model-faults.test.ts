@@ -90,6 +90,79 @@ describe.concurrent("what cannot pass is said in words:", () => {
   });
 });
 
+describe.concurrent("G9 a failure names its cause, the setting, and what to do:", () => {
+  const causes: Array<[string, Step, string[]]> = [
+    ["401", { status: 401, body: { error: { message: "bad key" } } }, ["401: bad key", "LLM_API_KEY"]],
+    [
+      "404",
+      { status: 404, body: { error: { message: "no such model" } } },
+      ["no such model", "LLM_MODEL", "LLM_BASE_URL"],
+    ],
+    ["400", { status: 400, body: { error: { message: "too long" } } }, ["too long", "MAX_TOKENS"]],
+    [
+      "429 without credit",
+      { status: 429, body: { error: { message: "pay", code: "insufficient_quota" } } },
+      ["429: pay", "no credit left"],
+    ],
+  ];
+  test.for(causes)("%s", async ([, fault, words]) => {
+    const turn = await ask(fault);
+    expect(turn.status).toBe("failed");
+    for (const part of words) expect(turn.answer).toContain(part);
+    expect(turn.answer).not.toContain("try again later");
+  });
+
+  test("a wait that the endpoint asked for is shown while it lasts", async () => {
+    const text = script(
+      { status: 429, headers: { "retry-after": "2" }, body: { error: { message: "slow down" } } },
+      { text: "here I am" },
+    );
+    const response = await stack.gateway.fetch(`/v1/conversations/${crypto.randomUUID()}/messages`, {
+      method: "POST",
+      headers: { accept: "text/event-stream" },
+      body: JSON.stringify({ text }),
+    });
+    const events = await response.text();
+    const waiting = /event: waiting\ndata: (.*)/.exec(events)?.[1] ?? "{}";
+    expect(JSON.parse(waiting)).toEqual({
+      until: expect.any(Number),
+      text: "the model endpoint answered 429: slow down",
+    });
+    expect(events.indexOf("event: waiting")).toBeLessThan(events.indexOf("here I am"));
+  });
+
+  test("a reply of 10 MB is refused in words, and is not asked for again (G10)", async () => {
+    const text = script({ chars: 10_000_000 });
+    const asked = stack.model.requests.length;
+    const turn = await stack.gateway.ask(text);
+    expect(turn.status).toBe("failed");
+    expect(turn.answer).toContain("longer than 500,000 characters");
+    const own = stack.model.requests
+      .slice(asked)
+      .filter(({ messages }) => JSON.stringify(messages).includes(text.slice(7, 43)));
+    expect(own).toHaveLength(1);
+  });
+
+  test("a reply just below the limit is kept and can be gone on from (G10)", async () => {
+    const conversation = crypto.randomUUID();
+    const turn = await stack.gateway.ask(script({ chars: 490_000 }), conversation);
+    expect(turn).toMatchObject({ status: "done", answer: "x".repeat(490_000) });
+    expect(await stack.gateway.ask(script({ text: "next" }), conversation)).toMatchObject({ answer: "next" });
+  });
+});
+
+describe("G9 an endpoint that cannot be reached", () => {
+  const apart = useStack({ vars: { LLM_BASE_URL: "http://no-such-host.invalid/v1" } });
+
+  test("is said to be so, with the setting", async () => {
+    const turn = await apart.gateway.ask("hello");
+    expect(turn.status).toBe("failed");
+    expect(turn.answer).toContain("the model at no-such-host.invalid could not be reached");
+    expect(turn.answer).toContain("LLM_BASE_URL");
+    expect(turn.answer).not.toMatch(/internal error|reference =/);
+  });
+});
+
 describe.concurrent("odd calls are mended or answered:", () => {
   test("arguments of broken JSON", async () => {
     const turn = await ask(

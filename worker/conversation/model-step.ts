@@ -25,10 +25,13 @@ import { standsApart } from "./brought.ts";
 import type { MediaStore } from "./media.ts";
 import type { Transcript } from "./transcript.ts";
 import type { StoredEntry, Turn } from "./transcript-rows.ts";
-import { tryAgain } from "./turn-words.ts";
+import { modelAdvice, tryAgain } from "./turn-words.ts";
 
 /** What Home told with a result holds this long: the model call follows at once, or not at all. */
 const PLAN_FRESH_MS = 500;
+
+/** A person who waits longer than this is told what for. */
+const WORTH_TELLING_MS = 1_500;
 
 /** What the step needs of its conversation. */
 export type TurnHost = {
@@ -46,6 +49,8 @@ export type TurnHost = {
   fail(turn: Turn, answer: string, code: string): void;
   /** Text as it arrives, for whoever waits. @param at how many characters of the step came before it */
   delta(turn: Turn, text: string, at: number): void;
+  /** The model is asked again at `until` (epoch ms), and why not before. */
+  waiting(turn: Turn, until: number, text: string): void;
   /** What the deltas since the last message said is void. */
   reset(turn: Turn): void;
   /** The reply is stored; `seq` is its message. */
@@ -262,11 +267,13 @@ export class ModelStep {
       const why = error.message.replace(/\.$/, "");
       this.#host.fail(
         turn,
-        `I could not get an answer from the model: ${why}. ${tryAgain(history)}`,
+        `I could not get an answer from the model: ${why}. ${tryAgain(history, model && modelAdvice(error, model))}`,
         "model",
       );
     } else {
-      this.#host.transcript.postpone(turn.n, Date.now() + delay);
+      const until = Date.now() + delay;
+      this.#host.transcript.postpone(turn.n, until);
+      if (delay >= WORTH_TELLING_MS) this.#host.waiting(turn, until, error.message);
     }
   }
 

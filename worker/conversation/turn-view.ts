@@ -16,6 +16,8 @@ export type TurnEvent =
   | { event: "turn"; data: { turn: string; status: "running" } }
   /** `at`: how many characters of this step came before it; a client that came late sees the gap. */
   | { event: "delta"; data: { text: string; at: number } }
+  /** The model's endpoint is asked again at `until` (epoch ms); `text` says why, for a person. Stands in no row. */
+  | { event: "waiting"; data: { until: number; text: string } }
   /** The step is tried again: what the deltas since the last message said is void. */
   | { event: "reset"; data: Record<string, never> }
   | { id: number; event: "message"; data: { text: string; calls: CallRecord[] } }

@@ -1,7 +1,10 @@
 /** What a person is told of a turn that did not end well. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import type { ModelError } from "@edgecall/core/loop/retry.ts";
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import type { TurnQuestion } from "../answers.ts";
+import { WORKERS_AI_URL } from "../models/workers-ai.ts";
 import type { StoredCall, StoredEntry } from "./transcript-rows.ts";
 
 export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its log has the reason.";
@@ -9,8 +12,42 @@ export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its l
 export const FROM_BACKUP =
   "This was under way when the back-up was made. What was done for it since then is unknown; please check before you ask again.";
 
-/** What a person can do after a failure, what was done by then, and what may have been. */
-export function tryAgain(history: readonly StoredEntry[]): string {
+/** What a person can do about a model that gave no answer: it names the setting where one is to blame. */
+export function modelAdvice(error: ModelError, model: Pick<ModelSettings, "baseUrl" | "model">): string {
+  const isWorkersAi = model.baseUrl === WORKERS_AI_URL;
+  if (isWorkersAi && error.status === 404)
+    return `Check that LLM_MODEL names one of Cloudflare's models; '${model.model}' is not known there.`;
+  if (isWorkersAi) return LATER;
+  if (error.unreachable) return "Check that the model's endpoint runs, and that LLM_BASE_URL is right.";
+  switch (error.status) {
+    case 401:
+    case 403:
+      return "Check the model's key: LLM_API_KEY, or the variable that LLM_MODELS names for it.";
+    case 402:
+      return NO_CREDIT;
+    case 404:
+      return `Check that the endpoint has the model '${model.model}' (LLM_MODEL), and that LLM_BASE_URL ends as the endpoint wants it, most often in /v1.`;
+    case 400:
+    case 413:
+    case 422:
+      return "The endpoint does not take this request. Check LLM_MODEL and MAX_TOKENS; if the conversation has grown long, begin a new one.";
+    case 429:
+      return error.kind === "never"
+        ? NO_CREDIT
+        : "The model's endpoint allows no more requests now. Ask again in a minute.";
+    default:
+      return LATER;
+  }
+}
+
+const LATER = "Please try again later.";
+const NO_CREDIT = "The account behind the model's key has no credit left: add some, or set another model.";
+
+/**
+ * What a person can do after a failure, what was done by then, and what may have been.
+ * @param advice for when nothing was done, or nothing succeeded
+ */
+export function tryAgain(history: readonly StoredEntry[], advice = LATER): string {
   const turn = history.at(-1)?.turn;
   const calls = history
     .filter((entry) => entry.turn === turn)
@@ -29,8 +66,9 @@ export function tryAgain(history: readonly StoredEntry[]): string {
     parts.push(
       `It is unknown whether this was done: ${unsure.map(whatOf).join("; ")}. Please check before you ask again.`,
     );
-  if (calls.length === 0) parts.push("Nothing was done. Please try again later.");
-  else if (parts.length === 0) parts.push("Nothing succeeded. Please try again later.");
+  if (calls.length === 0) parts.push(`Nothing was done. ${advice}`);
+  else if (parts.length === 0) parts.push(`Nothing succeeded. ${advice}`);
+  else if (advice !== LATER) parts.push(advice);
   return parts.join("\n");
 }
 
