@@ -17,7 +17,7 @@ const TYPES: Record<string, string> = {
 export const CONSOLE_SCRIPT = "console.js";
 export const CONSOLE_STYLE = "console.css";
 /** Of gzip: a second on a slow phone line. */
-export const SCRIPT_MAX_BYTES = 30 * 1024;
+export const SCRIPT_MAX_BYTES = 40 * 1024;
 
 export type ServedFile = { type: string; body(): string | Promise<string> };
 

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { AUDIT_BATCH_LINES, type AuditBatch, AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
+import { visibleJson } from "@edgecall/core/tools/visible.ts";
 import { type Log, messageOf } from "./log.ts";
 import { writeWhole } from "./whole-file.ts";
 
@@ -70,7 +71,7 @@ export class AuditLog {
     const kept = auditLine({ timestamp, ...line } as AuditLine, secrets);
     this.#recent.push(kept);
     if (this.#recent.length > AUDIT_RECENT) this.#recent.shift();
-    this.#unwritten.push(`${JSON.stringify(kept)}\n`);
+    this.#unwritten.push(`${visibleJson(kept)}\n`);
     this.#writeTimer ??= setTimeout(() => void this.#write(), WRITE_AFTER_MS);
   }
 

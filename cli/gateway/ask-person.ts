@@ -1,5 +1,6 @@
 /** A question or an approval, put to the person at the terminal. */
 import { createInterface } from "node:readline";
+import { headAndTail, hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { Paint } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
 import type { Question } from "./shapes.ts";
@@ -21,15 +22,29 @@ export async function askPerson(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  terminal.output.write(questionWords(question, terminal.paint));
+  let seen = !isCut(question);
+  terminal.output.write(questionWords(question, terminal.paint, seen));
   for (;;) {
-    const line = await readLine(terminal, prompt(question), signal);
+    const line = await readLine(terminal, prompt(question, seen), signal);
     if (line === undefined) return undefined;
     const answer = readAnswer(question, line);
-    if (answer !== undefined) return answer;
-    terminal.output.write(`please answer ${wanted(question)}\n`);
+    if (!seen && /^\s*all\s*$/i.test(line)) {
+      seen = true;
+      terminal.output.write(questionWords(question, terminal.paint, seen));
+    } else if (!seen && answer === "approve")
+      terminal.output.write("not all of it is shown yet: type 'all' first\n");
+    else if (answer !== undefined) return answer;
+    else terminal.output.write(`please answer ${wanted(question, seen)}\n`);
   }
 }
+
+/** Whether an approval is too long to be shown whole at once. */
+function isCut({ approval }: Question): boolean {
+  const values = approval ? [...Object.values(approval.parameters), approval.cwd ?? ""] : [];
+  return values.some((value) => headAndTail(textOf(value), SHOWN) !== undefined);
+}
+
+const SHOWN = { chars: 2_000, lines: 40 };
 
 /** What a person typed, as the gateway takes it; undefined: it is no answer. */
 export function readAnswer({ approval, options }: Question, line: string): string | undefined {
@@ -43,36 +58,46 @@ export function readAnswer({ approval, options }: Question, line: string): strin
   return chosen ?? options.find((option) => option.toLowerCase() === said.toLowerCase());
 }
 
-function wanted({ approval, options }: Question): string {
-  if (approval) return "y or n";
+function wanted({ approval, options }: Question, seen: boolean): string {
+  if (approval) return seen ? "y or n" : "n, or 'all' to see everything first";
   return options.length > 0 ? `with a number from 1 to ${options.length}` : "in a few words";
 }
 
 /** All that an approval is about: whoever says yes must have seen what will be run. */
-export function questionWords({ agent, text, options, approval }: Question, paint: Paint): string {
+export function questionWords(
+  { agent, text, options, approval }: Question,
+  paint: Paint,
+  whole = true,
+): string {
   const who = paint("bold", printableLine(agent, 64));
   if (!approval) {
     const listed = options.map((option, index) => `  ${index + 1}  ${printableLine(option)}\n`).join("");
     return `\n${who} asks: ${printable(text)}\n${listed}`;
   }
-  const where = approval.cwd === undefined ? "" : `  in ${printableLine(approval.cwd)}\n`;
+  const where = approval.cwd === undefined ? "" : `  in ${shownValue(approval.cwd, whole)}\n`;
   const parameters = Object.entries(approval.parameters).map(
-    ([name, value]) => `  ${printableLine(name)}: ${shownValue(value)}\n`,
+    ([name, value]) => `  ${printable(name).replaceAll("\n", "\\n")}: ${shownValue(value, whole)}\n`,
   );
+  const notice = hiddenNotice(approval);
+  const hidden = notice === undefined ? "" : `  ${paint("yellow", notice)}\n`;
   return (
     `\n${who} wants to run ${paint("yellow", printableLine(approval.tool))}\n` +
-    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n`
+    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n${hidden}`
   );
 }
 
 /** A command of several lines is shown as such. */
-function shownValue(value: unknown): string {
-  if (typeof value !== "string") return printableLine(JSON.stringify(value), 4_000);
-  return printable(value).replaceAll("\n", "\n    ");
+function shownValue(value: unknown, whole: boolean): string {
+  const text = textOf(value);
+  return (whole ? text : shortened(text, SHOWN)).replaceAll("\n", "\n    ");
 }
 
-function prompt({ approval, options }: Question): string {
-  if (approval) return "approve? [y/n] ";
+function textOf(value: unknown): string {
+  return typeof value === "string" ? visible(value) : visibleJson(value);
+}
+
+function prompt({ approval, options }: Question, seen: boolean): string {
+  if (approval) return seen ? "approve? [y/n] " : "show all of it, or deny? [all/n] ";
   return options.length > 0 ? "number: " : "answer: ";
 }
 

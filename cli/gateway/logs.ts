@@ -1,6 +1,7 @@
 /** `edgecall logs`: the record of calls, the newest last; --follow shows them as they come. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { visibleJson } from "@edgecall/core/tools/visible.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { AUDIT_LINES_MAX, type AuditQuery, auditLines } from "./audit.ts";
 import { readConnection } from "./connection.ts";
@@ -32,7 +33,7 @@ export async function logs(call: CommandCall): Promise<number> {
   };
   const gateway = new Gateway(readConnection(env));
   const show = call.flag("json")
-    ? (lines: readonly AuditLine[]) => io.out(lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
+    ? (lines: readonly AuditLine[]) => io.out(lines.map((line) => `${visibleJson(line)}\n`).join(""))
     : tableShower(io.out, io.terminal ? io.width : undefined, paintFor(io.terminal, env));
   const first = (await auditLines(gateway, query)).reverse();
   if (first.length === 0 && !call.flag("follow")) io.err("no calls on record\n");

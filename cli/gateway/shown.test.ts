@@ -1,7 +1,9 @@
+import { PassThrough } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { UsageError } from "../command.ts";
-import { questionWords, readAnswer } from "./ask-person.ts";
+import { askPerson, questionWords, readAnswer } from "./ask-person.ts";
 import { paintFor } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
 import { type Column, table } from "./table.ts";
@@ -51,8 +53,8 @@ test("nothing that a device says commands the terminal or starts a line of its o
       expect(table([{ title: "X" }], [[text]], 80).split("\n")).toHaveLength(3);
     }),
   );
-  expect(printable("\u001b]0;owned\u0007red\u001b[31m")).toBe("]0;owned" + "red[31m");
-  expect(printableLine("a\nb\u202Ec")).toBe("a bc");
+  expect(printable("\u001b]0;owned\u0007red")).toBe("\\u001b]0;owned\\u0007red");
+  expect(printableLine("a\nb\u202Ec")).toBe("a b\\u202ec");
 });
 
 const APPROVAL = {
@@ -69,9 +71,36 @@ const plain = paintFor(false, {});
 
 test("an approval shows all that would be run", () => {
   expect(questionWords(APPROVAL, plain)).toBe(
-    "\npi wants to run bash\n  command: ls\n    rm -rf /\n  timeout_ms: 5\n  in /home/pi\n  why it asks: policy [2J\n",
+    "\npi wants to run bash\n  command: ls\n    rm -rf /\n  timeout_ms: 5\n  in /home/pi\n  why it asks: policy\\u001b[2J\n  Contains characters that cannot be seen, shown as escapes: U+001B.\n",
   );
   expect(questionWords(CHOICE, plain)).toBe("\npi asks: Which?\n  1  red\n  2  blue\n");
+});
+
+test("S2 an approval shows what cannot be seen as escapes, and says so", () => {
+  const approval = { ...APPROVAL.approval, parameters: { "pa\u200bth": "a\u202eb", list: ["\u2066"] } };
+  const words = questionWords({ ...APPROVAL, approval }, plain);
+  expect(words).toContain("  pa\\u200bth: a\\u202eb\n");
+  expect(words).toContain('  list: ["\\u2066"]\n');
+  expect(words).toContain("cannot be seen, shown as escapes: U+200B, U+202E, U+2066, U+001B.");
+});
+
+test("S3 a long approval is shown by head and tail, and taken when all of it was shown", async () => {
+  const command = `begin\n${"middle\n".repeat(500)}end`;
+  const approval = { ...APPROVAL.approval, parameters: { command } };
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const shown = textOf(output);
+  const terminal = { input, output, paint: plain, onInterrupt: () => {} };
+  const answer = askPerson({ ...APPROVAL, approval }, terminal, new AbortController().signal);
+  for (const line of ["y", "all", "y"]) input.write(`${line}\n`);
+  expect(await answer).toBe("approve");
+  output.end();
+  const text = await shown;
+  const cut = text.slice(0, text.indexOf("show all of it"));
+  expect(cut).toMatch(/begin.*… 3,\d{3} more characters ….*end/s);
+  expect(cut.split("middle").length).toBeLessThan(60);
+  expect(text).toContain("type 'all' first");
+  expect(text.slice(cut.length).split("middle").length).toBe(501);
 });
 
 test.each([

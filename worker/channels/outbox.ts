@@ -7,6 +7,7 @@
 import type { KeptMedia } from "../conversation/media.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
+import { SettingsError, settingsOrError } from "../settings.ts";
 import { channelOf } from "./all.ts";
 import type { Address, Attachment, Channel, Line } from "./channel.ts";
 import { connectionOf } from "./connections.ts";
@@ -278,7 +279,7 @@ export class Outbox {
   async #sendQuestion(row: ReplyRow, { channel, line }: Way): Promise<void> {
     const question = this.#host.question(row.question ?? "");
     if (!question) return this.#delete(row.id);
-    const words = questionWords(question);
+    const words = questionWords(question, consoleOf(this.#host.env));
     const buttons = choicesOf(question);
     // Whoever decides must see all of it: what does not fit above the buttons goes before them.
     const fits = words.length <= channel.questionMax - DECISION_ROOM;
@@ -329,6 +330,12 @@ export class Outbox {
   #delete(id: number): void {
     this.#sql.exec("DELETE FROM reply WHERE id = ?", id);
   }
+}
+
+/** The console's address, where the settings name it. */
+function consoleOf(env: Env): string | undefined {
+  const settings = settingsOrError(env);
+  return settings instanceof SettingsError ? undefined : settings.publicUrl;
 }
 
 /** In place of a message that stands already, where that can still be edited: whatever is wrong with it, people hear. */

@@ -1,5 +1,11 @@
 /** A question or an approval in a chat: its words, its buttons, and what became of it. */
-
+import {
+  betweenWords,
+  headAndTail,
+  hiddenNotice,
+  visible,
+  visibleJson,
+} from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../answers.ts";
 import { CLOSED, EXPIRED } from "../home/questions.ts";
 import { type Button, buttonData } from "./channel.ts";
@@ -11,6 +17,14 @@ const CHOICES_MAX = 20;
 /** Whoever wrote a longer answer has it above. */
 const SHOWN_MAX = 200;
 const APPROVAL = ["approve", "deny"] as const;
+/**
+ * Of an approval's arguments, as JSON: what fits some messages. Longer ones are shown by head and tail, and can be denied in
+ * the chat, but are approved in the console, where all of it can be read.
+ */
+const WHOLE_MAX = 16_000;
+const CUT_MAX = 3_000;
+export const TOO_LONG =
+  "This is too long to be shown whole in a chat. Read and approve it in the console; it can be denied here.";
 
 /** What a button answers, by its place. */
 export function answersOf({ approval, options }: ShownQuestion): readonly string[] {
@@ -18,17 +32,33 @@ export function answersOf({ approval, options }: ShownQuestion): readonly string
 }
 
 export function choicesOf(question: ShownQuestion): Button[] {
-  return answersOf(question).map((answer, choice) => ({
-    label: !question.approval ? answer : answer === "approve" ? "Approve" : "Deny",
-    data: buttonData(question.id, choice),
-  }));
+  return answersOf(question).flatMap((answer, choice) =>
+    answer === "approve" && isTooLong(question)
+      ? []
+      : [
+          {
+            label: !question.approval ? visible(answer) : answer === "approve" ? "Approve" : "Deny",
+            data: buttonData(question.id, choice),
+          },
+        ],
+  );
 }
 
-/** Everything that is decided on, in full: an approval is for exactly this. */
-export function questionWords(question: ShownQuestion): string {
-  const { agent, text, approval, options } = question;
+/** Whether a chat does not show all that would be approved: then nobody approves it there. */
+export function isTooLong({ approval }: ShownQuestion): boolean {
+  return approval !== undefined && visibleJson(approval.parameters, 1).length > WHOLE_MAX;
+}
+
+/**
+ * What is decided on: an approval is for exactly this.
+ * @param console its address, where the gateway knows it
+ */
+export function questionWords(question: ShownQuestion, console?: string): string {
+  const { approval, options } = question;
+  const agent = visible(question.agent);
+  const text = visible(question.text);
   if (!approval) {
-    const list = options.map((option, at) => `${at + 1}. ${option}`).join("\n");
+    const list = options.map((option, at) => `${at + 1}. ${visible(option)}`).join("\n");
     const how =
       options.length > 0
         ? `${list}\n\n(or /answer and a number)`
@@ -36,9 +66,19 @@ export function questionWords(question: ShownQuestion): string {
     return `**${agent}** asks: ${text}\n\n${how}`;
   }
   const { tool, parameters, cwd, reason } = approval;
-  const json = JSON.stringify(parameters, null, 1);
-  const where = cwd === undefined ? "" : `\nin ${cwd}`;
-  return `**${agent}** wants to run **${tool}**${where}\n${fenced(json)}\n${reason}`;
+  const json = visibleJson(parameters, 1);
+  const cut = isTooLong(question) ? headAndTail(json, { chars: CUT_MAX }) : undefined;
+  const shown = cut
+    ? `${fenced(cut.head)}\n${betweenWords(cut).trim()}\n${fenced(cut.tail)}\n⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`
+    : fenced(json);
+  const hidden = hiddenNotice(approval);
+  return [
+    `**${agent}** wants to run **${visible(tool)}**`,
+    ...(cwd === undefined ? [] : [`in ${visible(cwd)}`]),
+    shown,
+    visible(reason),
+    ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
+  ].join("\n");
 }
 
 /** A fence that the text cannot close. */
@@ -55,6 +95,6 @@ export function closedWords(question: ShownQuestion | undefined): string {
   if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";
   const who = by === undefined ? "" : ` by ${by}`;
   if (!approval)
-    return `✔ Answered${who}: ${answer.length > SHOWN_MAX ? `${answer.slice(0, SHOWN_MAX)} …` : answer}`;
+    return `✔ Answered${who}: ${visible(answer.length > SHOWN_MAX ? `${answer.slice(0, SHOWN_MAX)} …` : answer)}`;
   return answer === "approve" ? `✔ Approved${who}.` : `✖ Denied${who}.`;
 }

@@ -14,7 +14,7 @@ import { readCommand } from "./commands.ts";
 import { connectionAt } from "./connections.ts";
 import type { Delivery } from "./desk.ts";
 import { tellOwners } from "./knock.ts";
-import { answersOf, questionWords } from "./question-words.ts";
+import { answersOf, isTooLong, questionWords, TOO_LONG } from "./question-words.ts";
 import { type Connection, ROLES, type Role } from "./settings.ts";
 
 /** Platforms send less; pictures come as references. */
@@ -182,6 +182,7 @@ async function press(
         ? `Only ${ROLE_WORDS} may decide this.`
         : "This question is not yours.",
     };
+  if (answer === "approve" && isTooLong(asked.question)) return { refused: TOO_LONG };
   const by = { principal, mayApprove };
   const answered = await homeOf(env, name.split("/", 1)[0] ?? "").answer(act.question, answer, by);
   if (answered.ok) {
@@ -215,7 +216,11 @@ async function answerHere(
     const open = (await conversationOf(c.env, name).look(turn))?.questions ?? [];
     const questions = open
       .filter(({ answer }) => answer === undefined)
-      .map((asked) => ({ question: asked.id, text: questionWords(asked), choices: answersOf(asked) }));
+      .map((asked) => ({
+        question: asked.id,
+        text: questionWords(asked, new URL(c.req.url).origin),
+        choices: answersOf(asked),
+      }));
     return c.json({ conversation, turn, status: "running", questions }, 202);
   }
   const { origin } = new URL(c.req.url);

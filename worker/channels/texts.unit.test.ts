@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCommand } from "./commands.ts";
 import { render, slackMrkdwn, telegramHtml, whatsappText } from "./dialect.ts";
+import { choicesOf, isTooLong, questionWords, type ShownQuestion } from "./question-words.ts";
 import { splitMarkdown } from "./split.ts";
 
 const word = fc.string({ maxLength: 30, unit: "grapheme" });
@@ -124,4 +125,41 @@ test.each([
   ["please /stop", undefined],
 ])("'%s' as a command", (text, command) => {
   expect(readCommand(text)).toEqual(command);
+});
+
+describe("an approval in a chat", () => {
+  const asks = (parameters: Record<string, unknown>): ShownQuestion => ({
+    ...{ id: "q", call: "c", agent: "pi", text: "May I?", options: [], expires_at: 0 },
+    approval: { tool: "bash", parameters, cwd: "/ho\u200bme", reason: "policy\u202e" },
+  });
+
+  test("S2 shows what cannot be seen as escapes, and says so", () => {
+    const words = questionWords(asks({ command: "ls \u202e#fr- mr\u2066" }));
+    expect(words).toContain('"command": "ls \\u202e#fr- mr\\u2066"');
+    expect(words).toContain("in /ho\\u200bme\n");
+    expect(words).toContain(
+      "⚠ Contains characters that cannot be seen, shown as escapes: U+202E, U+2066, U+200B.",
+    );
+    expect(
+      questionWords({ ...asks({}), approval: undefined, text: "a\u202eb", options: ["\u200bno"] } as never),
+    ).toBe("**pi** asks: a\\u202eb\n\n1. \\u200bno\n\n(or /answer and a number)");
+    expect(questionWords(asks({ command: "ls" }))).not.toContain(
+      "⚠ Contains characters that cannot be seen, shown as escapes: U+200B, U+202E, U+2066",
+    );
+  });
+
+  test("S3 that does not fit is its head, its tail and the count between, and is not approved there", () => {
+    const long = asks({ command: `echo begin\n${"x".repeat(48_000)}\nrm -rf /` });
+    const words = questionWords(long, "https://edge.example");
+    expect(words).toContain("echo begin");
+    expect(words).toContain("rm -rf /");
+    expect(words).toMatch(/… 45,0\d\d more characters …/);
+    expect(words).toContain("approve it in the console; it can be denied here. https://edge.example");
+    expect(words.length).toBeLessThan(4_000);
+    expect(isTooLong(long)).toBe(true);
+    expect(choicesOf(long)).toEqual([{ label: "Deny", data: "q:q:1" }]);
+    const short = asks({ command: "x".repeat(15_000) });
+    expect(questionWords(short)).toContain("x".repeat(15_000));
+    expect(choicesOf(short).map(({ label }) => label)).toEqual(["Approve", "Deny"]);
+  });
 });

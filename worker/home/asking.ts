@@ -1,6 +1,7 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
+import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { logError, logInfo } from "../log.ts";
 import { conversationOf } from "../objects.ts";
 import { type CallNews, placeOf, tellWatchers } from "./call-watchers.ts";
@@ -83,7 +84,7 @@ export class Asking {
       conversation: this.#place(call),
       agent,
       agentQuestion: null,
-      text: `May I send this to '${agent}'? ${command}: ${JSON.stringify(payload).slice(0, 2_000)}`,
+      text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(payload), { chars: 2_000 })}`,
       options: [],
       approval: {
         tool: command,

@@ -1,5 +1,6 @@
 /** What became of a call, as an MCP client takes it: text, pictures, links to files, and words on what comes next. */
 import { isPicture, type Media, type StoredMedia } from "@edgecall/core/protocol/media.ts";
+import { hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { conversationOfMedia, toBase64 } from "../conversation/media.ts";
 import type { Env } from "../env.ts";
@@ -88,11 +89,13 @@ function link(media: StoredMedia, { origin }: AnswerPlace): ContentBlock {
 
 function askedWords(question: AskedQuestion, place: AnswerPlace): string {
   const { id, text, options, approval, expiresAt } = question;
-  const answers = approval ? "approve or deny" : options.join(", ") || "any text";
+  const hidden = hiddenNotice(text);
+  const answers = approval ? "approve or deny" : visible(options.join(", ")) || "any text";
   const who = approval ? "a person with the right to approve" : "a person";
   return [
     `Nothing has run yet: '${place.agent}' waits for ${who}, and you cannot answer for them. It asks:`,
-    JSON.stringify(text),
+    visibleJson(text),
+    ...(hidden === undefined ? [] : [hidden]),
     `They answer (${answers}) at ${place.origin}/v1/questions/${id}, before ${new Date(expiresAt).toISOString()}.`,
     `Tell them so. ${lookAgain(place)}`,
   ].join("\n");

@@ -1,4 +1,5 @@
 /** `GET /v1/audit` and `GET /v1/audit/export`: the record of calls, as the devices wrote it. */
+import { visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { Context } from "hono";
 import { recordId } from "../audit/outlet.ts";
 import type { Env } from "../env.ts";
@@ -39,7 +40,7 @@ async function* exported(env: Env, home: string, after: number, filter: AuditFil
     for (const batch of page.batches)
       for (const entry of batch.lines) {
         count += 1;
-        lines += line({ id: await recordId(home, entry), seq: batch.at, ...entry });
+        lines += `${visibleJson({ id: await recordId(home, entry), seq: batch.at, ...entry })}\n`;
       }
     yield lines;
   }

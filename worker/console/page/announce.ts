@@ -1,4 +1,5 @@
 /** What a screen reader is told of a turn: each step once, in a sentence. Pure. */
+import { visible } from "@edgecall/core/tools/visible.ts";
 import type { CallView, TurnView } from "./turns.ts";
 
 /** A longer answer is read in the page. */
@@ -12,8 +13,8 @@ export function announcement(turn: TurnView | undefined): string {
   if (turn.problem !== undefined) return "";
   if (open)
     return open.approval
-      ? `${open.agent} asks for your approval before it runs ${open.approval.tool}.`
-      : `${open.agent} asks: ${open.text}`;
+      ? `${open.agent} asks for your approval before it runs ${visible(open.approval.tool)}.`
+      : `${open.agent} asks: ${visible(open.text)}`;
   const running = turn.calls.findLast(({ status }) => status === "pending");
   if (running) return `${nameOf(running)} is running.`;
   const ended = turn.calls.at(-1);

@@ -1,4 +1,5 @@
 /** Audit: the devices' own record of calls, filtered, and as JSON lines. */
+import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 import { Problem, Screen, useLoaded } from "./load.tsx";
@@ -25,7 +26,7 @@ export function Audit() {
   async function save() {
     try {
       const { entries } = await json<{ entries: AuditLine[] }>(pathOf(filter, EXPORTED));
-      download("edgecall-audit.jsonl", entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+      download("edgecall-audit.jsonl", entries.map((entry) => `${visibleJson(entry)}\n`).join(""));
     } catch (error) {
       setFailed(wordsOf(error));
     }
@@ -106,7 +107,7 @@ function Lines({ entries }: { entries: AuditLine[] }) {
               <time dateTime={entry.timestamp}>{localTime(entry.timestamp)}</time>
             </td>
             <td>{entry.agent_id}</td>
-            <td class="mono">{entry.tool}</td>
+            <td class="mono">{visible(entry.tool)}</td>
             <td>
               {entry.caller.principal} <small>over {entry.caller.channel}</small>
               {entry.approval && (
@@ -122,8 +123,8 @@ function Lines({ entries }: { entries: AuditLine[] }) {
               <small>{duration(entry.elapsed_ms)}</small>
             </td>
             <td class="mono wide">
-              {JSON.stringify(entry.parameters)}
-              {entry.error && <div class="problem">{entry.error}</div>}
+              {visibleJson(entry.parameters)}
+              {entry.error && <div class="problem">{visible(entry.error)}</div>}
             </td>
           </tr>
         ))}

@@ -1,4 +1,5 @@
 /** One call: who was asked what, how far it is, and what came of it. All of it is a device's or a model's text. */
+import { hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -11,7 +12,7 @@ const STAGE_WORDS = { sent: "sent", accepted: "accepted", waits: "asked you" } a
 type Props = { call: CallView; questions: Question[]; mayApprove: boolean };
 
 export function CallCard({ call, questions, mayApprove }: Props) {
-  const title = call.action ?? (call.query !== undefined ? "asked in words" : call.name);
+  const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
   const open = questions.some((question) => question.answer === undefined);
   return (
     <article
@@ -23,7 +24,7 @@ export function CallCard({ call, questions, mayApprove }: Props) {
         <span class="action">{title}</span>
         <Stages call={call} waits={open} />
       </header>
-      {call.query !== undefined && <p class="query">{call.query}</p>}
+      {call.query !== undefined && <p class="query">{visible(call.query)}</p>}
       <Arguments call={call} />
       {questions.map((question) => (
         <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />
@@ -79,13 +80,20 @@ function Arguments({ call }: { call: CallView }) {
     call.agent === undefined ? call.args : (params ?? (Object.keys(more).length > 0 ? more : undefined));
   if (shown === undefined || (typeof shown === "object" && shown !== null && Object.keys(shown).length === 0))
     return null;
-  const short = JSON.stringify(shown);
-  if (short.length <= 80) return <code class="args">{short}</code>;
+  const short = visibleJson(shown);
+  const hidden = hiddenNotice(shown);
   return (
-    <details>
-      <summary>arguments</summary>
-      <Pre text={JSON.stringify(shown, null, 2)} label="arguments" />
-    </details>
+    <>
+      {short.length <= 80 ? (
+        <code class="args">{short}</code>
+      ) : (
+        <details>
+          <summary>arguments, {short.length.toLocaleString()} characters</summary>
+          <Pre text={visibleJson(shown, 2)} label="arguments" />
+        </details>
+      )}
+      {hidden && <p class="notice">{hidden}</p>}
+    </>
   );
 }
 
@@ -99,7 +107,7 @@ function Outcome({ call }: { call: Call }) {
     <>
       {text.length > SHORT_RESULT ? (
         <details>
-          <summary>result, {text.length} characters</summary>
+          <summary>result, {text.length.toLocaleString()} characters</summary>
           <Pre text={text} label="result" />
         </details>
       ) : (
@@ -114,7 +122,8 @@ function Inner({ call }: { call: Call }) {
   return (
     <div class={`inner ${call.status}`}>
       <p>
-        <span class="action">{call.name}</span> <code class="args">{JSON.stringify(call.args ?? {})}</code>{" "}
+        <span class="action">{visible(call.name)}</span>{" "}
+        <code class="args">{shortened(visibleJson(call.args ?? {}), { chars: 2_000 })}</code>{" "}
         {call.elapsed_ms !== undefined && duration(call.elapsed_ms)}
       </p>
       <Outcome call={call} />

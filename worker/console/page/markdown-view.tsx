@@ -1,4 +1,5 @@
 /** A Markdown tree on the page. Headings are paragraphs in bold: an answer has no place in the page's outline. */
+import { visible } from "@edgecall/core/tools/visible.ts";
 import { useMemo } from "preact/hooks";
 import { type Block, type Inline, parseMarkdown } from "./markdown.ts";
 
@@ -74,13 +75,13 @@ function inlineView(part: Inline) {
   }
 }
 
-/** Text as it is, in a box that can be scrolled by keyboard too. */
+/** Text as it is, what cannot be seen as escapes, in a box that can be scrolled by keyboard too. */
 export function Pre({ text, label }: { text: string; label: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     // biome-ignore lint/a11y/useSemanticElements: the text is preformatted before all
     <pre tabIndex={0} role="group" aria-label={label}>
-      {text}
+      {visible(text.replaceAll("\r\n", "\n"))}
     </pre>
   );
 }

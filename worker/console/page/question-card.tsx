@@ -1,16 +1,29 @@
 /** What a person is asked in the middle of a call: an approval, a choice, or words. */
+import { headAndTail, hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 import { Pre } from "./markdown-view.tsx";
 import type { Question } from "./shapes.ts";
 
-type Props = { question: Question; mayApprove: boolean; onAnswered?: () => void };
+type Props = {
+  question: Question;
+  mayApprove: boolean;
+  onAnswered?: () => void;
+  /** Where it is asked, when that is not this place. */
+  place?: ComponentChildren;
+};
 
-export function QuestionCard({ question, mayApprove, onAnswered }: Props) {
+/** More than this is shown by its head and its tail first. */
+const SHOWN = { chars: 2_000, lines: 30 };
+
+export function QuestionCard({ question, mayApprove, onAnswered, place }: Props) {
   const [text, setText] = useState("");
   const [problem, setProblem] = useState<string>();
   const [sent, setSent] = useState(false);
-  const { id, agent, approval, options, answer } = question;
+  const [whole, setWhole] = useState(false);
+  const { id, approval, options, answer } = question;
+  const agent = visible(question.agent);
   const words = useRef<HTMLParagraphElement>(null);
   const answered = answer !== undefined;
   // The buttons go: whoever pressed one by keyboard stays at this place of the page.
@@ -33,33 +46,44 @@ export function QuestionCard({ question, mayApprove, onAnswered }: Props) {
   if (answered)
     return (
       <p class="answered" ref={words} tabIndex={-1}>
-        {question.text} <strong>{answer}</strong>
+        {visible(question.text)} <strong>{visible(answer)}</strong>
         {question.answered_by && ` (${question.answered_by})`}
       </p>
     );
+  const shown = approval && visibleJson(approval.parameters, 2);
+  const isCut = shown !== undefined && headAndTail(shown, SHOWN) !== undefined;
+  const hidden = hiddenNotice(approval ?? [question.text, options]);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a landmark for each question would be one too many
     <div class="question" role="group" aria-label={approval ? `${agent} asks for approval` : `${agent} asks`}>
+      {place}
       <p class="what">
-        <strong>{agent}</strong> {approval ? `asks before it runs ${approval.tool}` : "asks"}
+        <strong>{agent}</strong> {approval ? `asks before it runs ${visible(approval.tool)}` : "asks"}
       </p>
-      {approval ? (
+      {approval && shown !== undefined ? (
         <>
-          <Pre text={JSON.stringify(approval.parameters, null, 2)} label="what would be run" />
+          <Whole text={shown} isShown={whole} onShow={() => setWhole(true)} />
           <p class="quiet">
-            {approval.cwd && `In ${approval.cwd}. `}
-            {approval.reason}
+            {approval.cwd && `In ${visible(approval.cwd)}. `}
+            {visible(approval.reason)}
           </p>
         </>
       ) : (
-        <p>{question.text}</p>
+        <p>{visible(question.text)}</p>
       )}
+      {hidden && <p class="notice">{hidden}</p>}
       {approval && !mayApprove && (
         <p class="quiet">Your token may not approve; somebody with the scope 'approve' has to.</p>
       )}
+      {approval && mayApprove && isCut && !whole && <p class="quiet">Show all of it before you approve.</p>}
       {approval ? (
         <div class="row">
-          <button type="button" class="good" disabled={sent || !mayApprove} onClick={() => reply("approve")}>
+          <button
+            type="button"
+            class="good"
+            disabled={sent || !mayApprove || (isCut && !whole)}
+            onClick={() => reply("approve")}
+          >
             Approve
           </button>
           <button type="button" class="bad" disabled={sent || !mayApprove} onClick={() => reply("deny")}>
@@ -70,7 +94,7 @@ export function QuestionCard({ question, mayApprove, onAnswered }: Props) {
         <div class="row">
           {options.map((option) => (
             <button type="button" disabled={sent} onClick={() => reply(option)}>
-              {option}
+              {visible(option)}
             </button>
           ))}
         </div>
@@ -97,6 +121,42 @@ export function QuestionCard({ question, mayApprove, onAnswered }: Props) {
         <p role="alert" class="problem">
           {problem}
         </p>
+      )}
+    </div>
+  );
+}
+
+/** What would be run: all of it, or its head and tail until all was asked for. Never in a box that hides its end. */
+function Whole({ text, isShown, onShow }: { text: string; isShown: boolean; onShow: () => void }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [pressed, setPressed] = useState(false);
+  useEffect(() => {
+    // The button has gone; the keyboard stays with what it showed.
+    if (pressed) box.current?.querySelector("pre")?.focus();
+  }, [pressed]);
+  const cut = isShown ? undefined : headAndTail(text, SHOWN);
+  return (
+    <div class="whole" ref={box}>
+      {cut ? (
+        <>
+          <Pre text={cut.head} label="its beginning" />
+          <div class="row between">
+            <span>{cut.between.toLocaleString()} more characters between</span>
+            <button
+              type="button"
+              class="small"
+              onClick={() => {
+                onShow();
+                setPressed(true);
+              }}
+            >
+              Show all
+            </button>
+          </div>
+          <Pre text={cut.tail} label="its end" />
+        </>
+      ) : (
+        <Pre text={text} label="what would be run" />
       )}
     </div>
   );

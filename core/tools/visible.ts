@@ -1,0 +1,100 @@
+/**
+ * Text that a person approves or reads as an argument: what cannot be seen is written as an escape, so that what is read is
+ * what would be run ("Trojan Source", CVE-2021-42574). Long text is cut to its head and its tail, with the count between.
+ */
+
+/** An emoji with its joiners and selectors, which is kept: they make one visible sign of it. */
+const EMOJI = String.raw`\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?(?:\u200D\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?)*`;
+/**
+ * Controls but tab and line feed, formats (bidirectional, zero width, tags), separators of lines, what a font leaves out
+ * by default (variation selectors, fillers), lone surrogates, private and unassigned signs, and all spaces but the space.
+ */
+const HIDDEN = String.raw`[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}`;
+const EITHER = new RegExp(`(${EMOJI})|(${HIDDEN})`, "gu");
+
+/** The same text with `\u202e` where a sign cannot be seen. Line feeds and tabs stay. */
+export function visible(text: string): string {
+  return replaceHidden(text, (sign) => {
+    const code = sign.codePointAt(0) ?? 0;
+    return code > 0xffff ? `\\u{${code.toString(16)}}` : unitEscape(code);
+  });
+}
+
+/** JSON as a person reads it: still JSON, and of the same value. */
+export function visibleJson(value: unknown, indent?: number): string {
+  return replaceHidden(JSON.stringify(value, null, indent) ?? "", (sign) =>
+    [...Array(sign.length).keys()].map((at) => unitEscape(sign.charCodeAt(at))).join(""),
+  );
+}
+
+/** What cannot be seen in a value's texts, in words; undefined: nothing. Stands beside what is shown. */
+export function hiddenNotice(value: unknown): string | undefined {
+  const found = new Set<string>();
+  const look = (text: string) => {
+    for (const [sign, emoji] of text.matchAll(EITHER))
+      if (emoji === undefined && sign !== "\n" && sign !== "\t") found.add(codePoint(sign));
+  };
+  JSON.stringify(value, (key, inner: unknown) => {
+    look(key);
+    if (typeof inner === "string") look(inner);
+    return inner;
+  });
+  if (found.size === 0) return undefined;
+  const list = [...found].slice(0, NAMED_MAX).join(", ");
+  const more = found.size > NAMED_MAX ? ` and ${found.size - NAMED_MAX} more kinds` : "";
+  return `Contains characters that cannot be seen, shown as escapes: ${list}${more}.`;
+}
+
+const NAMED_MAX = 6;
+
+export type HeadAndTail = { head: string; tail: string; between: number };
+
+/** @returns undefined when the text is short enough to be shown whole */
+export function headAndTail(text: string, max: { chars: number; lines?: number }): HeadAndTail | undefined {
+  const lines = max.lines === undefined ? undefined : linesOf(text, max.lines);
+  if (text.length <= max.chars && lines === undefined) return undefined;
+  const half = Math.floor(max.chars / 2);
+  let end = Math.min(half, lines?.head ?? half);
+  let begin = Math.max(text.length - half, lines?.tail ?? 0);
+  // A pair of surrogates stays whole.
+  if (isLow(text, end)) end -= 1;
+  if (isLow(text, begin)) begin += 1;
+  return { head: text.slice(0, end), tail: text.slice(begin), between: begin - end };
+}
+
+/** The same as one text. */
+export function shortened(text: string, max: { chars: number; lines?: number }): string {
+  const cut = headAndTail(text, max);
+  return cut ? `${cut.head}${betweenWords(cut)}${cut.tail}` : text;
+}
+
+export function betweenWords({ between }: HeadAndTail): string {
+  return ` … ${between.toLocaleString("en")} more characters … `;
+}
+
+/** Where the first half of so many lines ends, and where the last half begins; undefined: there are no more. */
+function linesOf(text: string, max: number): { head: number; tail: number } | undefined {
+  const ends = [...text.matchAll(/\n/g)].map(({ index }) => index);
+  if (ends.length < max) return undefined;
+  const half = Math.floor(max / 2);
+  return { head: (ends[half - 1] ?? 0) + 1, tail: (ends[ends.length - half] ?? 0) + 1 };
+}
+
+function isLow(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+function replaceHidden(text: string, by: (sign: string) => string): string {
+  return text.replace(EITHER, (sign, emoji: string | undefined) =>
+    emoji !== undefined || sign === "\n" || sign === "\t" ? sign : by(sign),
+  );
+}
+
+function unitEscape(code: number): string {
+  return `\\u${code.toString(16).padStart(4, "0")}`;
+}
+
+function codePoint(sign: string): string {
+  return `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}

@@ -1,0 +1,75 @@
+/** What a person approves in the console: all of it, as it is, and found from every screen. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { script } from "../scripted-model.ts";
+import { TOKENS } from "../tokens.ts";
+import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
+import { useStack } from "./stack.ts";
+
+const stack = useStack({}, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "pi", env });
+  await stack.gateway.online("pi");
+});
+
+const append = (text: string) =>
+  script(
+    { calls: [{ arguments: { agent_id: "pi", action: "append", params: { text } } }] },
+    { text: "$results" },
+  );
+
+describe.skipIf(noChromium !== undefined)("approvals", () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await startChromium();
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    await signIn(page, stack.gateway.url, TOKENS.owner);
+  });
+  afterAll(() => browser?.close());
+
+  async function ask(text: string) {
+    await page.getByLabel("Message").fill(text);
+    await page.getByRole("button", { name: "Ask" }).click();
+    return page.locator(".turn").last();
+  }
+
+  test("S2 what cannot be seen is shown as escapes, and the card says so", async () => {
+    const turn = await ask(append("ls \u202e#fr- mr\u200b\u{e0041}"));
+    const asked = turn.getByRole("group", { name: "pi asks for approval" });
+    const shown = await asked.getByRole("group", { name: "what would be run" }).textContent();
+    expect(shown).toContain('"text": "ls \\u202e#fr- mr\\u200b\\udb40\\udc41"');
+    await asked
+      .getByText("Contains characters that cannot be seen, shown as escapes: U+202E, U+200B, U+E0041.")
+      .waitFor();
+    const card = turn.getByRole("article", { name: "append on pi" });
+    expect(await card.locator("code.args").textContent()).toContain("\\u202e");
+    expect(await card.textContent()).not.toMatch(/[\u202e\u200b]/);
+    expect(await axeFinds(page)).toEqual([]);
+    await asked.getByRole("button", { name: "Deny" }).click();
+    await turn.locator(".answer").waitFor();
+  });
+
+  test("S3 a long one is its head, its tail and the count between, and is approved when all of it was shown", async () => {
+    const turn = await ask(append(`the beginning\n${"and on\n".repeat(3_000)}the very end`));
+    const asked = turn.getByRole("group", { name: "pi asks for approval" });
+    await asked.getByText("the beginning").waitFor();
+    await asked.getByText("the very end").waitFor();
+    await asked.getByText(/^2\d,\d{3} more characters between$/).waitFor();
+    const approve = asked.getByRole("button", { name: "Approve" });
+    expect(await approve.isDisabled()).toBe(true);
+    await asked.getByText("Show all of it before you approve.").waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    await asked.getByRole("button", { name: "Show all" }).click();
+    const all = asked.getByRole("group", { name: "what would be run" });
+    expect((await all.textContent())?.split("and on")).toHaveLength(3_001);
+    // No box of its own hides the end.
+    expect(await all.evaluate((box) => box.scrollHeight - box.clientHeight)).toBeLessThanOrEqual(1);
+    expect(await all.evaluate((box) => box === box.ownerDocument.activeElement)).toBe(true);
+    await approve.click();
+    await turn.locator(".answer", { hasText: /^appended / }).waitFor();
+  });
+});
