@@ -51,6 +51,20 @@ export function apiTokenRecords(env: Env): ApiToken[] {
   return readRecords("API_TOKENS", env.API_TOKENS, ApiTokens);
 }
 
+/**
+ * Whether the settings name this home. Every route that learns a home's name from a path, a body or a token's text asks
+ * this before it wakes an object: to ask for a home would otherwise be to make one.
+ * @throws AuthSettingsError
+ */
+export function isNamedHome(env: Env, home: string): boolean {
+  if (apiTokenRecords(env).some((record) => record.home === home)) return true;
+  // A gateway without a bridge has no such setting yet.
+  return (
+    (env.BRIDGE_TOKENS ?? "") !== "" &&
+    readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens).some((record) => record.home === home)
+  );
+}
+
 /** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */
 export function bridgeToken(request: Request, env: Env): Promise<BridgeToken | undefined> {
   return findToken(request, readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens));

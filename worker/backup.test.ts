@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
+import { madeHome } from "../test/made-home.ts";
 import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
@@ -150,7 +151,7 @@ describe("export and import", () => {
 });
 
 test("rows that come and go between two pages make no other row miss, or be there twice", async () => {
-  const home = env.HOME.getByName(`pages-${crypto.randomUUID()}`);
+  const home = await madeHome(`pages-${crypto.randomUUID()}`);
   const ids = await runInDurableObject(home, (_, { storage }) => {
     const add = (id: string) =>
       storage.sql.exec("INSERT INTO sender VALUES (?, '1', 'telegram', ?, 'member', 'me', 1)", id, long);
@@ -184,6 +185,6 @@ test("every table has a key to go on from, but one, whose first two columns tell
         .toArray()
         .map(({ name }) => name),
     );
-  expect(await bare(env.HOME.getByName("a"))).toEqual([]);
+  expect(await bare(await madeHome("a"))).toEqual([]);
   expect(await bare(env.CONVERSATION.getByName(`a/api/${id}`))).toEqual(["media_part"]);
 });

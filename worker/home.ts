@@ -46,7 +46,7 @@ import {
 import { Dispatcher } from "./home/dispatcher.ts";
 import { GatewayKey } from "./home/gateway-key.ts";
 import { type CommandRequest, Intake, type SubmitReply, type SubmitRequest } from "./home/intake.ts";
-import { type Enrolled, type HomeKeys, KeyDesk } from "./home/key-desk.ts";
+import { type Enrolled, type HomeKeys, KeyDesk, refusedBridge } from "./home/key-desk.ts";
 import { Ledger, type SettledOutcome } from "./home/ledger.ts";
 import { homePage } from "./home/metrics.ts";
 import type { Plan } from "./home/plan.ts";
@@ -55,59 +55,79 @@ import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { type DayUsage, type ModelUsage, Spending } from "./home/spending.ts";
 import { statusOf } from "./home/status.ts";
 import { Tallies, type ToldTurn } from "./home/tallies.ts";
-import { migrate } from "./migrate.ts";
+import { isBlank, migrate } from "./migrate.ts";
 import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
 import { type PairBody, type Paired, PairingDesk } from "./pairing/pairing-desk.ts";
-import { type Admission, admitToRelay, countRelayed } from "./relay/admission.ts";
+import { type Admission, admitToRelay, countRelayed, unsigned } from "./relay/admission.ts";
 import { readSettings } from "./settings.ts";
 import { closeQuietly } from "./waiters.ts";
 
 export class Home extends DurableObject<Env> {
-  readonly #home: HomeContext;
-  readonly #dispatcher: Dispatcher;
-  readonly #asking: Asking;
-  readonly #intake: Intake;
-  readonly #desk: BridgeDesk;
-  readonly #outlet: AuditOutlet;
-  readonly #spending: Spending;
-  readonly #pairings: Pairings;
-  readonly #connections: KeptConnections;
-  readonly #conversations: ConversationList;
-  readonly #keyDesk: KeyDesk;
-  readonly #pairingDesk: PairingDesk;
+  /** Undefined: nothing was asked of this home yet that may be stored. */
+  #made: HomeParts | undefined;
 
+  /** Who asks for a home that they made up leaves nothing behind: the tables are made when they are needed. */
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    migrate(ctx.storage, HOME_MIGRATIONS);
-    this.#home = {
-      ctx,
-      env,
-      bridge: new BridgeSocket(ctx),
-      agents: new Agents(ctx.storage),
-      keys: new AgentKeys(ctx.storage),
-      gatewayKey: new GatewayKey(ctx.storage),
-      ledger: new Ledger(ctx.storage),
-      audit: new Audit(ctx.storage, env),
-      questions: new Questions(ctx.storage),
-      tallies: new Tallies(ctx.storage),
-      toBackUp: new BackupList(ctx.storage),
-    };
-    this.#dispatcher = new Dispatcher(this.#home);
-    this.#asking = new Asking(this.#home, this.#dispatcher);
-    this.#outlet = new AuditOutlet(this.#home, this.#dispatcher);
-    this.#intake = new Intake(this.#home, this.#dispatcher, this.#asking);
-    this.#spending = new Spending(ctx.storage);
-    this.#pairings = new Pairings(ctx.storage);
-    this.#conversations = new ConversationList(ctx.storage);
-    this.#connections = new KeptConnections(ctx.storage, () => ctx.id.name ?? "", env.CONNECTIONS_KEY);
-    this.#dispatcher.planWith(() => this.#planNow());
-    this.#keyDesk = new KeyDesk(this.#home, this.#dispatcher, this.#asking);
-    this.#pairingDesk = new PairingDesk(
-      new DeviceCodes(ctx.storage),
-      this.#keyDesk,
-      (agent) => this.#planNow().roster.agents.find(({ id }) => id === agent)?.online === true,
-    );
-    this.#desk = new BridgeDesk(this.#home, this.#dispatcher, this.#asking);
+    if (!isBlank(ctx.storage)) this.#made = homeParts(ctx, env);
+  }
+
+  get #parts(): HomeParts {
+    this.#made ??= homeParts(this.ctx, this.env);
+    return this.#made;
+  }
+
+  /** What a stranger's word reaches looks at this first: nothing is on record here that could let anybody in. */
+  get #isBlank(): boolean {
+    return this.#made === undefined;
+  }
+
+  get #home(): HomeContext {
+    return this.#parts.home;
+  }
+
+  get #dispatcher(): Dispatcher {
+    return this.#parts.dispatcher;
+  }
+
+  get #asking(): Asking {
+    return this.#parts.asking;
+  }
+
+  get #intake(): Intake {
+    return this.#parts.intake;
+  }
+
+  get #desk(): BridgeDesk {
+    return this.#parts.desk;
+  }
+
+  get #outlet(): AuditOutlet {
+    return this.#parts.outlet;
+  }
+
+  get #spending(): Spending {
+    return this.#parts.spending;
+  }
+
+  get #pairings(): Pairings {
+    return this.#parts.pairings;
+  }
+
+  get #connections(): KeptConnections {
+    return this.#parts.connections;
+  }
+
+  get #conversations(): ConversationList {
+    return this.#parts.conversations;
+  }
+
+  get #keyDesk(): KeyDesk {
+    return this.#parts.keyDesk;
+  }
+
+  get #pairingDesk(): PairingDesk {
+    return this.#parts.pairingDesk;
   }
 
   /**
@@ -116,27 +136,15 @@ export class Home extends DurableObject<Env> {
    * @param began a turn of a conversation that is to be found again
    */
   async plan(reserve: number | undefined, began?: Listing): Promise<Plan> {
-    const plan = this.#planNow();
+    const plan = this.#parts.plan();
     if (reserve !== undefined) this.#spending.add(reserve, 1, Date.now());
     if (began) this.#conversations.note(began, Date.now());
     return plan;
   }
 
-  #planNow(): Plan {
-    const now = Date.now();
-    const heard = this.#home.bridge.heardAt(now);
-    const { spent, told } = this.#spending.today(now);
-    const agents = this.#home.agents.roster(heard, this.#dispatcher.served);
-    return {
-      roster: { bridgeOnline: heard !== null, agents },
-      health: this.#spending.health(),
-      day: spent,
-      told,
-    };
-  }
-
   /** A device asks for the gateway's model. @param reserve tokens that the call may take */
   async admitToRelay(token: RelayToken, reserve: number): Promise<Admission> {
+    if (this.#isBlank) return unsigned(token.claims.agent);
     const desk = { keys: this.#home.keys, spending: this.#spending };
     return await admitToRelay(desk, token, reserve, readSettings(this.env), Date.now());
   }
@@ -285,7 +293,7 @@ export class Home extends DurableObject<Env> {
 
   /** A connection that was made in the console, with its secrets; undefined: there is none of this name. */
   async connection(channel: string, name: string): Promise<Parsed<Connection> | undefined> {
-    return await this.#connections.find(channel, name);
+    return this.#isBlank ? undefined : await this.#connections.find(channel, name);
   }
 
   async connections(): Promise<KeptConnection[]> {
@@ -329,12 +337,12 @@ export class Home extends DurableObject<Env> {
   }
 
   async pairDevice(body: PairBody, end: string): Promise<Paired> {
-    return await this.#pairingDesk.pair(body, end);
+    return this.#isBlank ? { ok: false, problem: "wrong_code" } : await this.#pairingDesk.pair(body, end);
   }
 
   /** A device that obeys this key asks for the program. @returns undefined: the key is not this home's */
   async signManifest(named: string, body: string): Promise<string | undefined> {
-    return await this.#home.gatewayKey.sealManifest(named, body);
+    return this.#isBlank ? undefined : await this.#home.gatewayKey.sealManifest(named, body);
   }
 
   /** Tells the bridge to update itself. @returns why it was not told */
@@ -366,7 +374,7 @@ export class Home extends DurableObject<Env> {
     const url = new URL(request.url);
     if (url.pathname === "/bridge") {
       const token = request.headers.get("x-edgecall-token");
-      const refused = token === null ? undefined : await this.#keyDesk.refusedBridge(token);
+      const refused = token === null ? undefined : await this.#refusedBridge(token);
       if (refused) return refused;
       const response = this.#home.bridge.accept(request.headers, Date.now());
       await this.#dispatcher.arm();
@@ -375,6 +383,10 @@ export class Home extends DurableObject<Env> {
     const call = this.#home.ledger.get(url.searchParams.get("call") ?? "");
     if (!call) return new Response("no such call", { status: 404 });
     return acceptWatcher(this.ctx, call, url.searchParams.has("live") && this.#asking.openOf(call.id));
+  }
+
+  async #refusedBridge(token: string): Promise<Response | undefined> {
+    return this.#isBlank ? refusedBridge("unsigned") : await this.#keyDesk.refusedBridge(token);
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -394,4 +406,70 @@ export class Home extends DurableObject<Env> {
       await this.#dispatcher.tend();
     }
   }
+}
+
+/** What a home is made of, over its tables. */
+type HomeParts = {
+  home: HomeContext;
+  dispatcher: Dispatcher;
+  asking: Asking;
+  intake: Intake;
+  desk: BridgeDesk;
+  outlet: AuditOutlet;
+  spending: Spending;
+  pairings: Pairings;
+  connections: KeptConnections;
+  conversations: ConversationList;
+  keyDesk: KeyDesk;
+  pairingDesk: PairingDesk;
+  plan(): Plan;
+};
+
+function homeParts(ctx: DurableObjectState, env: Env): HomeParts {
+  migrate(ctx.storage, HOME_MIGRATIONS);
+  const home: HomeContext = {
+    ctx,
+    env,
+    bridge: new BridgeSocket(ctx),
+    agents: new Agents(ctx.storage),
+    keys: new AgentKeys(ctx.storage),
+    gatewayKey: new GatewayKey(ctx.storage),
+    ledger: new Ledger(ctx.storage),
+    audit: new Audit(ctx.storage, env),
+    questions: new Questions(ctx.storage),
+    tallies: new Tallies(ctx.storage),
+    toBackUp: new BackupList(ctx.storage),
+  };
+  const dispatcher = new Dispatcher(home);
+  const asking = new Asking(home, dispatcher);
+  const outlet = new AuditOutlet(home, dispatcher);
+  const spending = new Spending(ctx.storage);
+  const plan = (): Plan => {
+    const now = Date.now();
+    const heard = home.bridge.heardAt(now);
+    const { spent, told } = spending.today(now);
+    const agents = home.agents.roster(heard, dispatcher.served);
+    return { roster: { bridgeOnline: heard !== null, agents }, health: spending.health(), day: spent, told };
+  };
+  dispatcher.planWith(plan);
+  const keyDesk = new KeyDesk(home, dispatcher, asking);
+  return {
+    home,
+    dispatcher,
+    asking,
+    outlet,
+    spending,
+    keyDesk,
+    plan,
+    intake: new Intake(home, dispatcher, asking),
+    desk: new BridgeDesk(home, dispatcher, asking),
+    pairings: new Pairings(ctx.storage),
+    conversations: new ConversationList(ctx.storage),
+    connections: new KeptConnections(ctx.storage, () => ctx.id.name ?? "", env.CONNECTIONS_KEY),
+    pairingDesk: new PairingDesk(
+      new DeviceCodes(ctx.storage),
+      keyDesk,
+      (agent) => plan().roster.agents.find(({ id }) => id === agent)?.online === true,
+    ),
+  };
 }

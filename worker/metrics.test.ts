@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
+import { madeHome } from "../test/made-home.ts";
 import { sampleOf } from "../test/sample-of.ts";
 import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
@@ -11,8 +11,8 @@ import { Tallies } from "./home/tallies.ts";
 const scrape = (token: string = TOKENS.scraper) => ask("/metrics", { token });
 
 /** As Home has it now; the route's copy may be five minutes old. */
-const pageNow = () =>
-  runInDurableObject(env.HOME.getByName("a"), (home) => (home as unknown as { metrics(): string }).metrics());
+const pageNow = async () =>
+  runInDurableObject(await madeHome("a"), (home) => (home as unknown as { metrics(): string }).metrics());
 
 beforeEach(async () => {
   await caches.default.delete("https://metrics.invalid/a");
@@ -79,7 +79,7 @@ describe("GET /metrics", () => {
 });
 
 test("counts stand in rows: they go on after a crash, and are bounded", async () => {
-  const stub = env.HOME.getByName(`tallies-${crypto.randomUUID()}`);
+  const stub = await madeHome(`tallies-${crypto.randomUUID()}`);
   await runInDurableObject(stub, (_, { storage }) => {
     const error = { status: "error", errorType: "timeout" } as const;
     new Tallies(storage).called("pi", "cpu", 30_000, error);

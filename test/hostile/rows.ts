@@ -1,16 +1,23 @@
 /** Counts the rows of the objects, in the files where Miniflare keeps them, while nobody has them open. */
 import { globSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** By table, as `Conversation.turn`; and how many objects have tables at all. */
+/**
+ * By table, as `Conversation.turn`; how many objects have tables at all; and how many have a file, which workerd makes for
+ * each that was woken.
+ */
 export type Rows = Record<string, number>;
 
 /** @param dir the gateway's; it must not run */
 export function countRows(dir: string): Rows {
   const rows: Rows = {};
   for (const kind of ["Home", "Conversation"])
-    for (const file of globSync(`**/*-${kind}/*.sqlite`, { cwd: dir })) addRows(rows, kind, join(dir, file));
+    for (const file of globSync(`**/*-${kind}/*.sqlite`, { cwd: dir })) {
+      if (basename(file) === "metadata.sqlite") continue;
+      rows[`${kind} databases`] = (rows[`${kind} databases`] ?? 0) + 1;
+      addRows(rows, kind, join(dir, file));
+    }
   return rows;
 }
 

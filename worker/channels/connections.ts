@@ -4,7 +4,7 @@
  * A webhook of the console's has its home in its address, `/webhooks/telegram/home~family`: the gateway has nowhere else to
  * learn it from.
  */
-import { apiTokenRecords, HOME_ID } from "../auth.ts";
+import { HOME_ID, isNamedHome } from "../auth.ts";
 import type { Env } from "../env.ts";
 import { homeOf } from "../objects.ts";
 import { SettingsError } from "../settings.ts";
@@ -37,7 +37,7 @@ export async function connectionAt(
   if (more.length > 0 || !HOME_ID.test(home) || !CONNECTION_ID.test(name)) return undefined;
   if (!isConsoleChannel(channel) || !headers.has(MARKS[channel])) return undefined;
   // A home that nobody has a token of is not there, and is not made by asking for it.
-  if (!apiTokenRecords(env).some((record) => record.home === home)) return undefined;
+  if (!isNamedHome(env, home)) return undefined;
   return await connectionOf(env, home, channel, name);
 }
 

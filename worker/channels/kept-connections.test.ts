@@ -2,6 +2,7 @@
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
+import { madeHome } from "../../test/made-home.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../test/tokens.ts";
 import { ask } from "../../test/workerd.ts";
 import { KeptConnections } from "./kept-connections.ts";
@@ -25,8 +26,8 @@ function telegram(connection: string, more: object = {}): Connection {
 }
 
 /** A home of its own for each test. */
-function inHome<T>(run: (storage: DurableObjectStorage) => Promise<T>): Promise<T> {
-  const stub = env.HOME.getByName(crypto.randomUUID());
+async function inHome<T>(run: (storage: DurableObjectStorage) => Promise<T>): Promise<T> {
+  const stub = await madeHome();
   return runInDurableObject(stub, (_, { storage }) => run(storage));
 }
 
@@ -100,7 +101,7 @@ test("a home keeps twenty, and one of the same name takes its own place", async 
 
 describe("the webhook of one", () => {
   const keep = async (connection: Connection) =>
-    runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
+    runInDurableObject(await madeHome("a"), (_, { storage }) =>
       connectionsOf(storage, undefined).keep(connection, "anna", 5),
     );
   const webhook = (place: string, secret: string | undefined, channel = "telegram") =>

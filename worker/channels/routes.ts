@@ -92,7 +92,10 @@ async function addressed(c: Context<App>): Promise<{ channel: Channel; connectio
   const channelName = c.req.param("channel") ?? "";
   const channel = channelOf(channelName);
   const connection = channel && (await connectionAt(c.env, channelName, name, c.req.raw.headers));
-  if (!channel || !connection) throw new HttpError(404, "not_found", "no such connection");
+  if (!channel || !connection) {
+    await countGuess(c);
+    throw new HttpError(404, "not_found", "no such connection");
+  }
   return { channel, connection };
 }
 

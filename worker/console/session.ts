@@ -48,6 +48,11 @@ export async function sessionToken(c: Context<App>): Promise<ApiToken | undefine
   return token;
 }
 
+/** Whether there is a session to be looked at, right or wrong. */
+export function showsSession(c: Context<App>): boolean {
+  return c.req.path.startsWith("/v1/") && (c.req.header("cookie") ?? "").includes(`${COOKIE}=`);
+}
+
 /** What a browser says of where a request comes from; reading needs less, since Strict already kept others' out. */
 export function requireOwnPage(c: Context<App>): void {
   const site = c.req.header("sec-fetch-site");

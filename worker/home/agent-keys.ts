@@ -117,7 +117,7 @@ export class AgentKeys {
 
   /** Whether an agent's present key made a token for the relay. */
   async isRelayToken({ claims, body, signature }: RelayToken): Promise<boolean> {
-    return await this.#isMadeBy(claims.agent, signature, relayTokenBytes(body));
+    return (await this.#makerOf(claims.agent, signature, relayTokenBytes(body))) === "signed";
   }
 
   /** Whether the bridge's present key made a token; it is good for once. */
@@ -125,20 +125,22 @@ export class AgentKeys {
     claims,
     body,
     signature,
-  }: SignedBridgeToken): Promise<"fresh" | "used" | "unsigned"> {
-    if (!(await this.#isMadeBy(BRIDGE, signature, bridgeTokenBytes(body)))) return "unsigned";
+  }: SignedBridgeToken): Promise<"fresh" | "used" | "unsigned" | "revoked"> {
+    const made = await this.#makerOf(BRIDGE, signature, bridgeTokenBytes(body));
+    if (made !== "signed") return made === "revoked" ? "revoked" : "unsigned";
     if (!this.isNewEvent(BRIDGE, claims.n)) return "used";
     this.keepMarks(BRIDGE);
     return "fresh";
   }
 
-  async #isMadeBy(holder: string, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  /** How the key stands that a signature was made with; `none`: it is not the holder's. */
+  async #makerOf(holder: string, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<Standing> {
     const known = this.#read().get(holder);
-    if (known?.revokedAt !== null) return false;
-    const key = await known.key;
-    if (!key || !(await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), bytes))) return false;
+    const key = await known?.key;
+    if (!key || !(await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), bytes))) return "none";
     // It may have been revoked or replaced in the meantime.
-    return known.publicKey === this.publicKeyOf(holder);
+    const isSame = this.#read().get(holder)?.publicKey === known?.publicKey;
+    return isSame ? this.standing(holder) : "none";
   }
 
   /** Whether something older was not said on this topic before. The same once more is no older. */

@@ -2,6 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { describe, expect, test } from "vitest";
+import { madeHome } from "../../test/made-home.ts";
 import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
@@ -81,7 +82,7 @@ async function record<T>(
   vars: AuditVariables,
   work: (audit: Audit, ctx: DurableObjectState) => T,
 ): Promise<T> {
-  const stub = env.HOME.getByName(crypto.randomUUID());
+  const stub = await madeHome();
   return await runInDurableObject(stub, (_, ctx) => work(new Audit(ctx.storage, vars), ctx));
 }
 const rowsIn = ({ storage }: DurableObjectState) =>
@@ -170,7 +171,7 @@ test("a batch that comes again changes nothing; one that says more is brought an
 });
 
 test("whoever is not served brings nothing into it", async () => {
-  const stub = env.HOME.getByName(crypto.randomUUID());
+  const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const home = new Home(ctx, { ...env, ALLOW_UNSIGNED_AGENTS: "evo" });
     const { 1: socket } = new WebSocketPair();
@@ -248,7 +249,7 @@ test("a call that waited for an agent of ours, and in vain, is on record as well
     script({ calls: [{ arguments: { agent_id: "away", action: "backup" } }] }, { text: "ok" }),
   );
   expect((await entries("?agent=away")).entries).toEqual([]);
-  const stub = env.HOME.getByName("a");
+  const stub = await madeHome("a");
   await runInDurableObject(stub, (_, { storage }) => {
     storage.sql.exec("UPDATE call SET deadline = 1, ends_at = 1 WHERE agent = 'away'");
   });
@@ -266,7 +267,7 @@ describe("GET /v1/audit/export", () => {
 
   test("gives everything in pages, goes on where it ended, and takes the filter", async () => {
     const parameters = "x".repeat(20_000);
-    await runInDurableObject(env.HOME.getByName("b"), (_, ctx) => {
+    await runInDurableObject(await madeHome("b"), (_, ctx) => {
       const audit = new Audit(ctx.storage, {});
       for (let n = 0; n < 40; n += 1)
         audit.add("pi", `e${n}`, [
@@ -290,7 +291,7 @@ describe("GET /v1/audit/export", () => {
 
     const nothing = await exported(`?after=${end?.after}`, TOKENS.otherHome);
     expect(nothing.lines).toEqual([{ end: true, lines: 0, after: end?.after }]);
-    await runInDurableObject(env.HOME.getByName("b"), (_, ctx) =>
+    await runInDurableObject(await madeHome("b"), (_, ctx) =>
       new Audit(ctx.storage, {}).add("pi", "new", [storedLine("2026-11-22T09:00:00.000Z", "news")]),
     );
     const since = await exported(`?after=${end?.after}`, TOKENS.otherHome);
@@ -338,7 +339,7 @@ describe("with an outside store", () => {
   });
 
   test("the alarm stands for it only while something waits", async () => {
-    const stub = env.HOME.getByName(crypto.randomUUID());
+    const stub = await madeHome();
     await runInDurableObject(stub, async (_, ctx) => {
       const home = new Home(ctx, { ...env, ...vars });
       await ctx.storage.deleteAlarm();
@@ -358,7 +359,7 @@ describe("with an outside store", () => {
   });
 
   test("what it stumbles over is not tried again and again", async () => {
-    const stub = env.HOME.getByName(crypto.randomUUID());
+    const stub = await madeHome();
     await runInDurableObject(stub, async (_, ctx) => {
       const home = new Home(ctx, { ...env, ...vars });
       const now = Date.now();

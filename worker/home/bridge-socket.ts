@@ -16,6 +16,10 @@ const TAG = "bridge";
 export const KEY_REVOKED =
   "the bridge's key was revoked; the console's 'Replace' beside @bridge makes a code to let it in";
 
+/** The same for a home that there is not. */
+export const UNSIGNED_BRIDGE =
+  "the bridge's token is not signed with a key that a home of this gateway knows";
+
 /** Kept with the socket over hibernation. */
 type Attachment = {
   /** Its name; `@bridge`: it was made of the bridge's key. */

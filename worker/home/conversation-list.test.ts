@@ -1,7 +1,7 @@
 /** Finding an earlier conversation again: whose they are, page by page, and gone when it is forgotten. */
 import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { madeHome } from "../../test/made-home.ts";
 import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { ask, say } from "../../test/workerd.ts";
@@ -42,19 +42,19 @@ test("each token's own are listed, with their first words, until they are forgot
 });
 
 test("what a turn lists while its conversation is forgotten goes when it is forgotten again", async () => {
-  await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
+  await runInDurableObject(await madeHome("a"), (_, { storage }) => {
     new ConversationList(storage).note({ name: "a/api/gone", principal: "anna", text: "late" }, 1_000);
     new BackupList(storage).seen("a/api/gone", 1_000);
   });
   expect(idsOf(await page())).toEqual(["gone"]);
   expect((await ask("/v1/conversations/gone", { method: "DELETE" })).status).toBe(204);
   expect(idsOf(await page())).toEqual([]);
-  const names = await runInDurableObject(env.HOME.getByName("a"), (home: Home) => home.toBackUp());
+  const names = await runInDurableObject(await madeHome("a"), (home: Home) => home.toBackUp());
   expect(names).not.toContain("a/api/gone");
 });
 
 test("page by page, nothing twice and nothing lost, also within one millisecond", async () => {
-  await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
+  await runInDurableObject(await madeHome("a"), (_, { storage }) => {
     const list = new ConversationList(storage);
     for (let n = 0; n < 7; n += 1)
       list.note({ name: `a/api/page-${n}`, principal: "anna", text: `n ${n}` }, 1_000 + (n >> 1));
@@ -74,22 +74,19 @@ test("page by page, nothing twice and nothing lost, also within one millisecond"
 });
 
 test("a home lists its newest thousand; a turn after another writes no row", async () => {
-  const { count, oldest, written } = await runInDurableObject(
-    env.HOME.getByName("many"),
-    (_, { storage }) => {
-      const list = new ConversationList(storage);
-      for (let n = 1; n <= 1_005; n += 1) list.note({ name: `many/api/${n}`, principal: "x", text: "t" }, n);
-      const before = storage.sql.exec("SELECT total_changes() AS n").one().n;
-      list.note({ name: "many/api/1005", principal: "x", text: "t" }, 2_000);
-      const written = Number(storage.sql.exec("SELECT total_changes() AS n").one().n) - Number(before);
-      const row = storage.sql
-        .exec<{ count: number; oldest: number }>(
-          "SELECT COUNT(*) AS count, MIN(last_at) AS oldest FROM conversation",
-        )
-        .one();
-      return { ...row, written };
-    },
-  );
+  const { count, oldest, written } = await runInDurableObject(await madeHome("many"), (_, { storage }) => {
+    const list = new ConversationList(storage);
+    for (let n = 1; n <= 1_005; n += 1) list.note({ name: `many/api/${n}`, principal: "x", text: "t" }, n);
+    const before = storage.sql.exec("SELECT total_changes() AS n").one().n;
+    list.note({ name: "many/api/1005", principal: "x", text: "t" }, 2_000);
+    const written = Number(storage.sql.exec("SELECT total_changes() AS n").one().n) - Number(before);
+    const row = storage.sql
+      .exec<{ count: number; oldest: number }>(
+        "SELECT COUNT(*) AS count, MIN(last_at) AS oldest FROM conversation",
+      )
+      .one();
+    return { ...row, written };
+  });
   expect([count, oldest, written]).toEqual([1_000, 6, 0]);
 });
 

@@ -2,6 +2,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { madeHome } from "../../test/made-home.ts";
 import { CONVERSATION_MIGRATIONS } from "../conversation/schema.ts";
 import { migrate } from "../migrate.ts";
 import { AgentKeys } from "./agent-keys.ts";
@@ -67,7 +68,7 @@ async function waitingConversation() {
 
 test("a conversation that cannot take an outcome gets it again, each time later, until it does", async () => {
   const { name, call, answer, told } = await waitingConversation();
-  const home = env.HOME.getByName(crypto.randomUUID());
+  const home = await madeHome();
   const { handover, ledger, due } = await runInDurableObject(home, async (_, ctx) => {
     const parts = partsOf(ctx);
     const { ledger } = parts;
@@ -113,7 +114,7 @@ test("a conversation that cannot take an outcome gets it again, each time later,
 
 test("after two days it is given up", async () => {
   const { name, call } = await waitingConversation();
-  await runInDurableObject(env.HOME.getByName(crypto.randomUUID()), async (_, ctx) => {
+  await runInDurableObject(await madeHome(), async (_, ctx) => {
     const parts = partsOf(ctx);
     const { ledger } = parts;
     const handover = new Handover(parts, async () => {});

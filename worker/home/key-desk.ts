@@ -4,7 +4,7 @@ import { errorBody } from "../http.ts";
 import type { AgentKeyView, KeyGrant, KeyProblem, NewKey } from "./agent-keys.ts";
 import type { Asking } from "./asking.ts";
 import { REVOKED, UNSIGNED } from "./believing.ts";
-import { KEY_REVOKED } from "./bridge-socket.ts";
+import { KEY_REVOKED, UNSIGNED_BRIDGE } from "./bridge-socket.ts";
 import type { HomeContext } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
@@ -57,8 +57,7 @@ export class KeyDesk {
     const signed = splitBridgeToken(token);
     const seen = signed ? await keys.takeBridgeToken(signed) : "unsigned";
     if (seen === "fresh") return undefined;
-    const [code, message] = REFUSED_BRIDGE[keys.standing(BRIDGE) === "revoked" ? "revoked" : seen];
-    return Response.json(errorBody(code, message), { status: 401 });
+    return refusedBridge(seen);
   }
 
   async revoke(agent: string): Promise<boolean> {
@@ -103,9 +102,15 @@ export class KeyDesk {
   }
 }
 
+export function refusedBridge(why: keyof typeof REFUSED_BRIDGE): Response {
+  const [code, message] = REFUSED_BRIDGE[why];
+  return Response.json(errorBody(code, message), { status: 401 });
+}
+
 /** Why a bridge may not come in: code and words. */
 const REFUSED_BRIDGE = {
+  // Only whoever holds that key is told so.
   revoked: ["key_revoked", KEY_REVOKED],
   used: [STALE_TOKEN, "the bridge's token was used before"],
-  unsigned: ["unauthorized", "the bridge's token is not signed with the key on record"],
+  unsigned: ["unauthorized", UNSIGNED_BRIDGE],
 } as const;

@@ -1,14 +1,14 @@
 /** What a home's days took of its models. */
 import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { madeHome } from "../../test/made-home.ts";
 import { Spending } from "./spending.ts";
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 
 test("days are summed by model, shown without gaps, and kept for a month", async () => {
-  const days = await runInDurableObject(env.HOME.getByName(crypto.randomUUID()), (_, { storage }) => {
+  const days = await runInDurableObject(await madeHome(), (_, { storage }) => {
     const spending = new Spending(storage);
     const took = (model: string, input_tokens: number, output_tokens: number, at: number) => {
       spending.add(input_tokens + output_tokens, 1, at);

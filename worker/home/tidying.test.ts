@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { madeHome } from "../../test/made-home.ts";
 import { AgentKeys } from "./agent-keys.ts";
 import { Agents } from "./agents.ts";
 import { Audit } from "./audit.ts";
@@ -41,7 +42,7 @@ test("an agent that is gone for long is forgotten, unless a call waits for it; a
     problem: undefined,
     isNewRun: false,
   });
-  const stub = env.HOME.getByName(crypto.randomUUID());
+  const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const home = homeOf(ctx);
     const { agents, ledger } = home;
@@ -64,7 +65,7 @@ test("an agent that is gone for long is forgotten, unless a call waits for it; a
 });
 
 test("settled calls are forgotten after two days, and looked for once an hour", async () => {
-  const stub = env.HOME.getByName(crypto.randomUUID());
+  const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const home = homeOf(ctx);
     const now = Date.now();
@@ -87,7 +88,7 @@ test("settled calls are forgotten after two days, and looked for once an hour", 
 });
 
 test("an answer is kept from when it was given: the device may be away, and ask again", async () => {
-  const stub = env.HOME.getByName(crypto.randomUUID());
+  const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const home = homeOf(ctx);
     const now = Date.now();
@@ -107,7 +108,7 @@ test("an answer is kept from when it was given: the device may be away, and ask 
 });
 
 test("a code for a device that has expired is forgotten, with what it held of the broker", async () => {
-  const stub = env.HOME.getByName(crypto.randomUUID());
+  const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const now = Date.now();
     for (const [finder, expires] of [

@@ -6,7 +6,7 @@
  */
 import type { Context } from "hono";
 import { type ApiToken, apiToken, type BridgeToken, bridgeToken } from "../auth.ts";
-import { sessionToken } from "../console/session.ts";
+import { sessionToken, showsSession } from "../console/session.ts";
 import { type App, HttpError } from "../http.ts";
 import { areRatesLimited, type LimitVariables, type RateName } from "./settings.ts";
 
@@ -28,6 +28,7 @@ export async function shownToken(c: Context<App>): Promise<ApiToken | undefined>
   if (bearer) return bearer;
   const token = await sessionToken(c);
   if (token) await countToken(c, token);
+  else if (showsSession(c)) await countGuess(c);
   return token;
 }
 

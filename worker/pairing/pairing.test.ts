@@ -3,6 +3,7 @@ import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
 import { beforeEach, expect, test } from "vitest";
+import { madeHome } from "../../test/made-home.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { ask } from "../../test/workerd.ts";
 import { readSettings } from "../settings.ts";
@@ -90,7 +91,7 @@ test("a code ends after so many wrong tries, and others do not", async () => {
 test("it expires", async () => {
   const code = await newCode();
   const home = code.slice(0, code.lastIndexOf("-"));
-  await runInDurableObject(env.HOME.getByName(home), (_, { storage }) => {
+  await runInDurableObject(await madeHome(home), (_, { storage }) => {
     storage.sql.exec("UPDATE device_code SET expires_at = ?", Date.now() - 1);
   });
   expect((await pair(code, agent, key)).status).toBe(403);

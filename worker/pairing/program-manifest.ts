@@ -7,7 +7,7 @@
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { PROGRAM_NONCE } from "@edgecall/core/protocol/program.ts";
 import type { Context } from "hono";
-import { apiTokenRecords } from "../auth.ts";
+import { isNamedHome } from "../auth.ts";
 import { type App, HttpError } from "../http.ts";
 import { countAddress, countGuess } from "../limits/rates.ts";
 import { homeOf } from "../objects.ts";
@@ -26,7 +26,7 @@ export async function serveManifest(c: Context<App>): Promise<Response> {
     throw new HttpError(404, "not_found", "this gateway was deployed without the program for devices");
   const { home = "", key = "", nonce = "" } = c.req.query();
   // Only what may become a part of what is signed, and only of a home that there is.
-  const isAsked = PROGRAM_NONCE.test(nonce) && apiTokenRecords(c.env).some((token) => token.home === home);
+  const isAsked = PROGRAM_NONCE.test(nonce) && isNamedHome(c.env, home);
   const [sha256, bytes] = EDGECALL_PROGRAM.split(" ");
   const body = JSON.stringify({ version: VERSION, sha256, bytes: Number(bytes), nonce });
   const signed = isAsked && (await homeOf(c.env, home).signManifest(key, body));

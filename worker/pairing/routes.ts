@@ -3,7 +3,7 @@ import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint } from "@edgecall/core/protocol/signing.ts";
 import { type Context, Hono } from "hono";
-import { apiTokenRecords, HOME_ID } from "../auth.ts";
+import { HOME_ID, isNamedHome } from "../auth.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { countAddress, countGuess } from "../limits/rates.ts";
 import { homeOf } from "../objects.ts";
@@ -33,8 +33,7 @@ joining.post("/pair", async (c) => {
   // A wrong setting is told before the code is used.
   const { brokerUrl } = readSettings(c.env);
   const { home, end } = partsOf(body.code);
-  if (end === undefined || !apiTokenRecords(c.env).some((token) => token.home === home))
-    throw problem({ ok: false, problem: "wrong_code" });
+  if (end === undefined || !isNamedHome(c.env, home)) throw problem({ ok: false, problem: "wrong_code" });
   const paired = await homeOf(c.env, home).pairDevice(body, end);
   if (!paired.ok) throw problem(paired);
   const { welcome } = paired;

@@ -25,8 +25,7 @@ export async function admitToRelay(
   now: number,
 ): Promise<Admission> {
   const { agent } = token.claims;
-  if (!(await keys.isRelayToken(token)))
-    return refused(401, "unauthorized", `the token is not signed with the key on record for '${agent}'`);
+  if (!(await keys.isRelayToken(token))) return unsigned(agent);
   const { spent, told } = spending.today(now);
   const verdict = checkBudget({ turn: NOTHING, conversation: NOTHING, day: spent }, budgets, now, told);
   if (verdict.state === "refused") return refused(429, "insufficient_quota", verdict.text);
@@ -54,6 +53,11 @@ export function countRelayed(
   spending.correct(difference, isPriced ? { model, usage } : undefined, now);
 }
 
-function refused(status: 401 | 429, code: string, message: string): Admission {
+/** The same for a home that there is not. */
+export function unsigned(agent: string): Admission & { ok: false } {
+  return refused(401, "unauthorized", `the token is not signed with the key on record for '${agent}'`);
+}
+
+function refused(status: 401 | 429, code: string, message: string): Admission & { ok: false } {
   return { ok: false, status, code, message };
 }

@@ -9,13 +9,14 @@ import { type LooseChunk, ReplyBuilder } from "@edgecall/core/loop/reply.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type RelayToken, readRelayToken, relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Context } from "hono";
-import { HOME_ID } from "../auth.ts";
+import { HOME_ID, isNamedHome } from "../auth.ts";
 import { type App, HttpError, pathName, readBody } from "../http.ts";
-import { shown } from "../limits/rates.ts";
+import { countGuess, shown } from "../limits/rates.ts";
 import { logError } from "../log.ts";
 import { modelFetch } from "../models/workers-ai.ts";
 import { homeOf } from "../objects.ts";
 import { readSettings, type Settings } from "../settings.ts";
+import { unsigned } from "./admission.ts";
 
 /** Whole answers are read up to here for their usage; a longer one is counted as reserved. */
 const COUNTED_MAX_CHARS = 4 * 1024 * 1024;
@@ -46,7 +47,10 @@ export async function relayChat(c: Context<App>): Promise<Response> {
   const body = upstreamBody(asked, model.model, settings);
   const text = JSON.stringify(body.request);
   const reserve = Math.ceil(text.length / CHARS_PER_TOKEN) + body.maxTokens;
-  const admission = await homeOf(c.env, home).admitToRelay(token, reserve);
+  const admission = isNamedHome(c.env, home)
+    ? await homeOf(c.env, home).admitToRelay(token, reserve)
+    : unsigned(token.claims.agent);
+  if (!admission.ok && admission.status === 401) await countGuess(c);
   if (!admission.ok) throw new HttpError(admission.status, admission.code, admission.message);
 
   const { agent } = token.claims;

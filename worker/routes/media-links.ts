@@ -9,7 +9,7 @@ import { HOME_ID } from "../auth.ts";
 import { base64Url, conversationOfMedia } from "../conversation/media.ts";
 import type { Env } from "../env.ts";
 import { type App, HttpError } from "../http.ts";
-import { countAddress } from "../limits/rates.ts";
+import { countAddress, countGuess } from "../limits/rates.ts";
 import { conversationOf } from "../objects.ts";
 import { fromBase64Url, macKey, utf8 } from "../uploads.ts";
 
@@ -33,7 +33,10 @@ export async function getLinkedMedia(c: Context<App>, next: Next): Promise<Respo
   const id = c.req.param("id") ?? "";
   await countAddress(c);
   const place = MEDIA_ID.test(id) ? conversationOfMedia(id) : undefined;
-  if (!place || !(await isValid(c.env, id, home ?? "", until ?? "", mac))) throw notOpened();
+  if (!place || !(await isValid(c.env, id, home ?? "", until ?? "", mac))) {
+    await countGuess(c);
+    throw notOpened();
+  }
   const name = `${home}/${place.channel}/${place.conversation}`;
   const kept = await conversationOf(c.env, name).media(id);
   if (!kept) throw notOpened();

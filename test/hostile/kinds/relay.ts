@@ -88,6 +88,22 @@ export const relay: fc.Arbitrary<Shot> = fc.oneof(
     ),
   },
   {
+    weight: 2,
+    // A home that nobody named, in the path and in the claims: it must not be made by asking for it.
+    arbitrary: fc
+      .tuple(
+        fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,62}$/),
+        fc.constantFrom("device" as const, "stranger" as const),
+      )
+      .filter(([home]) => home !== "a" && home !== "b")
+      .map(([home, by]) =>
+        http("relay", `/v1/relay/${home}/chat/completions`, {
+          headers: bearer(relayToken({ ...right(), for: `gateway.example/v1/relay/${home}` }, by)),
+          body: json(QUESTION),
+        }),
+      ),
+  },
+  {
     weight: 1,
     arbitrary: fc
       .tuple(
