@@ -12,7 +12,7 @@ import {
   type ToolResult,
 } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
-import { type RunnerOptions, runTool } from "@edgecall/core/tools/runner.ts";
+import { type ParsedCall, type RunnerOptions, runTool } from "@edgecall/core/tools/runner.ts";
 import { CallEnded, type CommandCall } from "./commands/command.ts";
 import { replyOf } from "./commands/tool.ts";
 import type { Ledger } from "./ledger.ts";
@@ -42,7 +42,7 @@ export type JobDeskOptions = {
 };
 
 /** The call that begins a job. */
-export type JobCall = { call: CommandCall; tool: Tool; args: Record<string, unknown> };
+export type JobCall = { call: CommandCall; parsed: ParsedCall };
 
 /** A job of an earlier process, and how its tool goes on with it. */
 export type UnfinishedJob = { id: string; of: string; acks: boolean; tool: Tool; work: JobWork };
@@ -54,7 +54,8 @@ type Work = {
   token: string;
   of: string;
   tool: Tool;
-  args: Record<string, unknown>;
+  /** In the form that was approved; of a job that goes on it is not known any more. */
+  input: Record<string, unknown>;
   caller: CommandCall["caller"];
   acks: boolean;
   work: JobWork;
@@ -77,7 +78,8 @@ export class JobDesk {
 
   /** Begins a job. @returns what its call answers */
   begin(from: JobCall, work: JobWork, maxMs: number): ToolResult {
-    const { tool, call } = from;
+    const { call, parsed } = from;
+    const { tool, input } = parsed;
     if (this.#jobs.size >= MAX_JOBS) {
       return faultResult(
         "unavailable",
@@ -90,7 +92,7 @@ export class JobDesk {
         token,
         of: call.command.request_id,
         tool,
-        args: from.args,
+        input,
         caller: call.caller,
         acks: call.command.n !== undefined,
         work,
@@ -107,7 +109,7 @@ export class JobDesk {
 
   /** Goes on with a job that an earlier process of this agent began. */
   resume({ id: token, of, acks, tool, work }: UnfinishedJob): void {
-    const job = { token, of, tool, args: {}, caller: FORGOTTEN, acks, work, maxMs: JOB_MAX_MS, again: true };
+    const job = { token, of, tool, input: {}, caller: FORGOTTEN, acks, work, maxMs: JOB_MAX_MS, again: true };
     this.#start(job, false);
   }
 
@@ -133,7 +135,7 @@ export class JobDesk {
   }
 
   async #run(
-    { token, of, tool, args, caller, acks, work, maxMs, again }: Work,
+    { token, of, tool, input, caller, acks, work, maxMs, again }: Work,
     control: AbortController,
     progress: Progress,
   ): Promise<void> {
@@ -145,11 +147,12 @@ export class JobDesk {
       begun.do === "refuse"
         ? { result: faultResult("io", unrecordable(begun.reason)), elapsedMs: 0 }
         : await runTool(
-            new ToolRegistry([asTool(tool, work, maxMs)]),
+            new ToolRegistry(),
             {
               callId: token,
               name: tool.name,
-              args,
+              args: input,
+              parsed: { tool: asTool(tool, work, maxMs), input },
               timeoutMs: maxMs,
               caller,
               signal: control.signal,

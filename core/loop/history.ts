@@ -14,6 +14,8 @@ export type Outcome = {
   forUser?: string;
   errorType?: ErrorType;
   elapsedMs: number;
+  /** The arguments as they ran, where the model's own words were brought into the tool's form. */
+  args?: Record<string, unknown>;
   /** The calls that a device's own loop made to answer. */
   calls?: CallRecord[];
   /** It holds a stranger's text: a file, the web, a picture. */

@@ -141,7 +141,7 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 }
 
 function recordOf(call: Call): CallRecord {
-  const base = { id: call.id, name: call.name, args: call.args };
+  const base = { id: call.id, name: call.name, args: call.outcome?.args ?? call.args };
   if (!call.outcome) return { ...base, status: "pending" };
   const { status, text, errorType, elapsedMs, calls, media } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];

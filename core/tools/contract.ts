@@ -81,7 +81,7 @@ export type ToolContext = {
    * Calls another tool as a part of this call: under the same policy, approvals, locks and record as any
    * other; this call's time-out stands still meanwhile. Absent: not possible here, as within such a call.
    */
-  call?(inner: InnerCall): Promise<{ result: ToolResult; elapsedMs: number }>;
+  call?(inner: InnerCall): Promise<{ result: ToolResult; elapsedMs: number; args?: Record<string, unknown> }>;
   /**
    * A picture or file as content of the result: within the report where it is a picture and fits, else brought
    * to the gateway first.
@@ -94,6 +94,9 @@ export type ToolContext = {
 
 /** `callId` names it in the log and the record. */
 export type InnerCall = { callId: string; name: string; args: Record<string, unknown> };
+
+/** Alias → the parameter's own name; or parameter → the aliases within it, or within each object of its list. */
+export type Aliases = { readonly [name: string]: string | Aliases };
 
 export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   name: string;
@@ -124,7 +127,9 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   effectIn?(input: z.output<Input>): Effect;
   /** Why this very call asks the person even where the rule allows it: `it deletes what it finds`. */
   danger?(input: z.output<Input>, caller: ToolContext["caller"]): string | undefined;
-  /** Mends known slips of models before the strict parse. */
+  /** Other names that models know its parameters by; two names of one parameter in a call are refused. */
+  aliases?: Aliases;
+  /** Mends known slips of models in values before the strict parse; names are for `aliases`. */
   prepare?(raw: Record<string, unknown>): Record<string, unknown>;
   execute(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;
   /**

@@ -2,7 +2,7 @@
  * Runs one call of a tool: find, mend, parse, policy, lock, time-out and abort, run, catch, filter secrets,
  * cap, log. Whatever happens, the answer is a ToolResult; nothing is thrown.
  */
-import { check, jsonSchema } from "../protocol/parse.ts";
+import { parseArguments } from "./arguments.ts";
 import {
   faultResult,
   type Question,
@@ -20,12 +20,18 @@ import { outgoing } from "./outgoing.ts";
 import type { ToolRegistry } from "./registry.ts";
 import { maskSecrets } from "./secrets.ts";
 
+export { parseArguments } from "./arguments.ts";
 export { cutText, RESULT_IMAGE_MAX_BYTES, RESULT_TEXT_MAX_BYTES } from "./outgoing.ts";
+
+/** A call whose tool was found and whose arguments have their one form: what is judged, shown and recorded is what runs. */
+export type ParsedCall = { tool: Tool; input: Record<string, unknown> };
 
 export type RunRequest = {
   callId: string;
   name: string;
   args: Record<string, unknown>;
+  /** From `parseCall`, for whoever judged or showed the call; absent: it is parsed here. */
+  parsed?: ParsedCall;
   /** Wanted time-out; the tool's own when absent, never above its greatest. */
   timeoutMs?: number;
   caller: ToolContext["caller"];
@@ -98,23 +104,21 @@ async function attempt(
   options: RunnerOptions,
   onStart: () => void,
 ): Promise<ToolResult> {
-  const tool = registry.get(request.name);
-  if (!tool) return faultResult("unknown_tool", errorText.unknownTool(request.name, registry.list()));
+  const parsed = request.parsed ?? parseCall(registry, request);
+  if ("fault" in parsed) return parsed.fault;
+  const { tool, input } = parsed;
 
-  const parsed = parseArguments(tool, request.args);
-  if (!parsed.ok) return parsed.fault;
-
-  const refusal = options.policy?.(tool, parsed.input, request.caller);
+  const refusal = options.policy?.(tool, input, request.caller);
   if (refusal) return refusal;
   if (request.signal?.aborted) return notStarted(tool.name);
 
   const execution: Execution = {
     callId: request.callId,
     tool,
-    input: parsed.input,
+    input,
     caller: request.caller,
-    timeoutMs: Math.min(Math.max(1, wantedMs(tool, parsed.input, request)), tool.maxTimeoutMs),
-    what: whatTimedOut(request.args),
+    timeoutMs: Math.min(Math.max(1, wantedMs(tool, input, request)), tool.maxTimeoutMs),
+    what: whatTimedOut(input),
     signal: request.signal,
     update: request.update,
     ask: request.ask,
@@ -126,6 +130,17 @@ async function attempt(
     onStart,
   };
   return options.locks ? await underLock(options.locks, execution) : await execute(execution).result;
+}
+
+/** Finds the tool and brings the arguments into their one form; done once for a call, before anybody judges it. */
+export function parseCall(
+  registry: ToolRegistry,
+  { name, args }: Pick<RunRequest, "name" | "args">,
+): ParsedCall | { fault: ToolResult } {
+  const tool = registry.get(name);
+  if (!tool) return { fault: faultResult("unknown_tool", errorText.unknownTool(name, registry.list())) };
+  const parsed = parseArguments(tool, args);
+  return parsed.ok ? { tool, input: parsed.input } : { fault: parsed.fault };
 }
 
 /** What the call asks for is more to the point than what comes with every call. */
@@ -147,72 +162,6 @@ async function underLock(locks: Locks, execution: Execution): Promise<ToolResult
       })
       .catch(() => resolve(notStarted(tool.name)));
   });
-}
-
-type ParsedArguments = { ok: true; input: unknown } | { ok: false; fault: ToolResult };
-
-/** Mends and parses the arguments of a call; the fault names what is wrong and what the tool takes. */
-export function parseArguments(
-  tool: Pick<Tool, "name" | "input" | "prepare">,
-  args: Record<string, unknown>,
-): ParsedArguments {
-  const schema = jsonSchema(tool.input);
-  const mended = mendScalars(tool.prepare ? tool.prepare(args) : args, schema);
-  const missing = (Array.isArray(schema.required) ? schema.required : []).find(
-    (name) => mended[name] === undefined,
-  );
-  if (missing !== undefined) {
-    return {
-      ok: false,
-      fault: faultResult(
-        "invalid_params",
-        errorText.invalidParams(tool.name, `missing '${missing}'`, schema),
-      ),
-    };
-  }
-  const parsed = check(tool.input, mended);
-  if (parsed.ok) return { ok: true, input: parsed.value };
-  return {
-    ok: false,
-    fault: faultResult("invalid_params", errorText.invalidParams(tool.name, parsed.error, schema)),
-  };
-}
-
-type Property = { type?: unknown; anyOf?: Array<{ type?: unknown }> };
-
-/** Models write `"5"` for 5, `"[1]"` for [1] and null for "left out"; the schema says when that was meant. */
-function mendScalars(
-  args: Record<string, unknown>,
-  schema: Record<string, unknown>,
-): Record<string, unknown> {
-  const properties = (schema.properties ?? {}) as Record<string, Property>;
-  const mended = Object.entries(args).flatMap(([name, value]): Array<[string, unknown]> => {
-    const types = typesOf(properties[name] ?? {});
-    if (value === null && !types.includes("null")) return [];
-    return [[name, typeof value === "string" && !types.includes("string") ? mendText(value, types) : value]];
-  });
-  return Object.fromEntries(mended);
-}
-
-function typesOf({ type, anyOf }: Property): unknown[] {
-  return [type, ...(anyOf ?? []).map((option) => option.type)].flat();
-}
-
-function mendText(text: string, types: readonly unknown[]): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return text;
-  }
-  return types.includes(jsonType(value)) || (Number.isInteger(value) && types.includes("integer"))
-    ? value
-    : text;
-}
-
-function jsonType(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "array" : typeof value;
 }
 
 function whatTimedOut(args: Record<string, unknown>): string | undefined {

@@ -1,7 +1,7 @@
 /** The inner calls of a prompt in the ledger: a process that is killed leaves behind what its prompt did. */
 import type { Call } from "@edgecall/core/loop/history.ts";
-import { faultResult, type Tool, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
-import { cutText } from "@edgecall/core/tools/runner.ts";
+import { faultResult, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
+import { cutText, type ParsedCall } from "@edgecall/core/tools/runner.ts";
 import type { Ledger } from "../ledger.ts";
 import { messageOf } from "../log.ts";
 import { unrecordable } from "../refusals.ts";
@@ -9,7 +9,7 @@ import { unrecordable } from "../refusals.ts";
 /** Of an inner call's arguments and result in the record, in bytes: an SD card bears only so much. */
 const RECORDED_BYTES = 1_000;
 
-type Recorded = Pick<Call, "id" | "name" | "args">;
+type Recorded = Pick<Call, "id" | "name">;
 
 /** The record of one inner call. */
 export class Journal {
@@ -25,15 +25,15 @@ export class Journal {
   }
 
   /** Right before the tool runs. @returns a refusal, when it must not run without a record and there is none */
-  async starting(tool: Tool): Promise<ToolResult | undefined> {
-    const { id, args } = this.#inner;
+  async starting({ tool, input }: ParsedCall): Promise<ToolResult | undefined> {
+    const { id } = this.#inner;
     const failure = await this.#ledger.innerStarted(
       this.#promptId,
       {
         call: id,
         tool: tool.name,
         read: tool.effect === "read",
-        ...(Buffer.byteLength(JSON.stringify(args)) <= RECORDED_BYTES && { args }),
+        ...(Buffer.byteLength(JSON.stringify(input)) <= RECORDED_BYTES && { args: input }),
       },
       !tool.idempotent,
     );

@@ -151,7 +151,7 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
   if (call.budget.expired()) throw new CallEnded("expired");
   call.progress?.at(inner.name);
   const journal = onlyReads(device) ? undefined : new Journal(inner, call.command.request_id, device.ledger);
-  const { result, elapsedMs } = await runAction(
+  const { result, elapsedMs, args } = await runAction(
     { callId: inner.id, name: inner.name, args: inner.args },
     call,
     device,
@@ -169,6 +169,7 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
     ...(result.job !== undefined && { job: result.job }),
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
+    ...(args && { args }),
     elapsedMs,
   };
 }
@@ -177,7 +178,7 @@ function recordOf(call: Call, outcome: Outcome): CallRecord {
   return shown({
     id: call.id,
     name: call.name,
-    args: call.args,
+    args: outcome.args ?? call.args,
     status: outcome.status,
     ...(outcome.status === "error" ? { error: outcome.text } : { result: outcome.text }),
     ...(outcome.errorType && { error_type: outcome.errorType }),

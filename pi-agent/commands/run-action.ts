@@ -1,8 +1,8 @@
 /** One call of a tool as this device makes it, from wherever it comes: policy, approval, then the runner. */
-import type { InnerCall, Question, Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
+import type { InnerCall, Question, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
 import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
-import { parseArguments, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
+import { type ParsedCall, parseCall, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
 import { type Approval, askForApproval } from "../approvals.ts";
 import type { Budget } from "../budget.ts";
 import { blocks } from "../genome.ts";
@@ -29,19 +29,22 @@ export type Action = {
   inner?: true;
 };
 
-/**
- * @param starting called when the tool may run and is about to; a result of it is a refusal
- * @returns the outcome; `ran` is false when the tool was certainly not begun
- */
+/** `args` is the form in which they ran; absent when they were refused. `ran` is false when the tool was certainly not begun. */
+export type ActionOutcome = RunOutcome & { ran: boolean; args?: Record<string, unknown> };
+
+/** @param starting called when the tool may run and is about to; a result of it is a refusal */
 export async function runAction(
   action: Action,
   call: CommandCall,
   device: Device,
-  starting?: (tool: Tool) => Promise<ToolResult | undefined>,
-): Promise<RunOutcome & { ran: boolean }> {
-  const { approval, ...outcome } = await attempt(action, call, device, starting);
-  note(action, { ...outcome, approval }, call, device);
-  return outcome;
+  starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
+): Promise<ActionOutcome> {
+  // Once, before anybody looks at it. Skills may be read again while it waits for an approval: what was approved runs.
+  const found = parseCall(device.registry, action);
+  const parsed = "fault" in found ? undefined : found;
+  const { approval, ...outcome } = await attempt(action, parsed, call, device, starting);
+  note({ ...action, args: parsed?.input ?? action.args }, { ...outcome, approval }, call, device);
+  return { ...outcome, ...(parsed && { args: parsed.input }) };
 }
 
 /** Into the record and the figures, whatever it came to; a refusal is a call as well. */
@@ -72,21 +75,17 @@ function note(
   });
 }
 
+/** @param parsed absent when there is no such tool or its arguments are wrong: nobody has to be asked then */
 async function attempt(
   action: Action,
+  parsed: ParsedCall | undefined,
   call: CommandCall,
   device: Device,
-  starting?: (tool: Tool) => Promise<ToolResult | undefined>,
+  starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
 ): Promise<RunOutcome & { ran: boolean; approval: Approval | undefined }> {
-  // Skills may be read again while it waits for an approval: what was approved is what runs.
   const { registry } = device;
-  const tool = registry.get(action.name);
-  // For arguments that the tool would refuse nobody has to be asked.
-  const runnable = tool && parseArguments(tool, action.args).ok ? tool : undefined;
-  const { refusal: refused, approval }: Permitted = runnable
-    ? await permit(runnable, action, call, device)
-    : {};
-  const refusal = refused ?? (runnable && (await starting?.(runnable)));
+  const { refusal: refused, approval }: Permitted = parsed ? await permit(parsed, action, call, device) : {};
+  const refusal = refused ?? (parsed && (await starting?.(parsed)));
   if (refusal) return { result: refusal, elapsedMs: 0, ran: false, approval };
   const outcome = await runTool(
     registry,
@@ -94,6 +93,7 @@ async function attempt(
       callId: action.callId,
       name: action.name,
       args: action.args,
+      ...(parsed && { parsed }),
       timeoutMs: timeoutOf(device, action.name, call.budget, action.timeoutMs),
       caller: call.caller,
       signal: call.signal,
@@ -101,8 +101,8 @@ async function attempt(
       ask: (question, signal) => ask(question, action.name, signal, call, device),
       artifact: (bytes, mediaType, signal) =>
         device.uploads.keep(call.command.request_id, bytes, mediaType, signal),
-      ...(runnable && {
-        job: (work, { maxMs }) => device.jobs.begin({ call, tool: runnable, args: action.args }, work, maxMs),
+      ...(parsed && {
+        job: (work, { maxMs }) => device.jobs.begin({ call, parsed }, work, maxMs),
         // One level deep: a call within a call makes none.
         ...(!action.inner && { call: (inner) => callWithin(inner, call, device) }),
       }),
@@ -110,22 +110,20 @@ async function attempt(
     device.runner,
   );
   // What a job brings comes with the job.
-  if (runnable && taints(runnable, action.args) && outcome.result.job === undefined)
-    call.taint.brought = true;
-  return { ...outcome, ran: runnable !== undefined, approval };
+  if (parsed && taints(parsed) && outcome.result.job === undefined) call.taint.brought = true;
+  return { ...outcome, ran: parsed !== undefined, approval };
 }
 
-function taints(tool: Tool, args: Record<string, unknown>): boolean {
-  const parsed = parseArguments(tool, args);
-  return (parsed.ok ? tool.taintsIn?.(parsed.input) : undefined) ?? tool.taints === true;
+function taints({ tool, input }: ParsedCall): boolean {
+  return tool.taintsIn?.(input) ?? tool.taints === true;
 }
 
 /** Recorded like the calls of a prompt: a process that is killed leaves behind what a tool had others do. */
-async function callWithin(inner: InnerCall, call: CommandCall, device: Device): Promise<RunOutcome> {
+async function callWithin(inner: InnerCall, call: CommandCall, device: Device): Promise<ActionOutcome> {
   call.progress?.at(inner.name);
-  const { callId, name, args } = inner;
-  const journal = new Journal({ id: callId, name, args }, call.command.request_id, device.ledger);
-  const outcome = await runAction({ ...inner, inner: true }, call, device, (tool) => journal.starting(tool));
+  const { callId, name } = inner;
+  const journal = new Journal({ id: callId, name }, call.command.request_id, device.ledger);
+  const outcome = await runAction({ ...inner, inner: true }, call, device, (it) => journal.starting(it));
   await journal.ended(outcome.result, outcome.elapsedMs);
   return outcome;
 }
@@ -133,7 +131,12 @@ async function callWithin(inner: InnerCall, call: CommandCall, device: Device): 
 /** Without a `refusal` it may run; `approval` when a person was asked. */
 type Permitted = { refusal?: ToolResult; approval?: Approval };
 
-async function permit(tool: Tool, action: Action, call: CommandCall, device: Device): Promise<Permitted> {
+async function permit(
+  { tool, input }: ParsedCall,
+  action: Action,
+  call: CommandCall,
+  device: Device,
+): Promise<Permitted> {
   // On top of the policy and before anybody is asked: a genome can only take away.
   if (blocks(device.profile.genome, tool, action.name)) {
     device.log("info", "policy.refused", {
@@ -143,17 +146,16 @@ async function permit(tool: Tool, action: Action, call: CommandCall, device: Dev
     });
     return { refusal: faultResult("blocked", errorText.blockedAction(action.name)) };
   }
-  const parsed = parseArguments(tool, action.args);
-  const effect = (parsed.ok && tool.effectIn?.(parsed.input)) || tool.effect;
+  const effect = tool.effectIn?.(input) ?? tool.effect;
   const decision = decide({ ...tool, effect }, device.settings.policy, {
     tainted: call.taint.came || call.taint.brought,
-    danger: parsed.ok ? tool.danger?.(parsed.input, call.caller) : undefined,
+    danger: tool.danger?.(input, call.caller),
   });
   if (decision.do === "allow") return {};
   const permitted: Permitted =
     decision.do === "deny"
       ? { refusal: faultResult("blocked", decision.text) }
-      : await askForApproval({ tool, args: action.args, reason: decision.reason }, call, device);
+      : await askForApproval({ tool, args: input, reason: decision.reason }, call, device);
   const log = { request_id: call.command.request_id, tool: tool.name, rule: decision.do };
   device.log("info", permitted.refusal ? "policy.refused" : "policy.approved", log);
   return permitted;

@@ -76,9 +76,9 @@ test("arguments that do not fit are named", async () => {
   expect((await edited("a", { old_string: "a" })).code).toBe("invalid_params");
   expect((await edited("a", { new_string: "a" })).text).toContain("give old_string and new_string, or edits");
   expect((await edited("a", { oldText: "a", newText: "b" })).after).toBe("b");
-  expect((await edited("a", { file_path: "f.txt", edits: [{ oldText: "a", newText: "c" }] })).after).toBe(
-    "c",
-  );
+  expect(
+    (await edited("a", { path: null, file_path: "f.txt", edits: [{ oldText: "a", newText: "c" }] })).after,
+  ).toBe("c");
   expect((await edited("a", { edits: '[{"old_string":"a","new_string":"d"}]' })).after).toBe("d");
 });
 

@@ -3,13 +3,22 @@ import { defineTool, type Tool, type ToolResult } from "@edgecall/core/tools/con
 import { type Environment, FileError } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
 import { writeLock } from "./file-lock.ts";
-import { filePath, statNear } from "./file-path.ts";
+import { filePath, statExact } from "./file-path.ts";
 import { EDIT_MAX_BYTES, readText } from "./file-text.ts";
 import { formatSize } from "./text-cut.ts";
 import { fileDiff } from "./text-diff.ts";
 import { Searched, type Span, withEndingsOf } from "./text-match.ts";
 
 export const EDIT_MAX_EDITS = 50;
+
+/** The names that models know from other agents. */
+const EDIT_ALIASES = {
+  oldText: "old_string",
+  newText: "new_string",
+  old_text: "old_string",
+  new_text: "new_string",
+};
+const ALIASES = { ...EDIT_ALIASES, replaceAll: "replace_all", file_path: "path", edits: EDIT_ALIASES };
 
 type Edit = { old_string: string; new_string: string };
 type Splice = Span & { text: string };
@@ -48,50 +57,28 @@ export function edit(environment: Pick<Environment, "name" | "files">): Tool {
     timeoutMs: 5_000,
     maxTimeoutMs: 30_000,
     lock: () => writeLock(environment),
-    prepare: withKnownNames,
+    aliases: ALIASES,
     async execute(
       { path, old_string, new_string, replace_all = false, edits },
       { signal },
     ): Promise<ToolResult> {
       return await orFault(async () => {
         const wanted = editsOf({ old_string, new_string, edits });
-        const found = await statNear(files, path, signal);
-        const before = await readText(files, found.path, signal);
-        const splices = splicesOf(found.path, before, wanted, replace_all);
+        await statExact(files, path, signal);
+        const before = await readText(files, path, signal);
+        const splices = splicesOf(path, before, wanted, replace_all);
         const after = spliced(before, splices);
         if (after === before) {
           throw new FileError(
             "no_change",
-            `The replacement is the same as what is in '${found.path}' already. Nothing was changed.`,
+            `The replacement is the same as what is in '${path}' already. Nothing was changed.`,
           );
         }
-        await files.writeFile(found.path, new TextEncoder().encode(after), { signal });
-        return resultOf(found.path, before, after, splices.length);
+        await files.writeFile(path, new TextEncoder().encode(after), { signal });
+        return resultOf(path, before, after, splices.length);
       });
     },
   });
-}
-
-/** The names that models know from other agents. */
-function withKnownNames(raw: Record<string, unknown>): Record<string, unknown> {
-  const known: Record<string, string> = {
-    oldText: "old_string",
-    newText: "new_string",
-    old_text: "old_string",
-    new_text: "new_string",
-    replaceAll: "replace_all",
-    file_path: "path",
-  };
-  const renamed = Object.entries(raw).map(([name, value]) => [known[name] ?? name, value]);
-  const edits = raw.edits;
-  return {
-    ...Object.fromEntries(renamed),
-    ...(Array.isArray(edits) && {
-      edits: edits.map((one: unknown) =>
-        typeof one === "object" && one !== null ? withKnownNames(one as Record<string, unknown>) : one,
-      ),
-    }),
-  };
 }
 
 function editsOf({

@@ -12,6 +12,8 @@ export function filePath(description: string) {
 }
 
 /**
+ * For reads alone: what is changed has to be the very file that a person was shown (`statExact`).
+ *
  * Finds a file by its name, or by the one name in its folder that looks the same: a typed no-break space for a
  * space, a straight quote for a curly one, composed accents for decomposed. The name as given comes first.
  *
@@ -32,6 +34,16 @@ export async function statNear(
     if (only === undefined || same.length > 1) throw withSimilar(error, path, names);
     const near = join(dirname(path), only);
     return { path: near, info: await files.stat(near, { signal }) };
+  }
+}
+
+/** Finds a file by its name and no other. @throws FileError; `not_found` names what is similar */
+export async function statExact(files: FileOps, path: string, signal: AbortSignal): Promise<FileInfo> {
+  try {
+    return await files.stat(path, { signal });
+  } catch (error) {
+    if (!(error instanceof FileError) || error.code !== "not_found") throw error;
+    throw withSimilar(error, path, await namesBeside(files, path, signal));
   }
 }
 

@@ -45,11 +45,7 @@ export function grep(environment: Pick<Environment, "name" | "cwd" | "files" | "
     taints: true,
     timeoutMs: 5_000,
     maxTimeoutMs: 30_000,
-    prepare: ({ glob, ignoreCase, ...rest }) => ({
-      ...rest,
-      ...(glob !== undefined && { include: glob }),
-      ...(ignoreCase !== undefined && { ignore_case: ignoreCase }),
-    }),
+    aliases: { glob: "include", ignoreCase: "ignore_case" },
     async execute({ path = ".", limit = GREP_MATCHES, ...wanted }, { signal }): Promise<ToolResult> {
       return await orFault(async () => {
         const place = await searchPlace(environment, path, signal);

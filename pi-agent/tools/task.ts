@@ -130,7 +130,7 @@ async function runCall(inner: Call, tools: ToolRegistry, call: Work["call"]): Pr
     const text = errorText.unknownTool(inner.name, tools.list());
     return { status: "error", text, errorType: "not_found", elapsedMs: 0 };
   }
-  const { result, elapsedMs } = await call({ callId: inner.id, name: inner.name, args: inner.args });
+  const { result, elapsedMs, args } = await call({ callId: inner.id, name: inner.name, args: inner.args });
   const media = mediaOf(result);
   return {
     status: result.fault ? "error" : "success",
@@ -138,11 +138,15 @@ async function runCall(inner: Call, tools: ToolRegistry, call: Work["call"]): Pr
     ...(result.fault && { errorType: errorTypeOf(result.fault.code) }),
     ...(result.job !== undefined && { job: result.job }),
     ...(media.length > 0 && { media }),
+    ...(args && { args }),
     elapsedMs,
   };
 }
 
-function recordOf({ id, name, args }: Call, { status, text, errorType, elapsedMs }: Outcome): CallRecord {
+function recordOf(
+  { id, name, args: asked }: Call,
+  { status, text, errorType, elapsedMs, args = asked }: Outcome,
+): CallRecord {
   const said = cutText(text, SHOWN_RESULT_BYTES);
   return {
     id,
