@@ -1,6 +1,8 @@
 import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { needsTags } from "./test/needs.ts";
+import { NeedsReporter } from "./test/needs-reporter.ts";
 import { testProgram, testVars } from "./test/tokens.ts";
 
 const IN_NODE = [
@@ -14,6 +16,7 @@ const IN_NODE = [
   "test/hostile",
   "test/image",
 ].map((folder) => `${folder}/**/*.test.ts`);
+IN_NODE.push("test/*.test.ts");
 
 const IDLE = "test/e2e/idle.test.ts";
 
@@ -23,8 +26,13 @@ const IDLE = "test/e2e/idle.test.ts";
  */
 const WORKERS = Math.max(availableParallelism() - 1, 1) + 1;
 
+const TAGS = needsTags();
+const MISSING = new Set(TAGS.filter(({ skip }) => skip).map(({ name }) => name));
+
 export default defineConfig({
   test: {
+    tags: TAGS,
+    reporters: ["default", new NeedsReporter(MISSING)],
     projects: [
       {
         test: {

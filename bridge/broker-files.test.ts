@@ -61,7 +61,7 @@ test("the command: passwords on stdout as agent.toml has them, words on stderr",
 
 const program = findMosquitto();
 
-describe.skipIf(program === undefined)("with Mosquitto (apt-get install mosquitto)", () => {
+describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto"] }, () => {
   let dir: string;
   let port: number;
   let broker: ChildProcess;

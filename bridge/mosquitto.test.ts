@@ -12,7 +12,7 @@ import { PlayedHome } from "./testkit/home.ts";
 
 const program = findMosquitto();
 
-describe.skipIf(program === undefined)("with Mosquitto (apt-get install mosquitto)", () => {
+describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto"] }, () => {
   let broker: PlayedMosquitto;
   let home: PlayedHome;
   let bridge: Bridge;

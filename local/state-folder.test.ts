@@ -27,7 +27,7 @@ test("a link that leads nowhere, and a file in its place or above it, are told",
 });
 
 // Node's recursive mkdir never comes back from there.
-test.runIf(process.platform === "linux")("where the system makes no folders, that is said", () => {
+test("where the system makes no folders, that is said", { tags: ["needs/linux"] }, () => {
   for (const dir of ["/proc/edgecall", "/proc/edgecall/state"])
     expect(() => makeStateFolder(dir)).toThrow(
       /^EDGECALL_DIR: the folder \/proc\/edgecall.* cannot be made \(ENOENT/,

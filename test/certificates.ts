@@ -4,15 +4,6 @@ import { join } from "node:path";
 
 export type Authority = { cert: string; key: string };
 
-export function hasOpenssl(): boolean {
-  try {
-    execFileSync("openssl", ["version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
 /** @returns paths of PEM files in `dir` */

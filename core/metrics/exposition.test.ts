@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sampleOf } from "../../test/sample-of.ts";
-import { hasPromtool, promtoolSays } from "../testkit/prometheus.ts";
+import { promtoolSays } from "../testkit/prometheus.ts";
 import { exposition } from "./exposition.ts";
 import { newHistogram, observe } from "./histogram.ts";
 import { callFamilies, countCall, countTurn, newCallCounts, newTurnCounts, turnFamilies } from "./tally.ts";
@@ -74,7 +74,7 @@ test("calls and turns: errors add up, recovered are those that stumbled and were
     expect([left, sampleOf(page, left)]).toEqual([left, value]);
 });
 
-describe.skipIf(!hasPromtool)("with promtool (apt-get install prometheus)", () => {
+describe("with promtool (apt-get install prometheus)", { tags: ["needs/prometheus"] }, () => {
   test("it takes a page with the strangest of labels, and would have said what is wrong", () => {
     const strange = fc.sample(fc.string({ unit: "binary" }), { numRuns: 200, seed: 1 });
     const series = [...new Set(["", "\n", '"', "\\", ...strange])].map((tool) => ({

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { expect, test } from "vitest";
 import type { Environment } from "../env/environment.ts";
-import { sandbox, sandboxMissing } from "../env/sandbox.ts";
+import { sandbox } from "../env/sandbox.ts";
 import { callTool } from "../testing/call.ts";
 import { localEnvironment, oneTool, skillFolder } from "../testing/skill-folder.ts";
 import { loadSkills, type SkillSet } from "./load-skills.ts";
@@ -17,7 +17,6 @@ const workspace = join(home, "workspace");
 mkdirSync(workspace);
 writeFileSync(join(workspace, "three.txt"), "one\ntwo\nthree\n");
 
-const noSandbox = await sandboxMissing({ workspace });
 const places: Array<["none" | "bubblewrap", () => Environment]> = [
   ["none", () => localEnvironment(workspace)],
   ["bubblewrap", () => sandbox({ workspace, readable: [EXAMPLES] })],
@@ -30,45 +29,44 @@ function toolOf(set: SkillSet, name: string): Tool {
 }
 
 for (const [engine, environment] of places) {
-  test.skipIf(engine === "bubblewrap" && noSandbox !== undefined)(
-    `the examples, engine ${engine}`,
-    async () => {
-      const environments = { [engine]: environment() };
-      const { set } = await loadSkills({ path: EXAMPLES, workspace, environments, engine });
-      expect(set.skipped).toEqual([]);
-      expect(set.tools.map(({ tool, metadata }) => [tool.name, tool.effect, metadata.sandbox])).toEqual([
-        ["convert_temperature", "read", engine !== "none"],
-        ["count_lines", "read", engine !== "none"],
-      ]);
-      expect(set.guides.map(({ name }) => name)).toEqual(["morning-report"]);
+  test(`the examples, engine ${engine}`, {
+    tags: engine === "none" ? [] : ["needs/bubblewrap"],
+  }, async () => {
+    const environments = { [engine]: environment() };
+    const { set } = await loadSkills({ path: EXAMPLES, workspace, environments, engine });
+    expect(set.skipped).toEqual([]);
+    expect(set.tools.map(({ tool, metadata }) => [tool.name, tool.effect, metadata.sandbox])).toEqual([
+      ["convert_temperature", "read", engine !== "none"],
+      ["count_lines", "read", engine !== "none"],
+    ]);
+    expect(set.guides.map(({ name }) => name)).toEqual(["morning-report"]);
 
-      const convert = toolOf(set, "convert_temperature");
-      expect((await callTool(convert, { value: 21.5 })).result).toMatchObject({
-        content: [{ type: "text", text: '{"value": 70.7, "unit": "fahrenheit"}\n' }],
-        details: { exit_code: 0, data: { value: 70.7, unit: "fahrenheit" } },
-      });
-      expect((await callTool(convert, { value: -40, to: "celsius" })).result.details?.data).toEqual({
-        value: -40,
-        unit: "celsius",
-      });
-      expect(await callTool(convert, { value: 1, to: "kelvin" })).toMatchObject({ code: "invalid_params" });
+    const convert = toolOf(set, "convert_temperature");
+    expect((await callTool(convert, { value: 21.5 })).result).toMatchObject({
+      content: [{ type: "text", text: '{"value": 70.7, "unit": "fahrenheit"}\n' }],
+      details: { exit_code: 0, data: { value: 70.7, unit: "fahrenheit" } },
+    });
+    expect((await callTool(convert, { value: -40, to: "celsius" })).result.details?.data).toEqual({
+      value: -40,
+      unit: "celsius",
+    });
+    expect(await callTool(convert, { value: 1, to: "kelvin" })).toMatchObject({ code: "invalid_params" });
 
-      const count = toolOf(set, "count_lines");
-      expect((await callTool(count, { path: "three.txt" })).text.trim()).toBe("3");
-      expect(await callTool(count, { path: "none.txt" })).toMatchObject({
-        code: "exit_nonzero",
-        text: "Error: Tool 'count_lines' ended with exit code 1.\nthere is no file 'none.txt'",
-      });
-    },
-  );
+    const count = toolOf(set, "count_lines");
+    expect((await callTool(count, { path: "three.txt" })).text.trim()).toBe("3");
+    expect(await callTool(count, { path: "none.txt" })).toMatchObject({
+      code: "exit_nonzero",
+      text: "Error: Tool 'count_lines' ended with exit code 1.\nthere is no file 'none.txt'",
+    });
+  });
 }
 
-test.skipIf(noSandbox !== undefined)(
-  "a skill in the sandbox cannot change itself, nor look at the host or the network",
-  async () => {
-    const options = skillFolder({
-      "probe/skill.toml": oneTool("probe", "permissions = []"),
-      "probe/bin/dt-probe": `#!/bin/sh
+test("a skill in the sandbox cannot change itself, nor look at the host or the network", {
+  tags: ["needs/bubblewrap"],
+}, async () => {
+  const options = skillFolder({
+    "probe/skill.toml": oneTool("probe", "permissions = []"),
+    "probe/bin/dt-probe": `#!/bin/sh
 (echo x >> "$SKILL_DIR/skill.toml") 2>/dev/null && echo changed itself
 cat /etc/shadow 2>/dev/null && echo saw shadow
 ls /sys/class/net 2>/dev/null | grep -v lo
@@ -76,12 +74,11 @@ ls /sys/class/net 2>/dev/null | grep -v lo
 [ "$(grep -c : /proc/net/dev)" -le 1 ] || echo saw the network
 echo x > written && echo done
 `,
-    });
-    const environments = { bubblewrap: sandbox({ workspace: options.workspace, readable: [options.path] }) };
-    const { set } = await loadSkills({ ...options, environments, engine: "bubblewrap" });
-    expect((await callTool(toolOf(set, "probe"))).text).toBe("done\n");
-  },
-);
+  });
+  const environments = { bubblewrap: sandbox({ workspace: options.workspace, readable: [options.path] }) };
+  const { set } = await loadSkills({ ...options, environments, engine: "bubblewrap" });
+  expect((await callTool(toolOf(set, "probe"))).text).toBe("done\n");
+});
 
 test("docs/skills.md shows the examples as they are", () => {
   const docs = readFileSync(join(EXAMPLES, "../../docs/skills.md"), "utf8");

@@ -8,12 +8,12 @@ import { bundleWorker } from "../../local/bundles.ts";
 import { type Gateway, startWorker } from "../../local/gateway.ts";
 import { childrenNamed } from "../../local/workerd-guard.ts";
 import { sampleOf } from "../sample-of.ts";
-import { Sqld, sqld } from "../sqld.ts";
+import { Sqld } from "../sqld.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { FaultyLine } from "./faulty-line.ts";
 
-describe.skipIf(sqld === undefined)("with sqld", () => {
+describe("with sqld", { tags: ["needs/sqld"] }, () => {
   const dir = mkdtempSync(join(tmpdir(), "edgecall-audit-"));
   const log: string[] = [];
   let server: Sqld;
@@ -38,8 +38,7 @@ describe.skipIf(sqld === undefined)("with sqld", () => {
     });
 
   beforeAll(async () => {
-    if (sqld === undefined) return;
-    server = await Sqld.start(sqld);
+    server = await Sqld.start();
     line = await FaultyLine.open(server.url);
     bundle = await bundleWorker();
     gateway = await start();

@@ -2,11 +2,12 @@
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { describe, expect, test } from "vitest";
 import { versionOf } from "../../cli/service/trial.ts";
-import { machineMissing } from "../install/machine.ts";
 import { programs } from "../install/programs.ts";
 import { useSteps } from "../install/steps.ts";
 
-describe.skipIf(machineMissing() !== undefined)("the bridge as a service", () => {
+describe("the bridge as a service", {
+  tags: ["needs/root", "needs/systemd-container", "needs/mosquitto", "needs/bubblewrap"],
+}, () => {
   const { step, fine } = useSteps("bridge-service.sh", programs);
 
   test("install brings it online, with settings that root alone reads; wrong ones change nothing", () => {

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto, PlayedMosquitto } from "../../bridge/testkit/brokers.ts";
-import { hasOpenssl, newAuthority, signedBy } from "../certificates.ts";
+import { newAuthority, signedBy } from "../certificates.ts";
 import { Program } from "./program.ts";
 
 const mosquitto = findMosquitto();
 
-describe.skipIf(mosquitto === undefined || !hasOpenssl())("a broker with TLS", () => {
+describe("a broker with TLS", { tags: ["needs/mosquitto", "needs/openssl"] }, () => {
   const dir = mkdtempSync(join(tmpdir(), "edgecall-tls-"));
   let broker: PlayedMosquitto;
   let ours: string;

@@ -1,12 +1,9 @@
 /** The system's Chromium for tests of the console: as a person has it, but without a window. */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const PATH = process.env.CHROMIUM ?? "/usr/bin/chromium";
-
-/** Why there is none, in words; undefined = it is there. */
-export const noChromium = existsSync(PATH) ? undefined : `Chromium: not at ${PATH} (CHROMIUM names another)`;
 
 /** Root has no sandbox for it; it sees our own pages only. */
 export function startChromium(): Promise<Browser> {

@@ -9,7 +9,7 @@ import { BOT_TOKEN, FakeTelegram } from "../platforms/telegram.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const telegram = await FakeTelegram.start();
@@ -48,7 +48,7 @@ const answered = (text: string) =>
     what: `'${text}' in the chat`,
   });
 
-describe.skipIf(noChromium !== undefined)("chat apps in Setup", () => {
+describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 /** What has the keyboard, as it is named. */
@@ -22,7 +22,7 @@ const call = (action: string, params: object = {}) => ({
   calls: [{ arguments: { agent_id: "pi", action, params } }],
 });
 
-describe.skipIf(noChromium !== undefined)("the console", () => {
+describe("the console", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;

@@ -10,7 +10,7 @@ import { crc32, deflateSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
-import { noChromium, signIn, startChromium } from "./chromium.ts";
+import { signIn, startChromium } from "./chromium.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -77,7 +77,7 @@ const stack = useStack(
   },
 );
 
-describe.skipIf(noChromium !== undefined)("the console's looks", () => {
+describe("the console's looks", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {

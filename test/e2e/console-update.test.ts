@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPrograms } from "../kept/programs.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const OLD = "0.1.9";
@@ -44,7 +44,7 @@ async function taken(name: string): Promise<string> {
   return id;
 }
 
-describe.skipIf(noChromium !== undefined)("Fleet", () => {
+describe("Fleet", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCRIPT_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
-import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 /** A page, a picture and links that would do something if any of it were ever more than text. */
@@ -42,7 +42,7 @@ const call = (action: string, params: object = {}) => ({
   calls: [{ arguments: { agent_id: "pi", action, params } }],
 });
 
-describe.skipIf(noChromium !== undefined)("the console", () => {
+describe("the console", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;

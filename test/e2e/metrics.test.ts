@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasPromtool, promtoolSays } from "../../core/testkit/prometheus.ts";
+import { promtoolSays } from "../../core/testkit/prometheus.ts";
 import { freePort } from "../../local/port.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
@@ -35,7 +35,7 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
 
 const ports = { bridge: await freePort(), agent: await freePort() };
 
-describe.skipIf(!hasPromtool)("with Prometheus (apt-get install prometheus)", () => {
+describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometheus"] }, () => {
   const stack = useStack({ bridge: { HEALTH_PORT: String(ports.bridge) } }, async () => {
     await stack.startAgent({ id: "pi", model: true, metricsPort: ports.agent });
     await stack.gateway.online("pi");

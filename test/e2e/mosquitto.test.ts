@@ -10,7 +10,7 @@ import { useStack } from "./stack.ts";
 
 const mosquitto = findMosquitto();
 
-describe.skipIf(mosquitto === undefined)("with Mosquitto", () => {
+describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => {
   const stack = useStack({ mosquitto }, async (stack) => {
     await Promise.all([stack.startAgent({ id: "pi", model: true }), stack.startAgent({ id: "zero" })]);
     await Promise.all([stack.gateway.online("pi"), stack.gateway.online("zero")]);

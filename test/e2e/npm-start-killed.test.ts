@@ -9,7 +9,7 @@ import { npmStart, processesOf, running, stackPid, useStateFolder } from "./npm-
 /** The programs notice by themselves, and have 5 s to say goodbye. */
 const GONE_WITHIN_MS = 8_000;
 
-describe.skipIf(process.platform !== "linux")("npm start", () => {
+describe("npm start", { tags: ["needs/linux"] }, () => {
   const folder = useStateFolder();
 
   test("killed leaves nothing, and its folder serves the next one", async () => {

@@ -13,7 +13,7 @@ function fullness(): string {
 }
 
 // /proc tells which processes are whose.
-describe.skipIf(process.platform !== "linux")("npm start", () => {
+describe("npm start", { tags: ["needs/linux"] }, () => {
   const folder = useStateFolder();
 
   test("--ask prints the answer alone, with the percentage of df, and leaves no process", async () => {

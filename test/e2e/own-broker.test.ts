@@ -31,7 +31,7 @@ const RELOAD_AFTER_MS = 200;
 /** The machine may be busy. */
 const WITHIN_MS = 60_000;
 
-describe.skipIf(mosquitto === undefined)("a home with its own broker", { timeout: 3 * WITHIN_MS }, () => {
+describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 * WITHIN_MS }, () => {
   const programs: Program[] = [];
   const clients: MqttClient[] = [];
   let gateway: GatewayClient;

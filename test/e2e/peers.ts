@@ -4,5 +4,5 @@ import { gitMissing } from "../../pi-agent/tools/git-run.ts";
 
 const options = { workspace: import.meta.dirname };
 
-export const noSandbox = await sandboxMissing(options);
+const noSandbox = await sandboxMissing(options);
 export const noGit = noSandbox ?? (await gitMissing(sandbox(options)));

@@ -2,7 +2,6 @@
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { describe, expect, test } from "vitest";
 import { versionOf } from "../../cli/service/trial.ts";
-import { machineMissing } from "../install/machine.ts";
 import { programs } from "../install/programs.ts";
 import { useSteps } from "../install/steps.ts";
 
@@ -11,7 +10,9 @@ const SETTINGS = `agent_id = "eye"
 shell = "allow"
 `;
 
-describe.skipIf(machineMissing() !== undefined)("as a service", () => {
+describe("as a service", {
+  tags: ["needs/root", "needs/systemd-container", "needs/mosquitto", "needs/bubblewrap"],
+}, () => {
   const { step, fine } = useSteps("service.sh", async () => ({
     ...(await programs()),
     "/test/agent.toml": { text: SETTINGS },

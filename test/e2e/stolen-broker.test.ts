@@ -24,7 +24,7 @@ const APPEND = { tool: "append", parameters: {} };
 /** How often the device did what it was told. */
 const done = () => (existsSync(marks) ? readFileSync(marks, "utf8").split("\n").length - 1 : 0);
 
-describe.skipIf(mosquitto === undefined)("whoever has the broker's password", () => {
+describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () => {
   const stack = useStack({ mosquitto, vars: { ALLOW_UNSIGNED_AGENTS: "" } }, async (stack) => {
     const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: marks };
     await stack.startAgent({ id: "pi", env, top: { policy: { append: "allow" } } });

@@ -6,7 +6,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SECRETS } from "../../local/deploy-button.ts";
 import { freePort } from "../../local/port.ts";
-import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, signIn, startChromium } from "./chromium.ts";
 import { Program } from "./program.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "edgecall-tokens-"));
@@ -14,7 +14,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 let browser: Browser;
 beforeAll(async () => {
-  if (noChromium === undefined) browser = await startChromium();
+  browser = await startChromium();
 });
 afterAll(() => browser?.close());
 
@@ -33,51 +33,50 @@ async function deployed(secrets: Record<string, string>): Promise<string> {
 /** What stands in the form's fields. */
 const EXAMPLES = Object.fromEntries(Object.entries(SECRETS).map(([name, { example }]) => [name, example]));
 
-test.skipIf(noChromium !== undefined)(
-  "tokens are made in the browser, sent nowhere, and open the gateway",
-  async () => {
-    const closed = await deployed(EXAMPLES);
-    const headers = { authorization: `Bearer ${"x".repeat(43)}` };
-    for (const path of ["/v1/status", "/bridge"])
-      expect([path, (await fetch(closed + path, { headers })).status]).toEqual([path, 500]);
-    const page = await browser.newPage();
-    const asked: string[] = [];
-    // Whole addresses: a query could carry something. The page's icon is fetched when the browser has time.
-    page.on("request", (request) => {
-      const what = `${request.method()} ${request.url()}`;
-      if (what !== `GET ${closed}/icon.svg`) asked.push(what);
-    });
-    await page.goto(closed);
-    await page.getByRole("link", { name: "Make its tokens" }).click();
-    await page.getByRole("button", { name: "Make tokens" }).waitFor();
-    asked.length = 0;
-    await page.getByRole("button", { name: "Make tokens" }).click();
-    const value = (label: string | RegExp) => page.getByLabel(label).inputValue();
-    await expect.poll(() => value("API_TOKENS")).not.toBe("");
-    const secrets = { API_TOKENS: await value("API_TOKENS"), BRIDGE_TOKENS: await value("BRIDGE_TOKENS") };
-    const tokens = [
-      await value(/^Your own token/),
-      await value(/^For OpenAI/),
-      await value(/^The bridge's token/),
-    ];
-    expect(new Set(tokens).size).toBe(3);
-    for (const token of tokens) {
-      expect(token).toMatch(/^[\w-]{43}$/);
-      expect(JSON.stringify(secrets)).not.toContain(token);
-    }
-    expect(asked).toEqual([]);
-    expect(await axeFinds(page)).toEqual([]);
+test("tokens are made in the browser, sent nowhere, and open the gateway", {
+  tags: ["needs/chromium"],
+}, async () => {
+  const closed = await deployed(EXAMPLES);
+  const headers = { authorization: `Bearer ${"x".repeat(43)}` };
+  for (const path of ["/v1/status", "/bridge"])
+    expect([path, (await fetch(closed + path, { headers })).status]).toEqual([path, 500]);
+  const page = await browser.newPage();
+  const asked: string[] = [];
+  // Whole addresses: a query could carry something. The page's icon is fetched when the browser has time.
+  page.on("request", (request) => {
+    const what = `${request.method()} ${request.url()}`;
+    if (what !== `GET ${closed}/icon.svg`) asked.push(what);
+  });
+  await page.goto(closed);
+  await page.getByRole("link", { name: "Make its tokens" }).click();
+  await page.getByRole("button", { name: "Make tokens" }).waitFor();
+  asked.length = 0;
+  await page.getByRole("button", { name: "Make tokens" }).click();
+  const value = (label: string | RegExp) => page.getByLabel(label).inputValue();
+  await expect.poll(() => value("API_TOKENS")).not.toBe("");
+  const secrets = { API_TOKENS: await value("API_TOKENS"), BRIDGE_TOKENS: await value("BRIDGE_TOKENS") };
+  const tokens = [
+    await value(/^Your own token/),
+    await value(/^For OpenAI/),
+    await value(/^The bridge's token/),
+  ];
+  expect(new Set(tokens).size).toBe(3);
+  for (const token of tokens) {
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(JSON.stringify(secrets)).not.toContain(token);
+  }
+  expect(asked).toEqual([]);
+  expect(await axeFinds(page)).toEqual([]);
 
-    const open = await deployed(secrets);
-    const [own = "", client = "", bridge = ""] = tokens;
-    await signIn(page, open, own);
-    const status = async (path: string, token: string) =>
-      (await fetch(open + path, { headers: { authorization: `Bearer ${token}` } })).status;
-    expect(await status("/v1/keys", own)).toBe(200);
-    expect(await status("/v1/models", client)).toBe(200);
-    expect(await status("/v1/keys", client)).toBe(403);
-    expect(await status("/bridge", own)).toBe(401);
-    // Known; it only has to be a WebSocket.
-    expect(await status("/bridge", bridge)).toBe(426);
-  },
-);
+  const open = await deployed(secrets);
+  const [own = "", client = "", bridge = ""] = tokens;
+  await signIn(page, open, own);
+  const status = async (path: string, token: string) =>
+    (await fetch(open + path, { headers: { authorization: `Bearer ${token}` } })).status;
+  expect(await status("/v1/keys", own)).toBe(200);
+  expect(await status("/v1/models", client)).toBe(200);
+  expect(await status("/v1/keys", client)).toBe(403);
+  expect(await status("/bridge", own)).toBe(401);
+  // Known; it only has to be a WebSocket.
+  expect(await status("/bridge", bridge)).toBe(426);
+});

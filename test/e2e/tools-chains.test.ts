@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type Step, script } from "../scripted-model.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import type { Turn } from "./gateway-client.ts";
-import { noGit, noSandbox } from "./peers.ts";
+import { noGit } from "./peers.ts";
 import { makeRepository } from "./repository.ts";
 import { startSearchService } from "./search-service.ts";
 import { useStack } from "./stack.ts";
@@ -39,7 +39,9 @@ for (const [way, name, steps] of [
     (await stack.gateway.ask(script(...steps(calls), RESULTS))).answer?.split(" | ") ?? [];
 
   describe(way, () => {
-    test.skipIf(noGit !== undefined)("file + git: a file is written, committed, and in the log", async () => {
+    test("file + git: a file is written, committed, and in the log", {
+      tags: ["needs/git", "needs/bubblewrap"],
+    }, async () => {
       const path = `notes/${name}.md`;
       const results = await play([
         ["write", { path, content: "water the tomatoes\n" }],
@@ -77,7 +79,7 @@ for (const [way, name, steps] of [
       );
     });
 
-    test.skipIf(noSandbox !== undefined)("bash + read: what a command made is read", async () => {
+    test("bash + read: what a command made is read", { tags: ["needs/bubblewrap"] }, async () => {
       const path = `made-${name}.txt`;
       const results = await play([
         ["bash", { command: `seq 3 > ${path} && wc -l < ${path}` }],

@@ -4,13 +4,12 @@ import { describe, expect, test } from "vitest";
 import { type Step, script } from "../scripted-model.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import type { CallRecord } from "./gateway-client.ts";
-import { noSandbox } from "./peers.ts";
 import { useStack } from "./stack.ts";
 
 /** The design's own example: an agent with these three. */
 const tools = { enabled: ["bash", "read", "write"] };
 
-describe.skipIf(noSandbox !== undefined)("an agent with bash, read and write", () => {
+describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, () => {
   const stack = useStack({}, async (stack) => {
     const patient = { tools: { ...tools, bash_timeout_ms: 1_000 }, policy: { shell: "allow" } };
     await stack.startAgent({ id: "pi", model: true, top: patient });

@@ -7,7 +7,6 @@ import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import { GatewayClient } from "./gateway-client.ts";
-import { noSandbox } from "./peers.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -42,7 +41,7 @@ const DENIED =
   "Error: Permission denied for tool 'bash': the user did not approve it. Nothing was run.\n" +
   "Explain to the user; do not try again unless they ask for it.";
 
-describe.skipIf(noSandbox !== undefined).each(WAYS)("bash that asks, %s", (way, bash) => {
+describe.each(WAYS)("bash that asks, %s", { tags: ["needs/bubblewrap"] }, (way, bash) => {
   const file = `${way.replaceAll(/\W/g, "-")}.txt`;
   const made = () => existsSync(join(stack.workspaceOf("careful"), file));
   const command = `echo ran | tee -a ${file}`;
@@ -67,7 +66,7 @@ describe.skipIf(noSandbox !== undefined).each(WAYS)("bash that asks, %s", (way, 
   });
 });
 
-describe.skipIf(noSandbox !== undefined)("who and what", () => {
+describe("who and what", { tags: ["needs/bubblewrap"] }, () => {
   test("a guest cannot approve, and any other word is refused", async () => {
     const conversation = crypto.randomUUID();
     const turn = stack.gateway.ask(
@@ -120,51 +119,50 @@ test("capabilities of [agent] decide what is there at all", async () => {
   expect(readdirSync(stack.workspaceOf("reader"))).toEqual([]);
 });
 
-test.skipIf(noSandbox !== undefined)(
-  "a skill of the examples is offered, run, offered anew when it is changed, and gone with its folder",
-  async () => {
-    await stack.startAgent({ id: "skilled", model: true });
-    const advertised = async () => (await stack.gateway.online("skilled")).actions.includes("count_lines");
-    expect(await advertised()).toBe(false);
-    const workspace = stack.workspaceOf("skilled");
-    writeFileSync(join(workspace, "list.txt"), "milk\nbread\n");
-    const skill = join(workspace, "../skills/count-lines");
-    cpSync(join(ROOT, "examples/skills/count-lines"), skill, { recursive: true });
-    await until(advertised, { within: 20_000, every: 100 });
-    const params = { path: "list.txt" };
-    const inBothWays = async () => {
-      const steps = [
-        action("skilled", "count_lines", params),
-        ownLoop("skilled", tool("count_lines", params), RESULTS),
-      ];
-      return (await stack.gateway.ask(script(...steps, RESULTS))).answer;
-    };
-    expect(await inBothWays()).toBe("2\n | 2\n");
+test("a skill of the examples is offered, run, offered anew when it is changed, and gone with its folder", {
+  tags: ["needs/bubblewrap"],
+}, async () => {
+  await stack.startAgent({ id: "skilled", model: true });
+  const advertised = async () => (await stack.gateway.online("skilled")).actions.includes("count_lines");
+  expect(await advertised()).toBe(false);
+  const workspace = stack.workspaceOf("skilled");
+  writeFileSync(join(workspace, "list.txt"), "milk\nbread\n");
+  const skill = join(workspace, "../skills/count-lines");
+  cpSync(join(ROOT, "examples/skills/count-lines"), skill, { recursive: true });
+  await until(advertised, { within: 20_000, every: 100 });
+  const params = { path: "list.txt" };
+  const inBothWays = async () => {
+    const steps = [
+      action("skilled", "count_lines", params),
+      ownLoop("skilled", tool("count_lines", params), RESULTS),
+    ];
+    return (await stack.gateway.ask(script(...steps, RESULTS))).answer;
+  };
+  expect(await inBothWays()).toBe("2\n | 2\n");
 
-    const program = join(skill, "bin/dt-count_lines");
-    const text = readFileSync(program, "utf8");
-    writeFileSync(program, text.replace("wc -l", "wc -w"));
-    const definition = join(skill, "skill.toml");
-    writeFileSync(
-      definition,
-      readFileSync(definition, "utf8")
-        .replace("Count the lines", "Count the words")
-        .replace('version = "1.0.0"', 'version = "1.1.0"'),
-    );
-    writeFileSync(join(workspace, "list.txt"), "milk and bread\n");
-    const { tools } = await stack.gateway.toolsOf("skilled");
-    expect(tools.find(({ name }) => name === "count_lines")).toMatchObject({
-      description: "Count the words of a text file in the workspace",
-      evoclaw: { version: "1.1.0", skill: "count-lines" },
-    });
-    expect(await inBothWays()).toBe("3\n | 3\n");
+  const program = join(skill, "bin/dt-count_lines");
+  const text = readFileSync(program, "utf8");
+  writeFileSync(program, text.replace("wc -l", "wc -w"));
+  const definition = join(skill, "skill.toml");
+  writeFileSync(
+    definition,
+    readFileSync(definition, "utf8")
+      .replace("Count the lines", "Count the words")
+      .replace('version = "1.0.0"', 'version = "1.1.0"'),
+  );
+  writeFileSync(join(workspace, "list.txt"), "milk and bread\n");
+  const { tools } = await stack.gateway.toolsOf("skilled");
+  expect(tools.find(({ name }) => name === "count_lines")).toMatchObject({
+    description: "Count the words of a text file in the workspace",
+    evoclaw: { version: "1.1.0", skill: "count-lines" },
+  });
+  expect(await inBothWays()).toBe("3\n | 3\n");
 
-    rmSync(skill, { recursive: true });
-    await until(async () => !(await advertised()), { within: 20_000, every: 100 });
-  },
-);
+  rmSync(skill, { recursive: true });
+  await until(async () => !(await advertised()), { within: 20_000, every: 100 });
+});
 
-test.skipIf(noSandbox !== undefined)("all of it stands in the record at home, with who asked", async () => {
+test("all of it stands in the record at home, with who asked", { tags: ["needs/bubblewrap"] }, async () => {
   // An agent offers what is new when it comes online.
   for (const id of ["careful", "trusting", "skilled"]) {
     await stack.agent(id).stop();

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { missingForTrial } from "../trial/needed.ts";
 import type { Step } from "../trial/record.ts";
 import { STEPS } from "../trial/steps.ts";
 
@@ -12,7 +11,17 @@ const MAIN = join(import.meta.dirname, "../trial/main.ts");
 /** Its own limit, and the Debian that it may have to make first. */
 const WITHIN_MS = 11 * 60_000;
 
-describe.skipIf(missingForTrial().length > 0)("a new user's first hour, on four machines", () => {
+describe("a new user's first hour, on four machines", {
+  tags: [
+    "needs/linux",
+    "needs/root",
+    "needs/systemd-container",
+    "needs/debootstrap",
+    "needs/iptables",
+    "needs/iproute2",
+    "needs/util-linux",
+  ],
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-trial-test-"));
   let steps = new Map<string, Step>();
   let said = "";

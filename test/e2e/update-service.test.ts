@@ -1,7 +1,6 @@
 /** Agent and bridge update themselves, on a machine with a systemd of its own: on command, by the timer, and back. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { describe, expect, test } from "vitest";
-import { machineMissing } from "../install/machine.ts";
 import { programs } from "../install/programs.ts";
 import { useSteps } from "../install/steps.ts";
 
@@ -11,7 +10,9 @@ const SETTINGS = `agent_id = "eye"
 update_self = "allow"
 `;
 
-describe.skipIf(machineMissing() !== undefined)("updates that nobody makes by hand", () => {
+describe("updates that nobody makes by hand", {
+  tags: ["needs/root", "needs/systemd-container", "needs/mosquitto", "needs/bubblewrap"],
+}, () => {
   const { step, fine } = useSteps("update-service.sh", async () => ({
     ...(await programs()),
     "/test/agent.toml": { text: SETTINGS },

@@ -1,6 +1,5 @@
 /** A home's first machine by one command: agent, bridge, and a broker with logins, on a machine with a systemd of its own. */
 import { describe, expect, test } from "vitest";
-import { machineMissing } from "../install/machine.ts";
 import { useSteps } from "../install/steps.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 
@@ -12,7 +11,9 @@ const VARIABLES = {
   OWNER: TOKENS.owner,
 };
 
-describe.skipIf(machineMissing() !== undefined)("install.sh CODE --with-bridge", () => {
+describe("install.sh CODE --with-bridge", {
+  tags: ["needs/root", "needs/systemd-container", "needs/mosquitto", "needs/bubblewrap"],
+}, () => {
   const lines = Object.entries(VARIABLES).map(([name, value]) => `${name}='${value}'\n`);
   const { step, fine } = useSteps("with-bridge.sh", () => ({
     // workerd does not start without certificates.

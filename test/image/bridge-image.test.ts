@@ -7,13 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort, type PlayedBroker, startAedes } from "../../bridge/testkit/brokers.ts";
 import { PlayedHome } from "../../bridge/testkit/home.ts";
 import { until } from "../wait.ts";
-import { BuiltImage, missingForImage } from "./built-image.ts";
+import { BuiltImage } from "./built-image.ts";
 
-const missing = await missingForImage();
 /** The first run makes a Debian. */
 const BUILD_WITHIN_MS = 400_000;
 
-describe.skipIf(missing.length > 0)("with buildah, debootstrap and bubblewrap (apt-get install)", () => {
+describe("with buildah, debootstrap and bubblewrap (apt-get install)", {
+  tags: ["needs/root", "needs/buildah", "needs/debootstrap", "needs/bubblewrap"],
+}, () => {
   let image: BuiltImage;
   let home: PlayedHome;
   let broker: PlayedBroker;

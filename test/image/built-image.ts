@@ -8,15 +8,6 @@ import { bundleBridge } from "../../local/bundles.ts";
 import { AS_ROOT, asRoot, minimalDebian, ROOT_ENV } from "../debian.ts";
 
 const DOCKERFILE = fileURLToPath(new URL("../../bridge/Dockerfile", import.meta.url));
-const NEEDED = ["buildah", "debootstrap", "bwrap"];
-
-/** What is missing for it, by name. */
-export async function missingForImage(): Promise<string[]> {
-  const found = await Promise.all(
-    NEEDED.map((program) => asRoot("sh", "-c", `command -v ${program}`).catch(() => undefined)),
-  );
-  return NEEDED.filter((_, index) => !found[index]);
-}
 
 /** As `buildah inspect` shows it: what Docker's engine goes by. */
 export type ImageConfig = {

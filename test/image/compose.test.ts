@@ -17,9 +17,6 @@ function yaml(name: string): unknown {
   return JSON.parse(execFileSync("python3", ["-c", script], { input: read(name), encoding: "utf8" }));
 }
 
-const hasYaml = spawnSync("python3", ["-c", "import yaml"]).status === 0;
-const hasCompose = spawnSync("docker-compose", ["version"]).status === 0;
-
 const Compose = z.object({
   services: z.record(
     z.string(),
@@ -36,7 +33,9 @@ const Compose = z.object({
   ),
 });
 
-describe.skipIf(!(hasCompose && hasYaml))("with docker-compose (apt-get install docker-compose)", () => {
+describe("with docker-compose (apt-get install docker-compose)", {
+  tags: ["needs/docker-compose", "needs/python3-yaml"],
+}, () => {
   /** Not the developer's own bridge/.env. */
   const noEnv = join(mkdtempSync(join(tmpdir(), "compose-")), "env");
   writeFileSync(noEnv, "");
@@ -102,25 +101,24 @@ const AppConfig = z.strictObject({
   schema: z.record(z.string(), Option),
 });
 
-test.skipIf(!hasYaml)(
-  "Home Assistant's fields, and the words of its page (apt-get install python3-yaml)",
-  () => {
-    const app = checkJson(AppConfig, JSON.stringify(yaml("home-assistant/config.yaml")));
-    if (!app.ok) throw new Error(app.error);
-    const { options, schema, ports, ports_description } = app.value;
-    // Null: a person has to give it, and so it is no optional one.
-    for (const name of Object.keys(options)) expect(schema[name]).not.toMatch(/\?$/);
-    expect(Object.keys(ports_description)).toEqual(Object.keys(ports));
-    const docs = read("home-assistant/DOCS.md");
-    const source = read("home-assistant.ts");
-    for (const name of Object.keys(schema)) {
-      expect(docs).toContain(`\`${name}\``);
-      expect(source).toContain(`${name}: z.optional(`);
-    }
-    expect(yaml("home-assistant/build.yaml")).toEqual({ args: { RUN_AS: "0:0" } });
-    expect(read("Dockerfile")).toContain("ARG RUN_AS=");
-    // 128 by 128, as the store shows it.
-    const icon = readFileSync(`${BRIDGE}home-assistant/icon.png`);
-    expect([icon.readUInt32BE(16), icon.readUInt32BE(20)]).toEqual([128, 128]);
-  },
-);
+test("Home Assistant's fields, and the words of its page (apt-get install python3-yaml)", {
+  tags: ["needs/python3-yaml"],
+}, () => {
+  const app = checkJson(AppConfig, JSON.stringify(yaml("home-assistant/config.yaml")));
+  if (!app.ok) throw new Error(app.error);
+  const { options, schema, ports, ports_description } = app.value;
+  // Null: a person has to give it, and so it is no optional one.
+  for (const name of Object.keys(options)) expect(schema[name]).not.toMatch(/\?$/);
+  expect(Object.keys(ports_description)).toEqual(Object.keys(ports));
+  const docs = read("home-assistant/DOCS.md");
+  const source = read("home-assistant.ts");
+  for (const name of Object.keys(schema)) {
+    expect(docs).toContain(`\`${name}\``);
+    expect(source).toContain(`${name}: z.optional(`);
+  }
+  expect(yaml("home-assistant/build.yaml")).toEqual({ args: { RUN_AS: "0:0" } });
+  expect(read("Dockerfile")).toContain("ARG RUN_AS=");
+  // 128 by 128, as the store shows it.
+  const icon = readFileSync(`${BRIDGE}home-assistant/icon.png`);
+  expect([icon.readUInt32BE(16), icon.readUInt32BE(20)]).toEqual([128, 128]);
+});

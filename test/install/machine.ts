@@ -2,7 +2,7 @@
  * A machine with a systemd of its own, to install things in: systemd-nspawn over this machine's /usr, read-only,
  * with an /etc and a /var of its own and no network but loopback. It boots in a second and leaves nothing.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -39,20 +39,6 @@ systemd-journal:x:999:
 tty:x:5:
 video:x:44:
 `;
-
-/** What is missing for such a machine, for a test that says so; undefined: nothing. */
-export function machineMissing(): string | undefined {
-  if (process.getuid?.() !== 0) return "root";
-  for (const [program, from] of [
-    ["systemd-nspawn", "systemd-container"],
-    ["mosquitto", "mosquitto"],
-    ["bwrap", "bubblewrap"],
-  ]) {
-    const { status } = spawnSync("sh", ["-c", `PATH="$PATH:/usr/sbin"; command -v ${program}`]);
-    if (status !== 0) return `${program} (apt install ${from})`;
-  }
-  return undefined;
-}
 
 /** Boots it, runs a shell script in it as root, and ends it. */
 export async function runInMachine(options: {
