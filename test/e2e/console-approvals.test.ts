@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { axeFinds, noChromium, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -18,7 +18,7 @@ const append = (text: string) =>
     { text: "$results" },
   );
 
-describe.skipIf(noChromium !== undefined)("approvals", () => {
+describe("approvals", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
