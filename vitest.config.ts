@@ -18,7 +18,8 @@ const IN_NODE = [
 ].map((folder) => `${folder}/**/*.test.ts`);
 IN_NODE.push("test/*.test.ts");
 
-const IDLE = "test/e2e/idle.test.ts";
+/** They wait for minutes and do next to nothing. */
+const IDLE = ["test/e2e/idle.test.ts", "test/e2e/slow-model.test.ts"];
 
 /**
  * Of what may run side by side: one more than vitest's own choice, since `idle` holds one for three minutes and
@@ -48,7 +49,7 @@ export default defineConfig({
         test: {
           // Vitest begins with the first name of the alphabet: the others are run while this one waits.
           name: "idle",
-          include: [IDLE],
+          include: IDLE,
           maxWorkers: WORKERS,
         },
       },
@@ -76,7 +77,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          exclude: [IDLE, "**/node_modules/**"],
+          exclude: [...IDLE, "**/node_modules/**"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // Each file runs whole programs; two at once would measure each other.

@@ -10,6 +10,9 @@ import { QUESTION_MAX_MS } from "./questions.ts";
 const int = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
 const text = z.string().check(z.minLength(1));
 
+/** Node's own fetch gives up after 300 s. */
+const FIRST_BYTE_MAX_S = 280;
+
 /** What may be reached of the web, beside what the guard refuses anyway. */
 const BOUNDS = {
   domains: z.optional(z.array(z.string().check(z.regex(/^(\*\.)?[a-z0-9.-]{1,253}$/)))),
@@ -49,6 +52,7 @@ export const SECTIONS = {
     relay: z.optional(z.boolean()),
     max_tokens: z.optional(int(1, 1_000_000)),
     temperature: z.optional(z.number().check(z.minimum(0), z.maximum(2))),
+    first_byte_timeout_s: z.optional(int(1, FIRST_BYTE_MAX_S)),
   },
   agent: {
     max_tool_iterations: z.optional(int(1, 100)),
@@ -122,6 +126,7 @@ export const RIGHT: Record<string, string> = {
   "llm.relay": "true or false; true: base_url is the gateway's, https://…/v1/relay/HOME",
   "llm.max_tokens": "a whole number from 1",
   "llm.temperature": "a number from 0 to 2",
+  "llm.first_byte_timeout_s": `whole seconds from 1 to ${FIRST_BYTE_MAX_S}`,
   "agent.max_tool_iterations": "a whole number from 1 to 100",
   "agent.tool_error_limit": "a whole number from 1 to 100",
   "agent.max_parallel_tools": "a whole number from 1 to 32",

@@ -72,7 +72,12 @@ wallet_address = "0x"`;
     const source = 'agent_id = "x"\n[llm]\nbase_url = "http://a/v1"\nmodel = "m"\ntemperature = 0.1';
     const env = { LLM_MODEL: "big", TEMPERATURE: "0.5", MAX_TOKENS: "99", SYSTEM_PROMPT: "Be kind." };
     const { settings } = readSettings(source, { file: FILE, env });
-    expect(settings.llm).toEqual({ baseUrl: "http://a/v1", model: "big", temperature: 0.5, maxTokens: 99 });
+    expect(settings.llm).toMatchObject({
+      baseUrl: "http://a/v1",
+      model: "big",
+      temperature: 0.5,
+      maxTokens: 99,
+    });
     expect(settings.systemPrompt).toBe("Be kind.");
   });
 
@@ -108,6 +113,18 @@ wallet_address = "0x"`;
     expect(problemsOf('agent_id = "x"\npolicy = "allow"')).toEqual([
       "agent.toml: policy: must be a section, [policy]",
     ]);
+  });
+
+  test("D1 a model has 120 s to its first byte, or what first_byte_timeout_s says", () => {
+    const timeouts = (more: string) =>
+      readSettings(`agent_id = "x"\n[llm]\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\n${more}`, {
+        file: FILE,
+      }).settings.llm?.timeouts;
+    expect(timeouts("")).toMatchObject({ firstByteMs: 120_000, totalMs: 300_000 });
+    expect(timeouts("first_byte_timeout_s = 240")).toMatchObject({ firstByteMs: 240_000, totalMs: 420_000 });
+    expect(problemsOf('agent_id = "x"\n[llm]\nfirst_byte_timeout_s = 0')[0]).toContain(
+      "right would be: whole seconds from 1 to 280",
+    );
   });
 
   test("what does not go together is said", () => {

@@ -1,7 +1,7 @@
 /** agent.toml and the environment → settings, or errors that name the key and what would be right. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import type { ModelSettings, ModelTimeouts } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
@@ -109,6 +109,9 @@ export class SettingsError extends Error {
 /** They tell what system this is, and nothing of who lives here. */
 const DEFAULT_READABLE = ["/etc/hostname", "/etc/os-release"];
 
+/** From a model's first byte to the end of its reply. */
+const ANSWER_MS = 180_000;
+
 export type ReadSettings = { settings: Settings; notes: string[] };
 
 /**
@@ -190,6 +193,7 @@ function assemble(
             ...(llm.api_key !== undefined && { apiKey: llm.api_key }),
             maxTokens: llm.max_tokens ?? 4_096,
             temperature: llm.temperature ?? 0.7,
+            timeouts: timeoutsOf(llm),
           },
     llmRelay: llm.relay ?? false,
     systemPrompt: env.SYSTEM_PROMPT || (agent.system_prompt ?? ""),
@@ -205,6 +209,16 @@ function assemble(
     permissions: agent.capabilities,
     tools: toolSettings(rest, folder, stateDir, env),
     mcp,
+  };
+}
+
+/** A model on a board may have to be loaded first, and reads a long prompt slowly. */
+function timeoutsOf({ first_byte_timeout_s: seconds = 120 }: Values<"llm">): Partial<ModelTimeouts> {
+  const firstByteMs = seconds * 1_000;
+  return {
+    firstByteMs,
+    firstByteSetting: "first_byte_timeout_s in [llm] of agent.toml",
+    totalMs: firstByteMs + ANSWER_MS,
   };
 }
 

@@ -28,6 +28,8 @@ export type Step =
   | { breakOff: true }
   /** Answers when the test calls `release` with this name. */
   | { hold: string; step: Step }
+  /** Sends its first byte after so many ms, as a model on a small board does. */
+  | { afterMs: number; step: Step }
   /** Written as it is, as an event stream. */
   | { raw: string };
 
@@ -128,8 +130,8 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
     const at = position.get(question) ?? 0;
     position.set(question, at + 1);
     let step = steps[at] ?? { text: "the script is at its end" };
-    while ("hold" in step) {
-      await hold(step.hold).promise;
+    while ("step" in step) {
+      await ("hold" in step ? hold(step.hold).promise : setTimeout(step.afterMs));
       step = step.step;
     }
     await play(response, step, asked, hold);
@@ -152,7 +154,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
 
 async function play(
   response: ServerResponse,
-  step: Exclude<Step, { hold: string }>,
+  step: Exclude<Step, { step: Step }>,
   asked: ModelRequest,
   hold: (name: string) => PromiseWithResolvers<void>,
 ): Promise<void> {

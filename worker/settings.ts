@@ -1,10 +1,11 @@
 /** The Worker's variables: their defaults, their bounds, and what is said when one is wrong. */
 import type { BudgetLimits } from "@edgecall/core/loop/budget.ts";
-import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import { HOSTED_FIRST_BYTE_MS, LOCAL_FIRST_BYTE_MS, type ModelSettings } from "@edgecall/core/loop/model.ts";
 import { readModelList } from "@edgecall/core/loop/model-list.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import { type AuditSettings, readAuditSettings } from "./audit/settings.ts";
 import type { MediaLimits } from "./conversation/media.ts";
 import type { Env } from "./env.ts";
@@ -144,7 +145,7 @@ function readModels(env: Env): NamedModel[] {
     maxTokens: integer("MAX_TOKENS", env.MAX_TOKENS, 4_096, 1, 1_000_000),
     temperature: number("TEMPERATURE", env.TEMPERATURE, 0.7, 0, 2),
     timeouts: {
-      firstByteMs: integer("MODEL_FIRST_BYTE_MS", env.MODEL_FIRST_BYTE_MS, 30_000, 10, 600_000),
+      firstByteSetting: "MODEL_FIRST_BYTE_MS",
       betweenBytesMs: integer("MODEL_BETWEEN_BYTES_MS", env.MODEL_BETWEEN_BYTES_MS, 60_000, 10, 600_000),
       totalMs: integer("MODEL_TOTAL_MS", env.MODEL_TOTAL_MS, 300_000, 10, 840_000),
     },
@@ -154,7 +155,17 @@ function readModels(env: Env): NamedModel[] {
   const variable = (name: string) => (env as unknown as Record<string, string | undefined>)[name];
   const models = readModelList({ text: env.LLM_MODELS, single, variable, defaults });
   if (!models.ok) throw new SettingsError(models.error);
-  return models.value;
+  return models.value.map((model) => ({
+    ...model,
+    timeouts: { ...model.timeouts, firstByteMs: firstByteMs(env, model.baseUrl) },
+  }));
+}
+
+function firstByteMs(env: Env, baseUrl: string): number {
+  const { protocol, hostname } = new URL(baseUrl);
+  const isLocal = /^https?:$/.test(protocol) && isPrivateHost(hostname);
+  const usual = isLocal ? LOCAL_FIRST_BYTE_MS : HOSTED_FIRST_BYTE_MS;
+  return integer("MODEL_FIRST_BYTE_MS", env.MODEL_FIRST_BYTE_MS, usual, 10, 600_000);
 }
 
 type ModelDefaults = Pick<ModelSettings, "maxTokens" | "temperature" | "timeouts">;

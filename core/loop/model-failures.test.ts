@@ -309,6 +309,18 @@ test("a hang before the first byte", async () => {
   });
 });
 
+test("D1 the words for a hang before the first byte name the setting, and only that hang is slow", async () => {
+  endpoint.handle = () => {};
+  endpoint.settings.timeouts = { firstByteMs: 50, firstByteSetting: "MODEL_FIRST_BYTE_MS" };
+  const error = await failure(ask());
+  expect(error).toMatchObject({ kind: "now", slow: true });
+  expect(error.message).toBe(
+    `the model endpoint${where()} sent nothing for 0.1 s (MODEL_FIRST_BYTE_MS says how long to wait)`,
+  );
+  endpoint.respond(500, "{}");
+  expect((await failure(ask())).slow).toBe(false);
+});
+
 test("a hang after the headers is one before the first byte too", async () => {
   endpoint.handle = (_, response) =>
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();

@@ -23,9 +23,21 @@ export type ModelSettings = {
   timeouts?: Partial<ModelTimeouts>;
 };
 
-export type ModelTimeouts = { firstByteMs: number; betweenBytesMs: number; totalMs: number };
+export type ModelTimeouts = {
+  firstByteMs: number;
+  betweenBytesMs: number;
+  totalMs: number;
+  /** The setting behind `firstByteMs`, as its owner knows it: for the words of a failure. */
+  firstByteSetting?: string;
+};
+
+/** A hosted endpoint sends its first byte within seconds; more is an outage. */
+export const HOSTED_FIRST_BYTE_MS = 30_000;
+/** A model on a machine at home may first have to be loaded, and reads a long prompt slowly. */
+export const LOCAL_FIRST_BYTE_MS = 120_000;
+
 export const DEFAULT_MODEL_TIMEOUTS: ModelTimeouts = {
-  firstByteMs: 30_000,
+  firstByteMs: HOSTED_FIRST_BYTE_MS,
   betweenBytesMs: 60_000,
   totalMs: 300_000,
 };
@@ -256,8 +268,11 @@ class Watch {
     this.#betweenBytesMs = timeouts.betweenBytesMs;
     this.#outer = outer;
     this.#timers = {
-      idle: this.#abortAfter(timeouts.firstByteMs, "now", "sent nothing for"),
-      total: this.#abortAfter(timeouts.totalMs, "never", "was not done after"),
+      idle: setTimeout(() => this.#tooSlow(timeouts), timeouts.firstByteMs),
+      total: setTimeout(
+        () => this.#abort("never", `was not done after ${seconds(timeouts.totalMs)}`),
+        timeouts.totalMs,
+      ),
     };
     if (outer?.aborted) this.#onOuterAbort();
     else outer?.addEventListener("abort", this.#onOuterAbort, { once: true });
@@ -286,18 +301,18 @@ class Watch {
     const look = () => {
       const left = this.#heardAt + withinMs - performance.now();
       if (left > 0) this.#timers.idle = setTimeout(look, left);
-      else this.#abort(withinMs, "now", "stopped sending for");
+      else this.#abort("now", `stopped sending for ${seconds(withinMs)}`);
     };
     this.#timers.idle = setTimeout(look, withinMs);
   }
 
-  #abortAfter(ms: number, kind: "now" | "never", what: string): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.#abort(ms, kind, what), ms);
+  #tooSlow({ firstByteMs, firstByteSetting }: ModelTimeouts): void {
+    const setting = firstByteSetting ? ` (${firstByteSetting} says how long to wait)` : "";
+    this.#abort("now", `sent nothing for ${seconds(firstByteMs)}${setting}`, { slow: true });
   }
 
-  #abort(ms: number, kind: "now" | "never", what: string): void {
-    const seconds = Math.round(ms / 100) / 10;
-    this.controller.abort(new ModelError(kind, `the model endpoint${this.#where} ${what} ${seconds} s`));
+  #abort(kind: "now" | "never", what: string, more: { slow?: boolean } = {}): void {
+    this.controller.abort(new ModelError(kind, `the model endpoint${this.#where} ${what}`, more));
   }
 
   /** An abort surfaces as whatever the runtime makes of it; our reason is the true cause. */
@@ -320,6 +335,10 @@ class Watch {
     clearTimeout(this.#timers.total);
     this.#outer?.removeEventListener("abort", this.#onOuterAbort);
   }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
 }
 
 /** Node's fetch says only "fetch failed"; what happened stands in the cause, for some of them as a code alone. */

@@ -4,6 +4,7 @@ import {
   errorOfStatus,
   LONGEST_WAIT_MS,
   MAX_ATTEMPTS,
+  MAX_SLOW_ATTEMPTS,
   ModelError,
   type RetryKind,
   readRetryAfter,
@@ -95,4 +96,11 @@ test("the endpoint's own wait goes first, unless a person would wait too long", 
   expect(retryDelay(error(5), 1)).toBe(5);
   expect(retryDelay(error(LONGEST_WAIT_MS), 1)).toBe(LONGEST_WAIT_MS);
   expect(retryDelay(error(LONGEST_WAIT_MS + 1), 1)).toBeUndefined();
+});
+
+test("D1 an endpoint that sent no first byte in its time gets one more try, not four", () => {
+  const error = new ModelError("now", "it sent nothing", { slow: true });
+  expect(retryDelay(error, 1)).toBe(250);
+  expect(retryDelay(error, MAX_SLOW_ATTEMPTS)).toBeUndefined();
+  expect(MAX_SLOW_ATTEMPTS).toBe(2);
 });

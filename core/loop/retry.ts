@@ -16,22 +16,33 @@ export class ModelError extends Error {
   readonly retryAfterMs: number | undefined;
   /** No connection was made: the address is wrong, or nothing listens there. */
   readonly unreachable: boolean;
+  /** It sent no byte in the time that it was given: the next try takes as long. */
+  readonly slow: boolean;
 
   constructor(
     kind: RetryKind,
     message: string,
-    more: { status?: number; retryAfterMs?: number; unreachable?: boolean; cause?: unknown } = {},
+    more: {
+      status?: number;
+      retryAfterMs?: number;
+      unreachable?: boolean;
+      slow?: boolean;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.kind = kind;
     this.status = more.status;
     this.retryAfterMs = more.retryAfterMs;
     this.unreachable = more.unreachable ?? false;
+    this.slow = more.slow ?? false;
   }
 }
 
 /** Attempts at one model call before the turn fails with words. */
 export const MAX_ATTEMPTS = 5;
+/** Where the last one got no first byte: a model that was still loading may be ready now, one that is too slow never is. */
+export const MAX_SLOW_ATTEMPTS = 2;
 /** A person is waiting: an endpoint that wants longer than this gets no further try in this turn. */
 export const LONGEST_WAIT_MS = 60_000;
 
@@ -41,6 +52,7 @@ export const LONGEST_WAIT_MS = 60_000;
  */
 export function retryDelay(error: ModelError, attempts: number): number | undefined {
   if (error.kind === "never" || error.kind === "cancelled" || attempts >= MAX_ATTEMPTS) return undefined;
+  if (error.slow && attempts >= MAX_SLOW_ATTEMPTS) return undefined;
   const backoff = error.kind === "now" ? 250 * 2 ** (attempts - 1) : 2_000 * 2 ** (attempts - 1);
   const wait = error.retryAfterMs ?? backoff;
   return wait > LONGEST_WAIT_MS ? undefined : wait;

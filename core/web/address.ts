@@ -134,6 +134,11 @@ export function checkUrl(text: string, allowed: AllowedRanges = [], base?: URL):
   return { ok: true, url };
 }
 
+/** Whether a host of an address is this machine, or one of a private network: by its name alone. */
+export function isPrivateHost(host: string): boolean {
+  return host !== "" && !isAllowedHost(host.replace(/\.$/, ""), []);
+}
+
 function isAllowedHost(host: string, allowed: AllowedRanges): boolean {
   if (host.startsWith("[")) return isAllowedAddress(host.slice(1, -1), allowed);
   if (ipaddr.IPv4.isValid(host)) return isAllowedAddress(host, allowed);

@@ -59,8 +59,9 @@ export function image({ files }: Pick<Environment, "files">, options: ImageOptio
     permissions: fetch ? ["file_read", "network"] : ["file_read"],
     idempotent: true,
     taints: true,
-    timeoutMs: 30_000,
-    maxTimeoutMs: 120_000,
+    // Longer than this agent's model has for its first byte.
+    timeoutMs: 150_000,
+    maxTimeoutMs: 300_000,
     async execute({ path, question, ...more }, context): Promise<ToolResult> {
       const url = "url" in more && typeof more.url === "string" ? more.url : undefined;
       const llm = options.llm();

@@ -9,7 +9,7 @@ import { type ChatMessage, pictureIds, toMessages } from "@edgecall/core/loop/me
 import { callModel, type Fetch } from "@edgecall/core/loop/model.ts";
 import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
 import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
-import { MAX_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
+import { MAX_ATTEMPTS, MAX_SLOW_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
@@ -258,9 +258,11 @@ export class ModelStep {
     logError("model.failed", error, { turn: turn.id, kind: error.kind, attempts, model: model?.name });
     const others = settings.models.length > 1;
     if (model && isModelFailure(error)) {
-      await this.#noteFailure(model, error.kind === "now" ? 1 : FAILURES_TO_COOL);
+      const passing = error.kind === "now" && !(others && error.slow);
+      await this.#noteFailure(model, passing ? 1 : FAILURES_TO_COOL);
+      const tries = error.slow ? Math.max(MAX_SLOW_ATTEMPTS, settings.models.length) : MAX_ATTEMPTS;
       // A wrong key will not mend itself, but the next model may well answer.
-      if (others && error.kind !== "now" && attempts < MAX_ATTEMPTS) return;
+      if (others && !passing && attempts < tries) return;
     }
     const delay = retryDelay(error, attempts);
     if (delay === undefined) {
