@@ -85,7 +85,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     tools: () => offer.registry.all(),
     guides: () => offer.skills.guides,
   };
-  const toolbox = await (options.toolbox ?? openToolbox)(settings, later, options.tools);
+  const toolbox = await (options.toolbox ?? openToolbox)(settings, later, options.tools, log);
   const bootId = randomUUID();
   const { voice, orders } = await trustOf(settings, bootId, log);
   const topic = (kind: TopicKind) => topicOf(settings.mqtt.topicPrefix, settings.agentId, kind);

@@ -7,11 +7,14 @@ import { PERMISSIONS, type Permission, type Tool } from "@edgecall/core/tools/co
 import { refusingAbsent } from "./env/absent-programs.ts";
 import { local } from "./env/local.ts";
 import { Nodes } from "./env/nodes.ts";
-import { type Engine, sandboxEngine } from "./env/sandbox-engine.ts";
+import { type Engine, sandboxEngine, unsupportedEngine } from "./env/sandbox-engine.ts";
+import type { Log } from "./log.ts";
 import { openMcp } from "./mcp/offer.ts";
 import type { SkillSource } from "./offer.ts";
 import { unknownNames } from "./policy.ts";
+import { type Probed, Probes } from "./probes.ts";
 import { type Settings, SettingsError } from "./settings.ts";
+import type { SkillsOptions } from "./skills/load-skills.ts";
 import type { Guide } from "./skills/skill-guide.ts";
 import { Skills } from "./skills/skills.ts";
 import {
@@ -33,7 +36,7 @@ export type Toolbox = {
   tools: readonly Tool[];
   unavailable: readonly Unavailable[];
   skills: SkillSource;
-  /** Called when `tools` became others: an MCP server came, or came back with other tools. */
+  /** Called when `tools` became others: a program answered late, an MCP server came, or came back with other tools. */
   onChange?(listener: () => void): void;
   /** Lets go of what tools hold beyond their calls. */
   close(): Promise<void>;
@@ -57,21 +60,29 @@ export async function openToolbox(
   settings: Settings,
   later: Later,
   more: readonly Tool[] = [],
+  log: Log = () => {},
 ): Promise<Toolbox> {
   const here = await machineOf(settings);
-  // Looking for the machine's programs and trying the sandbox both wait for other processes: at the same time.
-  const [machine, { places, skills }] = await Promise.all([
-    tried(machineGroups(here, settings.tools)),
-    workOf(here, settings),
-  ]);
+  const { places, skills, skillsCanRun } = await workOf(here, settings);
   const closing: Array<() => Promise<void>> = [];
-  const work = await tried([
+  const groups = [
+    skillsCanRun,
+    ...machineGroups(here, settings.tools),
     ...workGroups(places, settings.tools, later, (close) => closing.push(close)),
     alone(task(later), () => taskMissing(settings.llm)),
     alone(skill(later.guides), () => skillMissing(skills.current.guides, settings.tools.skillsPath)),
     ...more.map((tool) => alone(tool)),
-  ]);
-  const groups = [...machine, ...work];
+  ];
+  const listeners = new Set<() => void>();
+  const probes = new Probes(groups, {
+    log,
+    changed() {
+      own = offered(probes.all, settings);
+      for (const listener of listeners) listener();
+    },
+  });
+  await probes.start();
+  let own = offered(probes.all, settings);
   const mcp = await openMcp(
     settings,
     places,
@@ -84,7 +95,6 @@ export async function openToolbox(
     // A skill that is broken today is no slip in the settings.
     ...skills.current.skipped.flatMap(({ tool }) => tool ?? []),
   ]);
-  const own = await offered(groups, settings);
   const unwatch = skills.watch();
   return {
     get tools() {
@@ -94,12 +104,16 @@ export async function openToolbox(
       return [...own.unavailable, ...mcp.unavailable()];
     },
     skills,
-    onChange: mcp.onChange,
+    onChange(listener) {
+      listeners.add(listener);
+      mcp.onChange(listener);
+    },
     async close() {
+      probes.close();
       unwatch();
       await mcp.close();
       await Promise.all([places.held.close(), places.nodes.close(), ...closing.map((close) => close())]);
-      await Promise.all([places.local.close(), places.work.ok ? places.work.environment.close() : undefined]);
+      await Promise.all([places.local.close(), places.work.environment.close()]);
     },
   };
 }
@@ -117,11 +131,11 @@ async function machineOf({
   return { local: here, held: new HeldLines(here.exec), spillDir, stateDir, root };
 }
 
-/** Where programs run, and the skills that run there. */
+/** Where programs run, and the skills that run there once that is known to work. */
 async function workOf(
   here: MachinePlaces,
   { tools, permissions }: Settings,
-): Promise<{ places: Places; skills: Skills }> {
+): Promise<{ places: Places; skills: Skills; skillsCanRun: Group }> {
   const { workspace, sandbox, skillsPath, binPath } = tools;
   // Skills are read in the sandbox as well: their programs are run from where they are.
   const readable = [
@@ -130,43 +144,50 @@ async function workOf(
     skillsPath,
     ...(binPath === undefined ? [] : [binPath]),
   ];
-  const engine = await sandboxEngine(sandbox, { workspace, readable });
-  if (!engine.ok && (sandbox === "firejail" || sandbox === "podman"))
-    throw new SettingsError([`tools.sandboxing: ${engine.missing}`]);
-  const work: Engine = engine.ok
-    ? { ok: true, environment: { ...engine.environment, files: here.local.files } }
-    : engine;
+  if (sandbox === "firejail" || sandbox === "podman")
+    throw new SettingsError([`tools.sandboxing: ${unsupportedEngine(sandbox)}`]);
+  const engine = sandboxEngine(sandbox, { workspace, readable });
+  const work: Engine = {
+    environment: { ...engine.environment, files: here.local.files },
+    missing: () => engine.missing(),
+    get lack() {
+      return engine.lack;
+    },
+  };
+  const environments: SkillsOptions["environments"] = {};
   const skills = await Skills.open({
     path: skillsPath,
     bin: binPath,
     workspace,
-    environments: work.ok ? { [sandbox]: work.environment } : {},
+    environments,
     engine: sandbox,
     held: permissions,
     enabled: tools.enabled,
     timeoutMs: tools.timeoutMs,
   });
+  const skillsCanRun: Group = {
+    names: [],
+    missing: () => work.missing(),
+    async make() {
+      environments[sandbox] = work.environment;
+      await skills.reload();
+      return [];
+    },
+  };
   const { knownHosts } = tools.nodes;
   const nodes = await Nodes.open(join(here.stateDir, "nodes.json"), knownHosts ? { knownHosts } : {});
-  return { places: { ...here, work, nodes }, skills };
+  return { places: { ...here, work, nodes }, skills, skillsCanRun };
 }
 
-type Tried = Group & { why: string | undefined };
-
-function tried(groups: readonly Group[]): Promise<Tried[]> {
-  return Promise.all(groups.map(async (group) => ({ ...group, why: await group.missing() })));
-}
-
-async function offered(
-  groups: readonly Tried[],
+function offered(
+  probed: readonly Probed[],
   { tools: { enabled }, permissions }: Settings,
-): Promise<{ tools: Tool[]; unavailable: Unavailable[] }> {
+): { tools: Tool[]; unavailable: Unavailable[] } {
   const tools = new Map<string, Tool>();
   const unavailable = new Map<string, string>();
-  for (const { names, why, make } of groups) {
-    for (const name of names) if (why !== undefined) unavailable.set(name, why);
-    if (why !== undefined) continue;
-    for (const tool of await make()) {
+  for (const group of probed) {
+    for (const name of group.names) if (group.why !== undefined) unavailable.set(name, group.why);
+    for (const tool of group.tools) {
       const refused = notHeld(tool, permissions) ?? notEnabled(tool, enabled);
       if (refused === undefined) tools.set(tool.name, tool);
       else unavailable.set(tool.name, refused);

@@ -5,6 +5,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
+import type { ExecOps } from "../env/environment.ts";
+import { lookFor, NoAnswer } from "../env/probe.ts";
 import { runProcess } from "../env/run-process.ts";
 import { systemFolders } from "../env/sandbox.ts";
 import { LINUX_ONLY, platformMissing } from "../tools/platforms.ts";
@@ -39,31 +41,27 @@ const PROGRAMS = [
 const HOW_TO_GET_IT = "apt install chromium bubblewrap";
 /** A Pi Zero reads Chromium from its card for this long. */
 const START_MS = 60_000;
-const PROBE_MS = 20_000;
 
-/** @returns what is missing and how to get it; undefined when it can be started */
+/** @returns what is missing and how to get it; undefined when it can be started @throws NoAnswer */
 export async function chromiumMissing(options: ChromiumOptions = {}): Promise<string | undefined> {
   const elsewhere = platformMissing(LINUX_ONLY);
   if (elsewhere) return elsewhere;
   if (!playwrightThere()) return "the package playwright-core is not installed: npm install playwright-core";
   const program = await findProgram(options.program);
   if (program === undefined) return `no Chromium was found: ${HOW_TO_GET_IT}`;
-  let said = "";
   const look = ["sh", "-c", 'unshare --user true && exec "$0" --version', program] as const;
-  try {
-    const ran = await runProcess([options.bwrap ?? "bwrap", ...sandboxArguments(placeOf(program)), ...look], {
-      env: BROWSER_ENV,
-      signal: AbortSignal.timeout(PROBE_MS),
-      onOutput: (chunk) => {
-        said = (said + Buffer.from(chunk).toString()).slice(-2_000);
-      },
-    });
-    if (ran.exitCode === 0) return undefined;
-  } catch (error) {
-    said = error instanceof Error ? error.message : String(error);
-  }
-  const why = said.trim().slice(-300) || "no answer";
-  return `Chromium's sandbox does not start (${why}): ${HOW_TO_GET_IT}, and let ordinary users have user namespaces, also nested ones`;
+  const bwrap: ExecOps = { run: (argv, options) => runProcess(argv, { ...options, env: BROWSER_ENV }) };
+  const started = await lookFor(
+    bwrap,
+    [options.bwrap ?? "bwrap", ...sandboxArguments(placeOf(program)), ...look],
+    START_MS,
+  );
+  if (!started) return `Chromium's sandbox does not start (there is no bubblewrap): ${HOW_TO_GET_IT}`;
+  if (started.exitCode === 0) return undefined;
+  const why = started.output.slice(-300) || `exit code ${started.exitCode}`;
+  throw new NoAnswer(
+    `Chromium's sandbox does not start (${why}): ${HOW_TO_GET_IT}, and let ordinary users have user namespaces, also nested ones`,
+  );
 }
 
 /** @throws Error in words when it does not start */

@@ -14,7 +14,9 @@ export function refusingAbsent(exec: ExecOps, path = cleanEnv().PATH ?? ""): Exe
     async run(argv, options) {
       const [program] = argv;
       if (!program.includes("/") && !(await isOnPath(program, path)))
-        throw new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`);
+        throw new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
+          absent: true,
+        });
       return await exec.run(argv, options);
     },
   };

@@ -91,9 +91,12 @@ export type Ran = { exitCode: number | null; signal: string | null; stopped: boo
 export class ExecError extends Error {
   override readonly name = "ExecError";
   readonly code: Extract<ErrorCode, "spawn_failed" | "cwd_missing" | "blocked" | "io">;
+  /** The program is not there; otherwise the same call may work later, e.g. when there is memory for it. */
+  readonly absent: boolean;
 
-  constructor(code: ExecError["code"], message: string, options?: ErrorOptions) {
+  constructor(code: ExecError["code"], message: string, options: ErrorOptions & { absent?: boolean } = {}) {
     super(message, options);
     this.code = code;
+    this.absent = options.absent ?? false;
   }
 }

@@ -74,7 +74,10 @@ function spawnFailed(program: string, error: unknown): ExecError {
         : code === "E2BIG"
           ? "its arguments are too long"
           : (code ?? "it could not be started");
-  return new ExecError("spawn_failed", `'${program}' could not be started: ${why}.`, { cause: error });
+  return new ExecError("spawn_failed", `'${program}' could not be started: ${why}.`, {
+    cause: error,
+    absent: code === "ENOENT" || code === "EACCES",
+  });
 }
 
 class Running {

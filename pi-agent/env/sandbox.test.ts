@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { processGroupLimit } from "./process-group-limit.ts";
 import { sandbox, sandboxMissing } from "./sandbox.ts";
-import { sandboxEngine } from "./sandbox-engine.ts";
+import { sandboxEngine, unsupportedEngine } from "./sandbox-engine.ts";
 
 let workspace: string;
 beforeEach(() => {
@@ -15,7 +15,9 @@ afterEach(() => rmSync(workspace, { recursive: true, force: true }));
 test("without bubblewrap it says so, and nothing is offered in its place", async () => {
   const options = { workspace, program: "/nonexistent/bwrap" };
   expect(await sandboxMissing(options)).toMatch(/does not start .*install bubblewrap/);
-  expect(await sandboxEngine("bubblewrap", options)).toMatchObject({ ok: false });
+  const engine = sandboxEngine("bubblewrap", options);
+  expect(await engine.missing()).toMatch(/install bubblewrap/);
+  expect(engine.lack).toMatch(/install bubblewrap/);
   await expect(
     sandbox(options).exec.run(["true"], { signal: new AbortController().signal }),
   ).rejects.toMatchObject({
@@ -32,19 +34,30 @@ test("a bubblewrap that refuses is as good as none", async () => {
 });
 
 test("engines: bubblewrap works, none is none, the others are refused by name", async () => {
-  expect(await sandboxEngine("bubblewrap", { workspace })).toMatchObject({
-    ok: true,
-    environment: { kind: "sandbox" },
-  });
-  expect(await sandboxEngine("none", { workspace })).toMatchObject({
-    ok: true,
+  const bubblewrap = sandboxEngine("bubblewrap", { workspace });
+  expect(await bubblewrap.missing()).toBeUndefined();
+  expect(bubblewrap).toMatchObject({ lack: undefined, environment: { kind: "sandbox" } });
+  expect(sandboxEngine("none", { workspace })).toMatchObject({
+    lack: undefined,
     environment: { kind: "local" },
   });
   for (const engine of ["firejail", "podman"] as const)
-    expect(await sandboxEngine(engine, { workspace })).toEqual({
-      ok: false,
-      missing: expect.stringContaining(`sandboxing = "${engine}" is not supported`),
-    });
+    expect(unsupportedEngine(engine)).toContain(`sandboxing = "${engine}" is not supported`);
+});
+
+test("D2 a bubblewrap that did not start is tried again, one that is not there is not", async () => {
+  const program = join(workspace, "bwrap");
+  const engine = sandboxEngine("bubblewrap", { workspace, program });
+  writeFileSync(program, "#!/bin/sh\necho 'bwrap: Resource temporarily unavailable' >&2; exit 1\n", {
+    mode: 0o755,
+  });
+  // Several groups of tools ask at once.
+  const tries = await Promise.allSettled([engine.missing(), engine.missing()]);
+  expect(tries).toMatchObject([1, 2].map(() => ({ status: "rejected", reason: { name: "NoAnswer" } })));
+  expect(engine.lack).toContain("Resource temporarily unavailable");
+  writeFileSync(program, '#!/bin/sh\nexec bwrap "$@"\n');
+  expect(await engine.missing()).toBeUndefined();
+  expect(engine.lack).toBeUndefined();
 });
 
 test("a device is there only when it was granted, and only one that exists", async () => {

@@ -14,6 +14,7 @@ import { refuseEnv } from "./clean-env.ts";
 import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "./environment.ts";
 import { filesByCommand } from "./files-by-command.ts";
 import { READABLE_FILES } from "./path-guard.ts";
+import { lookFor, NoAnswer } from "./probe.ts";
 import { processGroupLimit } from "./process-group-limit.ts";
 import { runProcess } from "./run-process.ts";
 
@@ -27,8 +28,6 @@ export type SandboxOptions = {
   program?: string;
 };
 
-/** A sandbox starts in a hundredth of this, even on a small device. */
-const PROBE_MS = 5_000;
 /** `--disable-userns` is in 0.8.0, of Debian 12, and later. */
 const HOW_TO_GET_IT =
   "install bubblewrap 0.8.0 or newer (apt install bubblewrap), and let ordinary users have user namespaces";
@@ -37,21 +36,21 @@ const HOW_TO_GET_IT =
  * Tries it with a real call.
  *
  * @returns what is missing and how to get it; undefined when it works
+ * @throws NoAnswer when it is there and does not start
  */
+export async function trySandbox(options: SandboxOptions): Promise<string | undefined> {
+  const doesNotStart = (why: string) => `the sandbox does not start (${why.slice(0, 300)}): ${HOW_TO_GET_IT}`;
+  const tried = await lookFor(sandbox(options).exec, ["true"]).catch((error: unknown) => {
+    throw new NoAnswer(doesNotStart(error instanceof Error ? error.message : String(error)));
+  });
+  if (!tried) return doesNotStart("there is no bubblewrap");
+  if (tried.exitCode === 0) return undefined;
+  throw new NoAnswer(doesNotStart(tried.output || `exit code ${tried.exitCode}`));
+}
+
+/** The same for whoever asks once: also what may pass is told. */
 export async function sandboxMissing(options: SandboxOptions): Promise<string | undefined> {
-  let said = "";
-  try {
-    const ran = await sandbox(options).exec.run(["true"], {
-      signal: AbortSignal.timeout(PROBE_MS),
-      onOutput: (chunk) => {
-        said += Buffer.from(chunk).toString();
-      },
-    });
-    if (ran.exitCode === 0) return undefined;
-  } catch (error) {
-    said = error instanceof Error ? error.message : String(error);
-  }
-  return `the sandbox does not start (${said.trim().slice(0, 300) || "no answer"}): ${HOW_TO_GET_IT}`;
+  return await trySandbox(options).catch((error: Error) => error.message);
 }
 
 /** @throws ExecError when there is no such workspace */
@@ -117,7 +116,7 @@ async function enter(
   if (ran.stopped) return ran;
   const entered = status.trim() as Entered | "";
   if (entered === "ready") return asShellsTell(ran);
-  throw notEntered(entered, { cwd: cwd ?? ".", program, said });
+  throw notEntered(entered, { cwd: cwd ?? ".", program, said, absent: ran.exitCode === 127 });
 }
 
 /**
@@ -147,7 +146,7 @@ const SIGNALS: ReadonlyMap<number, string> = new Map([
 
 function notEntered(
   entered: Exclude<Entered, "ready"> | "",
-  { cwd, program, said }: { cwd: string; program: string; said: string },
+  { cwd, program, said, absent }: { cwd: string; program: string; said: string; absent: boolean },
 ): ExecError {
   switch (entered) {
     case "no-cwd":
@@ -155,9 +154,18 @@ function notEntered(
     case "outside":
       return new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
     case "no-program":
-      return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`);
+      return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
+        absent: true,
+      });
     default:
-      return new ExecError("spawn_failed", `The sandbox did not start: ${said.trim() || "no reason given"}.`);
+      return new ExecError(
+        "spawn_failed",
+        `The sandbox did not start: ${said.trim() || "no reason given"}.`,
+        {
+          // Behind root's limit a shell looks for bwrap.
+          absent,
+        },
+      );
   }
 }
 

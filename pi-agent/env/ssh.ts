@@ -152,7 +152,9 @@ function notRun(
     case "outside":
       return new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
     case "no-program":
-      return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`);
+      return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
+        absent: true,
+      });
     case undefined:
       return new ExecError(
         "io",

@@ -74,7 +74,7 @@ async function start(
     {
       exec: (sandbox) => {
         if (!sandbox) return { ok: true, exec: local.exec };
-        if (!work.ok) return { ok: false, missing: work.missing };
+        if (work.lack !== undefined) return { ok: false, missing: work.lack };
         const { kind, exec } = work.environment;
         return kind === "sandbox"
           ? { ok: true, exec }

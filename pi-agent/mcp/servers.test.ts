@@ -31,16 +31,17 @@ async function open(...given: object[]) {
   if (!read.ok) throw new Error(read.error);
   const cwd = mkdtempSync(join(tmpdir(), "edgecall-mcp-"));
   const place = local({ cwd });
-  const engine = await sandboxEngine("bubblewrap", { workspace: cwd, readable: [ROOT] });
+  const engine = sandboxEngine("bubblewrap", { workspace: cwd, readable: [ROOT] });
+  await engine.missing();
   let changes = 0;
   const servers = new McpServers(
     read.value as McpServerSettings[],
     {
       exec: (sandbox) =>
         sandbox
-          ? engine.ok
+          ? engine.lack === undefined
             ? { ok: true, exec: engine.environment.exec }
-            : engine
+            : { ok: false, missing: engine.lack }
           : { ok: true, exec: place.exec },
       grants: { network: false, devices: [] },
       timeoutMs: 20_000,

@@ -15,6 +15,7 @@ export class Skills {
   readonly #listeners = new Set<ChangeListener>();
   #set: SkillSet = NO_SKILLS;
   #stamps: Stamps | undefined;
+  #stale = false;
   #looking: Promise<SkillSet> | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -42,6 +43,13 @@ export class Skills {
     return this.#looking;
   }
 
+  /** Reads them again though no file has changed: what they need may be there now. */
+  async reload(): Promise<SkillSet> {
+    await this.#looking;
+    this.#stale = true;
+    return await this.look();
+  }
+
   /**
    * Called with the new set whenever a look found a change: the time for a new registry and a new advert.
    * @returns takes that back
@@ -61,7 +69,8 @@ export class Skills {
 
   async #look(): Promise<SkillSet> {
     const first = this.#stamps === undefined;
-    if (this.#stamps && !(await this.#stamps.changed())) return this.#set;
+    if (this.#stamps && !this.#stale && !(await this.#stamps.changed())) return this.#set;
+    this.#stale = false;
     const { set, stamps } = await loadSkills(this.#options);
     this.#set = set;
     this.#stamps = stamps;

@@ -54,7 +54,10 @@ import { write } from "./write.ts";
 /** Tools that stand or fall together. */
 export type Group = {
   names: readonly string[];
-  /** Why they cannot be offered, in words; undefined when they can. */
+  /**
+   * Why they cannot be offered, in words; undefined when they can.
+   * @throws NoAnswer when that could not be found out: it is asked again later
+   */
   missing(): Promise<string | undefined>;
   /** Only called when nothing is missing: what it alone needs is imported there, and takes no memory before. */
   make(): Tool[] | Promise<Tool[]>;
@@ -62,7 +65,7 @@ export type Group = {
 
 /** Where tools are, and what they may use. */
 export type Places = MachinePlaces & {
-  /** Files of the workspace directly, programs in the sandbox; or why there is none. */
+  /** Files of the workspace directly, programs in the sandbox. */
   work: Engine;
   /** Other machines that ssh reaches. */
   nodes: Nodes;
@@ -86,7 +89,7 @@ export function workGroups(
   later: Pick<Later, "llm">,
   closing: (close: () => Promise<void>) => void,
 ): Group[] {
-  const environment = places.work.ok ? places.work.environment : places.local;
+  const { environment } = places.work;
   return [
     ...fileGroups(environment, places, settings),
     ...shellGroups(environment, places, settings),
@@ -131,7 +134,7 @@ function fileGroups(environment: Environment, places: Places, settings: ToolSett
   const files = (at: Environment) => [read(at, { maxBytes, maxLines }), write(at), edit(at)];
   const searches = (at: Environment) => [grep(at), find(at)];
   const atAny = whereverTheyCan(environment, places, settings);
-  const searching = async () => (work.ok ? await rgMissing(environment) : work.missing);
+  const searching = async () => (await work.missing()) ?? (await rgMissing(environment));
   return [
     always([...atAny(files), ls(environment), append(environment), applyPatch(environment)]),
     group([glob(environment), ...atAny(searches)], searching),
@@ -141,7 +144,7 @@ function fileGroups(environment: Environment, places: Places, settings: ToolSett
 function shellGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
   const { work, spillDir } = places;
   const { bashTimeoutMs: timeoutMs, readable, grants } = settings;
-  const here = async () => (work.ok ? undefined : work.missing);
+  const here = () => work.missing();
   const shell = (at: Environment) => [
     bash(at, {
       timeoutMs,

@@ -357,7 +357,7 @@ describe("what is missing", () => {
     expect(await browserMissing({ bwrap: "/usr/bin/no-bwrap" })).toMatch(
       /sandbox does not start.*bubblewrap/,
     );
-    expect(await browserMissing({ program: "/usr/bin/false" })).toMatch(/sandbox does not start/);
+    await expect(browserMissing({ program: "/usr/bin/false" })).rejects.toThrow(/sandbox does not start/);
     const none = await call(
       { action: "open", url: `http://site.example:${site.port}/` },
       { pages: makePages({ program: "/no" }) },

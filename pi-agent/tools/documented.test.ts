@@ -52,7 +52,7 @@ async function everyTool(): Promise<Tool[]> {
     ...workGroups(
       {
         ...machine,
-        work: { ok: true, environment: here },
+        work: { environment: here, missing: async () => undefined, lack: undefined },
         nodes: await Nodes.open(join(folder, "nodes.json")),
       },
       settings.tools,

@@ -6,7 +6,8 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { faultResult, type Tool, type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import { plainText } from "../env/captured-output.ts";
-import { type Environment, ExecError } from "../env/environment.ts";
+import type { Environment } from "../env/environment.ts";
+import { lookFor, NoAnswer } from "../env/probe.ts";
 import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, truncateHead, withNotice } from "./text-cut.ts";
 
 export type GitAuthor = { name: string; email: string };
@@ -22,7 +23,6 @@ export const GIT_LOCK = "git";
 
 /** A diff may be of any size; more than this is counted, but not kept. */
 const HELD_BYTES = 1024 * 1024;
-const PROBE_MS = 10_000;
 
 /** Set by `env` rather than by ours, which refuses them to everybody. */
 const SETTINGS = [
@@ -38,16 +38,14 @@ const OPTIONS = ["--no-pager", "--literal-pathspecs", "-c", "safe.directory=*", 
 
 export type GitRan = { exitCode: number | null; stdout: string; stderr: string; stopped: boolean };
 
-/** @returns why the git tools are not offered; undefined when they can be */
+/** @returns why the git tools are not offered; undefined when they can be @throws NoAnswer */
 export async function gitMissing(environment: Environment): Promise<string | undefined> {
   if (environment.kind === "local")
     return 'git runs programs out of the repository and is only offered in a sandbox: set sandboxing = "bubblewrap"';
-  try {
-    const ran = await runGit(environment, ["--version"], AbortSignal.timeout(PROBE_MS));
-    return ran.exitCode === 0 ? undefined : "git does not run: install git";
-  } catch (error) {
-    return error instanceof ExecError ? `no git: install git (${error.message})` : String(error);
-  }
+  const git = await lookFor(environment.exec, ["env", ...SETTINGS, "git", "--version"]);
+  if (!git) return "no git: install git";
+  if (git.exitCode === 0) return undefined;
+  throw new NoAnswer(`git does not tell its version: exit code ${git.exitCode}`);
 }
 
 /** @throws ExecError */

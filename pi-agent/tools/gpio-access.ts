@@ -1,6 +1,7 @@
 /** The GPIO chips of a device through libgpiod's command lines; what each line is, before anybody touches it. */
 import { faultResult, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { ExecError, type ExecOps } from "../env/environment.ts";
+import { NoAnswer, PROBE_MS } from "../env/probe.ts";
 import {
   type Chip,
   type Generation,
@@ -30,12 +31,13 @@ export async function openGpio(exec: ExecOps, signal: AbortSignal): Promise<Gpio
   try {
     version = await runProgram(exec, ["gpioget", "--version"], { signal });
   } catch (error) {
-    if (!(error instanceof ExecError)) throw error;
+    if (!(error instanceof ExecError && error.absent)) throw error;
     return faultResult(
       "unavailable",
       "Error: There is no program 'gpioget' here.\nTell the user to install gpiod.",
     );
   }
+  if (version.exitCode === null) throw new ExecError("io", "'gpioget' was ended by a signal.");
   const generation = generationOf(version.stdout);
   if (generation === undefined) {
     return faultResult(
@@ -50,20 +52,23 @@ export async function openGpio(exec: ExecOps, signal: AbortSignal): Promise<Gpio
   return faultResult("unavailable", "Error: This device has no GPIO chip (/dev/gpiochip*).");
 }
 
-/** What is missing for gpio_list, gpio_read and gpio_write, in words. */
+/** What is missing for gpio_list, gpio_read and gpio_write, in words. @throws NoAnswer */
 export async function gpioMissing(
   exec: ExecOps,
   platform: NodeJS.Platform = process.platform,
 ): Promise<string | undefined> {
   const elsewhere = platformMissing(LINUX_ONLY, platform);
   if (elsewhere) return elsewhere;
-  const signal = AbortSignal.timeout(5_000);
-  const opened = await openGpio(exec, signal);
+  const opened = await openGpio(exec, AbortSignal.timeout(PROBE_MS)).catch((error: unknown) => {
+    throw new NoAnswer(`gpiod did not answer: ${error instanceof Error ? error.message : error}`);
+  });
   if ("chips" in opened) return undefined;
-  if (/no GPIO chip/.test(opened.fault?.message ?? "")) return "no GPIO chip (/dev/gpiochip*)";
-  if (opened.fault?.code === "access_denied")
-    return "/dev/gpiochip* may not be opened: add the user to group gpio";
-  return "no program 'gpioget': install gpiod";
+  const { code, message = "" } = opened.fault ?? {};
+  if (/no program/.test(message)) return "no program 'gpioget': install gpiod";
+  if (/no GPIO chip/.test(message)) return "no GPIO chip (/dev/gpiochip*)";
+  if (code === "access_denied") return "/dev/gpiochip* may not be opened: add the user to group gpio";
+  if (/version of gpiod/.test(message)) return "a version of gpiod that is not known";
+  throw new NoAnswer(message);
 }
 
 /** @param name as the caller gave it; without one the header's chip, or the only one */

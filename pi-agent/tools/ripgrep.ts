@@ -4,6 +4,7 @@
  */
 import { StringDecoder } from "node:string_decoder";
 import { type Environment, FileError } from "../env/environment.ts";
+import { lookFor, NoAnswer } from "../env/probe.ts";
 
 /** rg's own complaint is a line or two. */
 const STDERR_MAX_CHARS = 2_000;
@@ -33,19 +34,15 @@ export type RgOptions = {
 /** What is not in the lines: files that could not be read, and lines over RG_LINE_MAX_CHARS. */
 export type RgRan = { partial: boolean; overlong: number };
 
-/** @returns what is missing and how to get it; undefined when it is there */
+/** @returns what is missing and how to get it; undefined when it is there @throws NoAnswer */
 export async function rgMissing({
   exec,
   name,
 }: Pick<Environment, "exec" | "name">): Promise<string | undefined> {
-  try {
-    const signal = AbortSignal.timeout(10_000);
-    const ran = await exec.run(["rg", "--no-config", "--version"], { signal });
-    if (ran.exitCode === 0) return undefined;
-  } catch {
-    // Said below: whatever the reason, it cannot be started.
-  }
-  return `no ripgrep in the environment '${name}': install ripgrep (apt install ripgrep)`;
+  const rg = await lookFor(exec, ["rg", "--no-config", "--version"]);
+  if (!rg) return `no ripgrep in the environment '${name}': install ripgrep (apt install ripgrep)`;
+  if (rg.exitCode === 0) return undefined;
+  throw new NoAnswer(`ripgrep does not tell its version: exit code ${rg.exitCode}`);
 }
 
 /** @throws FileError `invalid_params` when rg does not understand the pattern; ExecError when it cannot be started */

@@ -1,10 +1,9 @@
 /** A tool's program, run to its end with its output kept: for programs that say little and end soon. */
-import { ExecError, type ExecOps } from "../env/environment.ts";
+import type { ExecOps } from "../env/environment.ts";
+import { lookFor } from "../env/probe.ts";
 
 /** More than any of these programs says; a larger output is cut here, never kept. */
 export const OUTPUT_MAX_BYTES = 1024 * 1024;
-/** A program that cannot tell its version in this time is as good as not there. */
-const LOOK_MS = 5_000;
 
 export type Ended = {
   /** null when a signal ended it. */
@@ -66,14 +65,11 @@ export function plain(text: string): string {
   );
 }
 
-/** Whether a program can be started at all. @param look how it is started, harmlessly: `["ping", "-V"]` */
+/**
+ * Whether a program can be started at all.
+ * @param look how it is started, harmlessly: `["ping", "-V"]`
+ * @throws NoAnswer
+ */
 export async function programThere(exec: ExecOps, look: readonly [string, ...string[]]): Promise<boolean> {
-  try {
-    const { exitCode } = await exec.run(look, { signal: AbortSignal.timeout(LOOK_MS) });
-    // Over ssh, and with a library missing, "not found" is an exit code.
-    return exitCode !== 127 && exitCode !== null;
-  } catch (error) {
-    if (error instanceof ExecError) return false;
-    throw error;
-  }
+  return (await lookFor(exec, look)) !== undefined;
 }

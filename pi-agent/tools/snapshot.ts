@@ -10,6 +10,7 @@ import {
   Unstorable,
 } from "@edgecall/core/tools/contract.ts";
 import { ExecError, type ExecOps } from "../env/environment.ts";
+import { NoAnswer, PROBE_MS } from "../env/probe.ts";
 import {
   type Camera,
   type CameraPlace,
@@ -36,7 +37,6 @@ const RETAKES = [
   { share: 1 / 2, quality: 50 },
   { share: 1 / 4, quality: 50 },
 ] as const;
-const SOON_MS = 5_000;
 
 export function snapshot(place: CameraPlace): Tool {
   return defineTool({
@@ -84,7 +84,9 @@ export async function snapshotMissing(
 ): Promise<string | undefined> {
   const elsewhere = platformMissing(LINUX_ONLY, platform);
   if (elsewhere) return elsewhere;
-  const cameras = await listCameras(place, AbortSignal.timeout(SOON_MS));
+  const cameras = await listCameras(place, AbortSignal.timeout(PROBE_MS)).catch((error: unknown) => {
+    throw new NoAnswer(`the cameras did not answer: ${error instanceof Error ? error.message : error}`);
+  });
   return cameras.length > 0 ? undefined : await whyNoCamera(place);
 }
 
