@@ -74,7 +74,7 @@ export class Conversation extends DurableObject<Env> {
       lease: () => this.#alarm.lease(),
       wakeBy: (time) => this.#alarm.by(time),
       watched: (turn) => this.#waiters.watched(turn.id),
-      settled: (n) => this.#tellSettled(n),
+      settled: (n, callId) => this.#tellSettled(n, callId),
     });
     this.#model = new ModelStep({
       name: () => this.#name(),
@@ -374,9 +374,11 @@ export class Conversation extends DurableObject<Env> {
     );
   }
 
-  #tellSettled(n: number): void {
+  #tellSettled(n: number, callId: string): void {
     const turn = this.#transcript.turnAt(n);
     if (!turn) return;
+    const call = this.#transcript.call(callId);
+    if (call) this.#chat.forUser(turn, call);
     if (this.#waiters.any()) this.#tell.newest(turn);
     this.#chat.progress(turn);
   }

@@ -78,6 +78,8 @@ export const Call = z.looseObject({
   error_type: z.optional(z.string()),
   error: z.optional(z.string()),
   elapsed_ms: z.optional(z.number()),
+  waited_ms: z.optional(z.number()),
+  for_user: z.optional(z.string()),
 });
 export type Call = z.infer<typeof Call>;
 

@@ -89,8 +89,13 @@ export class TurnView {
     // 0: the gateway ended it by itself, and no device told how long it was at it.
     const time = call.elapsed_ms ? `  ${took(call.elapsed_ms)}` : "";
     const outcome = fine ? "success" : (call.error_type ?? "error");
+    const waited = call.waited_ms ? ` (and ${took(call.waited_ms)} of waiting)` : "";
     const why = fine || call.error === undefined ? "" : `  ${printableLine(call.error, 200)}`;
-    this.#tell(fine ? "green" : "red", `${fine ? "✓" : "✗"} ${callWords(call)}  ${outcome}${time}${why}`);
+    this.#tell(
+      fine ? "green" : "red",
+      `${fine ? "✓" : "✗"} ${callWords(call)}  ${outcome}${time}${waited}${why}`,
+    );
+    if (call.for_user !== undefined) this.#tell("dim", printable(call.for_user).trimEnd());
   }
 
   #reset(): void {

@@ -13,7 +13,10 @@ export type Outcome = {
   /** What the person reads, when the tool has something for them. */
   forUser?: string;
   errorType?: ErrorType;
+  /** The device's own time where it tells one; else from the call to its report. */
   elapsedMs: number;
+  /** Time beside that: for a person, for other calls, for the line. Absent below a second. */
+  waitedMs?: number;
   /** The arguments as they ran, where the model's own words were brought into the tool's form. */
   args?: Record<string, unknown>;
   /** The calls that a device's own loop made to answer. */
@@ -71,7 +74,11 @@ export type CallRecord = {
   error_type?: ErrorType;
   error?: string;
   result?: string;
+  /** For the person, where it is more than the result: the diff of an edit. The model does not read it. */
+  for_user?: string;
   elapsed_ms?: number;
+  /** Time beside it: for a person, for other calls, for the line. */
+  waited_ms?: number;
   /** At `/v1/media/{id}`. */
   media?: StoredMedia[];
   calls?: CallRecord[];

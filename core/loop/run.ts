@@ -143,14 +143,16 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 function recordOf(call: Call): CallRecord {
   const base = { id: call.id, name: call.name, args: call.outcome?.args ?? call.args };
   if (!call.outcome) return { ...base, status: "pending" };
-  const { status, text, errorType, elapsedMs, calls, media } = call.outcome;
+  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];
   return {
     ...base,
     status,
     ...(status === "error" ? { error: text } : { result: text }),
+    ...(forUser !== undefined && forUser !== text && { for_user: forUser }),
     ...(errorType && { error_type: errorType }),
     elapsed_ms: elapsedMs,
+    ...(waitedMs !== undefined && { waited_ms: waitedMs }),
     ...(kept.length > 0 && { media: kept }),
     ...(calls && { calls }),
   };

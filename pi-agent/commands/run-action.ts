@@ -87,6 +87,7 @@ async function attempt(
   const { refusal: refused, approval }: Permitted = parsed ? await permit(parsed, action, call, device) : {};
   const refusal = refused ?? (parsed && (await starting?.(parsed)));
   if (refusal) return { result: refusal, elapsedMs: 0, ran: false, approval };
+  let askedMs = 0;
   const outcome = await runTool(
     registry,
     {
@@ -98,7 +99,14 @@ async function attempt(
       caller: call.caller,
       signal: call.signal,
       update: (text) => call.progress?.output(text, action.name),
-      ask: (question, signal) => ask(question, action.name, signal, call, device),
+      ask: async (question, signal) => {
+        const askedAt = performance.now();
+        try {
+          return await ask(question, action.name, signal, call, device);
+        } finally {
+          askedMs += performance.now() - askedAt;
+        }
+      },
       artifact: (bytes, mediaType, signal) =>
         device.uploads.keep(call.command.request_id, bytes, mediaType, signal),
       ...(parsed && {
@@ -111,7 +119,9 @@ async function attempt(
   );
   // What a job brings comes with the job.
   if (parsed && taints(parsed) && outcome.result.job === undefined) call.taint.brought = true;
-  return { ...outcome, ran: parsed !== undefined, approval };
+  // A person's time to answer is not the tool's.
+  const elapsedMs = Math.max(0, Math.round(outcome.elapsedMs - askedMs));
+  return { ...outcome, elapsedMs, ran: parsed !== undefined, approval };
 }
 
 function taints({ tool, input }: ParsedCall): boolean {

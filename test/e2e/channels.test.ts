@@ -253,3 +253,37 @@ test("what WhatsApp did not deliver is told to the owners, on every platform, on
     for (const { text } of texts) expect(text).toContain("131026");
   }
 });
+
+test("D10 D11 over HTTP a call has its text for the person, its device's time and the wait apart", async () => {
+  writeFileSync(join(stack.workspaceOf("eye"), "d11.txt"), "one\ntwo\n");
+  const conversation = crypto.randomUUID();
+  const write = call("write", { path: "d11.txt", content: "one\nthree\n", overwrite: true });
+  const turn = await stack.gateway.begin(script(write, { text: "done: $results" }), conversation);
+  const question = await stack.gateway.question(conversation);
+  const askedAt = Date.now();
+  await until(() => Date.now() - askedAt > 1_200, { what: "the person takes their time" });
+  await stack.gateway.answer(question.id, "approve");
+  const { calls, answer } = await stack.gateway.settled(conversation, turn);
+  expect(calls[0]).toMatchObject({ status: "success", for_user: expect.stringContaining("-two\n+three") });
+  expect(answer).not.toContain("-two");
+  expect(calls[0]?.elapsed_ms).toBeLessThan(1_000);
+  expect(calls[0]?.waited_ms).toBeGreaterThan(1_000);
+});
+
+test("D10 the diff of a change reaches the chat, and not the model", async () => {
+  const person = PEOPLE.telegram;
+  writeFileSync(join(stack.workspaceOf("eye"), "d10.txt"), "one\ntwo\n");
+  const write = call("write", { path: "d10.txt", content: "one\n```three\n", overwrite: true });
+  const said = await person.say(script(write, { text: "changed d10: $results" }), OWNER);
+  const { buttons } = await shows(
+    said,
+    (shown) => shown.buttons.length === 2 && shown.text.includes("d10.txt"),
+    "the buttons",
+  );
+  await person.press(buttons[0]?.data ?? "", OWNER);
+  const answer = await saying(said, "changed d10");
+  expect(answer.text).not.toContain("-two");
+  const diff = await saying(said, "From eye");
+  expect(diff.text).toContain("-two");
+  expect(diff.text).toContain("+```three");
+});

@@ -13,6 +13,8 @@ export type CallRecord = {
   error?: string;
   error_type?: string;
   elapsed_ms?: number;
+  waited_ms?: number;
+  for_user?: string;
   calls?: CallRecord[];
 };
 

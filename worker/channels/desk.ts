@@ -251,6 +251,14 @@ export class ChatDesk {
     this.#outbox.live.list(turn.n, address);
   }
 
+  /** What a call has for the person, beside what the model reads: a message of its own. */
+  forUser(turn: Turn, { args, outcome }: StoredCall): void {
+    const address = replyOf(turn);
+    if (!address || outcome?.forUser === undefined || outcome.forUser === outcome.text) return;
+    this.#outbox.say(address, deviceWords(String(args.agent_id ?? ""), outcome.forUser));
+    this.#outbox.go();
+  }
+
   /** The model's words as they come. @param at how many characters of its step came before; 0 makes those before void */
   delta({ n }: Turn, text: string, at: number): void {
     // As it is now: a turn that was ended is told of the model's last words still.
@@ -332,6 +340,20 @@ function callLine({ name, args, outcome }: StoredCall): string {
   const what = `${agent}${action}`.replace(/[^\p{L}\p{N} ·._-]/gu, "").slice(0, 80);
   if (!outcome) return `⏳ ${what}`;
   return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
+}
+
+/** In a chat, a longer text would push the answer out of sight. */
+const FOR_USER_CHARS = 1_200;
+
+/** A device's own words, as code: nothing in them is a link, a mention or a mark. */
+function deviceWords(agent: string, text: string): string {
+  const shown =
+    text.length > FOR_USER_CHARS
+      ? `${text.slice(0, FOR_USER_CHARS)}\n… ${text.length - FOR_USER_CHARS} more characters`
+      : text;
+  const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = "`".repeat(longest + 1);
+  return `From ${agent.replace(/[^\w.@-]/g, "")}:\n${fence}\n${shown}\n${fence}`;
 }
 
 function replyOf({ origin }: Turn): Address | undefined {

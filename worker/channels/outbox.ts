@@ -84,7 +84,7 @@ export class Outbox {
     });
   }
 
-  /** Words beside the turns: a command's. */
+  /** Words beside the turns: a command's, or a device's to the person. */
   say(address: Address, text: string): void {
     this.#sql.exec(
       "INSERT INTO reply (kind, address, text) VALUES ('words', ?, ?)",

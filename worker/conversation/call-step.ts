@@ -37,7 +37,7 @@ export type CallHost = {
   /** Whether somebody watches the turn. */
   watched(turn: Turn): boolean;
   /** A call of turn `n` was answered. */
-  settled(n: number): void;
+  settled(n: number, callId: string): void;
 };
 
 export class CallStep {
@@ -98,7 +98,7 @@ export class CallStep {
   settle(callId: string, outcome: Outcome): boolean {
     const n = this.#host.transcript.settle(callId, outcome, this.#out.get(callId)?.at);
     this.#out.delete(callId);
-    if (n !== undefined) this.#host.settled(n);
+    if (n !== undefined) this.#host.settled(n, callId);
     return n !== undefined;
   }
 

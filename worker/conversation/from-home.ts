@@ -47,7 +47,7 @@ export class FromHome {
 
   /** @throws while the call has no answer yet: Home brings it again in a moment */
   async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {
-    const { transcript, media } = this.#host;
+    const { transcript, media, chat } = this.#host;
     const call = transcript.call(callId);
     if (!call) return;
     // It overtook the reply to submit.
@@ -58,6 +58,8 @@ export class FromHome {
     const note = lateNote(call, separated.outcome);
     if (!transcript.settleLate(callId, by, separated.outcome, note, ownTurn)) return;
     for (const picture of separated.added) media.add(picture);
+    const turn = transcript.turnAt(call.turn);
+    if (turn) chat.forUser(turn, { ...call, outcome: separated.outcome });
     logInfo("call.late", { call: callId, by });
     this.#host.drive();
   }

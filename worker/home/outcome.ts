@@ -17,13 +17,17 @@ const INNER_CALLS_MAX = 50;
 const INNER_TEXT_MAX = 2_000;
 const JOB_TOKEN = /^[A-Za-z0-9_-]{8,128}$/;
 
+/** A wait that is shorter is the line's, and tells a person nothing. */
+const WORTH_TELLING_MS = 1_000;
+
 /**
+ * @param roundTripMs from the call to this report, by Home's clock
  * @param advert of the action that was called, whose schema helps the model after wrong parameters
  * @param foreign the agent says nothing of where its texts come from; its tools are judged by their names
  */
 export function outcomeOf(
   report: ReadReport,
-  elapsedMs: number,
+  roundTripMs: number,
   advert: ActionAdvert | undefined,
   foreign = false,
 ): Outcome {
@@ -33,8 +37,10 @@ export function outcomeOf(
   const told = payload.tainted === undefined ? advert?.taints === true : payload.tainted === true;
   const tainted = told || (foreign && calls.some(bringsText));
   const media = mediaOf(payload);
+  const forUser = forUserOf(payload);
   const common = {
-    elapsedMs,
+    ...timesOf(payload, roundTripMs),
+    ...(forUser !== undefined && { forUser }),
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
     ...(tainted && { tainted }),
@@ -64,6 +70,27 @@ export function outcomeOf(
     RESULT_TEXT_MAX_BYTES,
   );
   return { status: "error", text, errorType, ...common };
+}
+
+/**
+ * A device tells its own time, which a wait for an approval is no part of. It cannot be longer than the round trip:
+ * what claims so is no time of this call.
+ */
+function timesOf(
+  payload: Record<string, unknown>,
+  roundTripMs: number,
+): Pick<Outcome, "elapsedMs" | "waitedMs"> {
+  const metadata = payload.metadata as { elapsed_ms?: unknown } | null | undefined;
+  const own = payload.elapsed_ms ?? metadata?.elapsed_ms;
+  if (typeof own !== "number" || !(own >= 0 && own <= roundTripMs)) return { elapsedMs: roundTripMs };
+  const waitedMs = Math.round(roundTripMs - own);
+  return { elapsedMs: Math.round(own), ...(waitedMs >= WORTH_TELLING_MS && { waitedMs }) };
+}
+
+/** PicoClaw's tools may forbid it with `silent`. */
+function forUserOf({ for_user, silent }: Record<string, unknown>): string | undefined {
+  if (typeof for_user !== "string" || for_user === "" || silent === true) return undefined;
+  return cutText(for_user, RESULT_TEXT_MAX_BYTES);
 }
 
 /** What is not as it should be is left out: a claim of a device breaks no answer. */
