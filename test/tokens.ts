@@ -4,6 +4,9 @@ import { createHash } from "node:crypto";
 export const TOKENS = {
   owner: "test-owner-token-of-home-a",
   guest: "test-guest-token-of-home-a",
+  member: "test-member-token-of-home-a",
+  approver: "test-approver-token-of-home-a",
+  admin: "test-admin-token-of-home-a",
   scraper: "test-scraper-token-of-home-a",
   otherHome: "test-owner-token-of-home-b",
   bridge: "test-bridge-token-of-home-a",
@@ -77,6 +80,9 @@ export const testVars = {
       scopes: ["ask", "command", "approve", "admin"],
     },
     { hash: sha256(TOKENS.guest), name: "gus", home: "a", role: "guest", scopes: ["ask"] },
+    { hash: sha256(TOKENS.member), name: "mia", home: "a", role: "member", scopes: ["ask", "command"] },
+    { hash: sha256(TOKENS.approver), name: "max", home: "a", role: "member", scopes: ["ask", "approve"] },
+    { hash: sha256(TOKENS.admin), name: "ada", home: "a", role: "guest", scopes: ["ask", "admin"] },
     { hash: sha256(TOKENS.scraper), name: "prometheus", home: "a", role: "guest", scopes: ["metrics"] },
     {
       hash: sha256(TOKENS.otherHome),

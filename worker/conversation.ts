@@ -218,6 +218,13 @@ export class Conversation extends DurableObject<Env> {
     return turn && this.#tell.result(turn);
   }
 
+  /** Who began it, for `maySee`; undefined: nothing is here. */
+  async belongs(): Promise<{ principal: string | undefined } | undefined> {
+    if (this.#blank) return undefined;
+    const principal = this.#transcript.beganBy() ?? this.#media.broughtFor();
+    return principal !== undefined || this.#media.nextExpiry() !== undefined ? { principal } : undefined;
+  }
+
   /** Every turn with what was said in it. */
   async history(): Promise<PastTurn[]> {
     return this.#blank ? [] : this.#tell.history();
@@ -242,10 +249,15 @@ export class Conversation extends DurableObject<Env> {
     this.#model.cancel(turn);
   }
 
-  /** Keeps what a device uploads. @returns false when something else is kept under this id */
-  async keep(media: NewMedia): Promise<boolean> {
+  /**
+   * Keeps what a device uploads.
+   * @param principal who made the call that it belongs to: where no turn says it, this does
+   * @returns false when something else is kept under this id
+   */
+  async keep(media: NewMedia, principal?: string): Promise<boolean> {
     this.#makeTables();
     const kept = this.#media.add(media);
+    if (principal !== undefined && this.#transcript.beganBy() === undefined) this.#media.bringFor(principal);
     // Its time has to be set, also where no turn will.
     this.#drive();
     return kept;

@@ -55,6 +55,7 @@ import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { type DayUsage, type ModelUsage, Spending } from "./home/spending.ts";
 import { statusOf } from "./home/status.ts";
 import { Tallies, type ToldTurn } from "./home/tallies.ts";
+import { mayAnswer, maySee, type Owned, type Viewer } from "./may-see.ts";
 import { isBlank, migrate } from "./migrate.ts";
 import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
 import { type PairBody, type Paired, PairingDesk } from "./pairing/pairing-desk.ts";
@@ -169,8 +170,19 @@ export class Home extends DurableObject<Env> {
     principal: string,
     after: Place | undefined,
     limit: number,
+    all: boolean,
   ): Promise<ListedConversation[]> {
-    return this.#conversations.of(principal, after, limit);
+    return this.#conversations.of(principal, after, limit, all);
+  }
+
+  /** Principals with whom a conversation was shared by name. */
+  async sharedWith(name: string): Promise<string[]> {
+    return this.#conversations.sharedWith(name);
+  }
+
+  /** @returns false: the home shares too much already */
+  async shareConversation(name: string, principals: string[]): Promise<boolean> {
+    return this.#conversations.share(name, principals);
   }
 
   async forgetConversation(name: string): Promise<void> {
@@ -236,16 +248,30 @@ export class Home extends DurableObject<Env> {
     await this.#dispatcher.watch(ids);
   }
 
-  async answer(
-    id: string,
-    answer: string,
-    by: { principal: string; mayApprove: boolean },
-  ): Promise<Answered> {
-    return await this.#asking.answer(id, answer, by);
+  /** @param isThere they read the chat that the question stands in: the platform says so */
+  async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<Answered> {
+    const question = this.#home.questions.get(id);
+    const owned = question && this.#ownedBy(question, isThere ? viewer : undefined);
+    // Whoever reads the conversation knows of it, and hears what is missing; for everybody else it is not there.
+    if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
+      return { ok: false, status: 404, code: "not_found", message: "no such question" };
+    const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
+    return await this.#asking.answer(id, answer, { principal: viewer.name, mayApprove });
   }
 
-  async questions(): Promise<Question[]> {
-    return this.#home.questions.open();
+  /** Those that are open, as far as this caller may see them. */
+  async questions(viewer: Viewer): Promise<Question[]> {
+    return this.#home.questions.open().filter((question) => maySee(viewer, this.#ownedBy(question)));
+  }
+
+  /** A question belongs to its conversation; that of a lone call, to whoever made the call. */
+  #ownedBy({ call, conversation, approval }: Question, reader?: Viewer): Owned {
+    const shared = this.#conversations.sharedWith(conversation);
+    return {
+      kind: approval ? "approval" : "conversation",
+      by: this.#conversations.principalOf(conversation) ?? this.#home.ledger.get(call)?.caller.principal,
+      sharedWith: reader ? [...shared, reader.name] : shared,
+    };
   }
 
   /** All agents with the schemas of their actions. */
@@ -261,10 +287,12 @@ export class Home extends DurableObject<Env> {
     );
   }
 
-  /** A command's outcome, or undefined: no such command. `null` = still running. */
-  async outcome(agent: string, id: string): Promise<SettledOutcome | null | undefined> {
+  /** A command's outcome, or undefined: no such command, as far as this caller may see. `null` = still running. */
+  async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
     const call = this.#home.ledger.get(id);
-    return call?.agent === agent && call.conversation === null ? (call.outcome ?? null) : undefined;
+    if (call?.agent !== agent || call.conversation !== null) return undefined;
+    const kind = call.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";
+    return maySee(viewer, { kind, by: call.caller.principal }) ? (call.outcome ?? null) : undefined;
   }
 
   /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless it was told just now */

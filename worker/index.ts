@@ -35,7 +35,14 @@ import { exportHome, importHome } from "./routes/backup.ts";
 import { takeBridge } from "./routes/bridge.ts";
 import { updateBridge } from "./routes/bridge-update.ts";
 import { runCommand, showCommand } from "./routes/commands.ts";
-import { listConversations } from "./routes/conversations.ts";
+import {
+  CONVERSATION_ID,
+  CONVERSATION_ID_WORDS,
+  forgetConversation,
+  listConversations,
+  requireSeen,
+  shareConversation,
+} from "./routes/conversations.ts";
 import { putKey, revokeKey, showKeys } from "./routes/keys.ts";
 import { getMedia, putMedia } from "./routes/media.ts";
 import { getLinkedMedia } from "./routes/media-links.ts";
@@ -46,7 +53,6 @@ import { JSON_PATIENCE_MS, turnResult, turnStream } from "./waiting-room.ts";
 export { Conversation } from "./conversation.ts";
 export { Home } from "./home.ts";
 
-const CONVERSATION_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const app = new Hono<App>();
@@ -110,7 +116,7 @@ const QuestionAnswer = z.strictObject({
 app.get("/v1/conversations", listConversations);
 
 app.post("/v1/conversations/:id/messages", async (c) => {
-  const { name, origin } = conversation(c, "ask");
+  const { name, origin } = await conversation(c, "ask");
   const message = await readBody(c, Message);
   const { model } = message;
   if (model !== undefined) requireModel(c, model);
@@ -142,14 +148,14 @@ app.post("/v1/conversations/:id/messages", async (c) => {
 });
 
 app.get("/v1/conversations/:id/turns/:turn", async (c) => {
-  const { name } = conversation(c, "ask");
+  const { name } = await conversation(c, "ask");
   const result = await conversationOf(c.env, name).look(turnId(c));
   if (!result) throw new HttpError(404, "not_found", "no such turn");
   return c.json(result);
 });
 
 app.get("/v1/conversations/:id/turns/:turn/events", async (c) => {
-  const { name } = conversation(c, "ask");
+  const { name } = await conversation(c, "ask");
   const turn = turnId(c);
   const after = Number(c.req.header("last-event-id") ?? 0);
   if (!Number.isSafeInteger(after) || after < 0)
@@ -159,24 +165,21 @@ app.get("/v1/conversations/:id/turns/:turn/events", async (c) => {
 });
 
 app.post("/v1/conversations/:id/turns/:turn/cancel", async (c) => {
-  const { name } = conversation(c, "ask");
+  const { name } = await conversation(c, "ask");
   const result = await conversationOf(c.env, name).cancel(turnId(c));
   if (!result) throw new HttpError(404, "not_found", "no such turn");
   return c.json(result);
 });
 
 app.get("/v1/conversations/:id", async (c) => {
-  const { name } = conversation(c, "ask");
+  const { name } = await conversation(c, "ask");
   const turns = await conversationOf(c.env, name).history();
   if (turns.length === 0) throw new HttpError(404, "not_found", "no such conversation");
   return c.json({ id: c.req.param("id"), turns });
 });
 
-app.delete("/v1/conversations/:id", async (c) => {
-  const { name } = conversation(c, "ask");
-  await conversationOf(c.env, name).forget();
-  return c.body(null, 204);
-});
+app.delete("/v1/conversations/:id", forgetConversation);
+app.post("/v1/conversations/:id/share", shareConversation);
 
 /** Plain text in, plain text out: for shortcuts, shells and buttons. Each question stands alone. */
 app.post("/ask", async (c) => {
@@ -220,15 +223,16 @@ app.get("/v1/agents/:agent", async (c) => {
 app.post("/v1/agents/:agent/commands", runCommand);
 app.get("/v1/agents/:agent/commands/:request", showCommand);
 
-app.get("/v1/questions", async (c) => c.json({ questions: (await home(c).questions()).map(shownQuestion) }));
+app.get("/v1/questions", async (c) =>
+  c.json({ questions: (await home(c).questions(requireScope(c, "ask"))).map(shownQuestion) }),
+);
 
-/** Answers a question or an approval; which scope it takes is decided where the question is kept. */
+/** Answers a question or an approval, as far as the caller may see it (may-see.ts). */
 app.post("/v1/questions/:id", async (c) => {
   const token = requireScope(c, "ask");
   const id = pathName(c, "id", UUID, "a question's id, a UUID");
   const { answer } = await readBody(c, QuestionAnswer);
-  const by = { principal: token.name, mayApprove: token.scopes.includes("approve") };
-  const answered = await home(c).answer(id, answer, by);
+  const answered = await home(c).answer(id, answer, token);
   if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
   return c.json(shownQuestion(answered.question));
 });
@@ -275,12 +279,17 @@ app.onError((error, c) => {
 
 type Ctx = Parameters<typeof requireScope>[0];
 
-/** Home and channel come from the token and the route, never from the caller. */
-function conversation(c: Ctx, scope: "ask"): { name: string; origin: Origin } {
+/**
+ * A conversation that the caller may see, or that nobody has begun yet. Home and channel come from the token and the
+ * route, never from the caller.
+ */
+async function conversation(c: Ctx, scope: "ask"): Promise<{ name: string; origin: Origin }> {
   const token = requireScope(c, scope);
-  const id = pathName(c, "id", CONVERSATION_ID, "a conversation's id: 1 to 128 of A-Z a-z 0-9 . _ : @ -");
+  const id = pathName(c, "id", CONVERSATION_ID, CONVERSATION_ID_WORDS);
+  const name = `${token.home}/api/${id}`;
+  await requireSeen(c, name);
   return {
-    name: `${token.home}/api/${id}`,
+    name,
     origin: { principal: token.name, role: token.role, channel: "api" },
   };
 }

@@ -21,6 +21,8 @@ const Grant = z.strictObject({
   id: z.string().check(z.regex(MEDIA_ID)),
   /** `home/channel/id` */
   conversation: z.string(),
+  /** Who made the call; absent in a grant of a version before 0.3. */
+  principal: z.optional(z.string()),
   media_type: z.string(),
   bytes: z.int(),
   sha256: z.string(),
@@ -30,13 +32,13 @@ export type Grant = z.infer<typeof Grant>;
 
 /**
  * The answer to a device that wants to upload something for one of its calls.
- * @param conversation `home/channel/id`
+ * @param call whose conversation it lands in, `home/channel/id`
  * @param origin where the device reaches this gateway
  */
 export async function uploadCommand(
   env: Env,
   request: UploadRequest,
-  conversation: string,
+  { conversation, principal }: { conversation: string; principal: string },
   origin: string | undefined,
 ): Promise<UploadCommand> {
   const { upload_id, media_type, bytes, sha256 } = request;
@@ -47,6 +49,7 @@ export async function uploadCommand(
   const grant: Grant = {
     id,
     conversation,
+    principal,
     media_type,
     bytes,
     sha256,

@@ -76,7 +76,8 @@ describe("who and what", { tags: ["needs/bubblewrap"] }, () => {
     const { id } = await stack.gateway.question(conversation);
     const guest = new GatewayClient(stack.gateway.url, TOKENS.guest);
     const stranger = new GatewayClient(stack.gateway.url, TOKENS.otherHome);
-    expect(await guest.answer(id, "approve")).toBe(403);
+    // It is not his conversation.
+    expect(await guest.answer(id, "approve")).toBe(404);
     expect(await stranger.answer(id, "approve")).toBe(404);
     expect(await stack.gateway.answer(id, "yes")).toBe(400);
     expect(await stack.gateway.answer(id, "deny")).toBe(200);

@@ -7,6 +7,7 @@ import type { Transcript } from "../conversation/transcript.ts";
 import type { NewTurn, Origin, StoredCall, Turn } from "../conversation/transcript-rows.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
+import { maySee } from "../may-see.ts";
 import type { HomeStub } from "../objects.ts";
 import { channelOf } from "./all.ts";
 import type { Address, PictureRef } from "./channel.ts";
@@ -201,15 +202,15 @@ export class ChatDesk {
       .filter((turn) => turn.status === "running")
       .flatMap((turn) => transcript.questions.of(turn.n).map(({ question }) => ({ question, turn })))
       .filter(({ question }) => question.answer === undefined && !question.approval);
-    const asked = open.find(
-      ({ turn }) => turn.origin.principal === origin.principal || origin.role === "owner",
+    const person = { name: origin.principal, role: origin.role, scopes: ["ask" as const] };
+    const asked = open.find(({ turn }) =>
+      maySee(person, { kind: "conversation", by: turn.origin.principal }),
     );
     if (!asked) return "Nobody asks you anything right now.";
     if (argument === "") return "Please write your answer after /answer.";
     const options = answersOf(asked.question);
     const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
-    const by = { principal: origin.principal, mayApprove: false };
-    const answered = await this.#host.home().answer(asked.question.id, answer.slice(0, 4_000), by);
+    const answered = await this.#host.home().answer(asked.question.id, answer.slice(0, 4_000), person, true);
     return answered.ok ? undefined : answered.message;
   }
 

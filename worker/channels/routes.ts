@@ -4,6 +4,7 @@ import type { Env } from "../env.ts";
 import { type App, HttpError, readBytes } from "../http.ts";
 import { countAddress, countGuess, maySpeak, tooManyRequests } from "../limits/rates.ts";
 import { logError, logInfo } from "../log.ts";
+import { mayAnswer } from "../may-see.ts";
 import { conversationOf, homeOf } from "../objects.ts";
 import { mediaLink } from "../routes/media-links.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../waiting-room.ts";
@@ -179,15 +180,18 @@ async function press(
   const asked = await conversationOf(env, name).asked(act.question);
   const answer = asked && answersOf(asked.question)[act.choice];
   if (!asked || answer === undefined) return { refused: "This question is not open any more." };
-  if (asked.question.approval ? !mayApprove : principal !== asked.principal && !mayApprove)
+  const scopes = mayApprove ? (["ask", "approve"] as const) : (["ask"] as const);
+  const person = { name: principal, role, scopes };
+  const isApproval = asked.question.approval !== undefined;
+  // Everybody here reads it; a question is answered by whom it was asked, or by whoever may approve.
+  const sharedWith = mayApprove ? [principal] : [];
+  if (!mayAnswer(person, { kind: isApproval ? "approval" : "conversation", by: asked.principal, sharedWith }))
     return {
-      refused: asked.question.approval
-        ? `Only ${ROLE_WORDS} may decide this.`
-        : "This question is not yours.",
+      refused: isApproval ? `Only ${ROLE_WORDS} may decide this.` : "This question is not yours.",
     };
   if (answer === "approve" && isTooLong(asked.question)) return { refused: TOO_LONG };
-  const by = { principal, mayApprove };
-  const answered = await homeOf(env, name.split("/", 1)[0] ?? "").answer(act.question, answer, by);
+  const home = homeOf(env, name.split("/", 1)[0] ?? "");
+  const answered = await home.answer(act.question, answer, person, true);
   if (answered.ok) {
     logInfo("question.pressed", { question: act.question, role });
     return {};

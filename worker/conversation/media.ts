@@ -74,6 +74,15 @@ export class MediaStore {
     return true;
   }
 
+  /** Notes for whom this is kept, once. */
+  bringFor(principal: string): void {
+    this.#sql.exec("INSERT OR IGNORE INTO belongs (one, principal) VALUES (1, ?)", principal);
+  }
+
+  broughtFor(): string | undefined {
+    return this.#sql.exec<{ principal: string }>("SELECT principal FROM belongs").toArray()[0]?.principal;
+  }
+
   has(id: string): boolean {
     return this.#row(id) !== undefined;
   }

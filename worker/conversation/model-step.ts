@@ -196,7 +196,7 @@ export class ModelStep {
     const own = history.filter((entry) => entry.turn === turn.n);
     if (name.split("/")[1] !== "api" || own.some(({ role }) => role === "assistant")) return undefined;
     const text = history.find(({ role }) => role === "user")?.text ?? "";
-    return { name, principal: turn.origin.principal, text };
+    return { name, principal: this.#host.transcript.beganBy() ?? turn.origin.principal, text };
   }
 
   #mayGoOn(turn: Turn, plan: Plan, settings: Settings): boolean {

@@ -163,4 +163,14 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    version: 5,
+    sql: `
+      -- Whose this is, where no turn says it: what a call of MCP or a command brought. One row.
+      CREATE TABLE belongs (
+        one       INTEGER PRIMARY KEY CHECK (one = 1),
+        principal TEXT NOT NULL
+      ) STRICT;
+    `,
+  },
 ];

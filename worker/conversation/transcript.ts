@@ -103,6 +103,11 @@ export class Transcript {
     return joined && this.turnAt(joined.turn);
   }
 
+  /** The principal of the first turn, whose conversation this is. */
+  beganBy(): string | undefined {
+    return this.turns()[0]?.origin.principal;
+  }
+
   turn(id: string): Turn | undefined {
     return this.turns().findLast((turn) => turn.id === id);
   }

@@ -78,6 +78,9 @@ async function bridgeAsks(
   bridge.send({ t: "event", id, agent: "pi", payload: JSON.stringify(event) });
 }
 
+const share = (conversation: string, names: string[]) =>
+  ask(`/v1/conversations/${conversation}/share`, { method: "POST", body: JSON.stringify({ with: names }) });
+
 describe("an approval", () => {
   test("parks the turn, goes out with what exactly would be run, and resumes it", async () => {
     const { answers } = await askingAgent();
@@ -114,6 +117,8 @@ describe("an approval", () => {
     await askingAgent();
     const turn = say("who", script(sound, results));
     const { id } = await openQuestion("who");
+    expect((await answer(id, "approve", TOKENS.guest)).status).toBe(404);
+    await share("who", ["gus"]);
     expect((await answer(id, "approve", TOKENS.guest)).status).toBe(403);
     expect((await answer(id, "approve", TOKENS.otherHome)).status).toBe(404);
     const wrong = await answer(id, "sure");
@@ -199,7 +204,9 @@ describe("a question", () => {
     const { id, options } = await openQuestion("options");
     expect(options).toEqual(["left", "right"]);
     expect((await answer(id, "middle")).status).toBe(400);
-    // A plain question needs no approval: a guest may answer.
+    expect((await answer(id, "left", TOKENS.guest)).status).toBe(404);
+    await share("options", ["gus"]);
+    // A plain question needs no approval: a guest who reads the conversation may answer.
     expect((await answer(id, "left", TOKENS.guest)).status).toBe(200);
     const { body } = await turn;
     expect(body.answer).toBe("you said left");

@@ -9,7 +9,10 @@ import type { Home } from "../home.ts";
 import { BackupList } from "./backup-list.ts";
 import { ConversationList } from "./conversation-list.ts";
 
-type Page = { conversations: Array<{ id: string; title: string; last_at: number }>; next: string | null };
+type Page = {
+  conversations: Array<{ id: string; title: string; last_at: number; principal?: string }>;
+  next: string | null;
+};
 
 async function page(query = "", token: string = TOKENS.owner): Promise<Page> {
   return (await ask(`/v1/conversations${query}`, { token })).json();
@@ -33,9 +36,14 @@ test("each token's own are listed, with their first words, until they are forgot
   expect(idsOf(await page("", TOKENS.guest))).toEqual(["list-2"]);
   expect(idsOf(await page("", TOKENS.otherHome))).toEqual(["list-3"]);
 
-  // Somebody else's turn in it does not hand it over.
+  // Somebody else cannot speak in it; a turn of one with whom it is shared does not hand it over.
+  const stranger = await say("list-1", script({ text: "me too" }), { token: TOKENS.guest });
+  expect(stranger.status).toBe(404);
+  await ask("/v1/conversations/list-1/share", { method: "POST", body: '{"with":["gus"]}' });
   await say("list-1", script({ text: "me too" }), { token: TOKENS.guest });
-  expect(idsOf(await page("", TOKENS.guest))).toEqual(["list-2"]);
+  const shared = await page("", TOKENS.guest);
+  expect(idsOf(shared)).toEqual(["list-2", "list-1"]);
+  expect(shared.conversations.map(({ principal }) => principal)).toEqual([undefined, "anna"]);
 
   expect((await ask("/v1/conversations/list-1", { method: "DELETE" })).status).toBe(204);
   expect(idsOf(await page())).toEqual([]);

@@ -1,6 +1,7 @@
 /** The API's conversations of a home, by who began them: what a person looks through to find an earlier one. Rows of Home. */
 
-export type ListedConversation = { id: string; title: string; last_at: number };
+/** @property principal who began it; named where that is not whoever looks */
+export type ListedConversation = { id: string; title: string; last_at: number; principal?: string };
 
 /** As a Conversation tells of itself, once a turn. @property name `home/channel/id` */
 export type Listing = { name: string; principal: string; text: string };
@@ -13,6 +14,9 @@ const KEPT_MAX = 1_000;
 /** A turn after another writes no row. */
 const GRAIN_MS = 60_000;
 const TITLE_MAX = 80;
+/** Of one conversation, and of a home together. */
+export const READERS_MAX = 20;
+const READERS_MAX_OF_HOME = 5_000;
 
 export class ConversationList {
   readonly #sql: SqlStorage;
@@ -46,21 +50,62 @@ export class ConversationList {
 
   forget(name: string): void {
     this.#sql.exec("DELETE FROM conversation WHERE name = ?", name);
+    this.#sql.exec("DELETE FROM conversation_reader WHERE name = ?", name);
   }
 
-  /** The newest first. @param after the last one of the page before */
-  of(principal: string, after: Place | undefined, limit: number): ListedConversation[] {
+  /** Who began it, while it is listed. */
+  principalOf(name: string): string | undefined {
     return this.#sql
-      .exec<{ name: string; title: string; last_at: number }>(
-        `SELECT name, title, last_at FROM conversation WHERE principal = ? AND (last_at, name) < (?, ?)
+      .exec<{ principal: string }>("SELECT principal FROM conversation WHERE name = ?", name)
+      .toArray()[0]?.principal;
+  }
+
+  sharedWith(name: string): string[] {
+    return this.#sql
+      .exec<{ principal: string }>(
+        "SELECT principal FROM conversation_reader WHERE name = ? ORDER BY principal",
+        name,
+      )
+      .toArray()
+      .map(({ principal }) => principal);
+  }
+
+  /** Puts these in the place of those that were. @returns false: the home shares too much already */
+  share(name: string, principals: readonly string[]): boolean {
+    const { count } = this.#sql
+      .exec<{ count: number }>("SELECT COUNT(*) AS count FROM conversation_reader WHERE name <> ?", name)
+      .one();
+    if (count + principals.length > READERS_MAX_OF_HOME) return false;
+    this.#sql.exec("DELETE FROM conversation_reader WHERE name = ?", name);
+    for (const principal of new Set(principals))
+      this.#sql.exec("INSERT INTO conversation_reader (name, principal) VALUES (?, ?)", name, principal);
+    return true;
+  }
+
+  /**
+   * Those of a person and those that were shared with them, the newest first.
+   * @param after the last one of the page before @param all everybody's
+   */
+  of(principal: string, after: Place | undefined, limit: number, all = false): ListedConversation[] {
+    return this.#sql
+      .exec<{ name: string; principal: string; title: string; last_at: number }>(
+        `SELECT name, principal, title, last_at FROM conversation WHERE (last_at, name) < (?, ?) AND (? OR principal = ?
+         OR name IN (SELECT name FROM conversation_reader WHERE principal = ?))
          ORDER BY last_at DESC, name DESC LIMIT ?`,
-        principal,
         after?.last_at ?? Number.MAX_SAFE_INTEGER,
         after?.name ?? "",
+        all ? 1 : 0,
+        principal,
+        principal,
         limit,
       )
       .toArray()
-      .map(({ name, title, last_at }) => ({ id: name.split("/").slice(2).join("/"), title, last_at }));
+      .map(({ name, principal: by, title, last_at }) => ({
+        id: name.split("/").slice(2).join("/"),
+        title,
+        last_at,
+        ...(by !== principal && { principal: by }),
+      }));
   }
 }
 

@@ -310,4 +310,15 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    version: 12,
+    sql: `
+      -- With whom a conversation was shared by name, beside whoever began it.
+      CREATE TABLE conversation_reader (
+        name      TEXT NOT NULL, -- home/channel/id
+        principal TEXT NOT NULL,
+        PRIMARY KEY (name, principal)
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

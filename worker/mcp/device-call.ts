@@ -54,13 +54,13 @@ export async function callDevice(
   };
   const reply = await insist(async () => await homeOf(env, token.home).submit(request));
   if (!reply.accepted) return { end: "outcome", outcome: reply.outcome };
-  return await awaitCall(env, token.home, args.agent_id, id, waiting);
+  return await awaitCall(env, token, args.agent_id, id, waiting);
 }
 
 /** Waits for a call that Home knows, as long as a client may be kept waiting. */
 export async function awaitCall(
   env: Env,
-  home: string,
+  token: ApiToken,
   agent: string,
   id: string,
   { signal, progress, patienceMs }: Waiting,
@@ -75,13 +75,13 @@ export async function awaitCall(
   try {
     for (let tries = 0; tries < REATTACH_TRIES && !over.aborted; tries += 1) {
       if (tries > 0) await new Promise((resolve) => setTimeout(resolve, REATTACH_PAUSE_MS));
-      const end = await attach(env, home, id, over, progress).catch(() => undefined);
+      const end = await attach(env, token.home, id, over, progress).catch(() => undefined);
       if (end) return end;
     }
   } finally {
     clearInterval(life);
   }
-  const outcome = await homeOf(env, home).outcome(agent, id);
+  const outcome = await homeOf(env, token.home).outcome(agent, id, token);
   return outcome ? { end: "outcome", outcome } : { end: "running" };
 }
 

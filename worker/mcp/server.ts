@@ -170,12 +170,12 @@ async function result(
   // SAFETY: parseArguments parsed with EdgeResultInput.
   const { agent_id, call_id } = read.input as { agent_id: string; call_id: string };
   const { env, token } = caller;
-  const outcome = await homeOf(env, token.home).outcome(agent_id, call_id);
+  const outcome = await homeOf(env, token.home).outcome(agent_id, call_id, token);
   if (outcome === undefined)
     return failed(`Error: Agent '${agent_id}' has no call '${call_id}'; results are kept for two days.`);
   const end: CallEnd = outcome
     ? { end: "outcome", outcome }
-    : await awaitCall(env, token.home, agent_id, call_id, waitingOf(context));
+    : await awaitCall(env, token, agent_id, call_id, waitingOf(context));
   return await answered(caller, agent_id, call_id, end);
 }
 

@@ -62,7 +62,7 @@ export async function showCommand(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "command");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
   const id = pathName(c, "request", REQUEST_ID, "a command's request_id");
-  const outcome = await homeOf(c.env, token.home).outcome(agent, id);
+  const outcome = await homeOf(c.env, token.home).outcome(agent, id, token);
   if (outcome === undefined) throw new HttpError(404, "not_found", "no such command");
   return outcome === null
     ? c.json({ request_id: id, agent, status: "running" }, 202)

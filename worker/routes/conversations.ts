@@ -1,21 +1,32 @@
-/** `GET /v1/conversations`: the token's own, the newest first. */
+/** Which conversations somebody sees, whether they may see one, and with whom it is shared. */
+import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import type { Place } from "../home/conversation-list.ts";
-import { type App, HttpError, requireScope } from "../http.ts";
-import { homeOf } from "../objects.ts";
+import { type Place, READERS_MAX } from "../home/conversation-list.ts";
+import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { mayManage, maySee, type Owned, seesAll } from "../may-see.ts";
+import { conversationOf, homeOf } from "../objects.ts";
+
+export const CONVERSATION_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
 
 const LIMIT = 30;
 const LIMIT_MAX = 100;
 /** When the last one of a page was used, and its id. */
 const CURSOR = /^(\d{1,15})\.([A-Za-z0-9._:@-]{1,128})$/;
 
-/** Query: `limit` (30, at most 100), `after` (`next` of the page before). */
+/** Query: `limit` (30, at most 100), `after` (`next` of the page before), `all=yes` (everybody's: for owners and administrators). */
 export async function listConversations(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "ask");
   const limit = limitOf(c.req.query("limit"));
   const after = placeOf(c.req.query("after"), token.home);
+  const all = allOf(c.req.query("all"));
+  if (all && !seesAll(token))
+    throw new HttpError(
+      403,
+      "forbidden",
+      "all: only owners and administrators see everybody's conversations",
+    );
   // One more than is shown tells whether there are more.
-  const found = await homeOf(c.env, token.home).conversationsOf(token.name, after, limit + 1);
+  const found = await homeOf(c.env, token.home).conversationsOf(token.name, after, limit + 1, all);
   const conversations = found.slice(0, limit);
   const last = found.length > limit ? conversations.at(-1) : undefined;
   return c.json({ conversations, next: last ? `${last.last_at}.${last.id}` : null });
@@ -34,3 +45,78 @@ function placeOf(text: string | undefined, home: string): Place | undefined {
     throw new HttpError(400, "invalid_query", "after: expected 'next' of an earlier answer");
   return { last_at: Number(last_at), name: `${home}/api/${id}` };
 }
+
+function allOf(text: string | undefined): boolean {
+  if (text === undefined || text === "no") return false;
+  if (text === "yes") return true;
+  throw new HttpError(400, "invalid_query", "all: expected yes or no");
+}
+
+/**
+ * The caller may see this conversation, or nothing is there yet.
+ * @param name `home/channel/id` @param kind of what it holds
+ * @throws HttpError 404, in the words of one that does not exist
+ */
+export async function requireSeen(
+  c: Context<App>,
+  name: string,
+  kind: Owned["kind"] = "conversation",
+): Promise<void> {
+  if (!(await isSeen(c, name, kind))) throw noConversation();
+}
+
+export async function isSeen(c: Context<App>, name: string, kind: Owned["kind"]): Promise<boolean> {
+  const token = c.get("token");
+  // Asks no object for those who may see them all.
+  if (maySee(token, { kind, by: undefined })) return true;
+  const belongs = await conversationOf(c.env, name).belongs();
+  if (!belongs) return maySee(token, { kind, by: token.name });
+  const owned = { kind, by: belongs.principal };
+  if (maySee(token, owned)) return true;
+  const sharedWith = await homeOf(c.env, token.home).sharedWith(name);
+  return maySee(token, { ...owned, sharedWith });
+}
+
+export function noConversation(): HttpError {
+  return new HttpError(404, "not_found", "no such conversation");
+}
+
+const Sharing = z.strictObject({
+  with: z.array(z.string().check(z.trim(), z.minLength(1), z.maxLength(200))).check(z.maxLength(READERS_MAX)),
+});
+
+/** `POST /v1/conversations/{id}/share {with: [names]}`: these and nobody else, beside whoever began it. */
+export async function shareConversation(c: Context<App>): Promise<Response> {
+  const { name, id } = await managed(c);
+  const { with: names } = await readBody(c, Sharing);
+  const home = homeOf(c.env, c.get("token").home);
+  if (!(await home.shareConversation(name, names)))
+    throw new HttpError(
+      409,
+      "too_many",
+      "this home shares too many conversations; stop sharing others first",
+    );
+  return c.json({ id, shared_with: [...new Set(names)].sort() });
+}
+
+export async function forgetConversation(c: Context<App>): Promise<Response> {
+  const { name } = await managed(c);
+  await conversationOf(c.env, name).forget();
+  return c.body(null, 204);
+}
+
+/** A conversation that the caller began, or may manage. @throws HttpError 404; 403 when it was shared with them */
+async function managed(c: Context<App>): Promise<{ name: string; id: string }> {
+  const token = requireScope(c, "ask");
+  const id = pathName(c, "id", CONVERSATION_ID, CONVERSATION_ID_WORDS);
+  const name = `${token.home}/api/${id}`;
+  await requireSeen(c, name);
+  const belongs = await conversationOf(c.env, name).belongs();
+  // Deleting what is not there is no error; a list may still have its name.
+  if (belongs ? mayManage(token, { kind: "conversation", by: belongs.principal }) : c.req.method === "DELETE")
+    return { name, id };
+  if (!belongs) throw noConversation();
+  throw new HttpError(403, "forbidden", "only whoever began this conversation may share or delete it");
+}
+
+export const CONVERSATION_ID_WORDS = "a conversation's id: 1 to 128 of A-Z a-z 0-9 . _ : @ -";

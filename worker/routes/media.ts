@@ -1,12 +1,12 @@
 /** `PUT` and `GET /v1/media/{id}`: what devices brought and people sent, for those who may see the conversation. */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context } from "hono";
-import type { Scope } from "../auth.ts";
 import { conversationOfMedia, newMedia } from "../conversation/media.ts";
 import { type App, HttpError, pathName, readBytes, requireScope } from "../http.ts";
 import { shown } from "../limits/rates.ts";
 import { conversationOf } from "../objects.ts";
 import { readGrant } from "../uploads.ts";
+import { isSeen } from "./conversations.ts";
 
 /** A device's upload, with the token that it was given for it. The same bytes again are no error. */
 export async function putMedia(c: Context<App>): Promise<Response> {
@@ -21,27 +21,20 @@ export async function putMedia(c: Context<App>): Promise<Response> {
       "invalid_body",
       `expected the ${grant.bytes} bytes with SHA-256 ${grant.sha256}, got ${media.bytes} with ${media.sha256}`,
     );
-  if (!(await conversationOf(c.env, grant.conversation).keep(media)))
+  if (!(await conversationOf(c.env, grant.conversation).keep(media, grant.principal)))
     throw new HttpError(409, "conflict", "something else is kept under this id");
   return c.body(null, 204);
 }
-
-/** Each channel's conversations are for those who may speak in it; the other channels', for an administrator. */
-const SCOPES: Partial<Record<string, Scope>> = {
-  api: "ask",
-  ask: "ask",
-  mcp: "ask",
-  openai: "ask",
-  command: "command",
-};
 
 export async function getMedia(c: Context<App>): Promise<Response> {
   const id = mediaPath(c);
   const place = conversationOfMedia(id);
   if (!place) throw notKept();
-  const token = requireScope(c, SCOPES[place.channel] ?? "admin");
+  const isCommand = place.channel === "command";
+  const token = requireScope(c, isCommand ? "command" : "ask");
   // The home comes from the token: an id of another home's leads to a conversation that has no such thing.
   const name = `${token.home}/${place.channel}/${place.conversation}`;
+  if (!(await isSeen(c, name, isCommand ? "result" : "conversation"))) throw notKept();
   const kept = await conversationOf(c.env, name).media(id);
   if (!kept) throw notKept();
   const etag = `"${kept.sha256}"`;
