@@ -84,11 +84,40 @@ test("the first entries and the current turn stay, whatever they take", () => {
   expect(cut).toEqual({ results: 0, turns: 3 });
 });
 
-test("results of the first entries and of the current turn are not cut", () => {
+test("results of the current turn are not cut; of the first entries the words stay, their results are cut", () => {
   const big = "b".repeat(9_000);
-  const entries = [user("a"), asks(big), says("b"), user("c"), asks(big)];
-  expect(fitHistory(entries, { maxTokens: 10, keepFirst: 3 }).entries).toEqual(entries);
+  const first = [user("a"), asks(big), says("b")];
+  const current = [user("c"), asks(big)];
+  const { entries, cut } = fitHistory([...first, ...current], { maxTokens: 10, keepFirst: 3 });
+  expect(entries.slice(3)).toEqual(current);
+  expect(entries.slice(0, 3).map(({ text }) => text)).toEqual(["a", "", "b"]);
+  expect(JSON.stringify(entries[1])).toContain("[cut: 8800 characters]");
+  expect(cut).toEqual({ results: 1, turns: 0 });
 });
+
+test.each([2_000, 20_000, 50_000])(
+  "G17 a long conversation with results of %d characters is summed up now and then, not with each turn",
+  (characters) => {
+    const long: Entry[] = [];
+    let summary: Summary | undefined;
+    let summaries = 0;
+    for (let turn = 0; turn < 200; turn += 1) {
+      const currentFrom = long.length;
+      long.push(user(`question ${turn} ${"q".repeat(40)}`));
+      for (const said of [asks("r".repeat(characters)), says("a".repeat(200))]) {
+        const options = { maxTokens: 24_000, keepFirst: 2, currentFrom, ...(summary && { summary }) };
+        const { cut, toSummarise } = fitHistory(long, options);
+        if (toSummarise) {
+          summaries += 1;
+          summary = { text: "s".repeat(1_500), turns: cut.turns };
+        }
+        long.push(said);
+      }
+    }
+    expect(summaries).toBeGreaterThan(0);
+    expect(summaries).toBeLessThanOrEqual(20);
+  },
+);
 
 test("once over the limit it goes well below, so that the next turns need no cut", () => {
   const { entries } = fit(size - 1);
@@ -216,7 +245,9 @@ test("property: valid, in bounds or minimal, the first and the current whole, no
 
       const kept = Math.min(options.keepFirst, entries.length);
       const firstKept = place >= 0 ? place : kept;
-      expect(fitted.entries.slice(0, firstKept)).toEqual(entries.slice(0, firstKept));
+      expect(fitted.entries.slice(0, firstKept).map(wordsOf)).toEqual(
+        entries.slice(0, firstKept).map(wordsOf),
+      );
       expect(place >= 0 ? firstKept : kept).toBe(kept);
 
       // The current turn: at least what was said since the last answer that something followed.
@@ -242,7 +273,8 @@ test("property: valid, in bounds or minimal, the first and the current whole, no
           place >= 0 ? place + 1 : kept,
           fitted.entries.length - current.length,
         );
-        expect(old).toEqual([]);
+        // Beside a current turn that is too large by itself, a tenth of the limit.
+        expect(estimateTokens(old)).toBeLessThanOrEqual(options.maxTokens * 0.1);
       }
 
       const again = fitHistory(fitted.entries, options);
@@ -252,6 +284,10 @@ test("property: valid, in bounds or minimal, the first and the current whole, no
     { numRuns: 1_000 },
   );
 });
+
+function wordsOf(entry: Entry): unknown {
+  return entry.role === "assistant" ? { text: entry.text, calls: entry.calls.map(({ id }) => id) } : entry;
+}
 
 test("property: a summary of what was left out covers it, as the history grows", () => {
   fc.assert(

@@ -1,6 +1,6 @@
 /**
  * A history that fits the model: old results of tools are cut first, then whole old turns are left out, with
- * a note in their place. The first entries and the current turn stay as they are. Pure.
+ * a note in their place. The current turn stays as it is, and so do the words of the first entries. Pure.
  *
  * An entry holds its calls with their results, so whatever is left out, no call loses its result.
  */
@@ -17,11 +17,16 @@ const NOTICE_ROOM = 30;
  * cut at every step, each would pay for a summary and for a prompt that the provider's cache does not know.
  */
 const DOWN_TO = 0.7;
+/**
+ * Where the current turn alone is over the limit, this part of it may stand before it: with no room at all the turn
+ * before would be left out each time, and each turn would pay for a summary.
+ */
+const BESIDE_TOO_LARGE = 0.1;
 
 export type FitOptions = {
   /** For the entries alone; the system prompt and the tools' definitions are the caller's to take off. */
   maxTokens: number;
-  /** So many entries at the beginning stay whole. */
+  /** The words of so many entries at the beginning stay; their results are cut first of all. */
   keepFirst: number;
   /** Where the current turn begins; when absent, at what was said since the last answer before it. */
   currentFrom?: number;
@@ -44,21 +49,25 @@ export type Fitted = {
 export function fitHistory(history: readonly Entry[], options: FitOptions): Fitted {
   const { maxTokens, keepFirst, currentFrom = currentTurnStart(history) } = options;
   const kept = Math.min(keepFirst, currentFrom);
-  const first = history.slice(0, kept);
   const current = history.slice(currentFrom);
-  const fixed = estimateTokens(first) + estimateTokens(current);
+  const currentSize = estimateTokens(current);
+  const whole = history.slice(0, kept);
+  const fits = estimateTokens(history.slice(0, currentFrom)) + currentSize <= maxTokens;
+  const first = fits ? whole : whole.map(withCutResults);
+  const fixed = estimateTokens(first) + currentSize;
+  const limit = fixed > maxTokens ? fixed + maxTokens * BESIDE_TOO_LARGE : maxTokens;
 
   let { leftOut, old } = withSummary(oldTurns(history.slice(kept, currentFrom)), options.summary);
   let gone: OldTurn[] = [];
-  if (fixed + sizeOf(old, leftOut) > maxTokens) {
-    const target = maxTokens * DOWN_TO - fixed;
+  if (fixed + sizeOf(old, leftOut) > limit) {
+    const target = Math.max(maxTokens * DOWN_TO, fixed + (limit - fixed) * DOWN_TO) - fixed;
     old = cutResults(old, sizeOf(old, leftOut) - target);
-    if (fixed + sizeOf(old, leftOut) > maxTokens) ({ leftOut, old, gone } = leaveOut(old, leftOut, target));
+    if (fixed + sizeOf(old, leftOut) > limit) ({ leftOut, old, gone } = leaveOut(old, leftOut, target));
   }
 
   const place = leftOut ? [leftOutNote(leftOut)] : [];
   const entries = [...first, ...place, ...old.flatMap((turn) => turn.entries), ...current];
-  const results = old.reduce((sum, turn) => sum + turn.results, 0);
+  const results = old.reduce((sum, turn) => sum + turn.results, fits ? 0 : longResultsIn(whole));
   const cut = { results, turns: leftOut?.turns ?? 0 };
   if (gone.length === 0) return { entries, cut };
   const earlier = leftOut?.summary ? [summaryNote(leftOut.summary)] : [];
@@ -140,14 +149,25 @@ function cutResults(old: readonly OldTurn[], tokens: number): OldTurn[] {
   return old.map((turn) => {
     let results = turn.results;
     const entries = turn.entries.map((entry) => {
-      if (toSave <= 0 || entry.role !== "assistant" || !entry.calls.some(isLong)) return entry;
-      const cut = { ...entry, calls: entry.calls.map(withCutResult) };
-      results += entry.calls.filter(isLong).length;
+      const long = longResultsIn([entry]);
+      if (toSave <= 0 || long === 0) return entry;
+      const cut = withCutResults(entry);
+      results += long;
       toSave -= estimateTokens([entry]) - estimateTokens([cut]);
       return cut;
     });
     return { ...turn, entries, results };
   });
+}
+
+function longResultsIn(entries: readonly Entry[]): number {
+  return entries.flatMap((entry) => (entry.role === "assistant" ? entry.calls.filter(isLong) : [])).length;
+}
+
+function withCutResults(entry: Entry): Entry {
+  return longResultsIn([entry]) === 0 || entry.role !== "assistant"
+    ? entry
+    : { ...entry, calls: entry.calls.map(withCutResult) };
 }
 
 /** There is something to save: a long text, or pictures. */
