@@ -4,6 +4,7 @@ import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { defaultCapabilities } from "./capabilities.ts";
 import type { Settings } from "./settings.ts";
 
 /** What this agent understands beyond EvoClaw; without a model there is no `prompt`. */
@@ -25,10 +26,11 @@ export function features(settings: Settings): string[] {
   ];
 }
 
-export function capabilitiesText(settings: Settings): string {
+/** @param offered names of its tools, for the line where the settings have none */
+export function capabilitiesText(settings: Settings, offered: readonly string[]): string {
   return JSON.stringify({
     agent_id: settings.agentId,
-    capabilities: settings.capabilities,
+    capabilities: settings.capabilities ?? defaultCapabilities(settings, offered),
     agent_type: settings.agentType,
     version: VERSION,
     features: features(settings),

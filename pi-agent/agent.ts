@@ -32,6 +32,7 @@ import { Questions } from "./questions.ts";
 import { Redelivery } from "./redelivery.ts";
 import { reportText } from "./reports.ts";
 import type { Settings } from "./settings.ts";
+import { unavailableOf } from "./skills/skill-file.ts";
 import { Slots } from "./slots.ts";
 import { ToolMetrics } from "./tool-metrics.ts";
 import { type Later, openToolbox, type Unavailable } from "./toolbox.ts";
@@ -42,6 +43,8 @@ import { plainVoice, signedVoice, type Voice } from "./voice.ts";
 
 /** Replies of callers that acknowledge nothing, kept while the broker is away: the newest so many. */
 const OUTBOX_MAX = 100;
+/** Logged when the agent offers other tools than before. */
+export const TOOLS_CHANGED = "tools.changed";
 /** What is under way at a stop gets this long to say that it was stopped. */
 const LAST_WORDS_MS = 1_000;
 
@@ -71,7 +74,7 @@ export type Agent = {
 
 /**
  * Starts an agent; it connects by itself, now and again and again.
- * @throws SettingsError when `[tools] enabled` or `[policy]` names a tool that does not exist
+ * @throws SettingsError when `[tools]` names a sandbox that is not to be had
  * @throws IdentityError when its key, or its gateway's, is damaged
  */
 export async function startAgent(given: Settings, options: AgentOptions): Promise<Agent> {
@@ -120,13 +123,14 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     report,
     progress: (token, said) => event({ type: "progress", request_id: token, ...said }),
   });
+  const unavailable = () => [...toolbox.unavailable, ...unavailableOf(offer.skipped)];
   const device: Device = {
     settings,
     get registry() {
       return offer.registry;
     },
     offer,
-    unavailable: () => toolbox.unavailable,
+    unavailable,
     runner,
     metrics,
     toolMetrics: new ToolMetrics(),
@@ -178,7 +182,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     // Once for each connection: said again, it is the same birth, and the will stays newer than it.
     birthText = voice.say("presence", presenceText("online", "birth"));
     await birth();
-    await say("capabilities", capabilitiesText(settings), { retain: true });
+    toldCapabilities = "";
     await advertiseTools();
     await heartbeat();
     for (const text of outbox.splice(0)) await report(text);
@@ -191,7 +195,13 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     }
   }
 
+  let toldCapabilities = "";
+
+  /** The line too, where it follows from the tools. */
   async function advertiseTools(): Promise<void> {
+    const text = capabilitiesText(settings, offer.registry.list());
+    if (text !== toldCapabilities && (await say("capabilities", text, { retain: true })))
+      toldCapabilities = text;
     await say("tools", toolsText(offer.registry), { retain: true });
   }
 
@@ -264,6 +274,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     model: settings.llm?.model ?? null,
   });
   const offerChanged = () => {
+    log("info", TOOLS_CHANGED, { tools: offer.registry.list() });
     if (connection.connected) void advertiseTools();
   };
   // A genome that disables a skill takes its tools back.
@@ -276,7 +287,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   }, HEARTBEAT_EVERY_MS);
   for (const job of unfinished) jobs.resume(job);
   connection.start();
-  const offered = () => ({ tools: offer.registry.list(), unavailable: [...toolbox.unavailable] });
+  const offered = () => ({ tools: offer.registry.list(), unavailable: unavailable() });
   return { bootId, settings, offered, metricsPort: () => served?.port(), stop, stopped };
 }
 

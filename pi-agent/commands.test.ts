@@ -67,13 +67,31 @@ describe("tool", () => {
       report_type: "error",
       payload: { error: "missing tool name", request_id: served.lastId() },
     });
-    expect(await ask("tool", { tool: "cpu" })).toMatchObject({
-      report_type: "error",
-      payload: { error: "missing parameters", request_id: served.lastId() },
-    });
     expect((await ask("tool", { tool: "cpu", parameters: [] })).payload.error).toMatch(
       /^payload\.parameters: /,
     );
+  });
+
+  test("D12 a command without a request_id is answered, in words that name the field", async () => {
+    for (const text of ['{"command":"ping","payload":{}}', '{"command":"ping","request_id":7}', "hello"]) {
+      const before = served.peer.heard.length;
+      await served.peer.send("eye", text);
+      const answer = await until(() =>
+        served.peer.heard.slice(before).find(({ payload }) => payload.report_type === "error"),
+      );
+      expect(answer.payload.payload, text).toEqual({
+        error: expect.stringMatching(
+          text === "hello" ? /^invalid command: / : /request_id: .*expected string/,
+        ),
+      });
+    }
+  });
+
+  test("D14 without parameters a tool is called with none", async () => {
+    expect(await ask("tool", { tool: "cpu" })).toMatchObject({
+      report_type: "result",
+      payload: { status: "success", tool: "cpu" },
+    });
   });
 
   test("an image comes beside the words", async () => {

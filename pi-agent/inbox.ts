@@ -15,7 +15,7 @@ import { messageOf } from "./log.ts";
 import type { Orders } from "./orders.ts";
 import { Progress } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
-import { failed, isFailure, type Reply, replyText, succeeded } from "./reports.ts";
+import { failed, isFailure, type Reply, replyText, reportText, succeeded } from "./reports.ts";
 
 /** The largest command that is read at all; the gateway sends far smaller ones. */
 export const COMMAND_MAX_BYTES = 256 * 1024;
@@ -34,7 +34,7 @@ export type InboxOptions = {
   clocks: BudgetClocks;
   unknownAgeMs(): number;
   /** Publishes a report; one whose caller acknowledges it is sent again until then. */
-  report(text: string, id: string, acks: boolean): Promise<void>;
+  report(text: string, id?: string, acks?: boolean): Promise<void>;
   /** Publishes a report without a signature. */
   refuse(text: string): void;
   event(said: AgentEvent): void;
@@ -116,7 +116,7 @@ export class Inbox {
     const { device, refuse } = this.#options;
     device.log("warn", "command.refused", { reason: why, request_id: id });
     const error = `This device obeys its own gateway alone, and refused a command: ${why}. Nothing was run. If the gateway is a new one, pair the device again.`;
-    if (id !== undefined) refuse(replyText(device.settings, id, failed(error)));
+    refuse(textOf(device.settings, id, failed(error)));
   }
 
   /** Ends what is under way; each call answers with an error that says so. */
@@ -149,7 +149,8 @@ export class Inbox {
   async #unreadable(text: string, problem: string): Promise<void> {
     const id = requestIdOf(text);
     this.#options.device.log("warn", "command.unreadable", { error: problem, request_id: id });
-    if (id !== undefined) await this.#answer(id, failed(`invalid command: ${problem}`), false);
+    const { device, report } = this.#options;
+    await report(textOf(device.settings, id, failed(`invalid command: ${problem}`)));
   }
 
   async #take(command: Command, budget: Budget): Promise<void> {
@@ -246,6 +247,7 @@ export class Inbox {
     const text = replyText(device.settings, id, reply);
     await device.ledger.done(id, text);
     await this.#options.report(text, id, acks);
+    reply.afterwards?.();
   }
 
   async #answer(id: string, reply: Reply, acks: boolean): Promise<void> {
@@ -358,6 +360,11 @@ export class Inbox {
 }
 
 /** The request id of a command that is wrong otherwise, so that its sender learns what is wrong. */
+/** Without an id nobody waits for it, but whoever looks at the reports learns what was wrong. */
+function textOf(settings: Device["settings"], id: string | undefined, reply: Reply): string {
+  return id === undefined ? reportText(settings, reply.type, reply.payload) : replyText(settings, id, reply);
+}
+
 function requestIdOf(text: string): string | undefined {
   try {
     const id = (JSON.parse(text) as { request_id?: unknown } | null)?.request_id;

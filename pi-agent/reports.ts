@@ -2,7 +2,12 @@
 import type { Settings } from "./settings.ts";
 
 /** A command's answer before it is wrapped. */
-export type Reply = { type: "result" | "error"; payload: Record<string, unknown> };
+export type Reply = {
+  type: "result" | "error";
+  payload: Record<string, unknown>;
+  /** Done once the broker has the answer. */
+  afterwards?: () => void;
+};
 
 /** Fits one frame to the gateway, and the packet size of the broker that we ship (262,144 bytes). */
 export const REPORT_MAX_BYTES = 240 * 1024;

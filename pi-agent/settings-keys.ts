@@ -6,6 +6,7 @@ import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { SANDBOX_ENGINES } from "./env/sandbox-engine.ts";
 import { QUESTION_MAX_MS } from "./questions.ts";
+import { PRESET_NAMES } from "./tools/preset-names.ts";
 
 const int = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
 const text = z.string().check(z.minLength(1));
@@ -55,6 +56,7 @@ export const SECTIONS = {
     first_byte_timeout_s: z.optional(int(1, FIRST_BYTE_MAX_S)),
   },
   agent: {
+    type: z.optional(z.string().check(z.regex(AGENT_ID))),
     max_tool_iterations: z.optional(int(1, 100)),
     tool_error_limit: z.optional(int(1, 100)),
     max_parallel_tools: z.optional(int(1, 32)),
@@ -65,6 +67,7 @@ export const SECTIONS = {
   },
   tools: {
     enabled: z.optional(z.array(text)),
+    preset: z.optional(z.enum(PRESET_NAMES)),
     timeout_ms: z.optional(int(1, 300_000)),
     workspace: z.optional(text),
     readable: z.optional(z.array(z.string().check(z.regex(/^\//)))),
@@ -108,10 +111,14 @@ export const SECTIONS = {
 } as const;
 export type Section = keyof typeof SECTIONS;
 
+const TYPE =
+  '"monitor", "sensor", "trader", "governance", "desktop" or a name of yours (letters, digits, _ or -)';
+
 /** What would be right, for an error. A key that is missing here is described by its type alone. */
 export const RIGHT: Record<string, string> = {
   agent_id: '1 to 64 letters, digits, _ or -, e.g. agent_id = "alex-eye"',
-  agent_type: '"monitor", "sensor", "trader", "governance" or a name of yours (letters, digits, _ or -)',
+  agent_type: TYPE,
+  "agent.type": TYPE,
   capabilities: "one line of text, at most 4000 characters",
   allow_shutdown: "true or false",
   clock: '"auto", "synced" or "unsynced"',
@@ -133,6 +140,7 @@ export const RIGHT: Record<string, string> = {
   "agent.max_prompts": "a whole number from 1 to 64",
   "agent.approval_secs": "whole seconds from 1 to 604800 (a week)",
   "tools.enabled": 'a list of tool names, e.g. ["temperature", "disk"]',
+  "tools.preset": PRESET_NAMES.map((name) => `"${name}"`).join(", "),
   "agent.capabilities": `a list of permissions, some of: ${PERMISSIONS.join(", ")}`,
   "tools.readable": 'a list of absolute paths, e.g. ["/etc/hostname"]',
   "tools.max_read_bytes": "whole bytes from 1024 to 16777216",

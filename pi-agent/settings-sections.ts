@@ -140,6 +140,10 @@ export function withEnvironment(
 
 export function checkTogether(sections: Sections, llm: Values<"llm">): string[] {
   const problems: string[] = [];
+  const { agent_type: type } = sections.top;
+  if (type !== undefined && (sections.agent.type ?? type) !== type) {
+    problems.push(`agent.type: "${sections.agent.type}", but agent_type is "${type}"; give one of the two`);
+  }
   const { url, broker, port, tls } = sections.mqtt;
   if (url !== undefined && (broker !== undefined || port !== undefined)) {
     problems.push("mqtt.url: give either url or broker and port, not both");

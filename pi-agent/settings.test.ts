@@ -23,8 +23,7 @@ describe("agent.toml", () => {
     const { settings, notes } = readSettings('agent_id = "eye"', { file: FILE });
     expect(settings).toMatchObject({
       agentType: "monitor",
-      capabilities:
-        "eye sensor node — temperature, CPU/memory/disk stats, process monitoring, camera snapshot",
+      capabilities: undefined,
       stateDir: "/home/pi/eye.state",
       root: "/",
       allowShutdown: false,
@@ -38,15 +37,6 @@ describe("agent.toml", () => {
       tools: { enabled: undefined, timeoutMs: undefined, workspace: "/home/pi/eye.state/workspace" },
     });
     expect(notes).toEqual([]);
-  });
-
-  test.each([
-    ["trader", "x trading agent — market data, order execution, position management"],
-    ["governance", "x governance agent — on-chain voting, proposal management"],
-    ["toaster", "x edge agent"],
-  ])("the default line of a %s", (type, line) => {
-    const source = `agent_id = "x"\nagent_type = "${type}"`;
-    expect(readSettings(source, { file: FILE }).settings.capabilities).toBe(line);
   });
 
   test("an EvoClaw file is read as it is", () => {
@@ -113,6 +103,27 @@ wallet_address = "0x"`;
     expect(problemsOf('agent_id = "x"\npolicy = "allow"')).toEqual([
       "agent.toml: policy: must be a section, [policy]",
     ]);
+  });
+
+  test("D14 [agent] type is agent_type, and the two may not contradict each other", () => {
+    const type = (source: string) =>
+      readSettings(`agent_id = "x"\n${source}`, { file: FILE }).settings.agentType;
+    expect(type('[agent]\ntype = "desktop"')).toBe("desktop");
+    expect(type('agent_type = "desktop"\n[agent]\ntype = "desktop"')).toBe("desktop");
+    expect(problemsOf('agent_id = "x"\nagent_type = "sensor"\n[agent]\ntype = "desktop"')).toEqual([
+      'agent.toml: agent.type: "desktop", but agent_type is "sensor"; give one of the two',
+    ]);
+    expect(problemsOf('agent_id = "x"\n[agent]\ntype = "a b"')[0]).toContain('right would be: "monitor"');
+  });
+
+  test("D12 [tools] preset offers a set of tools, and enabled adds to it", () => {
+    const enabled = (source: string) =>
+      readSettings(`agent_id = "x"\n[tools]\n${source}`, { file: FILE }).settings.tools.enabled;
+    expect(enabled('preset = "read_only"')).toEqual(["read", "grep", "find"]);
+    expect(enabled('preset = "coding"\nenabled = ["cpu"]')).toEqual(["read", "bash", "edit", "write", "cpu"]);
+    expect(problemsOf('agent_id = "x"\n[tools]\npreset = "most"')[0]).toContain(
+      'right would be: "coding", "read_only", "all"',
+    );
   });
 
   test("D1 a model has 120 s to its first byte, or what first_byte_timeout_s says", () => {

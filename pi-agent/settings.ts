@@ -10,7 +10,6 @@ import type { Permission } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { parse as parseToml } from "smol-toml";
 import type { ChromiumOptions } from "./browser/chromium.ts";
-import { defaultCapabilities } from "./capabilities.ts";
 import type { SandboxEngine } from "./env/sandbox-engine.ts";
 import type { McpServerSettings } from "./mcp/settings.ts";
 import type { PolicyRules } from "./policy.ts";
@@ -23,6 +22,7 @@ import {
   type Values,
   withEnvironment,
 } from "./settings-sections.ts";
+import { PRESETS } from "./tools/preset-names.ts";
 import type { WebSettings } from "./tools/web.ts";
 
 export type MqttSettings = {
@@ -38,7 +38,8 @@ export type MqttSettings = {
 export type Settings = {
   agentId: string;
   agentType: string;
-  capabilities: string;
+  /** The one line of its advert; undefined: made of the tools that it offers. */
+  capabilities: string | undefined;
   stateDir: string;
   /** /proc, /sys and /etc are read below this; `/` but in tests. */
   root: string;
@@ -164,13 +165,13 @@ function assemble(
   env: Record<string, string | undefined>,
 ): Settings {
   const url = brokerUrl(mqtt);
-  const agentType = top.agent_type ?? "monitor";
+  const agentType = top.agent_type ?? agent.type ?? "monitor";
   // As a service it has one folder that it can write to, and systemd says where that is.
   const stateDir = resolve(folder, top.state_dir ?? env.STATE_DIRECTORY ?? `${top.agent_id}.state`);
   return {
     agentId: top.agent_id,
     agentType,
-    capabilities: top.capabilities ?? defaultCapabilities(agentType, top.agent_id),
+    capabilities: top.capabilities,
     stateDir,
     root: resolve(folder, top.root ?? "/"),
     allowShutdown: top.allow_shutdown ?? false,
@@ -234,7 +235,7 @@ function toolSettings(
   const { tools, gpio, "tools.paths": paths, "tools.grants": grants, "tools.nodes": nodes } = sections;
   const path = (text: string) => resolve(folder, text.replace(/^~(?=\/|$)/, env.HOME ?? "/"));
   return {
-    enabled: tools.enabled,
+    enabled: tools.preset ? [...PRESETS[tools.preset], ...(tools.enabled ?? [])] : tools.enabled,
     timeoutMs: tools.timeout_ms,
     workspace: path(tools.workspace ?? `${stateDir}/workspace`),
     readable: tools.readable ?? DEFAULT_READABLE,

@@ -3,15 +3,15 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
-import { PERMISSIONS, type Permission, type Tool } from "@edgecall/core/tools/contract.ts";
+import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
 import { refusingAbsent } from "./env/absent-programs.ts";
 import { local } from "./env/local.ts";
 import { Nodes } from "./env/nodes.ts";
 import { type Engine, sandboxEngine, unsupportedEngine } from "./env/sandbox-engine.ts";
 import type { Log } from "./log.ts";
 import { openMcp } from "./mcp/offer.ts";
+import { namesWithoutTool } from "./names-without-tool.ts";
 import type { SkillSource } from "./offer.ts";
-import { unknownNames } from "./policy.ts";
 import { type Probed, Probes } from "./probes.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 import type { SkillsOptions } from "./skills/load-skills.ts";
@@ -54,7 +54,7 @@ export type Later = {
 
 /**
  * @param more tools beside the device's own; the later of one name wins
- * @throws SettingsError when `[tools]` or `[policy]` names what does not exist, or a sandbox that is not to be had
+ * @throws SettingsError when `[tools]` names a sandbox that is not to be had
  */
 export async function openToolbox(
   settings: Settings,
@@ -88,20 +88,18 @@ export async function openToolbox(
     places,
     (tool) => notHeld(tool, settings.permissions) ?? notEnabled(tool, settings.tools.enabled),
   );
-  refuseUnknownNames(settings, [
-    ...mcp.names(settings),
-    ...groups.flatMap(({ names }) => names),
-    ...skills.current.tools.map(({ tool }) => tool.name),
-    // A skill that is broken today is no slip in the settings.
-    ...skills.current.skipped.flatMap(({ tool }) => tool ?? []),
-  ]);
+  const withoutTool = () => {
+    const names = [...mcp.names(settings), ...groups.flatMap(({ names }) => names)];
+    return namesWithoutTool(settings, names, skills.current);
+  };
+  for (const { why } of withoutTool()) log("warn", "settings.no_such_tool", { error: why });
   const unwatch = skills.watch();
   return {
     get tools() {
       return mcp.beside(own.tools);
     },
     get unavailable() {
-      return [...own.unavailable, ...mcp.unavailable()];
+      return [...own.unavailable, ...mcp.unavailable(), ...withoutTool()];
     },
     skills,
     onChange(listener) {
@@ -213,22 +211,4 @@ function notEnabled(tool: Tool, enabled: readonly string[] | undefined): string 
   return enabled === undefined || enabled.includes(tool.name)
     ? undefined
     : "enabled in [tools] of agent.toml does not name it";
-}
-
-/** A name with a slip in it would protect nothing, and nobody would know. */
-function refuseUnknownNames({ tools, policy }: Settings, known: readonly string[]): void {
-  const names = [...new Set(known)].sort();
-  const problems: string[] = [];
-  const unknown = tools.enabled?.filter((name) => !names.includes(name)) ?? [];
-  if (unknown.length > 0) {
-    problems.push(
-      `tools.enabled: no such tool: ${unknown.join(", ")}; right would be some of: ${names.join(", ")}`,
-    );
-  }
-  for (const name of unknownNames(policy, names)) {
-    problems.push(
-      `policy.${name}: neither a tool nor a permission; right would be one of: ${[...names, ...PERMISSIONS].join(", ")}`,
-    );
-  }
-  if (problems.length > 0) throw new SettingsError(problems);
 }

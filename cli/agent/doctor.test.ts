@@ -1,11 +1,12 @@
 /** The links that can be looked at without a service: settings, broker, tools, model. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Broker, startBroker } from "../../pi-agent/testing/home.ts";
+import { oneTool, put } from "../../pi-agent/testing/skill-folder.ts";
 import { COMMANDS } from "../commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { brokerFinding } from "../service/findings.ts";
@@ -85,6 +86,27 @@ test("each broken link is named, with what to do", async () => {
     is: "wrong",
     says: expect.stringContaining('no "large"'),
   });
+});
+
+test("D3 a rule for a skill that is gone, a slip in a skill.toml and a missing run bit are named", async () => {
+  const skills = mkdtempSync(join(tmpdir(), "edgecall-skills-"));
+  put(skills, {
+    "greet/skill.toml": oneTool("greet"),
+    "greet/bin/dt-greet": "#!/bin/sh\n",
+    "slip/skill.toml": "[[tools]\n",
+  });
+  chmodSync(join(skills, "greet/bin/dt-greet"), 0o644);
+  const more = `[tools]\nskills_path = "${skills}"\n[policy]\ngone = "deny"\ngreet = "allow"\nsnapshot = "deny"\n`;
+  const found = await doctor(settings(more));
+  expect(found.of("settings")).toMatchObject({ is: "fine" });
+  expect(found.of("sandbox")).not.toMatchObject({ is: "wrong" });
+  const says = (is: string) => found.all.filter((one) => one.is === is).map((one) => one.says);
+  expect(says("wrong")).toEqual([
+    expect.stringMatching(/^not gone: policy\.gone: .*\(deny\) is kept.*'slip' \(skill\.toml: not TOML/),
+    expect.stringMatching(/^not greet: skill 'greet': .*dt-greet may not be run: chmod \+x/),
+  ]);
+  expect(says("left")).toContainEqual(expect.stringMatching(/^not slip: skill: skill\.toml: not TOML/));
+  expect(found.code).toBe(1);
 });
 
 test("a refused password is told from a broker that is not there", async () => {

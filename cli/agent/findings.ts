@@ -7,6 +7,7 @@ import { topicOf } from "@edgecall/core/protocol/names.ts";
 import type { AgentStatus } from "@edgecall/core/service/status.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { Settings } from "@edgecall/pi-agent/settings.ts";
+import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox.ts";
 import { fetchProblem } from "../fetch-problem.ts";
 import { brokerFinding, type Finding } from "../service/findings.ts";
@@ -45,14 +46,28 @@ export async function findTools(settings: Settings, isService: boolean): Promise
   if (says !== undefined && says.is !== "read") {
     return [{ link: "tools", is: "left", says: "only the running service can tell" }];
   }
-  const { tools, unavailable } = says?.status ?? (await triedHere(settings).catch(notTried));
+  let offered: Offered;
+  try {
+    offered = says?.status ?? (await triedHere(settings));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [{ link: "tools", is: "wrong", says: why, todo: "correct the settings" }];
+  }
+  const { tools, unavailable } = offered;
   return [
     sandboxFinding(settings, tools, unavailable),
     { link: "tools", is: tools.length > 0 ? "fine" : "wrong", says: `${tools.length}: ${tools.join(", ")}` },
     ...byReason(unavailable).map(([why, names]): Finding => {
-      return { link: "", is: "left", says: `not ${names.join(", ")}: ${why}` };
+      const says = `not ${names.join(", ")}: ${why}`;
+      if (!names.some((name) => isMissed(settings, name, why))) return { link: "", is: "left", says };
+      return { link: "tools", is: "wrong", says, todo: "mend that, or take the name out of the settings" };
     }),
   ];
+}
+
+/** Whether the settings count on this tool: a rule for a camera that this device has not got is no fault. */
+function isMissed({ tools: { enabled }, policy }: Settings, name: string, why: string): boolean {
+  return enabled?.includes(name) === true || (policy.has(name) && /^(skill|policy\.)/.test(why));
 }
 
 /** What is missing is often missing for many. */
@@ -90,16 +105,13 @@ async function triedHere(settings: Settings): Promise<Offered> {
     guides: () => [],
   };
   const toolbox = await openToolbox(settings, later);
-  const offered = { tools: toolbox.tools.map(({ name }) => name), unavailable: toolbox.unavailable };
+  const { tools, skipped } = toolbox.skills.current;
+  const offered = {
+    tools: [...toolbox.tools.map(({ name }) => name), ...tools.map(({ tool }) => tool.name)],
+    unavailable: [...toolbox.unavailable, ...unavailableOf(skipped)],
+  };
   await toolbox.close();
   return offered;
-}
-
-function notTried(error: unknown): Offered {
-  return {
-    tools: [],
-    unavailable: [{ name: "bash", why: error instanceof Error ? error.message : String(error) }],
-  };
 }
 
 /** Whether the running program fits its gateway. @param gateway what that one was told of it */

@@ -90,7 +90,8 @@ export type Command = z.infer<typeof Command>;
 /** Payload of a `tool` command. */
 export const ToolCommand = z.looseObject({
   tool: z.string(),
-  parameters: z.record(z.string(), z.unknown()),
+  /** EvoClaw's orchestrator leaves them out where a tool takes none. */
+  parameters: z._default(z.record(z.string(), z.unknown()), {}),
   timeout_ms: z._default(z.int().check(z.minimum(1), z.maximum(86_400_000)), 30_000),
 });
 export type ToolCommand = z.infer<typeof ToolCommand>;

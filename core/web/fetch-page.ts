@@ -131,15 +131,23 @@ function meaning(status: number): string {
 /** The guard of a device refuses while connecting; its error says so by a code of ours. */
 export class RefusedAddress extends Error {
   override readonly name = "RefusedAddress";
+  /** `blocked`: it is a public one, outside what the owner allows; the message says what that is. */
+  readonly code: "private_address" | "blocked";
+
+  constructor(message: string, code: RefusedAddress["code"] = "private_address") {
+    super(message);
+    this.code = code;
+  }
 }
 
 function unreached(error: unknown): Fetched {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof RefusedAddress)
-      return failed(
-        "private_address",
-        "the site's name leads to a private or special address, which is never fetched",
-      );
+    if (!(cause instanceof RefusedAddress)) continue;
+    if (cause.code === "blocked") return failed("blocked", cause.message);
+    return failed(
+      "private_address",
+      "the site's name leads to a private or special address, which is never fetched",
+    );
   }
   return failed("io", "the site could not be reached", error);
 }

@@ -1,5 +1,6 @@
 /** `execute`, `evolution` and `shutdown`. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { LedgerFile } from "../ledger-file.ts";
 import { type Served, serve } from "../testing/served.ts";
 
 type Fields = Record<string, unknown>;
@@ -145,6 +146,27 @@ describe("shutdown", () => {
     expect((await say("mortal", "shutdown", {}, caller("owner"))).payload.status).toBe("shutting_down");
     await mortal.stopped;
   });
+
+  test("D12 shutdown answers before the agent goes, however slow its card is", async () => {
+    const mortal = await served.start({ agentId: "mortal3", allowShutdown: true });
+    const sync = LedgerFile.prototype.sync;
+    // A synced write on a worn card takes seconds.
+    const slow = vi.spyOn(LedgerFile.prototype, "sync").mockImplementation(async function (this: LedgerFile) {
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      return await sync.call(this);
+    });
+    try {
+      expect((await say("mortal3", "shutdown")).payload.status).toBe("shutting_down");
+      await mortal.stopped;
+    } finally {
+      slow.mockRestore();
+    }
+    const heard = served.peer.heard.filter(({ topic }) => topic.includes("/mortal3/"));
+    const at = (kind: string, word: string) =>
+      heard.findLastIndex((one) => one.kind === kind && JSON.stringify(one.payload).includes(word));
+    expect(at("reports", "shutting_down")).toBeGreaterThanOrEqual(0);
+    expect(at("reports", "shutting_down")).toBeLessThan(at("presence", "offline"));
+  }, 30_000);
 
   test("one who is not named is the LAN's orchestrator", async () => {
     const mortal = await served.start({ agentId: "mortal2", allowShutdown: true });

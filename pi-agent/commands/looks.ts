@@ -23,18 +23,9 @@ export const toolsList: CommandKind = {
         ...(metadata && { evoclaw: metadata }),
       };
     });
-    return succeeded({ tools, count: tools.length, unavailable: unavailableOf(device) });
+    return succeeded({ tools, count: tools.length, unavailable: device.unavailable() });
   },
 };
-
-/** What this device could have and does not offer, each with what is missing. */
-function unavailableOf({ unavailable, offer }: Device): Array<{ name: string; why: string }> {
-  const ofSkills = offer.skipped.map(({ skill, tool, reason }) => ({
-    name: tool ?? skill,
-    why: tool === undefined ? `skill: ${reason}` : `skill '${skill}': ${reason}`,
-  }));
-  return [...unavailable(), ...ofSkills];
-}
 
 /** Of the recent calls, in characters of JSON: a report has to pass a small broker. */
 const RECENT_CHARS = 64 * 1024;

@@ -15,7 +15,7 @@ export const shutdown: CommandKind = {
     }
     const refusal = onlyForOwners(command);
     if (refusal !== undefined) return failed(refusal);
-    device.shutdown();
-    return succeeded({ status: "shutting_down" });
+    // The end of the connection would take an answer along that is still being recorded.
+    return { ...succeeded({ status: "shutting_down" }), afterwards: () => device.shutdown() };
   },
 };

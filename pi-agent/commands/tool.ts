@@ -14,7 +14,7 @@ export const toolCommand: CommandKind = {
   idempotent: (command, device) => device.registry.get(toolName(command))?.idempotent ?? true,
   problem: problemOf,
   async run(call, device) {
-    const { parameters, timeout_ms } = call.command.payload;
+    const { parameters = {}, timeout_ms } = call.command.payload;
     const name = toolName(call.command);
     const { result, elapsedMs } = await runAction(
       {
@@ -39,7 +39,6 @@ function toolName(command: Command): string {
 
 function problemOf(command: Command): string | undefined {
   if (toolName(command) === "") return "missing tool name";
-  if (command.payload.parameters === undefined) return "missing parameters";
   const checked = check(ToolCommand, command.payload);
   return checked.ok ? undefined : `payload.${checked.error}`;
 }

@@ -13,6 +13,8 @@ import { cleanEnv } from "./clean-env.ts";
 /** As long as ssh itself tries to connect. */
 const UP_MS = 10_000;
 const LOOK_EVERY_MS = 10;
+/** One that is stopped, or hangs in the network, does not end by itself. */
+const CLOSE_MS = 2_000;
 const SOCKET = "s";
 
 type Running = { child: ChildProcess; folder: string; ended: Promise<void>; up: Promise<boolean> };
@@ -47,8 +49,16 @@ export class SshMaster {
   async close(): Promise<void> {
     this.#closed = true;
     const running = await this.#running;
-    running?.child.kill("SIGTERM");
-    await running?.ended;
+    if (!running) return;
+    const { child, ended } = running;
+    // It holds no process up while it serves; but its end is waited for now.
+    child.ref();
+    child.kill("SIGTERM");
+    const over = new AbortController();
+    const late = delay(CLOSE_MS, true, { signal: over.signal }).catch(() => false);
+    if (await Promise.race([ended.then(() => false), late])) child.kill("SIGKILL");
+    over.abort();
+    await ended;
   }
 
   async #start(): Promise<Running> {

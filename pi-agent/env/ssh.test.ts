@@ -1,4 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -48,6 +58,34 @@ test("many calls share a connection, more at once than a server lets one have; c
   await far.close();
   await until(() => mastersOf(sshd.key).length === 0, { what: "the master ends" });
 }, 20_000);
+
+test("D12 close resolves also where nothing else keeps the process running", async () => {
+  const script = `
+    import { ssh } from ${JSON.stringify(import.meta.resolve("./ssh.ts"))};
+    const far = ssh(${JSON.stringify(options)});
+    await far.exec.run(["true"], { signal: new AbortController().signal });
+    await far.close();
+    console.log("closed");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script]);
+  let said = "";
+  child.stdout.on("data", (chunk) => (said += chunk));
+  child.stderr.on("data", (chunk) => (said += chunk));
+  const [code] = await once(child, "exit");
+  expect({ code, said }).toMatchObject({ code: 0, said: expect.stringContaining("closed") });
+}, 30_000);
+
+test("D12 close ends a client that does not end by itself", async () => {
+  const program = join(cwd, "stubborn-ssh");
+  writeFileSync(program, "#!/bin/sh\ntrap '' TERM\nread -r end\nsleep 600\n", { mode: 0o755 });
+  const far = ssh({ ...options, program });
+  const stop = new AbortController();
+  const running = far.exec.run(["true"], { signal: stop.signal }).catch(() => {});
+  await until(() => mastersOf(sshd.key).length > 0, { what: "the client runs" });
+  stop.abort();
+  await far.close();
+  expect(mastersOf(sshd.key)).toEqual([]);
+  await running;
+}, 30_000);
 
 /** The rest of the group is about an agent and the gateway: worker/conversation/remote-cases.test.ts. */
 test("remote/cancel-confirmed, remote/transport-shorter-than-command", async () => {

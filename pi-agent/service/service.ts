@@ -5,7 +5,7 @@ import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
 import { type AgentStatus, ERRORS_KEPT } from "@edgecall/core/service/status.ts";
-import type { Agent } from "../agent.ts";
+import { type Agent, TOOLS_CHANGED } from "../agent.ts";
 import { GATEWAY_VERSION } from "../gateway-version.ts";
 import { type Log, messageOf } from "../log.ts";
 import type { Settings } from "../settings.ts";
@@ -78,7 +78,7 @@ export function openService({ settings, log, env, onTrial }: ServiceOptions): Se
       if (event === "mqtt.connected") connected(true, "");
       else if (event === "mqtt.offline") connected(false, String(fields.reason ?? "the connection was lost"));
       else if (event === GATEWAY_VERSION) status.gateway = gatewayOf(fields);
-      else if (level === "info") return;
+      else if (level === "info" && event !== TOOLS_CHANGED) return;
       if (level !== "info") {
         const error = String(fields.error ?? fields.reason ?? fields.hint ?? "");
         status.last_errors = [...status.last_errors, { ts: now(), event, error }].slice(-ERRORS_KEPT);

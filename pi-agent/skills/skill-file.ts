@@ -61,6 +61,14 @@ export type ToolDefinition = {
 /** Something that is not offered, and why. `tool` is absent when it is the whole skill. */
 export type Skipped = { skill: string; tool?: string; reason: string };
 
+/** The same in the form of every tool that is not offered. */
+export function unavailableOf(skipped: readonly Skipped[]): Array<{ name: string; why: string }> {
+  return skipped.map(({ skill, tool, reason }) => ({
+    name: tool ?? skill,
+    why: tool === undefined ? `skill: ${reason}` : `skill '${skill}': ${reason}`,
+  }));
+}
+
 export type SkillFile = { tools: ToolDefinition[]; skipped: Skipped[] };
 
 /** Optional; what is there is checked, and a person reads `words` rather than zod's. */

@@ -46,7 +46,7 @@ import { services, servicesMissing } from "./services.ts";
 import { shownGroups } from "./shown.ts";
 import { snapshot, snapshotMissing } from "./snapshot.ts";
 import { systemInfo } from "./system-info.ts";
-import { temperature } from "./temperature.ts";
+import { temperature, temperatureMissing } from "./temperature.ts";
 import { todo } from "./todo.ts";
 import { NO_UPDATES, updateSelf } from "./update-self.ts";
 import { write } from "./write.ts";
@@ -107,7 +107,8 @@ export function machineGroups(
   const place = { exec, root };
   const pins = gpio.pins && { pins: gpio.pins };
   return [
-    group(kernelTools(place), async () => platformMissing(LINUX_ONLY)),
+    group([temperature(place)], async () => platformMissing(LINUX_ONLY) ?? (await temperatureMissing(place))),
+    group(figures(place), async () => platformMissing(LINUX_ONLY)),
     group([ping({ exec })], () => pingMissing(exec)),
     group([services({ exec })], () => servicesMissing(place)),
     group([journal({ exec })], () => journalMissing(place)),
@@ -123,8 +124,12 @@ export function machineGroups(
 
 /** What the kernel tells of itself, below `root`. */
 export function kernelTools(place: { root: string; exec?: ExecOps }): Tool[] {
-  const tools = [temperature, cpu, memory, disk, networkInfo, listProcesses].map((make) => make(place));
-  return [...tools, systemInfo(place)];
+  return [temperature(place), ...figures(place)];
+}
+
+/** Of these, what every kernel has. */
+function figures(place: { root: string; exec?: ExecOps }): Tool[] {
+  return [...[cpu, memory, disk, networkInfo, listProcesses].map((make) => make(place)), systemInfo(place)];
 }
 
 /** A read costs no process: the guard of local files holds against what runs in the sandbox meanwhile. */

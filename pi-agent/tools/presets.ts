@@ -9,6 +9,7 @@ import { BASH_TIMEOUT_MS, bash } from "./bash.ts";
 import { edit } from "./edit.ts";
 import { find } from "./find.ts";
 import { grep } from "./grep.ts";
+import { PRESETS } from "./preset-names.ts";
 import { READ_MAX_BYTES, READ_MAX_LINES, read } from "./read.ts";
 import { write } from "./write.ts";
 
@@ -25,12 +26,12 @@ export type ToolOptions = {
 
 /** read, bash, edit, write. @throws ExecError when there is no such folder */
 export function codingTools(cwd: string): Tool[] {
-  return pick(customTools({ cwd }), "read", "bash", "edit", "write");
+  return pick(customTools({ cwd }), PRESETS.coding);
 }
 
 /** read, grep, find. @throws ExecError when there is no such folder */
 export function readOnlyTools(cwd: string): Tool[] {
-  return pick(customTools({ cwd }), "read", "grep", "find");
+  return pick(customTools({ cwd }), PRESETS.read_only);
 }
 
 /** All six. @throws ExecError when there is no such folder */
@@ -78,6 +79,6 @@ export function sandboxed(cwd: string): Environment {
   return { ...environment, files: localFiles({ cwd: environment.cwd }) };
 }
 
-function pick(tools: readonly Tool[], ...names: string[]): Tool[] {
+function pick(tools: readonly Tool[], names: readonly string[]): Tool[] {
   return tools.filter(({ name }) => names.includes(name));
 }

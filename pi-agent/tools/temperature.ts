@@ -24,11 +24,7 @@ export function temperature({ root }: { root: string }): Tool {
     timeoutMs: 10_000,
     maxTimeoutMs: 60_000,
     async execute() {
-      const zones = await thermalZones(root);
-      const known = new Set(zones.map(({ name }) => nameKey(name)));
-      const chips = (await hwmonChips(root)).filter(({ chip }) => !known.has(nameKey(chip)));
-      const wired = [...(await oneWire(root)), ...(await iioDevices(root))];
-      const readings = [...zones, ...chips.map(({ reading }) => reading), ...wired];
+      const readings = await readAll(root);
       if (readings.length === 0) {
         return faultResult(
           "unavailable",
@@ -39,6 +35,21 @@ export function temperature({ root }: { root: string }): Tool {
       return textResult(lines.join("\n"), { sensors: readings });
     },
   });
+}
+
+/** Why it is not offered; undefined when something can be read. */
+export async function temperatureMissing({ root }: { root: string }): Promise<string | undefined> {
+  return (await readAll(root)).length > 0
+    ? undefined
+    : "no temperature sensor that can be read (a virtual machine has none)";
+}
+
+async function readAll(root: string): Promise<Reading[]> {
+  const zones = await thermalZones(root);
+  const known = new Set(zones.map(({ name }) => nameKey(name)));
+  const chips = (await hwmonChips(root)).filter(({ chip }) => !known.has(nameKey(chip)));
+  const wired = [...(await oneWire(root)), ...(await iioDevices(root))];
+  return [...zones, ...chips.map(({ reading }) => reading), ...wired];
 }
 
 async function thermalZones(root: string): Promise<Reading[]> {

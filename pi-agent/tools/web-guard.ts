@@ -35,7 +35,7 @@ export function guardedFetch({ allowed = [], only, resolve = resolveAll }: Guard
     if (!checked.ok) throw new RefusedAddress(`the address ${checked.problem}`);
     const { url } = checked;
     const outside = only && boundOf(url, only);
-    if (outside) throw new RefusedAddress(outside);
+    if (outside) throw new RefusedAddress(`${outside} ([tools.web] in agent.toml)`, "blocked");
     const request = url.protocol === "https:" ? httpsRequest : httpRequest;
     const answer = await new Promise<IncomingMessage>((settle, reject) => {
       // `agent: false`: a connection of its own, since a kept one was judged for another name.

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { type AllowedRanges, readAllowedRanges } from "@edgecall/core/web/address.ts";
+import { fetchPage } from "@edgecall/core/web/fetch-page.ts";
 import { webfetch } from "@edgecall/core/web/webfetch.ts";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { callTool } from "../testing/call.ts";
@@ -322,6 +323,18 @@ test("the search service is asked through the guard too", async () => {
 });
 
 describe("the owner's bounds", () => {
+  test("D12 a name outside of [tools.web] domains is refused as that, not as a private address", async () => {
+    const { resolve } = names({ "other.example": ["127.0.0.1"] });
+    const only = { domains: ["docs.example"], ports: [] };
+    const fetch = guardedFetch({ allowed: LOCAL, resolve, only });
+    const signal = AbortSignal.timeout(5_000);
+    expect(await fetchPage("http://other.example:8081/", { fetch, allowed: LOCAL, signal })).toMatchObject({
+      ok: false,
+      code: "blocked",
+      problem: "the owner allows these names alone: docs.example ([tools.web] in agent.toml)",
+    });
+  });
+
   test("leave out names and ports, and say which are left", async () => {
     const { port, requests } = await serve((_, response) => response.end("hello"));
     const { resolve } = names({ "docs.example": ["127.0.0.1"], "a.good.example": ["127.0.0.1"] });

@@ -86,11 +86,11 @@ describe.concurrent("ends with 2 and names what is missing or wrong:", () => {
       ],
     ],
     [
-      "the agent with a tool that does not exist",
+      "the agent with an engine that is not supported",
       "pi-agent/main.ts",
-      ["--config", configFile("tools.toml", 'agent_id = "a"\n[tools]\nenabled = ["disk", "fly"]\n')],
+      ["--config", configFile("tools.toml", 'agent_id = "a"\n[tools]\nsandboxing = "chroot"\n')],
       {},
-      [/tools\.enabled: no such tool: fly/],
+      [/tools\.sandboxing: .*"bubblewrap"/],
     ],
     ["the Worker with a wrong port", "local/worker.ts", [], { PORT: "-1" }, [/PORT: expected a number/]],
   ];

@@ -1,0 +1,8 @@
+/** The presets by name: which tools each has. `[tools] preset` offers these, `presets.ts` makes them for a folder. */
+export const PRESETS = {
+  coding: ["read", "bash", "edit", "write"],
+  read_only: ["read", "grep", "find"],
+  all: ["read", "bash", "edit", "write", "grep", "find"],
+} as const satisfies Record<string, readonly string[]>;
+export type Preset = keyof typeof PRESETS;
+export const PRESET_NAMES = Object.keys(PRESETS) as Preset[];
