@@ -32,7 +32,7 @@ async function inside(script: string, as: readonly string[] = []): Promise<strin
   return stdout.trim();
 }
 
-describe.each(USERS)("%s", (_, as) => {
+describe.each(USERS)("%s", { tags: ["needs/bubblewrap", "needs/chromium"] }, (_, as) => {
   test("there is no network but a loopback of its own", async () => {
     const trap = await startTrap();
     const said = await inside(

@@ -33,7 +33,9 @@ test("a bubblewrap that refuses is as good as none", async () => {
   expect(await sandboxMissing({ workspace, program })).toContain("No permissions to create a new namespace");
 });
 
-test("engines: bubblewrap works, none is none, the others are refused by name", async () => {
+test("engines: bubblewrap works, none is none, the others are refused by name", {
+  tags: ["needs/bubblewrap"],
+}, async () => {
   const bubblewrap = sandboxEngine("bubblewrap", { workspace });
   expect(await bubblewrap.missing()).toBeUndefined();
   expect(bubblewrap).toMatchObject({ lack: undefined, environment: { kind: "sandbox" } });
@@ -45,7 +47,9 @@ test("engines: bubblewrap works, none is none, the others are refused by name", 
     expect(unsupportedEngine(engine)).toContain(`sandboxing = "${engine}" is not supported`);
 });
 
-test("D2 a bubblewrap that did not start is tried again, one that is not there is not", async () => {
+test("D2 a bubblewrap that did not start is tried again, one that is not there is not", {
+  tags: ["needs/bubblewrap"],
+}, async () => {
   const program = join(workspace, "bwrap");
   const engine = sandboxEngine("bubblewrap", { workspace, program });
   writeFileSync(program, "#!/bin/sh\necho 'bwrap: Resource temporarily unavailable' >&2; exit 1\n", {
@@ -60,7 +64,9 @@ test("D2 a bubblewrap that did not start is tried again, one that is not there i
   expect(engine.lack).toBeUndefined();
 });
 
-test("a device is there only when it was granted, and only one that exists", async () => {
+test("a device is there only when it was granted, and only one that exists", {
+  tags: ["needs/bubblewrap"],
+}, async () => {
   const run = async (devices?: string[]) => {
     let said = "";
     const ran = await sandbox({ workspace }).exec.run(["test", "-e", "/dev/kmsg"], {

@@ -1,3 +1,5 @@
+// @module-tag needs/openssh-server
+// @module-tag needs/openssh-client
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {

@@ -143,7 +143,9 @@ describe("who may be told what", () => {
     expect(named(servers.tools(), "s0_fail")).toMatchObject({ effect: "exec", permission: "shell" });
   });
 
-  test("a program in the sandbox is spoken with like any other, and sees nothing of this house", async () => {
+  test("a program in the sandbox is spoken with like any other, and sees nothing of this house", {
+    tags: ["needs/bubblewrap"],
+  }, async () => {
     const { run } = await open({ command: stdio(), sandbox: true });
     const { content } = await run("s0_environment");
     const { root } = JSON.parse((content[0] as { text: string }).text) as { root: string[] };

@@ -30,7 +30,7 @@ function toolOf(set: SkillSet, name: string): Tool {
 
 for (const [engine, environment] of places) {
   test(`the examples, engine ${engine}`, {
-    tags: engine === "none" ? [] : ["needs/bubblewrap"],
+    tags: ["needs/python3", ...(engine === "none" ? [] : ["needs/bubblewrap"])],
   }, async () => {
     const environments = { [engine]: environment() };
     const { set } = await loadSkills({ path: EXAMPLES, workspace, environments, engine });

@@ -28,32 +28,40 @@ export const ODD_NAMES: readonly string[] = [
 /** New for each test. `told.txt` in `folder` may be read, and `secret.txt` in `outside` may not. */
 export type Place = { folder: string; ws: string; outside: string; env: Environment };
 
+const NEEDED: Record<string, string[]> = {
+  sandbox: ["needs/bubblewrap"],
+  ssh: ["needs/openssh-server", "needs/openssh-client"],
+};
+
 /** Runs a suite in each environment. @param place the test's own, once it has begun */
 export function inEveryEnvironment(suite: (kind: string, place: () => Place) => void): void {
   // A process each, and ssh has several: a machine under load takes its time.
   vi.setConfig({ testTimeout: 60_000 });
   let sshd: Sshd;
-  beforeAll(async () => {
-    sshd = await startSshd();
-  });
-  afterAll(async () => await sshd.close());
   const made: Record<string, (cwd: string, readable: string[]) => Environment> = {
     local: (cwd, readable) => local({ cwd, readable }),
     sandbox: (workspace, readable) => sandbox({ workspace, readable }),
     ssh: (cwd, readable) => ssh({ name: "far", host: "127.0.0.1", ...sshd, cwd, readable }),
   };
-  describe.each(Object.entries(made))("%s", (kind, make) => {
-    let place: Place;
-    beforeEach(() => {
-      place = layOut(make);
+  for (const [kind, make] of Object.entries(made))
+    describe(kind, { tags: NEEDED[kind] ?? [] }, () => {
+      if (kind === "ssh") {
+        beforeAll(async () => {
+          sshd = await startSshd();
+        });
+        afterAll(async () => await sshd.close());
+      }
+      let place: Place;
+      beforeEach(() => {
+        place = layOut(make);
+      });
+      afterEach(async () => {
+        await place.env.close();
+        rmSync(place.folder, { recursive: true, force: true });
+        // Over ssh it waits for the connection's end, on a busy machine.
+      }, 60_000);
+      suite(kind, () => place);
     });
-    afterEach(async () => {
-      await place.env.close();
-      rmSync(place.folder, { recursive: true, force: true });
-      // Over ssh it waits for the connection's end, on a busy machine.
-    }, 60_000);
-    suite(kind, () => place);
-  });
 }
 
 function layOut(make: (cwd: string, readable: string[]) => Environment): Place {

@@ -30,7 +30,7 @@ type BashInput = {
   env?: Record<string, string>;
 };
 
-describe.each(Object.keys(PLACES))("in %s", (kind) => {
+const inPlace = (kind: string) => {
   let folder: string;
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), "edgecall-bash-")));
@@ -134,7 +134,9 @@ describe.each(Object.keys(PLACES))("in %s", (kind) => {
   test("a shell's own complaint keeps its line number", async () => {
     expect((await run({ command: "no-such-command-here" })).text).toContain("line 1: no-such-command-here");
   });
-});
+};
+describe("in local", () => inPlace("local"));
+describe("in sandbox", { tags: ["needs/bubblewrap"] }, () => inPlace("sandbox"));
 
 test("the description states its limits, and what the sandbox allows", () => {
   const tool = bash(sandbox({ workspace: tmpdirOfOwn() }), { grants: { network: true } });

@@ -25,6 +25,8 @@ const resolve: Resolve = async (host) => {
   return [{ address, family: address.includes(":") ? 6 : 4 }];
 };
 
+const CHROMIUM = ["needs/chromium", "needs/bubblewrap"];
+
 let trap: Trap;
 let site: Site;
 let pages: Pages;
@@ -154,7 +156,7 @@ afterEach(() => {
   expect(trap.connections()).toBe(0);
 });
 
-describe("a page", { timeout: 60_000 }, () => {
+describe("a page", { tags: CHROMIUM, timeout: 60_000 }, () => {
   test("is opened, and told as what a person would see", async () => {
     const { text, code } = await open("/");
     expect(code).toBeUndefined();
@@ -230,7 +232,7 @@ describe("a page", { timeout: 60_000 }, () => {
   });
 });
 
-describe("no page", { timeout: 60_000 }, () => {
+describe("no page", { tags: CHROMIUM, timeout: 60_000 }, () => {
   test.each([
     ["http://127.0.0.1:PORT/", "private_address"],
     ["http://[::1]:PORT/", "private_address"],
@@ -294,7 +296,7 @@ describe("no page", { timeout: 60_000 }, () => {
   });
 });
 
-describe("conversations", { timeout: 60_000 }, () => {
+describe("conversations", { tags: CHROMIUM, timeout: 60_000 }, () => {
   test("have a page each, and nothing of each other's", async () => {
     expect((await open("/count", { conversation: "a" })).text).toContain("visit 1");
     expect((await open("/count", { conversation: "a" })).text).toContain("visit 2");
@@ -345,7 +347,7 @@ describe("conversations", { timeout: 60_000 }, () => {
   });
 });
 
-describe("what is missing", () => {
+describe("what is missing", { tags: CHROMIUM }, () => {
   test("is nothing here", async () => {
     expect(await browserMissing()).toBeUndefined();
   });

@@ -3,6 +3,7 @@
  * impossible. Tried with bash in a real bubblewrap, as whoever runs the tests, and, when that is root, as an
  * ordinary user too.
  */
+// @module-tag needs/bubblewrap
 import {
   chownSync,
   existsSync,

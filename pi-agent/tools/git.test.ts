@@ -1,3 +1,5 @@
+// @module-tag needs/git
+// @module-tag needs/bubblewrap
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
 /** Other machines as nodes: a real sshd of this machine plays them. */
+// @module-tag needs/openssh-server
+// @module-tag needs/openssh-client
+// @module-tag needs/ripgrep
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

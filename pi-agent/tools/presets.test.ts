@@ -1,3 +1,7 @@
+// @module-tag needs/openssh-server
+// @module-tag needs/openssh-client
+// @module-tag needs/ripgrep
+// @module-tag needs/bubblewrap
 import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

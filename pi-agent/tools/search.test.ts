@@ -15,6 +15,8 @@ import { grep } from "./grep.ts";
 import { ls } from "./ls.ts";
 import { rgMissing } from "./ripgrep.ts";
 
+const RG = ["needs/ripgrep"];
+
 const TOOLS = { grep, find, ls, glob };
 /** The cases' own name for an argument, and ours. */
 const RENAMED: Record<string, string> = { glob: "include" };
@@ -25,7 +27,8 @@ const PLACES: Record<string, (folder: string) => Environment> = {
 };
 
 for (const [place, environment] of Object.entries(PLACES)) {
-  describe(`cases, ${place}`, () => {
+  const tags = place === "local" ? RG : [...RG, "needs/bubblewrap"];
+  describe(`cases, ${place}`, { tags }, () => {
     for (const one of casesOf("search")) {
       test(`${one.id}: ${one.title}`, async () => {
         const folder = placeOf(one);
@@ -47,7 +50,7 @@ const inTree = (files: Record<string, string | Buffer>) => {
   return { folder, run };
 };
 
-describe("grep", () => {
+describe("grep", { tags: RG }, () => {
   test("names are paths from the workspace, wherever it looks", async () => {
     const { run } = inTree({ "a/b/c.txt": "hit\n", "top.txt": "hit\n" });
     expect((await run("grep", { pattern: "hit" })).text).toBe("a/b/c.txt:1: hit\ntop.txt:1: hit");
@@ -172,7 +175,7 @@ describe("grep", () => {
   });
 });
 
-describe("find and glob", () => {
+describe("find and glob", { tags: RG }, () => {
   test("patterns by name and by path, in a folder", async () => {
     const { run } = inTree({ "a/x.ts": "", "a/b/y.ts": "", "y.js": "", "!odd.ts": "", "a/[1].ts": "" });
     expect((await run("find", { pattern: "*.ts" })).text).toBe("!odd.ts\na/[1].ts\na/b/y.ts\na/x.ts");

@@ -42,7 +42,7 @@ async function run(environment: Environment, args: Record<string, unknown>, opti
   return { text: textOf(result), code: result.fault?.code, details: result.details };
 }
 
-describe.each(["local", "sandbox"])("in %s", (kind) => {
+const inPlace = (kind: "local" | "sandbox") => {
   const place = () => (kind === "local" ? local({ cwd: folder }) : sandbox({ workspace: folder }));
 
   test("a program that asks gets its answers, one after the other", async () => {
@@ -75,7 +75,9 @@ describe.each(["local", "sandbox"])("in %s", (kind) => {
   test("without keys there is no terminal", async () => {
     expect((await run(place(), { command: "test -t 0 || test -t 1 || echo none" })).text).toBe("none\n");
   });
-});
+};
+describe("in local", () => inPlace("local"));
+describe("in sandbox", { tags: ["needs/bubblewrap"] }, () => inPlace("sandbox"));
 
 test("a key that is none is told with those there are, and nothing is run", async () => {
   const { text, code } = await run(local({ cwd: folder }), { command: "touch ran", keys: ["y", "<entr>"] });

@@ -67,7 +67,10 @@ async function newCode(body: object = { broker: { url: stack.mqttUrl } }) {
 const seen = async (code: string) =>
   (await (await stack.gateway.fetch(`/v1/pairings/${code}`)).json()) as { state: string; online?: boolean };
 
-test("one command, and it is online; again it upgrades, and keeps settings and key", async () => {
+test("one command, and it is online; again it upgrades, and keeps settings and key", {
+  tags: ["needs/curl"],
+  timeout: 120_000,
+}, async () => {
   const { code, command } = await newCode();
   expect(command).toContain(`${stack.gateway.url}/install.sh | sudo sh -s -- ${code}`);
   const dir = join(folder, "it's here");
@@ -96,9 +99,12 @@ test("one command, and it is online; again it upgrades, and keeps settings and k
   expect(["agent.toml", "state/key.json"].map((file) => readFileSync(join(dir, file), "utf8"))).toEqual(kept);
   const other = await install([(await newCode()).code, "--name", "ear", "--no-service", dir]);
   expect(other).toMatchObject({ code: 1, err: expect.stringContaining("agent.toml is there already") });
-}, 120_000);
+});
 
-test("what is wrong is said in words, and installs nothing", async () => {
+test("what is wrong is said in words, and installs nothing", {
+  tags: ["needs/curl"],
+  timeout: 120_000,
+}, async () => {
   const { code } = await newCode();
   const dir = join(folder, "nothing");
   const cases: Array<[string, string[], Parameters<typeof install>[1], string]> = [
@@ -122,9 +128,9 @@ test("what is wrong is said in words, and installs nothing", async () => {
   }
   expect(() => statSync(join(dir, "edgecall.cjs"))).toThrow("ENOENT");
   expect(await seen(code)).toEqual({ state: "open" });
-}, 120_000);
+});
 
-test("machines that it is not for are told why", async () => {
+test("machines that it is not for are told why", { tags: ["needs/curl"] }, async () => {
   const { code } = await newCode();
   const dir = join(folder, "machines");
   const on = async (programs: Record<string, string>, args = [code, "--no-service", dir]) => {
@@ -139,7 +145,7 @@ test("machines that it is not for are told why", async () => {
   expect(await on({ id: "echo 1000" }, [code])).toContain("needs root: curl -fsS");
 });
 
-test("a Node that is not the pinned one is not run", async () => {
+test("a Node that is not the pinned one is not run", { tags: ["needs/curl"] }, async () => {
   const server = createServer((_, response) => response.end("not that one"));
   const port = await freePort();
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
@@ -169,6 +175,6 @@ test("a download that was cut runs nothing", async () => {
   }
 });
 
-test("shellcheck finds nothing", async () => {
+test("shellcheck finds nothing", { tags: ["needs/shellcheck"] }, async () => {
   await promisify(execFile)("shellcheck", [join(import.meta.dirname, "../../worker/pairing/install.sh")]);
 });

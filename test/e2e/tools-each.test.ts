@@ -49,7 +49,7 @@ const RG = ["needs/ripgrep"];
 const TAGS: Record<string, string[]> = {
   bash: IN_SANDBOX,
   browser: ["needs/chromium"],
-  convert_temperature: IN_SANDBOX,
+  convert_temperature: ["needs/python3", ...IN_SANDBOX],
   count_lines: IN_SANDBOX,
   find: RG,
   git_branch: GIT,
