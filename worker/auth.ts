@@ -2,10 +2,12 @@
  * Who may ask. This file decides all of it, so that it can be reviewed alone.
  *
  * A token is known by its SHA-256 only; the token itself is nowhere on our side. Its record names the home,
- * so a home is never taken from a path, a query or a body.
+ * so a home is never taken from a path, a query or a body. Records stand in a secret, and in the home itself: a token
+ * of those says which home to ask.
  */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "./env.ts";
+import { homeOf } from "./objects.ts";
 
 export const HOME_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
@@ -24,7 +26,10 @@ const ApiTokenRecord = z.strictObject({
   role: z.enum(["owner", "member", "guest"]),
   scopes: z.array(z.enum(SCOPES)),
 });
-export type ApiToken = z.infer<typeof ApiTokenRecord>;
+export type ApiToken = z.infer<typeof ApiTokenRecord> & {
+  /** It was made in the console or by `edgecall tokens`, and Home keeps it; absent: it stands in API_TOKENS. */
+  made?: { id: string; expiresAt: number | null };
+};
 
 const BridgeTokenRecord = z.strictObject({
   hash: Sha256,
@@ -41,9 +46,43 @@ export class AuthSettingsError extends Error {
   override readonly name = "AuthSettingsError";
 }
 
-/** The record of the request's bearer token, or undefined. @throws AuthSettingsError */
-export function apiToken(request: Request, env: Env): Promise<ApiToken | undefined> {
-  return findToken(request, apiTokenRecords(env));
+/** A token that a home made: it names the home, so that no other one is asked. */
+const HOME_TOKEN = /^ec_([a-z0-9][a-z0-9-]{0,62})_[A-Za-z0-9_-]{43}$/;
+/** Hashes of tokens that counted when this isolate asked last: whoever has one of these is not guessing. */
+const knownHashes = new Set<string>();
+const KNOWN_MAX = 1_000;
+
+export function newHomeToken(home: string): string {
+  const random = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));
+  return `ec_${home}_${random.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+}
+
+/**
+ * The record of the request's bearer token, or undefined.
+ * @param beforeWaking is called before a home is asked for a token that this isolate has not seen: it may be a guess
+ * @throws AuthSettingsError
+ */
+export async function apiToken(
+  request: Request,
+  env: Env,
+  beforeWaking: () => Promise<void>,
+): Promise<ApiToken | undefined> {
+  const records = apiTokenRecords(env);
+  const found = await findToken(request, records);
+  if (found) return found;
+  const text = bearerOf(request) ?? "";
+  const home = HOME_TOKEN.exec(text)?.[1];
+  if (home === undefined || !isNamedHome(env, home)) return undefined;
+  const hash = Array.from(await digestOf(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (!knownHashes.has(hash)) await beforeWaking();
+  // Asked each time: a token that was revoked opens nothing any more.
+  const token = await homeOf(env, home).useToken({ hash });
+  if (!token) knownHashes.delete(hash);
+  else {
+    if (knownHashes.size >= KNOWN_MAX) knownHashes.clear();
+    knownHashes.add(hash);
+  }
+  return token;
 }
 
 /** All records, for what is bound to one of them: a session of the console. @throws AuthSettingsError */
@@ -94,17 +133,23 @@ async function findToken<T extends { hash: string }>(
   request: Request,
   records: readonly T[],
 ): Promise<T | undefined> {
-  // RFC 6750 §2.1; the token in the URL (§2.3) is not accepted, since URLs end up in logs.
-  const token = /^Bearer ([A-Za-z0-9._~+/=-]{16,256})$/i.exec(
-    request.headers.get("authorization") ?? "",
-  )?.[1];
+  const token = bearerOf(request);
   if (token === undefined) return undefined;
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+  const digest = await digestOf(token);
   let found: T | undefined;
   // Every record is compared, each in constant time: neither a prefix nor a position can be timed.
   for (const record of records)
     if (crypto.subtle.timingSafeEqual(digest, fromHex(record.hash))) found = record;
   return found;
+}
+
+/** RFC 6750 §2.1; the token in the URL (§2.3) is not accepted, since URLs end up in logs. */
+function bearerOf(request: Request): string | undefined {
+  return /^Bearer ([A-Za-z0-9._~+/=-]{16,256})$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+}
+
+async function digestOf(token: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
 }
 
 function fromHex(hex: string): Uint8Array {

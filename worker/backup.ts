@@ -7,8 +7,11 @@ import { isBlank, type Migration, migrate } from "./migrate.ts";
 /** Bytes of text in a page; one row may go over it (a part of a picture is 512 KiB). */
 const PAGE_CHARS = 1_000_000;
 const LOOK_AFTER_MS = 1_000;
-/** Ours and the platform's own, which a schema makes anew. */
-const SKIPPED = /^(_cf_|sqlite_|migration$)/;
+/**
+ * Ours and the platform's own, which a schema makes anew. And the home's tokens: a back-up would bring those back that
+ * were revoked since, and let whoever writes one make tokens that may more than their own.
+ */
+const SKIPPED = /^(_cf_|sqlite_|migration$|token$)/;
 
 /** A blob stands as an object of this one key: no other value of a row is an object. */
 export type BackupValue = string | number | null | { base64: string };

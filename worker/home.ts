@@ -15,6 +15,7 @@ import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentView, HomeStatus } from "./answers.ts";
 import { AuditOutlet } from "./audit/outlet.ts";
+import type { ApiToken } from "./auth.ts";
 import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
 import { type KeptConnection, KeptConnections } from "./channels/kept-connections.ts";
 import {
@@ -55,6 +56,7 @@ import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { type DayUsage, type ModelUsage, Spending } from "./home/spending.ts";
 import { statusOf } from "./home/status.ts";
 import { Tallies, type ToldTurn } from "./home/tallies.ts";
+import { HomeTokens, type NewToken, type TokenView } from "./home/tokens.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "./may-see.ts";
 import { isBlank, migrate } from "./migrate.ts";
 import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
@@ -353,6 +355,28 @@ export class Home extends DurableObject<Env> {
 
   async keys(): Promise<HomeKeys> {
     return await this.#keyDesk.all();
+  }
+
+  async tokens(): Promise<TokenView[]> {
+    return this.#tokens.list();
+  }
+
+  /** @returns undefined: there are too many */
+  async makeToken(token: NewToken): Promise<TokenView | undefined> {
+    return this.#tokens.make(token, Date.now());
+  }
+
+  async revokeToken(id: string): Promise<boolean> {
+    return this.#tokens.revoke(id);
+  }
+
+  /** The record of a token that counts now, by its hash or its id. */
+  async useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined> {
+    return this.#isBlank ? undefined : this.#tokens.use(by, this.ctx.id.name ?? "", Date.now());
+  }
+
+  get #tokens(): HomeTokens {
+    return new HomeTokens(this.#home.ctx.storage);
   }
 
   /** @returns undefined: too many codes are open */

@@ -47,6 +47,7 @@ import { putKey, revokeKey, showKeys } from "./routes/keys.ts";
 import { getMedia, putMedia } from "./routes/media.ts";
 import { getLinkedMedia } from "./routes/media-links.ts";
 import { showMetrics } from "./routes/metrics.ts";
+import { listTokens, makeToken, revokeToken } from "./routes/tokens.ts";
 import { readSettings, SettingsError } from "./settings.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "./waiting-room.ts";
 
@@ -240,6 +241,10 @@ app.post("/v1/questions/:id", async (c) => {
 app.get("/v1/keys", showKeys);
 app.post("/v1/agents/:agent/key", putKey);
 app.delete("/v1/agents/:agent/key", revokeKey);
+
+app.get("/v1/tokens", listTokens);
+app.post("/v1/tokens", makeToken);
+app.delete("/v1/tokens/:id", revokeToken);
 
 app.post("/v1/bridge/update", updateBridge);
 app.get("/v1/audit", showAudit);

@@ -12,6 +12,7 @@ import { type ApiToken, apiTokenRecords } from "../auth.ts";
 import { base64Url } from "../conversation/media.ts";
 import type { Env } from "../env.ts";
 import { type App, HttpError } from "../http.ts";
+import { homeOf } from "../objects.ts";
 import { readSettings } from "../settings.ts";
 import { fromBase64Url, macKey, utf8 } from "../uploads.ts";
 
@@ -22,15 +23,25 @@ const SESSION_S = 30 * 86_400;
 /** Of the hash's 64 digits; the MAC is over all of them. */
 const HASH_DIGITS = 32;
 const VALUE = /^([0-9a-f]{32})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
+/** Of a token that a home made: the home and the token's id, so that the home is asked, and only when the MAC is right. */
+const MADE_VALUE = /^made\.([a-z0-9][a-z0-9-]{0,62})\.([0-9a-f-]{36})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
 /** Sent by the page's own requests. A foreign page that tries to is stopped by its browser's preflight. */
 const OWN_HEADER = "x-edgecall-console";
 
 /** The cookie of a new session. @param seconds until it ends, at most a month */
 export async function sessionCookie(env: Env, token: ApiToken, seconds = SESSION_S): Promise<string> {
-  const life = Math.min(seconds, SESSION_S);
-  const until = Math.floor(Date.now() / 1_000) + life;
-  const mac = await crypto.subtle.sign("HMAC", await macKey(env, "session"), signed(token.hash, until));
-  return cookie(`${token.hash.slice(0, HASH_DIGITS)}.${until}.${base64Url(new Uint8Array(mac))}`, life);
+  const now = Math.floor(Date.now() / 1_000);
+  const { home, hash, made } = token;
+  const left = made?.expiresAt ? Math.floor(made.expiresAt / 1_000) - now : SESSION_S;
+  const life = Math.min(seconds, SESSION_S, left);
+  const until = now + life;
+  const mac = await crypto.subtle.sign(
+    "HMAC",
+    await macKey(env, "session"),
+    made ? signedMade(home, made.id, until) : signed(hash, until),
+  );
+  const record = made ? `made.${home}.${made.id}` : hash.slice(0, HASH_DIGITS);
+  return cookie(`${record}.${until}.${base64Url(new Uint8Array(mac))}`, life);
 }
 
 export function endedCookie(): string {
@@ -74,6 +85,7 @@ async function cookieToken(env: Env, header: string | undefined): Promise<ApiTok
     const [name, value] = pair.split("=", 2);
     return name === COOKIE && value !== undefined ? [value] : [];
   });
+  if (values.length === 1 && values[0]?.startsWith("made.")) return await madeToken(env, values[0]);
   const [, start, until, mac] = VALUE.exec(values[0] ?? "") ?? [];
   if (values.length !== 1 || start === undefined || until === undefined || mac === undefined)
     return undefined;
@@ -88,6 +100,24 @@ async function cookieToken(env: Env, header: string | undefined): Promise<ApiTok
     signed(record.hash, Number(until)),
   );
   return valid ? record : undefined;
+}
+
+async function madeToken(env: Env, value: string): Promise<ApiToken | undefined> {
+  const [, home, id, until, mac] = MADE_VALUE.exec(value) ?? [];
+  if (home === undefined || id === undefined || until === undefined || mac === undefined) return undefined;
+  if (Number(until) * 1_000 <= Date.now()) return undefined;
+  const key = await macKey(env, "session");
+  const isOurs = await crypto.subtle.verify(
+    "HMAC",
+    key,
+    fromBase64Url(mac),
+    signedMade(home, id, Number(until)),
+  );
+  return isOurs ? await homeOf(env, home).useToken({ id }) : undefined;
+}
+
+function signedMade(home: string, id: string, until: number): Uint8Array {
+  return utf8(`made\n${home}\n${id}\n${until}`);
 }
 
 function signed(hash: string, until: number): Uint8Array {

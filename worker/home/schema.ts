@@ -321,4 +321,21 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 13,
+    sql: `
+      -- API tokens that people made (tokens.ts), beside those of the setting API_TOKENS.
+      CREATE TABLE token (
+        id           TEXT PRIMARY KEY,
+        hash         TEXT NOT NULL UNIQUE, -- SHA-256 of the token, hex
+        name         TEXT NOT NULL, -- the principal
+        role         TEXT NOT NULL CHECK (role IN ('owner', 'member', 'guest')),
+        scopes       TEXT NOT NULL, -- JSON list
+        expires_at   INTEGER, -- epoch ms; null = never
+        created_at   INTEGER NOT NULL,
+        last_used_at INTEGER, -- to the hour
+        made_by      TEXT NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

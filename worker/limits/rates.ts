@@ -17,7 +17,7 @@ const IPV6_NETWORK_GROUPS = 4;
 
 /** What a bearer token of the API may do, or undefined: none, or a wrong one. @throws HttpError 429 */
 export async function shownApiToken(c: Context<App>): Promise<ApiToken | undefined> {
-  const token = await shown(c, () => apiToken(c.req.raw, c.env));
+  const token = await shown(c, () => apiToken(c.req.raw, c.env, () => countGuess(c)));
   if (token) await countToken(c, token);
   return token;
 }

@@ -1,0 +1,109 @@
+/** API tokens that were made in the console or by `edgecall tokens`: their hashes, as rows of Home. No back-up has them. */
+import type { ApiToken, Scope } from "../auth.ts";
+
+/** Of a home; a person has a few, and each program one. */
+const TOKENS_MAX = 200;
+/** A row for each request would be paid for; people ask which tokens are out of use, and that is told by days. */
+const USED_GRAIN_MS = 3_600_000;
+/** An expired one is listed for so long, so that one sees why it is refused. */
+const KEEP_EXPIRED_MS = 30 * 86_400_000;
+
+export type NewToken = Pick<ApiToken, "hash" | "name" | "role" | "scopes"> & {
+  madeBy: string;
+  /** Epoch ms; null = never. */
+  expiresAt: number | null;
+};
+
+/** As it is shown; times are epoch ms. */
+export type TokenView = Pick<ApiToken, "name" | "role" | "scopes"> & {
+  id: string;
+  expires_at: number | null;
+  created_at: number | null;
+  last_used_at: number | null;
+  made_by: string | null;
+  /** `secret`: it stands in API_TOKENS, and is taken away there. */
+  source: "secret" | "home";
+};
+
+type Row = {
+  id: string;
+  hash: string;
+  name: string;
+  role: ApiToken["role"];
+  scopes: string;
+  expires_at: number | null;
+  created_at: number;
+  last_used_at: number | null;
+  made_by: string;
+};
+
+export class HomeTokens {
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  list(): TokenView[] {
+    return this.#sql.exec<Row>("SELECT * FROM token ORDER BY created_at, id").toArray().map(toView);
+  }
+
+  /** @returns undefined: there are too many */
+  make(token: NewToken, now: number): TokenView | undefined {
+    this.#sql.exec("DELETE FROM token WHERE expires_at < ?", now - KEEP_EXPIRED_MS);
+    const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM token").one();
+    if (count >= TOKENS_MAX) return undefined;
+    const [row] = this.#sql
+      .exec<Row>(
+        `INSERT INTO token (id, hash, name, role, scopes, expires_at, created_at, made_by)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+        crypto.randomUUID(),
+        token.hash,
+        token.name,
+        token.role,
+        JSON.stringify(token.scopes),
+        token.expiresAt,
+        now,
+        token.madeBy,
+      )
+      .toArray();
+    return row && toView(row);
+  }
+
+  /** @returns whether there was one */
+  revoke(id: string): boolean {
+    return this.#sql.exec("DELETE FROM token WHERE id = ? RETURNING id", id).toArray().length > 0;
+  }
+
+  /** The one of this hash or id, if it counts now; notes roughly when it was used. @param home whose tokens these are */
+  use(by: { hash: string } | { id: string }, home: string, now: number): ApiToken | undefined {
+    const [row] = this.#sql
+      .exec<Row>(`SELECT * FROM token WHERE ${"id" in by ? "id" : "hash"} = ?`, "id" in by ? by.id : by.hash)
+      .toArray();
+    if (!row || (row.expires_at ?? Number.POSITIVE_INFINITY) <= now) return undefined;
+    if ((row.last_used_at ?? 0) + USED_GRAIN_MS <= now)
+      this.#sql.exec("UPDATE token SET last_used_at = ? WHERE id = ?", now, row.id);
+    const { id, hash, name, role, expires_at: expiresAt } = row;
+    return { hash, name, home, role, scopes: scopesOf(row), made: { id, expiresAt } };
+  }
+}
+
+function toView(row: Row): TokenView {
+  const { id, name, role, expires_at, created_at, last_used_at, made_by } = row;
+  return {
+    id,
+    name,
+    role,
+    scopes: scopesOf(row),
+    expires_at,
+    created_at,
+    last_used_at,
+    made_by,
+    source: "home",
+  };
+}
+
+function scopesOf({ scopes }: Row): Scope[] {
+  // SAFETY: `make` wrote them.
+  return JSON.parse(scopes) as Scope[];
+}

@@ -1,0 +1,222 @@
+/** Tokens that people make: by whom, what they open, and when they stop. */
+import { createExecutionContext, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { sha256, TOKENS } from "../../test/tokens.ts";
+import { ask } from "../../test/workerd.ts";
+import { newHomeToken } from "../auth.ts";
+import type { Env } from "../env.ts";
+import type { TokenView } from "../home/tokens.ts";
+import worker from "../index.ts";
+
+type Made = { token: string; record: TokenView; error?: { message: string } };
+
+const DAY_MS = 86_400_000;
+
+async function make(body: object, token: string = TOKENS.owner) {
+  const response = await ask("/v1/tokens", { method: "POST", body: JSON.stringify(body), token });
+  return { status: response.status, ...((await response.json()) as Made) };
+}
+
+async function list(token: string = TOKENS.owner): Promise<TokenView[]> {
+  return ((await (await ask("/v1/tokens", { token })).json()) as { tokens: TokenView[] }).tokens;
+}
+
+const statusOf = async (path: string, token: string) => (await ask(path, { token })).status;
+const revoke = (id: string) => ask(`/v1/tokens/${id}`, { method: "DELETE" });
+const guest = { name: "phone", role: "guest", scopes: ["ask"] };
+
+beforeEach(async () => {
+  vi.useRealTimers();
+  await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
+    if (storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'token'").toArray().length > 0)
+      storage.sql.exec("DELETE FROM token");
+  });
+});
+
+describe("G8 a token that was made", () => {
+  test("G8 opens what its scopes say, is shown once, and is kept by its hash alone", async () => {
+    const { status, token, record } = await make({ ...guest, expires_in_days: 30 });
+    expect(status).toBe(201);
+    expect(token).toMatch(/^ec_a_[A-Za-z0-9_-]{43}$/);
+    expect(record).toMatchObject({
+      ...guest,
+      made_by: "anna",
+      source: "home",
+      last_used_at: null,
+      created_at: expect.any(Number),
+    });
+    expect((record.expires_at ?? 0) - (record.created_at ?? 0)).toBeCloseTo(30 * DAY_MS, -4);
+    expect(await statusOf("/v1/agents", token)).toBe(200);
+    expect(await statusOf("/v1/audit", token)).toBe(403);
+    const rows = await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
+      JSON.stringify(storage.sql.exec("SELECT * FROM token").toArray()),
+    );
+    expect(rows).toContain(sha256(token));
+    expect(rows).not.toContain(token);
+    expect(JSON.stringify(await list())).not.toContain(token);
+    expect(await (await ask("/v1/export")).text()).not.toContain(sha256(token));
+  });
+
+  test("G8 stops at the next request after it was revoked, and after its time", async () => {
+    const { token, record } = await make(guest);
+    expect(await statusOf("/v1/agents", token)).toBe(200);
+    expect((await revoke(record.id)).status).toBe(204);
+    expect(await statusOf("/v1/agents", token)).toBe(401);
+    expect((await revoke(record.id)).status).toBe(404);
+
+    const short = await make({ ...guest, expires_in_days: 1 });
+    expect(await statusOf("/v1/agents", short.token)).toBe(200);
+    await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
+      storage.sql.exec("UPDATE token SET expires_at = ? WHERE id = ?", Date.now() - 1, short.record.id),
+    );
+    expect(await statusOf("/v1/agents", short.token)).toBe(401);
+    // It is listed, so that one sees why.
+    expect((await list()).map(({ id }) => id)).toContain(short.record.id);
+  });
+
+  test("G8 signs in to the console, until it is revoked", async () => {
+    const { token, record } = await make({ ...guest, expires_in_days: 1 });
+    const own = { origin: "https://gateway", "x-edgecall-console": "1", "sec-fetch-site": "same-origin" };
+    const signedIn = await ask("/v1/console/session", {
+      method: "POST",
+      body: JSON.stringify({ token }),
+      headers: own,
+      token: null,
+    });
+    expect(signedIn.status).toBe(200);
+    const cookie = signedIn.headers.get("set-cookie") ?? "";
+    // No longer than the token.
+    expect(Number(/Max-Age=(\d+)/.exec(cookie)?.[1])).toBeLessThanOrEqual(86_400);
+    const session = cookie.split(";", 1)[0] ?? "";
+    const look = async (value: string) =>
+      (
+        (await (await ask("/v1/console/session", { token: null, headers: { cookie: value } })).json()) as {
+          signed_in: boolean;
+          name?: string;
+        }
+      ).signed_in;
+    expect(await look(session)).toBe(true);
+    const forged = session.replace(/[A-Za-z0-9_-]{4}$/, "AAAA");
+    expect(await look(forged)).toBe(false);
+    expect(await look(session.replace("made.a.", "made.b."))).toBe(false);
+    await revoke(record.id);
+    expect(await look(session)).toBe(false);
+  });
+
+  test("G8 has its use noted once an hour, not with each request", async () => {
+    const { token, record } = await make(guest);
+    const used = async () => (await list()).find(({ id }) => id === record.id)?.last_used_at ?? null;
+    expect(await used()).toBeNull();
+    await statusOf("/v1/agents", token);
+    const first = await used();
+    expect(first).toEqual(expect.any(Number));
+    await statusOf("/v1/agents", token);
+    expect(await used()).toBe(first);
+    await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
+      storage.sql.exec("UPDATE token SET last_used_at = ?", Date.now() - 3_600_001),
+    );
+    await statusOf("/v1/agents", token);
+    expect(Date.now() - ((await used()) ?? 0)).toBeLessThan(60_000);
+  });
+});
+
+describe("G8 who may make one, and of what kind", () => {
+  test("G8 never more than the maker has", async () => {
+    // ada: a guest with ask and admin.
+    const ada = await make({ name: "more", role: "guest", scopes: ["ask", "approve"] }, TOKENS.admin);
+    expect([ada.status, ada.error?.message]).toEqual([
+      403,
+      "scopes: your token does not have 'approve', so it cannot give it",
+    ]);
+    const owner = await make({ name: "more", role: "owner", scopes: ["ask"] }, TOKENS.admin);
+    expect([owner.status, owner.error?.message]).toEqual([
+      403,
+      "role: your token has the role 'guest', so it cannot give 'owner'",
+    ]);
+    const child = await make({ name: "child", role: "guest", scopes: ["admin", "ask"] }, TOKENS.admin);
+    expect(child.record.scopes).toEqual(["ask", "admin"]);
+    // And so on: a made one makes no more than it has itself.
+    expect((await make({ ...guest, scopes: ["command"] }, child.token)).status).toBe(403);
+    expect((await make(guest, child.token)).record.made_by).toBe("child");
+  });
+
+  test("G8 it takes 'admin' to list, make and revoke", async () => {
+    const { record } = await make(guest);
+    for (const token of [TOKENS.member, TOKENS.approver, TOKENS.guest, TOKENS.scraper]) {
+      expect(await statusOf("/v1/tokens", token)).toBe(403);
+      expect((await make(guest, token)).status).toBe(403);
+      expect((await ask(`/v1/tokens/${record.id}`, { method: "DELETE", token })).status).toBe(403);
+    }
+    // Another home's are not there.
+    expect((await ask(`/v1/tokens/${record.id}`, { method: "DELETE", token: TOKENS.otherHome })).status).toBe(
+      404,
+    );
+    expect((await list(TOKENS.otherHome)).map(({ name }) => name)).toEqual(["berta"]);
+  });
+
+  test("G8 the setting's are listed, and stay there", async () => {
+    const secret = (await list()).filter(({ source }) => source === "secret");
+    expect(secret.map(({ name }) => name)).toEqual(["anna", "gus", "mia", "max", "ada", "prometheus"]);
+    const refused = await revoke(secret[0]?.id ?? "");
+    expect(refused.status).toBe(409);
+    expect(await refused.text()).toContain("API_TOKENS");
+  });
+
+  test.each([
+    ["no name", { name: undefined }, /name/],
+    ["a sender's name", { name: "telegram:7" }, /name: expected letters/],
+    ["a role that is none", { role: "king" }, /role/],
+    ["no scopes", { scopes: [] }, /scopes/],
+    ["a scope that is none", { scopes: ["all"] }, /scopes/],
+    ["no days", { expires_in_days: 0 }, /expires_in_days/],
+    ["a key that is none", { expires: 5 }, /expires/],
+  ])("G8 %s is refused by the field's name", async (_, wrong, words) => {
+    const { status, error } = await make({ ...guest, ...wrong });
+    expect(status).toBe(400);
+    expect(error?.message).toMatch(words);
+  });
+
+  test("G8 a home has so many at most", async () => {
+    await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
+      for (let n = 0; n < 200; n += 1)
+        storage.sql.exec(
+          "INSERT INTO token VALUES (?, ?, 'x', 'guest', '[\"ask\"]', NULL, 1, NULL, 'anna')",
+          `id-${n}`,
+          `hash-${n}`,
+        );
+    });
+    expect((await make(guest)).status).toBe(409);
+  });
+});
+
+test("G8 a stranger's token wakes no home that the settings do not name, and stores nothing in one that they do", async () => {
+  const before = (await listDurableObjectIds(env.HOME)).length;
+  for (let n = 0; n < 20; n += 1)
+    expect(await statusOf("/v1/agents", newHomeToken(`made-up-${n}`))).toBe(401);
+  expect((await listDurableObjectIds(env.HOME)).length).toBe(before);
+  const wrong = await Promise.all([1, 2, 3].map(() => statusOf("/v1/agents", newHomeToken("a"))));
+  expect(wrong).toEqual([401, 401, 401]);
+});
+
+test("G8 guesses are counted before a home is asked; the right token is taken beside them", async () => {
+  let guesses = 0;
+  const RATE_GUESSES = {
+    limit: async () => {
+      guesses += 1;
+      return { success: guesses <= 2 };
+    },
+  };
+  const vars = { ...(env as unknown as Env), RATE_LIMITS: "on", RATE_GUESSES } as Env;
+  const status = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}`, "cf-connecting-ip": "203.0.113.7" };
+    const request = new Request("https://gateway/v1/agents", { headers });
+    return (await worker.fetch(request, vars, createExecutionContext())).status;
+  };
+  const { token } = await make(guest);
+  expect(await status(token)).toBe(200);
+  expect(guesses).toBe(1);
+  expect(await status(newHomeToken("a"))).toBe(429);
+  expect(await status(newHomeToken("a"))).toBe(429);
+  expect(await status(token)).toBe(200);
+});

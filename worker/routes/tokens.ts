@@ -1,0 +1,93 @@
+/** `/v1/tokens`: the tokens of a home, for administrators. Those of the secret API_TOKENS are listed and stay there. */
+import { z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import { type ApiToken, apiTokenRecords, newHomeToken, SCOPES } from "../auth.ts";
+import { sha256Hex } from "../conversation/media.ts";
+import type { TokenView } from "../home/tokens.ts";
+import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { homeOf } from "../objects.ts";
+import { utf8 } from "../uploads.ts";
+
+/** The least first. */
+const ROLES = ["guest", "member", "owner"] as const;
+const DAY_MS = 86_400_000;
+const SECRET_ID = "secret-";
+
+const NewToken = z.strictObject({
+  // A name goes to devices, logs and lists. Without ':' none is that of a sender of a chat app.
+  name: z
+    .string()
+    .check(
+      z.trim(),
+      z.minLength(1),
+      z.maxLength(64),
+      z.regex(/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u, "expected letters, digits, spaces and . _ @ + -"),
+    ),
+  role: z.enum(["owner", "member", "guest"]),
+  scopes: z.array(z.enum(SCOPES)).check(z.minLength(1), z.maxLength(SCOPES.length)),
+  expires_in_days: z.optional(z.int().check(z.minimum(1), z.maximum(3_650))),
+});
+
+export async function listTokens(c: Context<App>): Promise<Response> {
+  const { home } = requireScope(c, "admin");
+  const made = await homeOf(c.env, home).tokens();
+  const secret = apiTokenRecords(c.env)
+    .filter((record) => record.home === home)
+    .map(secretView);
+  return c.json({ tokens: [...secret, ...made] });
+}
+
+/** The token is in this answer and nowhere else. */
+export async function makeToken(c: Context<App>): Promise<Response> {
+  const maker = requireScope(c, "admin");
+  const { name, role, scopes, expires_in_days } = await readBody(c, NewToken);
+  const missing = scopes.find((scope) => !maker.scopes.includes(scope));
+  if (missing !== undefined)
+    throw tooMuch(`scopes: your token does not have '${missing}', so it cannot give it`);
+  if (ROLES.indexOf(role) > ROLES.indexOf(maker.role))
+    throw tooMuch(`role: your token has the role '${maker.role}', so it cannot give '${role}'`);
+  const token = newHomeToken(maker.home);
+  const record = await homeOf(c.env, maker.home).makeToken({
+    hash: await sha256Hex(utf8(token)),
+    name,
+    role,
+    scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+    madeBy: maker.name,
+    expiresAt: expires_in_days === undefined ? null : Date.now() + expires_in_days * DAY_MS,
+  });
+  if (!record) throw new HttpError(409, "too_many", "this home has too many tokens; revoke one first");
+  return c.json({ token, record }, 201);
+}
+
+/** It counts no more from the next request on, of a session of the console too. */
+export async function revokeToken(c: Context<App>): Promise<Response> {
+  const { home } = requireScope(c, "admin");
+  const id = pathName(c, "id", /^[a-z0-9-]{1,64}$/, "a token's id, as the list has it");
+  if (apiTokenRecords(c.env).some((record) => record.home === home && secretView(record).id === id))
+    throw new HttpError(
+      409,
+      "conflict",
+      "this token stands in the setting API_TOKENS: take its record out there",
+    );
+  if (!(await homeOf(c.env, home).revokeToken(id))) throw new HttpError(404, "not_found", "no such token");
+  return c.body(null, 204);
+}
+
+function tooMuch(message: string): HttpError {
+  return new HttpError(403, "forbidden", message);
+}
+
+/** Half of a hash tells no token; a short form of it is enough to tell two apart. */
+function secretView({ hash, name, role, scopes }: ApiToken): TokenView {
+  return {
+    id: `${SECRET_ID}${hash.slice(0, 16)}`,
+    name,
+    role,
+    scopes,
+    expires_at: null,
+    created_at: null,
+    last_used_at: null,
+    made_by: null,
+    source: "secret",
+  };
+}
