@@ -16,6 +16,7 @@ import { Alarm } from "./conversation/alarm.ts";
 import { CallStep } from "./conversation/call-step.ts";
 import { Driver } from "./conversation/driver.ts";
 import { FromHome } from "./conversation/from-home.ts";
+import { LostClients } from "./conversation/lost-clients.ts";
 import { type KeptMedia, MediaStore, mediaLimits, type NewMedia } from "./conversation/media.ts";
 import { ModelStep } from "./conversation/model-step.ts";
 import { isOneShot, oneShotEnds } from "./conversation/one-shot.ts";
@@ -46,6 +47,7 @@ export class Conversation extends DurableObject<Env> {
   readonly #tell: TurnTeller;
   readonly #fromHome: FromHome;
   readonly #alarm: Alarm;
+  readonly #clients: LostClients;
   /**
    * No tables yet, or a crash while it was forgotten: whoever looks at a name that they made up, and what comes for a
    * conversation that is gone, leaves nothing behind.
@@ -65,6 +67,7 @@ export class Conversation extends DurableObject<Env> {
     });
     this.#waiters = new Waiters(ctx);
     this.#tell = new TurnTeller(this.#transcript, this.#waiters);
+    this.#clients = new LostClients(this.#transcript, this.#waiters);
     const later = (work: Promise<unknown>) => this.#later(work);
     this.#calls = new CallStep({
       transcript: this.#transcript,
@@ -143,6 +146,7 @@ export class Conversation extends DurableObject<Env> {
   /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
   async start(request: NewTurn): Promise<TurnResult> {
     const turn = this.#begin({ ...request, idempotency: keyOf(request) });
+    if (turn.origin.client) this.#clients.expect(turn.id);
     if (turn.status === "running") this.#drive();
     return this.#tell.result(turn);
   }
@@ -164,6 +168,17 @@ export class Conversation extends DurableObject<Env> {
     const turns = this.#transcript.turns().filter(({ status }) => status === "running");
     const isKnown = this.#transcript.turnByKey(keyOf(request)) !== undefined;
     return isKnown || turns.length < unfinished ? await this.start(request) : undefined;
+  }
+
+  /** The turn that a client lost, for its second try of the same request; undefined: it asks anew. */
+  async adopt(request: string, principal: string): Promise<string | undefined> {
+    return this.#blank ? undefined : (await this.#clients.adopt(request, principal))?.id;
+  }
+
+  /** The client of a turn hung up: nobody wants the answer any more, unless its second try is here already. */
+  async leave(turnId: string): Promise<void> {
+    const turn = this.#blank ? undefined : this.#transcript.turn(turnId);
+    if (turn?.status === "running" && !this.#clients.left(turn)) await this.cancel(turnId);
   }
 
   /** What a person did in a chat app, once. Durable when it returns. */
@@ -326,6 +341,7 @@ export class Conversation extends DurableObject<Env> {
       return new Response("nothing more", { status: 410 });
     const live = url.searchParams.has("live");
     const response = this.#waiters.accept(turn.id, missed, live, turn.status !== "running");
+    this.#clients.attached(turn.id);
     if (turn.status === "running") {
       // After a crash the waiting room comes back before the lease does.
       this.#drive();
@@ -372,6 +388,7 @@ export class Conversation extends DurableObject<Env> {
 
   #finish(turn: Turn, status: "done" | "failed" | "cancelled", answer: string, error?: string): void {
     if (!this.#transcript.finish(turn, status, answer, error)) return;
+    this.#clients.ended(turn);
     this.#tell.ended(turn);
     this.#chat.ended(turn);
     const name = this.#name();

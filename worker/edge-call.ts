@@ -14,6 +14,8 @@ import { ago, type Roster, type RosterAgent } from "./home/roster.ts";
 
 export const EDGE_CALL = "edge_call";
 
+/** OpenAI's API refuses descriptions of more than 1,024 characters, and with them the whole request. */
+export const DESCRIPTION_MAX = 1_000;
 /** An agent's line and its action names, in characters: many agents must still fit a prompt. */
 const LINE_MAX = 300;
 const ACTIONS_MAX = 200;
@@ -53,24 +55,65 @@ export const edgeCallTool = {
   },
 };
 
-/** The definition for a model, or undefined when nobody is online: no dead tools. */
-export function edgeCallDefinition(roster: Roster): ToolDefinition | undefined {
-  const online = roster.agents.filter((agent) => agent.online).sort(byId);
-  const queueing = roster.agents.filter((agent) => !agent.online && agent.queues.length > 0).sort(byId);
-  if (online.length + queueing.length === 0) return undefined;
-  const lines = online.map(
-    (agent) => `  - ${agent.id}: ${agent.line.slice(0, LINE_MAX)}${actionNames(agent)}`,
-  );
-  for (const agent of queueing) {
-    lines.push(
-      `  - ${agent.id} (offline; it gets these actions when it comes back: ${agent.queues.join(", ").slice(0, ACTIONS_MAX)})`,
-    );
+function callable(roster: Roster): { online: RosterAgent[]; queueing: RosterAgent[] } {
+  return {
+    online: roster.agents.filter((agent) => agent.online).sort(byId),
+    queueing: roster.agents.filter((agent) => !agent.online && agent.queues.length > 0).sort(byId),
+  };
+}
+
+/** One for each agent that can be called. */
+function agentLines(roster: Roster): string[] {
+  const { online, queueing } = callable(roster);
+  return [
+    ...online.map((agent) => `  - ${agent.id}: ${agent.line.slice(0, LINE_MAX)}${actionNames(agent)}`),
+    ...queueing.map(
+      (agent) =>
+        `  - ${agent.id} (offline; it gets these actions when it comes back: ${agent.queues.join(", ").slice(0, ACTIONS_MAX)})`,
+    ),
+  ];
+}
+
+const CALL_WORDS =
+  "Call an edge agent to handle a query using its own tools and sensors. Online edge agents:";
+
+/** The seed's words, and as many agents as fit. @param more where a model finds the others */
+function callDescription(lines: readonly string[], more: string): string {
+  const whole = [CALL_WORDS, ...lines].join("\n");
+  if (whole.length <= DESCRIPTION_MAX) return whole;
+  let description = CALL_WORDS;
+  for (const [at, line] of lines.entries()) {
+    const rest = `  - and ${lines.length - at - 1} more: ${more}`;
+    const next = `${description}\n${line}`;
+    if (next.length + 1 + rest.length > DESCRIPTION_MAX)
+      return `${description}\n  - and ${lines.length - at} more: ${more}`;
+    description = next;
   }
+  return description;
+}
+
+/** What the system prompt says of the agents that can be called, where the tool's description has no room for all. */
+export function agentsNote(roster: Roster): string {
+  const lines = agentLines(roster);
+  const fits = [CALL_WORDS, ...lines].join("\n").length <= DESCRIPTION_MAX;
+  return fits ? "" : `Edge agents that ${EDGE_CALL} reaches:\n${lines.join("\n")}`;
+}
+
+/**
+ * The definition for a model, or undefined when nobody is online: no dead tools.
+ * @param more where the agents stand that its description has no room for
+ */
+export function edgeCallDefinition(
+  roster: Roster,
+  more = "the system prompt has all of them",
+): ToolDefinition | undefined {
+  const { online, queueing } = callable(roster);
+  if (online.length + queueing.length === 0) return undefined;
   return {
     type: "function",
     function: {
       name: EDGE_CALL,
-      description: `Call an edge agent to handle a query using its own tools and sensors. Online edge agents:\n${lines.join("\n")}`,
+      description: callDescription(agentLines(roster), more),
       parameters: {
         type: "object",
         properties: {

@@ -66,6 +66,11 @@ app.get("/healthz", (c) => c.json({ ok: true, version: VERSION }));
 
 app.get("/bridge", takeBridge);
 
+// MCP's clients ask here whether somebody else gives out tokens: nobody does, which 404 says and 401 would not.
+app.all("/.well-known/*", (c) => {
+  throw new HttpError(404, "not_found", `nothing is here: ${c.req.path}`);
+});
+
 app.put("/v1/media/:id", putMedia);
 app.get("/v1/media/:id", getLinkedMedia);
 

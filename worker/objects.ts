@@ -14,6 +14,8 @@ export type ConversationStub = Pick<
   | "receive"
   | "asked"
   | "startWithin"
+  | "adopt"
+  | "leave"
   | "settle"
   | "late"
   | "ask"

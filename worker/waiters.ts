@@ -48,6 +48,18 @@ export class Waiters {
     }
   }
 
+  /** Has something written to every client of a turn. */
+  probe(turnId: string): void {
+    const text = JSON.stringify({ event: "probe", data: {} } satisfies TurnEvent);
+    for (const socket of this.#ctx.getWebSockets(turnId)) {
+      try {
+        socket.send(text);
+      } catch {
+        // It closed a moment ago.
+      }
+    }
+  }
+
   end(turnId: string): void {
     for (const socket of this.#ctx.getWebSockets(turnId)) closeQuietly(socket, "done");
   }

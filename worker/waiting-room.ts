@@ -102,17 +102,22 @@ export async function* turnEvents(
   }
 }
 
-/** The turn's result, or undefined when patience ran out. */
+/**
+ * The turn's result, or undefined when patience ran out.
+ * @param probe somebody asks whether the client is still there
+ */
 export async function turnResult(
   env: Env,
   name: string,
   turn: string,
   patienceMs: number,
   hangup: AbortSignal,
+  probe: () => void = () => {},
 ): Promise<TurnResult | undefined> {
   const signal = AbortSignal.any([hangup, AbortSignal.timeout(patienceMs)]);
   for await (const event of turnEvents(env, name, turn, 0, false, signal))
     if (event.event === "done") return event.data;
+    else if (event.event === "probe") probe();
   return undefined;
 }
 

@@ -14,7 +14,7 @@ import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import type { ToolDefinition, ToolRegistry } from "@edgecall/core/tools/registry.ts";
-import { edgeCallDefinition, offlineNote } from "../edge-call.ts";
+import { agentsNote, edgeCallDefinition, offlineNote } from "../edge-call.ts";
 import type { Listing } from "../home/conversation-list.ts";
 import type { Plan } from "../home/plan.ts";
 import { inReach, type Roster } from "../home/roster.ts";
@@ -300,9 +300,8 @@ function isLimited(budgets: Settings["budgets"]): boolean {
 /** @param roster absent: no tools are offered */
 function systemPrompt(settings: Settings, roster: Roster | undefined, instructions = ""): string {
   // What changes comes last, so that a provider's prompt cache keeps the rest.
-  return [settings.systemPrompt, instructions, roster ? offlineNote(roster, Date.now()) : ""]
-    .filter(Boolean)
-    .join("\n\n");
+  const agents = roster ? [agentsNote(roster), offlineNote(roster, Date.now())] : [];
+  return [settings.systemPrompt, instructions, ...agents].filter(Boolean).join("\n\n");
 }
 
 function asModelError(error: unknown): ModelError {

@@ -18,6 +18,8 @@ export type Origin = {
   /** Ids of the pictures and files that it brought. */
   files?: string[];
   brought?: Brought;
+  /** Its client waits for the answer on this request, and may ask the same again when it was lost. */
+  client?: { request: string; lost?: boolean };
   limits?: Limits;
 };
 

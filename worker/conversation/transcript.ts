@@ -313,6 +313,11 @@ export class Transcript {
     if (this.turnAt(turn)?.status === "running") this.#rows.updateTurn(turn, "error = 'cancelled'");
   }
 
+  /** Whether the client of a turn went without its answer. */
+  clientLost(turn: number, lost: boolean): void {
+    this.#rows.updateTurn(turn, "origin = json_set(origin, '$.client.lost', json(?))", String(lost));
+  }
+
   /** Ends a turn that is running; the reply that has to be sent is stored in the same transaction. */
   finish(turn: Turn, status: Exclude<TurnStatus, "running">, answer: string, error?: string): boolean {
     return this.#rows.write(() => {

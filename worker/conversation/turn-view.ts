@@ -20,6 +20,8 @@ export type TurnEvent =
   | { event: "waiting"; data: { until: number; text: string } }
   /** The step is tried again: what the deltas since the last message said is void. */
   | { event: "reset"; data: Record<string, never> }
+  /** Somebody asks whether this client is still there: it is written to. */
+  | { event: "probe"; data: Record<string, never> }
   | { id: number; event: "message"; data: { text: string; calls: CallRecord[] } }
   | { id: number; event: "call"; data: CallRecord }
   /** A device has the call and works on it. One that is done at once says so by its result alone. `at`: epoch ms. */

@@ -9,7 +9,9 @@ import { readMcpSettings } from "../mcp/settings.ts";
 import { corsOrigins } from "./settings.ts";
 
 /** The routes for programs. The console is its own site's alone, and chat platforms are no pages. */
-const ROUTES = /^\/(v1(\/|$)|mcp$|ask$)/;
+const ROUTES = /^\/(v1(\/|$)|mcp$|ask$|\.well-known\/)/;
+/** … and those of MCP's clients, which look for an authorization server first. */
+const MCP_ROUTES = /^\/(mcp$|\.well-known\/)/;
 const CONSOLE = /^\/v1\/console(\/|$)/;
 const METHODS = "GET, POST, DELETE";
 /** Ours, and those of MCP's and OpenAI's clients. Never `x-edgecall-console`: it shows that a request is our page's. */
@@ -28,18 +30,14 @@ export async function cors(c: Context<App>, next: Next): Promise<Response | unde
     return undefined;
   }
   const origin = c.req.header("origin");
-  // An answer without these headers must not be taken from a cache for a page that gets them, or the other way.
-  c.header("vary", "Origin", { append: true });
   const allowed = origin !== undefined && mayRead(c, origin);
-  if (allowed) {
-    c.header("access-control-allow-origin", origin);
-    c.header("access-control-expose-headers", EXPOSED);
-  }
   const wanted = c.req.header("access-control-request-method");
   if (c.req.method !== "OPTIONS" || origin === undefined || wanted === undefined) {
     await next();
+    if (c.res.status !== 101) mark(c, allowed ? origin : undefined);
     return undefined;
   }
+  mark(c, allowed ? origin : undefined);
   if (!allowed)
     throw new HttpError(
       403,
@@ -56,10 +54,23 @@ export async function cors(c: Context<App>, next: Next): Promise<Response | unde
   return c.body(null, 204);
 }
 
+/**
+ * Headers of an answer that is made: before that they would miss the responses that a library makes (/mcp).
+ * @param origin of a page that may read it
+ */
+function mark(c: Context<App>, origin: string | undefined): void {
+  // An answer without these headers must not be taken from a cache for a page that gets them, or the other way.
+  c.header("vary", "Origin", { append: true });
+  if (origin === undefined) return;
+  c.header("access-control-allow-origin", origin);
+  c.header("access-control-expose-headers", EXPOSED);
+}
+
 /** Whether a page of this origin may: by `CORS_ORIGINS`, at /mcp by `MCP_ORIGINS`, too. @throws SettingsError */
 export function mayRead(c: Context<App>, origin: string): boolean {
   return (
-    corsOrigins(c.env).has(origin) || (c.req.path === "/mcp" && readMcpSettings(c.env).origins.has(origin))
+    corsOrigins(c.env).has(origin) ||
+    (MCP_ROUTES.test(c.req.path) && readMcpSettings(c.env).origins.has(origin))
   );
 }
 

@@ -102,6 +102,45 @@ describe("CORS", () => {
     }
   });
 
+  test("G4 every answer of /mcp can be read by a listed origin, an error too", async () => {
+    const call = (token: string | null, body: string, type = "application/json") =>
+      fromPage(LISTED, "/mcp", {
+        method: "POST",
+        headers: {
+          ...(token !== null && { authorization: `Bearer ${token}` }),
+          "content-type": type,
+          accept: "application/json, text/event-stream",
+        },
+        body,
+      });
+    const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+    const none = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "none" });
+    for (const [answer, status] of [
+      [await call(TOKENS.owner, list), 200],
+      [await call(TOKENS.owner, none), 200],
+      [await call(TOKENS.owner, "{"), 400],
+      [await call(TOKENS.owner, list, "text/plain"), 415],
+      [await call(null, list), 401],
+      [await fromPage(LISTED, "/mcp", { headers: { authorization: `Bearer ${TOKENS.owner}` } }), 405],
+      [await fromPage(LISTED, "/.well-known/oauth-protected-resource/mcp"), 404],
+    ] as const) {
+      expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([status, LISTED]);
+      expect(answer.headers.get("access-control-expose-headers")).toContain("mcp-session-id");
+      expect(answer.headers.get("vary")).toContain("Origin");
+    }
+  }, 30_000);
+
+  test("G4 nobody gives out tokens here, which /.well-known says by 404 to whoever asks", async () => {
+    for (const path of [
+      "oauth-authorization-server",
+      "oauth-protected-resource/mcp",
+      "openid-configuration",
+    ]) {
+      const answer = await ask(`/.well-known/${path}`, { token: null });
+      expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: "not_found" } }]);
+    }
+  });
+
   test("the console's routes, webhooks and the bridge are for no page of another site", async () => {
     for (const path of ["/v1/console/session", "/webhooks/generic/door", "/bridge", "/"]) {
       const { headers } = await fromPage(LISTED, path, preflight("POST", "x-edgecall-console"));

@@ -3,15 +3,13 @@
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
-import { type CallTarget, EDGE_CALL, edgeCallDefinition } from "../edge-call.ts";
+import { type CallTarget, DESCRIPTION_MAX, EDGE_CALL, edgeCallDefinition } from "../edge-call.ts";
 import { oneLine } from "../home/roster.ts";
 import { toolName } from "./tool-name.ts";
 
 export const EDGE_LIST = "edge_list";
 export const EDGE_RESULT = "edge_result";
 
-/** A description is read by a model at every step: agents beyond this are left to edge_list. */
-const DESCRIPTION_MAX = 6_000;
 /** Of a device's own words on one of its actions. */
 const WORDS_MAX = 500;
 
@@ -70,12 +68,12 @@ export function steadyTools(targets: readonly CallTarget[], actions: boolean): T
 const AGENT_ID = { type: "string", description: "ID of the target edge agent" } as const;
 
 function callDescription(targets: readonly CallTarget[]): string {
-  const definition = edgeCallDefinition({ bridgeOnline: true, agents: [...targets] });
-  if (!definition) return "Call an edge agent to handle a query. None is online now; edge_list shows who is.";
-  const { description } = definition.function;
-  if (description.length <= DESCRIPTION_MAX) return description;
-  const whole = description.slice(0, description.lastIndexOf("\n", DESCRIPTION_MAX));
-  return `${whole}\n  - … and more: edge_list has all of them`;
+  const roster = { bridgeOnline: true, agents: [...targets] };
+  const definition = edgeCallDefinition(roster, `${EDGE_LIST} has all of them`);
+  return (
+    definition?.function.description ??
+    "Call an edge agent to handle a query. None is online now; edge_list shows who is."
+  );
 }
 
 /** The actions of all agents by the names of their tools. Sorted; where two have one name, the first has it. */
@@ -102,15 +100,24 @@ export function actionTools(actions: Iterable<NamedAction>, max: number): Tool[]
 }
 
 function actionTool({ name, agent, advert }: NamedAction): Tool {
-  const words = JSON.stringify(oneLine(advert.description, WORDS_MAX));
   const state = agent.online ? "" : " (offline; it gets this when it comes back)";
+  const before = `Action '${advert.name}' of edge agent '${agent.id}'${state}. Its own words: `;
+  const words = quoted(oneLine(advert.description, WORDS_MAX), DESCRIPTION_MAX - before.length);
   return {
     name,
     title: `${agent.id}: ${advert.name}`,
-    description: `Action '${advert.name}' of edge agent '${agent.id}'${state}. Its own words: ${words}`,
+    description: `${before}${words}`,
     inputSchema: foreignSchema(advert.parameters) as Tool["inputSchema"],
     annotations: annotationsOf(advert),
   };
+}
+
+/** In quotation marks, of which what stands between them has none: each takes a character more. */
+function quoted(text: string, max: number): string {
+  for (let length = text.length; ; length -= 1) {
+    const words = JSON.stringify(length < text.length ? `${text.slice(0, length)}…` : text);
+    if (words.length <= max) return words;
+  }
 }
 
 /** A device's claims, for a client's interface; what may be done is decided by its policy, on every call. */

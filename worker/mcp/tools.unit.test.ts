@@ -134,10 +134,31 @@ describe("tools of actions", () => {
     expect((await toolsOf([away])).map(({ name }) => name)).toEqual(["pi__a3"]);
   });
 
-  test("edge_call's description does not grow with the home", () => {
-    const many = Array.from({ length: 500 }, (_, n) => target(`pi-${n}`, [{ name: "cpu" }]));
-    const description = steadyTools(many, true)[1]?.description ?? "";
-    expect(description.length).toBeLessThan(6_100);
-    expect(description).toMatch(/\n {2}- … and more: edge_list has all of them$/);
+  test.each([1, 4, 50])("G16 with %d agents no description has more than 1,000 characters", async (count) => {
+    const action = {
+      name: "a".repeat(64),
+      description: '"\\'.repeat(300),
+      parameters: { type: "object", properties: { x: { type: "string", description: "w".repeat(5_000) } } },
+    };
+    const agents = Array.from({ length: count }, (_, n) => ({
+      ...target(`${"p".repeat(60)}-${n}`, [action]),
+      line: "l".repeat(900),
+    }));
+    const all = [...steadyTools(agents, true), ...(await toolsOf(agents, 256))];
+    expect(all).toHaveLength(3 + count);
+    for (const { name, description, inputSchema } of all) {
+      expect(description?.length, name).toBeLessThanOrEqual(1_000);
+      for (const { description: words = "" } of Object.values(inputSchema.properties ?? {}) as Array<{
+        description?: string;
+      }>)
+        expect(words.length, name).toBeLessThanOrEqual(1_000);
+    }
+  });
+
+  test("G16 edge_call names as many agents as fit, and where the others are", () => {
+    const many = Array.from({ length: 50 }, (_, n) => target(`pi-${n}`, [{ name: "cpu" }]));
+    const lines = steadyTools(many, true)[1]?.description?.split("\n") ?? [];
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.at(-1)).toBe(`  - and ${50 - (lines.length - 2)} more: edge_list has all of them`);
   });
 });

@@ -3,20 +3,21 @@ import type { Context } from "hono";
 import type { ApiToken } from "../auth.ts";
 import type { Brought } from "../conversation/brought.ts";
 import { type App, HttpError } from "../http.ts";
-import { type ConversationStub, conversationOf, insist } from "../objects.ts";
-import type { Place } from "./conversation-key.ts";
+import { conversationOf, insist } from "../objects.ts";
+import { oncePlace, oncePlaces, type Place } from "./conversation-key.ts";
 import { keepPictures, type Sorted } from "./said.ts";
 
 /** One works and one waits: whoever asks a third time into the same conversation is told to come back. */
 const UNFINISHED_MAX = 2;
-/** Chats that their clients keep share an object when they begin alike. */
-const UNFINISHED_MAX_SHARED = 8;
+/** Responses that go on from those of one chat, each from its own. */
+const UNFINISHED_MAX_BRANCHES = 8;
 const BUSY_RETRY_S = 2;
-/** OpenAI's clients give up a try after ten minutes. */
-const RETRY_WITHIN_MS = 15 * 60_000;
 
 export type Asked = {
-  place: Place;
+  /** Of the request's body. */
+  hash: string;
+  /** Undefined: it names no conversation, and waits for none. */
+  place: Place | undefined;
   sorted: Sorted;
   /** The turn to go on from, in a conversation that its client keeps. */
   after?: string | undefined;
@@ -24,20 +25,52 @@ export type Asked = {
   model: string | undefined;
   /** False: none are offered. */
   tools: boolean;
+  /** The client waits for the answer on this request. */
+  waits: boolean;
 };
 
-/** @returns the turn's id. @throws HttpError busy */
-export async function begin(c: Context<App>, token: ApiToken, asked: Asked): Promise<string> {
-  const { place, sorted, model } = asked;
-  const stub = () => conversationOf(c.env, place.name);
-  const known = await firstTry(c, stub(), sorted.text);
-  if (known !== undefined) return known;
+export type Begun = { turn: string; place: Place };
+
+/** @throws HttpError busy */
+export async function begin(c: Context<App>, token: ApiToken, asked: Asked): Promise<Begun> {
   const idempotency = c.req.header("idempotency-key");
   if (idempotency !== undefined && (idempotency === "" || idempotency.length > 200))
     throw new HttpError(400, "invalid_header", "Idempotency-Key: expected 1 to 200 characters");
+  const places = await placesFor(token, asked, idempotency);
+  const lost = await firstTry(c, token, asked, places);
+  if (lost) return lost;
+  for (const place of places) {
+    const turn = await start(c, token, asked, place, idempotency);
+    if (turn !== undefined) return { turn, place };
+  }
+  c.header("retry-after", String(BUSY_RETRY_S));
+  throw new HttpError(409, "conversation_busy", "this conversation still works on earlier messages");
+}
+
+/** Where it may be begun, in this order; each has to be free. The last one is, where no conversation is named. */
+async function placesFor(
+  token: ApiToken,
+  { place, sorted }: Asked,
+  idempotency: string | undefined,
+): Promise<Place[]> {
+  if (place) return [place];
+  // A repeat has to find the first one, however many chats begin alike.
+  if (idempotency !== undefined) return [await oncePlace(token, `key ${idempotency}`)];
+  const alike = await oncePlaces(token, sorted.beginning);
+  return [...alike, await oncePlace(token, crypto.randomUUID())];
+}
+
+/** @returns the turn's id; undefined: others are at work there */
+async function start(
+  c: Context<App>,
+  token: ApiToken,
+  asked: Asked,
+  place: Place,
+  idempotency: string | undefined,
+): Promise<string | undefined> {
+  const { sorted, model, hash, waits } = asked;
   const id = crypto.randomUUID();
   const { images, history, added } = await keepPictures(sorted, id, place.name);
-  const limit = place.key === undefined ? UNFINISHED_MAX_SHARED : UNFINISHED_MAX;
   const turn = {
     id,
     idempotency,
@@ -49,16 +82,16 @@ export async function begin(c: Context<App>, token: ApiToken, asked: Asked): Pro
       role: token.role,
       channel: "openai",
       ...(model !== undefined && { model }),
-      brought: broughtBy(asked, history),
+      ...(waits && { client: { request: hash } }),
+      brought: broughtBy(asked, place, history),
     },
   };
-  const started = await insist(async () => await stub().startWithin(limit, turn));
-  if (started) return started.turn;
-  c.header("retry-after", String(BUSY_RETRY_S));
-  throw new HttpError(409, "conversation_busy", "this conversation still works on earlier messages");
+  const limit = place.key !== undefined ? UNFINISHED_MAX : asked.place ? UNFINISHED_MAX_BRANCHES : 1;
+  const started = await insist(async () => await conversationOf(c.env, place.name).startWithin(limit, turn));
+  return started?.turn;
 }
 
-function broughtBy({ place, sorted, after, tools }: Asked, history: Brought["history"]): Brought {
+function broughtBy({ sorted, after, tools }: Asked, place: Place, history: Brought["history"]): Brought {
   return {
     ...(sorted.instructions !== "" && { instructions: sorted.instructions }),
     ...(!tools && { tools: false as const }),
@@ -68,13 +101,20 @@ function broughtBy({ place, sorted, after, tools }: Asked, history: Brought["his
 }
 
 /**
- * OpenAI's clients send a request again when its connection broke, and say so. Its turn may be at work, or done: a
- * second one would have the devices act twice.
+ * OpenAI's clients send a request again when its connection broke, and say so. The turn that they lost may be at work,
+ * or done: a second one would have the devices act twice. A request that was refused is sent again as well, in the very
+ * same words, and others may ask the same: these get no answer that is somebody else's.
  */
-async function firstTry(c: Context<App>, stub: ConversationStub, text: string): Promise<string | undefined> {
+async function firstTry(
+  c: Context<App>,
+  token: ApiToken,
+  { hash }: Asked,
+  places: readonly Place[],
+): Promise<Begun | undefined> {
   if (!/^[1-9]\d?$/.test(c.req.header("x-stainless-retry-count") ?? "")) return undefined;
-  const last = (await stub.history()).at(-1);
-  if (last?.text !== text || last.created_at < Date.now() - RETRY_WITHIN_MS) return undefined;
-  const neverActed = last.status === "cancelled" && last.calls.length === 0;
-  return neverActed ? undefined : last.turn;
+  const looks = places.map(async (place) => {
+    const turn = await insist(async () => await conversationOf(c.env, place.name).adopt(hash, token.name));
+    return turn === undefined ? undefined : { turn, place };
+  });
+  return (await Promise.all(looks)).find((lost) => lost !== undefined);
 }

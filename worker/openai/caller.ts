@@ -2,6 +2,7 @@
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { TurnResult } from "../answers.ts";
+import { sha256Hex } from "../conversation/media.ts";
 import { type App, HttpError, readBytes } from "../http.ts";
 import { logError } from "../log.ts";
 import { conversationOf } from "../objects.ts";
@@ -17,12 +18,15 @@ const BODY_MAX_BYTES = 8 * 1024 * 1024;
 /** No turn is as long; whoever waits leaves before. */
 const LONGEST_TURN_MS = 6 * 3_600_000;
 
-/** @throws HttpError in words */
-export async function readRequest<T>(c: Context<App>, schema: z.ZodMiniType<T>): Promise<T> {
+/** @returns the body, and a hash that names this very request. @throws HttpError in words */
+export async function readRequest<T>(
+  c: Context<App>,
+  schema: z.ZodMiniType<T>,
+): Promise<{ request: T; hash: string }> {
   const bytes = await readBytes(c, BODY_MAX_BYTES);
   const body = checkJson(schema, new TextDecoder().decode(bytes));
   if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
-  return body.value;
+  return { request: body.value, hash: (await sha256Hex(bytes)).slice(0, 32) };
 }
 
 export function linkerOf(c: Context<App>): Linker {
@@ -40,12 +44,11 @@ export async function placeFor(
   sorted: Sorted,
   named: () => Promise<Place | undefined>,
   toolChoice: unknown,
-): Promise<{ place: Place; tools: boolean }> {
+): Promise<{ place: Place | undefined; tools: boolean }> {
   const token = c.get("token");
   if (isBackgroundRequest(sorted.text))
     return { place: await oncePlace(token, crypto.randomUUID()), tools: false };
-  const place = (await named()) ?? (await oncePlace(token, sorted.beginning));
-  return { place, tools: toolChoice !== "none" };
+  return { place: await named(), tools: toolChoice !== "none" };
 }
 
 /**
@@ -54,19 +57,24 @@ export async function placeFor(
  */
 export function stopper(c: Context<App>, place: Place, turn: string): () => void {
   return () => {
-    const stopped = conversationOf(c.env, place.name).cancel(turn);
+    const stopped = conversationOf(c.env, place.name).leave(turn);
     c.executionCtx.waitUntil(stopped.catch((error: unknown) => logError("cancel.failed", error)));
   };
 }
 
-/** @param signal the client hung up. @returns undefined when the turn was lost sight of */
+/**
+ * @param signal the client hung up
+ * @param hurry something has to be written to it now
+ * @returns undefined when the turn was lost sight of
+ */
 export function turnEnd(
   c: Context<App>,
   place: Place,
   turn: string,
   signal: AbortSignal,
+  hurry: () => void,
 ): Promise<TurnResult | undefined> {
-  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal);
+  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal, hurry);
 }
 
 /** Tells the client where its answer comes from. */

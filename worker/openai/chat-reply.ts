@@ -4,6 +4,7 @@ import type { TurnResult } from "../answers.ts";
 import type { TurnEvent } from "../conversation/turn-view.ts";
 import { OWN_NAME } from "./models.ts";
 import { type Linker, shownMedia } from "./pictures.ts";
+import { KEEP_ALIVE } from "./sending.ts";
 import { askedLine, questionLine, settledLines } from "./trace.ts";
 import { LOST, TAKEN_BACK } from "./turn-text.ts";
 
@@ -66,6 +67,7 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
   yield chunk({ role: "assistant", content: "" }, { edge: edgeOf(chat) });
   for await (const event of events) {
     if (event.event === "delta") yield* content(text.delta(event.data.text, event.data.at));
+    else if (event.event === "probe") yield KEEP_ALIVE;
     else if (event.event === "call") yield* trace(settledLines(event.data));
     else if (event.event === "question" && event.data.answer === undefined)
       yield* trace(questionLine(event.data, chat.linker.origin));

@@ -14,12 +14,12 @@ import { LOST } from "./turn-text.ts";
 
 export async function postChat(c: Context<App>): Promise<Response> {
   const token = c.get("token");
-  const request = await readRequest(c, ChatRequest);
+  const { request, hash } = await readRequest(c, ChatRequest);
   const sorted = sortSaid(saidInChat(request), "messages");
   const named = () => namedPlace(c, token, request);
-  const { place, tools } = await placeFor(c, sorted, named, request.tool_choice);
+  const { place: wanted, tools } = await placeFor(c, sorted, named, request.tool_choice);
   const model = chosenModel(c.env, request.model);
-  const turn = await begin(c, token, { place, sorted, model, tools });
+  const { turn, place } = await begin(c, token, { hash, place: wanted, sorted, model, tools, waits: true });
   nameTurn(c, place, turn);
   const stop = stopper(c, place, turn);
   const chat: Chat = {
@@ -37,8 +37,8 @@ export async function postChat(c: Context<App>): Promise<Response> {
       chatChunks(turnEvents(c.env, place.name, turn, 0, true, signal), chat);
     return eventStream(c, chunks, stop);
   }
-  const answer = async (signal: AbortSignal) => {
-    const result = await turnEnd(c, place, turn, signal);
+  const answer = async (signal: AbortSignal, hurry: () => void) => {
+    const result = await turnEnd(c, place, turn, signal, hurry);
     return result ? await chatCompletion(result, chat) : { error: LOST };
   };
   return patientJson(c, answer, stop);

@@ -254,14 +254,31 @@ describe("which conversation", () => {
     expect((await second).body.choices[0]?.message.content).toBe("two");
   });
 
-  test("a client's second try, after a broken connection, is the same turn", async () => {
+  test("G2 a second try is the same turn when its client was lost, and another one when it was not", async () => {
     const bridge = await pi();
-    const question = script(cpu, { text: "once" });
-    const headers = { "x-stainless-retry-count": "0" };
-    const first = await chat([user(question)], {}, headers);
-    const again = await chat([user(question)], {}, { "x-stainless-retry-count": "1" });
-    expect(again.body.edge.turn).toBe(first.body.edge.turn);
-    expect(bridge.calls()).toHaveLength(1);
+    const again = { "x-stainless-retry-count": "1" };
+    const taken = script(cpu, { text: "$results" }, cpu, { text: "anew: $results" });
+    const first = await chat([user(taken)]);
+    const later = await chat([user(taken)], {}, again);
+    expect(later.body.edge.turn).not.toBe(first.body.edge.turn);
+    expect(later.body.choices[0]?.message.content).toBe("anew: 7 %");
+    bridge.onCall = () => undefined;
+    const body = { stream: true, messages: [user(script(cpu, { text: "never" }))] };
+    const lost = await post("/v1/chat/completions", body);
+    await until(() => bridge.calls().length === 3);
+    await lost.body?.cancel();
+    const turn = lost.headers.get("edgecall-turn");
+    const second = await post("/v1/chat/completions", body, { headers: again });
+    expect(second.headers.get("edgecall-turn")).toBe(turn);
+    expect((await events(second)).text).toContain("Cancelled");
+    expect(bridge.calls()).toHaveLength(3);
+    // It was taken now.
+    const third = await post("/v1/chat/completions", body, { headers: again });
+    expect(third.headers.get("edgecall-turn")).not.toBe(turn);
+    await third.body?.cancel();
+  });
+
+  test("G2 an Idempotency-Key keeps its meaning", async () => {
     const key = { "idempotency-key": "k1", "x-edge-conversation": "keyed" };
     const one = await chat([user(script({ text: "a" }))], {}, key);
     expect((await chat([user("b")], {}, key)).body.edge.turn).toBe(one.body.edge.turn);

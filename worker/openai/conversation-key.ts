@@ -64,14 +64,23 @@ async function keptPlace(token: ApiToken, text: string): Promise<Place> {
   return { name: `${token.home}/openai/${await tagOf(token)}.${key}`, key };
 }
 
+/** An object for a chat that its client keeps. @param seed the same one leads to the same object */
+export async function oncePlace(token: ApiToken, seed: string): Promise<Place> {
+  const hash = (await sha256Hex(utf8(seed))).slice(0, 32);
+  return { name: `${token.home}/openai/once.${await tagOf(token)}.${hash}` };
+}
+
+/** Of chats that begin alike, so many at once have an object that is found again. */
+const ALIKE = 4;
+
 /**
- * For a chat that its client keeps: the same beginning leads to the same object, so that what came from strangers
- * is remembered for as long as the chat goes on (brought.ts).
+ * Where a chat that its client keeps is looked for: the same beginning leads to the same objects, so that what came from
+ * strangers is remembered for as long as the chat goes on (brought.ts).
  * @param beginning the first words of the person; instructions may hold the time of day
  */
-export async function oncePlace(token: ApiToken, beginning: string): Promise<Place> {
-  const hash = (await sha256Hex(utf8(beginning))).slice(0, 32);
-  return { name: `${token.home}/openai/once.${await tagOf(token)}.${hash}` };
+export async function oncePlaces(token: ApiToken, beginning: string): Promise<Place[]> {
+  const seeds = Array.from({ length: ALIKE }, (_, at) => (at === 0 ? beginning : `${at} ${beginning}`));
+  return await Promise.all(seeds.map((seed) => oncePlace(token, seed)));
 }
 
 /** Of a token's name, not of the token: a new token for the same person keeps the conversations. */

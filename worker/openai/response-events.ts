@@ -18,6 +18,7 @@ import {
   type ReasoningItem,
   responseObject,
 } from "./response-object.ts";
+import { KEEP_ALIVE } from "./sending.ts";
 import { questionLine } from "./trace.ts";
 import { LOST, TAKEN_BACK } from "./turn-text.ts";
 
@@ -41,6 +42,7 @@ export async function* responseEvents(
   const teller = new Teller(about, after, options.trace);
   for (const told of await teller.begin()) yield sse(told);
   for await (const event of events) {
+    if (event.event === "probe") yield KEEP_ALIVE;
     for (const told of await teller.tell(event)) yield sse(told);
     if (teller.over && event.event !== "done") options.giveUp();
     if (teller.over) return;

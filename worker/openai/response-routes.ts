@@ -16,16 +16,17 @@ import { LOST } from "./turn-text.ts";
 
 export async function postResponse(c: Context<App>): Promise<Response> {
   const token = c.get("token");
-  const request = await readRequest(c, ResponseRequest);
+  const { request, hash } = await readRequest(c, ResponseRequest);
   const { previous_response_id: previous, metadata } = request;
   const background = request.background === true;
   const sorted = sortSaid(saidInResponse(request), "input");
   const before = previous ? await previousOf(c, previous) : undefined;
   const named = () => namedPlace(c, token, request, before?.place);
-  const { place, tools } = await placeFor(c, sorted, named, request.tool_choice);
-  const after = before && place.name === before.place.name ? before.turn : undefined;
+  const { place: wanted, tools } = await placeFor(c, sorted, named, request.tool_choice);
+  const after = before && wanted?.name === before.place.name ? before.turn : undefined;
   const model = chosenModel(c.env, request.model);
-  const turn = await begin(c, token, { place, sorted, after, model, tools });
+  const asked = { hash, place: wanted, sorted, after, model, tools, waits: !background };
+  const { turn, place } = await begin(c, token, asked);
   nameTurn(c, place, turn);
   const ref: ResponseRef = { turn, place, createdAt: Math.floor(Date.now() / 1_000) };
   const about: About = { ref, model, linker: linkerOf(c), previous, metadata, background };
@@ -33,8 +34,8 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const stop = background ? () => {} : stopper(c, place, turn);
   if (request.stream) return stream(c, about, -1, stop);
   if (background) return c.json(await responseObject(about));
-  const answer = async (signal: AbortSignal) => {
-    const result = await turnEnd(c, place, turn, signal);
+  const answer = async (signal: AbortSignal, hurry: () => void) => {
+    const result = await turnEnd(c, place, turn, signal, hurry);
     return result ? await responseObject(about, result) : { error: LOST };
   };
   return patientJson(c, answer, stop);

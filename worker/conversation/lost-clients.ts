@@ -1,0 +1,102 @@
+/**
+ * Which turn has lost its client. A client whose connection broke asks the same once more: it gets the turn that it
+ * lost, since a second one would have the devices act twice. Anybody else who asks the same asks anew.
+ */
+import type { Waiters } from "../waiters.ts";
+import type { Transcript } from "./transcript.ts";
+import type { Turn } from "./transcript-rows.ts";
+
+/** OpenAI's clients give up a try after ten minutes. */
+const RETRY_WITHIN_MS = 15 * 60_000;
+/** Between the start of a turn and its waiting room: two requests of the same Worker. */
+const ATTACH_WITHIN_MS = 15_000;
+/** A client that seems to be there is written to; when it is gone, that is noticed within this time. */
+const PROBE_MS = 3_000;
+
+export class LostClients {
+  readonly #transcript: Transcript;
+  readonly #waiters: Waiters;
+  /** Turns whose client is about to attach, and until when (epoch ms). In memory: with the object its waiters go. */
+  readonly #expected = new Map<string, number>();
+  /** Turns that a second try would like to have. */
+  readonly #wanted = new Map<string, (lost: boolean) => void>();
+
+  constructor(transcript: Transcript, waiters: Waiters) {
+    this.#transcript = transcript;
+    this.#waiters = waiters;
+  }
+
+  expect(turn: string): void {
+    this.#expected.set(turn, Date.now() + ATTACH_WITHIN_MS);
+  }
+
+  attached(turn: string): void {
+    this.#expected.delete(turn);
+  }
+
+  /** The client hung up. @returns whether its second try takes the turn over */
+  left(turn: Turn): boolean {
+    const take = this.#wanted.get(turn.id);
+    take?.(true);
+    if (!take && turn.origin.client) this.#transcript.clientLost(turn.n, true);
+    return take !== undefined;
+  }
+
+  /** A turn has ended: if nobody was there, its answer waits for the second try. */
+  ended(turn: Turn): void {
+    if (turn.origin.client && !this.#isThere(turn)) this.#transcript.clientLost(turn.n, true);
+    this.#expected.delete(turn.id);
+  }
+
+  /**
+   * The turn that this very request began, when its client was lost and nobody took its answer. It is the caller's then.
+   * @param request as `origin.client` has it
+   */
+  async adopt(request: string, principal: string): Promise<Turn | undefined> {
+    const since = Date.now() - RETRY_WITHIN_MS;
+    const same = this.#transcript
+      .turns()
+      .filter(
+        ({ origin, createdAt }) =>
+          origin.client?.request === request && origin.principal === principal && createdAt >= since,
+      );
+    const lost =
+      same.findLast((turn) => this.#isLost(turn)) ??
+      (await this.#probed(
+        same.findLast(
+          ({ id, status, error }) => status === "running" && error === null && !this.#wanted.has(id),
+        ),
+      ));
+    if (!lost) return undefined;
+    this.expect(lost.id);
+    if (lost.origin.client?.lost) this.#transcript.clientLost(lost.n, false);
+    return lost;
+  }
+
+  #isLost(turn: Turn): boolean {
+    // One that is being stopped, too: what was done is said at its end.
+    if (turn.status === "running")
+      return turn.error === null ? !this.#isThere(turn) : turn.origin.client?.lost === true;
+    // One that was stopped before anything was done is best asked anew.
+    const acted = this.#transcript
+      .entriesOf(turn.n)
+      .some((entry) => entry.role === "assistant" && entry.calls.length > 0);
+    return turn.origin.client?.lost === true && (turn.status !== "cancelled" || acted);
+  }
+
+  #isThere({ id }: Turn): boolean {
+    return this.#waiters.any(id) || (this.#expected.get(id) ?? 0) > Date.now();
+  }
+
+  /** That a client has left is noticed when something is written to it. */
+  async #probed(turn: Turn | undefined): Promise<Turn | undefined> {
+    if (!turn) return undefined;
+    const lost = await new Promise<boolean>((resolve) => {
+      this.#wanted.set(turn.id, resolve);
+      this.#waiters.probe(turn.id);
+      setTimeout(() => resolve(false), PROBE_MS);
+    });
+    this.#wanted.delete(turn.id);
+    return lost ? turn : undefined;
+  }
+}
