@@ -59,6 +59,8 @@ export type ToolContext = {
   callId: string;
   /** Who asked, and in which conversation; a peer that names none has one for each channel. */
   caller: { principal: string; role: string; channel: string; conversation?: string | undefined };
+  /** What was judged of `Tool.targets`; absent where nobody judged it. */
+  targets?: readonly Target[];
   /** Aborted at the time-out or a cancel; its `reason` says which. */
   signal: AbortSignal;
   /**
@@ -91,6 +93,12 @@ export type ToolContext = {
    */
   artifact(bytes: Uint8Array, mediaType: string): Promise<Content>;
 };
+
+/**
+ * A file that a call would write: `path` as the call has it, `real` where it leads. `link`: a link is on the way.
+ * `git`: git may run what is written there.
+ */
+export type Target = { path: string; real: string; link: boolean; git: boolean };
 
 /** `callId` names it in the log and the record. */
 export type InnerCall = { callId: string; name: string; args: Record<string, unknown> };
@@ -125,6 +133,11 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   timeoutIn?(input: z.output<Input>): number | undefined;
   /** What this very call does, where that is less than `effect`: a tool of several actions may only look. */
   effectIn?(input: z.output<Input>): Effect;
+  /**
+   * Where this very call would write, links and all, looked up before it is judged. What is in a folder of git's
+   * needs `shell` as well, since git runs it.
+   */
+  targets?(input: z.output<Input>, signal: AbortSignal): Promise<Target[]>;
   /** Why this very call asks the person even where the rule allows it: `it deletes what it finds`. */
   danger?(input: z.output<Input>, caller: ToolContext["caller"]): string | undefined;
   /** Other names that models know its parameters by; two names of one parameter in a call are refused. */

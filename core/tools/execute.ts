@@ -8,6 +8,7 @@ import {
   faultResult,
   type InnerCall,
   type Question,
+  type Target,
   type Tool,
   type ToolContext,
   type ToolResult,
@@ -41,6 +42,7 @@ export type Execution = {
   job: ToolContext["job"] | undefined;
   call: ToolContext["call"] | undefined;
   artifact: KeepArtifact | undefined;
+  targets: readonly Target[] | undefined;
   secrets: readonly string[];
   graceMs: number;
   /** The wait for a lock is over. */
@@ -80,7 +82,7 @@ export function execute(execution: Execution): Executing {
 }
 
 function contextOf(
-  { callId, caller, tool, ask, job, call, artifact, secrets }: Execution,
+  { callId, caller, tool, ask, job, call, artifact, targets, secrets }: Execution,
   signal: AbortSignal,
   timer: CallTimer,
   output: Output,
@@ -88,6 +90,7 @@ function contextOf(
   return {
     callId,
     caller,
+    ...(targets && { targets }),
     signal,
     update: (text) => output.add(text),
     async ask(question) {

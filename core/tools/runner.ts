@@ -6,6 +6,7 @@ import { parseArguments } from "./arguments.ts";
 import {
   faultResult,
   type Question,
+  type Target,
   type Tool,
   type ToolContext,
   type ToolResult,
@@ -32,6 +33,8 @@ export type RunRequest = {
   args: Record<string, unknown>;
   /** From `parseCall`, for whoever judged or showed the call; absent: it is parsed here. */
   parsed?: ParsedCall;
+  /** As they were judged, for a tool that has some. */
+  targets?: readonly Target[];
   /** Wanted time-out; the tool's own when absent, never above its greatest. */
   timeoutMs?: number;
   caller: ToolContext["caller"];
@@ -125,6 +128,7 @@ async function attempt(
     job: request.job,
     call: request.call,
     artifact: request.artifact,
+    targets: request.targets,
     secrets: options.secrets ?? [],
     graceMs: options.graceMs ?? ABORT_GRACE_MS,
     onStart,

@@ -1,5 +1,5 @@
 /** One call of a tool as this device makes it, from wherever it comes: policy, approval, then the runner. */
-import type { InnerCall, Question, ToolResult } from "@edgecall/core/tools/contract.ts";
+import type { InnerCall, Question, Target, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
 import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { type ParsedCall, parseCall, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
@@ -10,6 +10,7 @@ import { decide } from "../policy.ts";
 import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "../questions.ts";
 import type { CommandCall, Device } from "./command.ts";
 import { Journal } from "./journal.ts";
+import { withWrites, writesOf } from "./writes.ts";
 
 /** The wire's bounds of a question. */
 const QUESTION_CHARS = 4_000;
@@ -84,7 +85,8 @@ async function attempt(
   starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
 ): Promise<RunOutcome & { ran: boolean; approval: Approval | undefined }> {
   const { registry } = device;
-  const { refusal: refused, approval }: Permitted = parsed ? await permit(parsed, action, call, device) : {};
+  const permitted: Permitted = parsed ? await permit(parsed, action, call, device) : {};
+  const { refusal: refused, approval, targets } = permitted;
   const refusal = refused ?? (parsed && (await starting?.(parsed)));
   if (refusal) return { result: refusal, elapsedMs: 0, ran: false, approval };
   let askedMs = 0;
@@ -95,6 +97,7 @@ async function attempt(
       name: action.name,
       args: action.args,
       ...(parsed && { parsed }),
+      ...(targets && { targets }),
       timeoutMs: timeoutOf(device, action.name, call.budget, action.timeoutMs),
       caller: call.caller,
       signal: call.signal,
@@ -139,7 +142,7 @@ async function callWithin(inner: InnerCall, call: CommandCall, device: Device): 
 }
 
 /** Without a `refusal` it may run; `approval` when a person was asked. */
-type Permitted = { refusal?: ToolResult; approval?: Approval };
+type Permitted = { refusal?: ToolResult; approval?: Approval; targets?: readonly Target[] };
 
 async function permit(
   { tool, input }: ParsedCall,
@@ -147,8 +150,11 @@ async function permit(
   call: CommandCall,
   device: Device,
 ): Promise<Permitted> {
+  const { policy, permissions } = device.settings;
+  const targets = await tool.targets?.(input, call.signal);
+  const writes = writesOf(targets);
   // On top of the policy and before anybody is asked: a genome can only take away.
-  if (blocks(device.profile.genome, tool, action.name)) {
+  if ([tool, ...writes.needs].some((one) => blocks(device.profile.genome, one, action.name))) {
     device.log("info", "policy.refused", {
       request_id: call.command.request_id,
       tool: tool.name,
@@ -157,18 +163,17 @@ async function permit(
     return { refusal: faultResult("blocked", errorText.blockedAction(action.name)) };
   }
   const effect = tool.effectIn?.(input) ?? tool.effect;
-  const decision = decide({ ...tool, effect }, device.settings.policy, {
-    tainted: call.taint.came || call.taint.brought,
-    danger: tool.danger?.(input, call.caller),
-  });
-  if (decision.do === "allow") return {};
+  const tainted = call.taint.came || call.taint.brought;
+  const own = decide({ ...tool, effect }, policy, { tainted, danger: tool.danger?.(input, call.caller) });
+  const decision = withWrites(own, writes, { tool, policy, held: permissions, tainted });
+  if (decision.do === "allow") return { ...(targets && { targets }) };
   const permitted: Permitted =
     decision.do === "deny"
       ? { refusal: faultResult("blocked", decision.text) }
       : await askForApproval({ tool, args: input, reason: decision.reason }, call, device);
   const log = { request_id: call.command.request_id, tool: tool.name, rule: decision.do };
   device.log("info", permitted.refusal ? "policy.refused" : "policy.approved", log);
-  return permitted;
+  return { ...permitted, ...(targets && { targets }) };
 }
 
 /** @throws Unanswered */

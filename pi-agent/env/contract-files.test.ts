@@ -33,6 +33,58 @@ inEveryEnvironment((_kind, place) => {
     expect(await read("empty")).toBe("");
   });
 
+  test("S4 nothing is written where git would run it, unless the call was judged with that known", async () => {
+    for (const folder of [".git/hooks", "sub/.GIT", "bare/objects", "bare/refs", "half/objects", "half/refs"])
+      mkdirSync(join(ws, folder), { recursive: true });
+    writeFileSync(join(ws, "bare/HEAD"), "");
+    symlinkSync(".git", join(ws, "link"));
+    symlinkSync("bare/config", join(ws, "harmless.txt"));
+    mkdirSync(join(ws, "worktree"));
+    const git = [
+      ".git/config",
+      ".git/hooks/pre-commit",
+      "sub/.GIT/config",
+      "./x/../.git/config",
+      "link/config",
+      "harmless.txt",
+      "bare/config",
+      "bare/hooks/post-checkout",
+      "half/HEAD",
+      "worktree/.git",
+      "new/.git/config",
+      ".git",
+    ];
+    for (const path of git) {
+      const judged = await env.files.target(path);
+      expect(judged, path).toMatchObject({ path, git: true });
+      if (path !== ".git") expect(await code(write(path, "x")), path).toBe("blocked");
+      expect(await code(env.files.mkdirAll(path)), path).toBe("blocked");
+      expect(await code(env.files.remove(path)), path).toBe(
+        path === "harmless.txt" ? "no failure" : "blocked",
+      );
+      if (path === "harmless.txt") symlinkSync("bare/config", join(ws, "harmless.txt"));
+    }
+    await write("bare/config", "judged", { judged: await env.files.target("bare/config") });
+    expect(readFileSync(join(ws, "bare/config"), "utf8")).toBe("judged");
+    for (const path of [".github/workflows/x.yml", ".gitignore", "git/config", "a.git/x", "half/config"]) {
+      await env.files.mkdirAll(join(path, ".."));
+      await write(path, "x");
+      expect(await env.files.target(path)).toMatchObject({ git: false, link: false });
+    }
+  });
+
+  test("S4 a write goes where it was judged to go, and nowhere else", async () => {
+    await write("a.txt", "a");
+    await write("b.txt", "b");
+    symlinkSync("a.txt", join(ws, "to"));
+    const judged = await env.files.target("to");
+    expect(judged).toEqual({ path: "to", real: join(ws, "a.txt"), link: true, git: false });
+    rmSync(join(ws, "to"));
+    symlinkSync("b.txt", join(ws, "to"));
+    expect(await code(write("to", "x", { judged }))).toBe("access_denied");
+    expect(await read("b.txt")).toBe("b");
+  });
+
   test("stat tells kind, size, mode and time", async () => {
     await write("f", "12345", { mode: 0o640 });
     expect(await env.files.stat("f")).toEqual({

@@ -4,6 +4,7 @@
  * here would be the worst fault that a tool can have; contract-*.test.ts hold all environments to one behaviour.
  */
 import type { Writable } from "node:stream";
+import type { Target } from "@edgecall/core/tools/contract.ts";
 import type { ErrorCode } from "@edgecall/core/tools/errors.ts";
 
 export type Environment = {
@@ -36,17 +37,22 @@ export type FileOps = {
   /** Bytes from `offset` (0) on, at most `length` of them (all). Refuses what is not a regular file. */
   readFile(path: string, options?: Signal & { offset?: number; length?: number }): Promise<Uint8Array>;
   /** All or nothing: whoever reads meanwhile sees the old file or the new one. Keeps the mode of the old. */
-  writeFile(path: string, bytes: Uint8Array, options?: Signal & { mode?: number }): Promise<void>;
+  writeFile(path: string, bytes: Uint8Array, options?: Judged & { mode?: number }): Promise<void>;
   /** Sorted by name; links are not followed. */
   readDir(path: string, options?: Signal): Promise<DirEntry[]>;
-  mkdirAll(path: string, options?: Signal): Promise<void>;
+  mkdirAll(path: string, options?: Judged): Promise<void>;
   /** A file, a link (not what it leads to) or an empty directory. */
-  remove(path: string, options?: Signal): Promise<void>;
+  remove(path: string, options?: Judged): Promise<void>;
+  /** Where a write of the path would go, for whoever judges it before. */
+  target(path: string, options?: Signal): Promise<Target>;
   /** The path without links, absolute: a key for locks. Of what is not there, as far as it is there. */
   canonical(path: string, access: "read" | "write", options?: Signal): Promise<string>;
 };
 
 type Signal = { signal?: AbortSignal };
+
+/** `judged` as `target` gave it: elsewhere nothing is written. Without it, nothing is written below `.git`. */
+type Judged = Signal & { judged?: Target | undefined };
 
 /** Why a file operation was refused or failed. The message is for the model: it says what, of which path. */
 export class FileError extends Error {

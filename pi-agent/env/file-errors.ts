@@ -46,6 +46,14 @@ export function changedMeanwhile(path: string): FileError {
   );
 }
 
+/** A program that git would run is nothing that a tool for files may put there. */
+export function gitFolder(path: string): FileError {
+  return new FileError(
+    "blocked",
+    `Permission denied: '${shown(path)}' belongs to git, which runs what is written there; that takes the permission shell. Nothing was written.\nUse the git tools, or explain to the user.`,
+  );
+}
+
 /** What the system said (`error.code`), in words. */
 export function systemError(error: unknown, path: string, access: Access): FileError {
   if (error instanceof FileError) return error;

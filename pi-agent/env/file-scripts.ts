@@ -4,7 +4,7 @@
  * name in it: so nothing that changes on the way meanwhile leads it out of the roots.
  *
  * Arguments: operation, path (absolute, without `..`), `read` or `write`, 1 if the path ended with a slash, the
- * root, how many further roots may be read, those, then what the operation takes. It tells failures by its exit
+ * root, how many further roots may be read, 1 if folders of git's may be written, those roots, then what the operation takes. It tells failures by its exit
  * code alone.
  */
 
@@ -21,6 +21,7 @@ export const SCRIPT_FAILURES = {
   109: "changed",
   110: "too-many-links",
   111: "incomplete",
+  112: "git",
 } as const;
 export type ScriptFailure = (typeof SCRIPT_FAILURES)[keyof typeof SCRIPT_FAILURES];
 
@@ -30,7 +31,7 @@ export type ScriptFailure = (typeof SCRIPT_FAILURES)[keyof typeof SCRIPT_FAILURE
  */
 export const FILE_SCRIPT = `
 LC_ALL=C; export LC_ALL
-op=$1 path=$2 access=$3 slash=$4 root=$5 count=$6; shift 6
+op=$1 path=$2 access=$3 slash=$4 root=$5 count=$6 git=$7; shift 7
 absent() {
   d=$1
   while [ -n "$d" ]; do
@@ -64,6 +65,18 @@ enter() {
 i=0
 for one do i=$((i + 1)); [ "$i" -gt "$count" ] || eval "further_$i=\\$one"; done
 shift "$count"
+part() { [ "$c" = "$1" ] || [ -e "$p/$1" ] || [ -L "$p/$1" ]; }
+isgit() {
+  p=$1
+  while [ "$p" != "$realroot" ] && [ -n "$p" ]; do
+    c=\${p##*/}
+    case $c in .[gG][iI][tT]|[gG][iI][tT]~1) return 0;; esac
+    p=\${p%/*}
+    part HEAD && part objects && part refs && return 0
+  done
+  return 1
+}
+nogit() { [ "$git" = 1 ] || ! isgit "$1" || exit 112; }
 split() { D=\${1%/*}; B=./\${1##*/}; D=\${D:-/}; }
 real "$root"; realroot=$R
 real "$path"; N=$R
@@ -72,6 +85,10 @@ within "$N" || exit 106
 [ "$slash" = 1 ] && [ -e "$N" ] && [ ! -d "$N" ] && exit 104
 case $op in
 canonical) printf %s "$N" ;;
+target)
+  if isgit "$N"; then printf g; else printf n; fi
+  if [ "\${N#"\${realroot%/}"}" = "\${path#"\${root%/}"}" ]; then printf n; else printf l; fi
+  printf %s "$N" ;;
 stat)
   if [ -d "$N" ]; then enter "$N"; exec stat -c '%f %s %Y %y' -- .; fi
   split "$N"
@@ -98,6 +115,8 @@ read)
   tail -c "+$(($1 + 1))" <&3 | head -c "$2" ;;
 write)
   [ -d "$N" ] && exit 103
+  nogit "$N"
+  [ -z "$4" ] || [ "$4" = "$N" ] || exit 109
   split "$N"; enter "$D"
   [ -L "$B" ] && exit 110
   temp=./$1
@@ -133,6 +152,7 @@ list)
     printf '%s%s\\000' "$kind" "$name"
   done ;;
 mkdir)
+  nogit "$N"
   enter "$realroot"
   rest=\${N#"\${realroot%/}"}; rest=\${rest#/}
   while [ -n "$rest" ]; do
@@ -146,6 +166,7 @@ mkdir)
   done ;;
 remove)
   split "$path"; real "$D"; within "$R" || exit 106
+  nogit "\${R%/}/\${B#./}"
   enter "$R"
   if [ -d "$B" ] && [ ! -L "$B" ]; then
     rmdir -- "$B" 2>/dev/null || { [ -w . ] || exit 107; exit 108; }

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { posix } from "node:path";
+import type { Target } from "@edgecall/core/tools/contract.ts";
 import {
   type DirEntry,
   ExecError,
@@ -18,6 +19,7 @@ import {
   absent,
   behindFile,
   changedMeanwhile,
+  gitFolder,
   isFolder,
   notFolder,
   notRegular,
@@ -38,11 +40,12 @@ const OUTPUT_MAX_BYTES = 256 * 1024 * 1024;
 /** For the removal of what a stopped write left. */
 const DISCARD_MS = 5_000;
 
-type Operation = "canonical" | "stat" | "read" | "write" | "discard" | "list" | "mkdir" | "remove";
+type Operation = "canonical" | "stat" | "read" | "write" | "discard" | "list" | "mkdir" | "remove" | "target";
 type Script = {
   operation: Operation;
   path: string;
   access: Access;
+  judged?: Target | undefined;
   more?: readonly string[];
   stdin?: Uint8Array;
   signal: AbortSignal | undefined;
@@ -60,12 +63,12 @@ export function filesByCommand(exec: ExecOps, place: CommandPlace): FileOps {
       return await run({ operation: "read", path, access: "read", more: part, signal });
     },
 
-    async writeFile(path, bytes, { signal, mode } = {}) {
+    async writeFile(path, bytes, { signal, mode, judged } = {}) {
       const temporary = `.edgecall-${randomBytes(6).toString("hex")}.tmp`;
       if (path.endsWith("/") && locate(place, path, "write") !== undefined) throw isFolder(path);
       const more = [temporary, mode === undefined ? "umask" : mode.toString(8), String(bytes.length)];
       try {
-        await run({ operation: "write", path, access: "write", more, stdin: bytes, signal });
+        await run({ operation: "write", path, access: "write", judged, more, stdin: bytes, signal });
       } catch (error) {
         if (signal?.aborted) await discard(run, path, temporary);
         throw error;
@@ -80,12 +83,17 @@ export function filesByCommand(exec: ExecOps, place: CommandPlace): FileOps {
         .sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
-    async mkdirAll(path, { signal } = {}) {
-      await run({ operation: "mkdir", path, access: "write", signal });
+    async mkdirAll(path, { signal, judged } = {}) {
+      await run({ operation: "mkdir", path, access: "write", judged, signal });
     },
 
-    async remove(path, { signal } = {}) {
-      await run({ operation: "remove", path, access: "write", signal });
+    async remove(path, { signal, judged } = {}) {
+      await run({ operation: "remove", path, access: "write", judged, signal });
+    },
+
+    async target(path, { signal } = {}) {
+      const said = text(await run({ operation: "target", path, access: "write", signal }));
+      return { path, real: said.slice(2), link: said[1] === "l", git: said[0] === "g" };
     },
 
     async canonical(path, access, { signal } = {}) {
@@ -97,16 +105,17 @@ export function filesByCommand(exec: ExecOps, place: CommandPlace): FileOps {
 async function runScript(
   exec: ExecOps,
   place: CommandPlace,
-  { operation, path, access, more = [], stdin, signal }: Script,
+  { operation, path, access, judged, more = [], stdin, signal }: Script,
 ): Promise<Uint8Array> {
   signal?.throwIfAborted();
   const where = locate(place, path, access);
   const slash = path.endsWith("/") ? "1" : "0";
-  const roots = [place.cwd, String(place.readable.length), ...place.readable];
+  const roots = [place.cwd, String(place.readable.length), judged?.git ? "1" : "0", ...place.readable];
+  const expected = operation === "write" ? [judged?.real ?? ""] : [];
   const output = new Collected();
   const words = new Collected();
   const ran = await exec
-    .run(["sh", "-c", FILE_SCRIPT, "sh", operation, where, access, slash, ...roots, ...more], {
+    .run(["sh", "-c", FILE_SCRIPT, "sh", operation, where, access, slash, ...roots, ...more, ...expected], {
       // Of its own, so that a caller who has no signal to give need not make one.
       signal: signal ?? new AbortController().signal,
       stdin: stdin ?? new Uint8Array(),
@@ -153,6 +162,8 @@ function failure(
       return notRegular(path);
     case "outside":
       return outside(path, access, access === "read" ? place.readable : []);
+    case "git":
+      return gitFolder(path);
     case "denied":
       return asSystem("EACCES", path, access, said);
     case "not-empty":

@@ -4,7 +4,15 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DirEntry, FileInfo, FileKind, FileOps } from "./environment.ts";
-import { type Access, absent, isFolder, notFolder, notRegular, systemError } from "./file-errors.ts";
+import {
+  type Access,
+  absent,
+  changedMeanwhile,
+  isFolder,
+  notFolder,
+  notRegular,
+  systemError,
+} from "./file-errors.ts";
 import { type GuardedPlace, type Held, PathGuard } from "./path-guard.ts";
 
 /** Between two looks at the signal. */
@@ -41,9 +49,11 @@ export function localFiles(place: GuardedPlace): FileOps {
       );
     },
 
-    async writeFile(path, bytes, { signal, mode } = {}) {
+    async writeFile(path, bytes, { signal, mode, judged } = {}) {
       signal?.throwIfAborted();
       const { real } = await guard.find(path, "write");
+      await guard.refuseGit(real, path, judged);
+      if (judged && judged.real !== real) throw changedMeanwhile(path);
       if (path.endsWith("/")) throw isFolder(path);
       await attempt(path, "write", signal, () =>
         holding(guard.hold(dirname(real), path, "write"), async (folder) => {
@@ -67,15 +77,17 @@ export function localFiles(place: GuardedPlace): FileOps {
       );
     },
 
-    async mkdirAll(path, { signal } = {}) {
+    async mkdirAll(path, { signal, judged } = {}) {
       signal?.throwIfAborted();
       const { real } = await guard.find(path, "write");
+      await guard.refuseGit(real, path, judged);
       await attempt(path, "write", signal, () => makeFolders(guard, real, path));
     },
 
-    async remove(path, { signal } = {}) {
+    async remove(path, { signal, judged } = {}) {
       signal?.throwIfAborted();
       const { folder, name } = await guard.findEntry(path, "write");
+      await guard.refuseGit(join(folder, name), path, judged);
       await attempt(path, "write", signal, () =>
         holding(guard.hold(folder, path, "write"), async (held) => {
           const entry = join(held.path, name);
@@ -84,6 +96,11 @@ export function localFiles(place: GuardedPlace): FileOps {
           await syncHeld(held);
         }),
       );
+    },
+
+    async target(path, { signal } = {}) {
+      signal?.throwIfAborted();
+      return await guard.target(path);
     },
 
     async canonical(path, access, { signal } = {}) {

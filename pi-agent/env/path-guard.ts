@@ -13,8 +13,10 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import type { Target } from "@edgecall/core/tools/contract.ts";
 import { FileError } from "./environment.ts";
-import { type Access, changedMeanwhile, notFolder, outside, systemError } from "./file-errors.ts";
+import { type Access, changedMeanwhile, gitFolder, notFolder, outside, systemError } from "./file-errors.ts";
+import { isInGitFolder } from "./git-folder.ts";
 
 /** Files outside the workspace that tell what system this is. */
 export const READABLE_FILES = ["/etc/hostname", "/etc/os-release"] as const;
@@ -83,6 +85,30 @@ export class PathGuard {
     const named = this.#locate(path, access);
     const folder = await this.find(dirname(named), access);
     return { folder: folder.real, name: named.slice(named.lastIndexOf(sep) + 1) };
+  }
+
+  /** Where a write would go. */
+  async target(path: string): Promise<Target> {
+    const { real } = await this.find(path, "write");
+    const named = this.#locate(path, "write");
+    // The workspace itself may be named by a link: that is nobody's surprise.
+    const plain = await Promise.all(
+      this.#named("write").map(async (top) =>
+        allows([top], named) ? join(await realpath(top).catch(() => top), named.slice(top.length)) : named,
+      ),
+    );
+    return { path, real, link: !plain.includes(real), git: await this.#isGit(real) };
+  }
+
+  /** @throws FileError `blocked` for a place of git's, unless the call was judged with that known */
+  async refuseGit(real: string, path: string, judged: Target | undefined): Promise<void> {
+    if (judged?.git !== true && (await this.#isGit(real))) throw gitFolder(path);
+  }
+
+  async #isGit(real: string): Promise<boolean> {
+    const tops = await this.#allowed("write");
+    const top = tops.find((one) => allows([one], real));
+    return top !== undefined && (await isInGitFolder(top, real));
   }
 
   /** Opens what `find` found, and judges it again. @param path as asked for, for the words */

@@ -4,7 +4,7 @@ import { defineTool, faultResult, type Tool, type ToolResult } from "@edgecall/c
 import type { Environment } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
 import { writeLock } from "./file-lock.ts";
-import { filePath } from "./file-path.ts";
+import { asJudged, filePath, targetsOf } from "./file-path.ts";
 import { formatSize } from "./text-cut.ts";
 import { WRITE_MAX_CHARS } from "./write.ts";
 
@@ -28,7 +28,9 @@ export function append(environment: Pick<Environment, "name" | "files">): Tool {
     timeoutMs: 5_000,
     maxTimeoutMs: 30_000,
     lock: () => writeLock(environment),
-    async execute({ path, content }, { signal }): Promise<ToolResult> {
+    targets: ({ path }, signal) => targetsOf(files, [path], signal),
+    async execute({ path, content }, context): Promise<ToolResult> {
+      const { signal } = context;
       return await orFault(async () => {
         const old = await files
           .readFile(path, { signal, length: APPEND_MAX_FILE_BYTES + 1 })
@@ -41,9 +43,9 @@ export function append(environment: Pick<Environment, "name" | "files">): Tool {
             `Error: '${path}' has over ${formatSize(APPEND_MAX_FILE_BYTES)}. Nothing was appended. Use bash with >> instead.`,
           );
         }
-        if (!old) await files.mkdirAll(dirname(path), { signal });
+        if (!old) await files.mkdirAll(dirname(path), asJudged(context, path));
         const bytes = Buffer.concat([old ?? new Uint8Array(), new TextEncoder().encode(content)]);
-        await files.writeFile(path, bytes, { signal });
+        await files.writeFile(path, bytes, asJudged(context, path));
         const added = formatSize(Buffer.byteLength(content));
         const text = `Appended ${added} to ${path} (${formatSize(bytes.length)} now).`;
         return {

@@ -1,9 +1,10 @@
 import { dirname } from "node:path";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { defineTool, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { type Environment, FileError, type FileOps } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
 import { writeLock } from "./file-lock.ts";
+import { asJudged, targetsOf } from "./file-path.ts";
 import { readText } from "./file-text.ts";
 import { type FileChange, PATCH_MAX_FILES, parsePatch } from "./patch-format.ts";
 import { applyHunks } from "./patch-hunks.ts";
@@ -29,15 +30,27 @@ export function applyPatch(environment: Pick<Environment, "name" | "files">): To
     timeoutMs: PATCH_TIMEOUT_MS,
     maxTimeoutMs: PATCH_TIMEOUT_MS,
     lock: () => writeLock(environment),
-    async execute({ patch }, { signal }): Promise<ToolResult> {
+    targets: ({ patch }, signal) => targetsOf(files, pathsOf(patch), signal),
+    async execute({ patch }, context): Promise<ToolResult> {
       return await orFault(async () => {
-        const plan = new Plan(files, signal);
+        const plan = new Plan(files, context);
         for (const change of parsePatch(patch)) await plan.add(change);
         await plan.carryOut();
         return resultOf(plan.changed());
       });
     },
   });
+}
+
+/** None of a patch that cannot be read: it fails in its own words. */
+function pathsOf(patch: string): string[] {
+  try {
+    return parsePatch(patch).flatMap((change) =>
+      change.op === "update" && change.moveTo !== undefined ? [change.path, change.moveTo] : [change.path],
+    );
+  } catch {
+    return [];
+  }
 }
 
 /** A file as it is and as it is to be; undefined where there is none. */
@@ -53,12 +66,14 @@ type Planned = {
 class Plan {
   readonly #files: FileOps;
   readonly #signal: AbortSignal;
+  readonly #context: Pick<ToolContext, "targets" | "signal">;
   /** By the path without links: a patch may name a file twice. */
   readonly #planned = new Map<string, Planned>();
 
-  constructor(files: FileOps, signal: AbortSignal) {
+  constructor(files: FileOps, context: Pick<ToolContext, "targets" | "signal">) {
     this.#files = files;
-    this.#signal = signal;
+    this.#context = context;
+    this.#signal = context.signal;
   }
 
   async add(change: FileChange): Promise<void> {
@@ -129,7 +144,8 @@ class Plan {
   }
 
   async #put(file: Planned, content: string | undefined, signal?: AbortSignal): Promise<void> {
-    const options = signal ? { signal } : {};
+    const { judged } = asJudged(this.#context, file.path);
+    const options = { judged, ...(signal && { signal }) };
     if (content === undefined) {
       await this.#files.remove(file.path, options);
       return;

@@ -45,6 +45,12 @@ function withNode(own: Tool, nodes: Nodes, toolAt: (node: string) => Tool | unde
     }),
     ...(own.effectIn && { effectIn: (input) => own.effectIn?.(chosen(input).args) ?? own.effect }),
     timeoutIn: (input) => own.timeoutIn?.(chosen(input).args),
+    ...(own.targets && {
+      targets: async (input, signal) => {
+        const { tool, args } = chosen(input);
+        return (await tool?.targets?.(args, signal)) ?? [];
+      },
+    }),
     danger: (input, caller) => {
       const { tool, args } = chosen(input);
       return tool?.danger?.(args, caller);

@@ -3,7 +3,7 @@ import { defineTool, type Tool, type ToolResult } from "@edgecall/core/tools/con
 import { type Environment, FileError } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
 import { writeLock } from "./file-lock.ts";
-import { filePath, statExact } from "./file-path.ts";
+import { asJudged, filePath, statExact, targetsOf } from "./file-path.ts";
 import { EDIT_MAX_BYTES, readText } from "./file-text.ts";
 import { formatSize } from "./text-cut.ts";
 import { fileDiff } from "./text-diff.ts";
@@ -57,11 +57,13 @@ export function edit(environment: Pick<Environment, "name" | "files">): Tool {
     timeoutMs: 5_000,
     maxTimeoutMs: 30_000,
     lock: () => writeLock(environment),
+    targets: ({ path }, signal) => targetsOf(files, [path], signal),
     aliases: ALIASES,
     async execute(
       { path, old_string, new_string, replace_all = false, edits },
-      { signal },
+      context,
     ): Promise<ToolResult> {
+      const { signal } = context;
       return await orFault(async () => {
         const wanted = editsOf({ old_string, new_string, edits });
         await statExact(files, path, signal);
@@ -74,7 +76,7 @@ export function edit(environment: Pick<Environment, "name" | "files">): Tool {
             `The replacement is the same as what is in '${path}' already. Nothing was changed.`,
           );
         }
-        await files.writeFile(path, new TextEncoder().encode(after), { signal });
+        await files.writeFile(path, new TextEncoder().encode(after), asJudged(context, path));
         return resultOf(path, before, after, splices.length);
       });
     },

@@ -1,6 +1,7 @@
 /** The argument `path` of the file tools, and what models and people get wrong in it. */
 import { basename, dirname, join } from "node:path";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import type { Target, ToolContext } from "@edgecall/core/tools/contract.ts";
 import { FileError, type FileInfo, type FileOps } from "../env/environment.ts";
 import { absent } from "../env/file-errors.ts";
 
@@ -45,6 +46,36 @@ export async function statExact(files: FileOps, path: string, signal: AbortSigna
     if (!(error instanceof FileError) || error.code !== "not_found") throw error;
     throw withSimilar(error, path, await namesBeside(files, path, signal));
   }
+}
+
+/** For `Tool.targets`: where each path leads. What cannot be looked up fails in its own words when it is tried. */
+export async function targetsOf(
+  files: FileOps,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<Target[]> {
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      try {
+        return [await files.target(path, { signal })];
+      } catch (error) {
+        if (error instanceof FileError) return [];
+        throw error;
+      }
+    }),
+  );
+  return found.flat();
+}
+
+/** Of a path that could not be looked up when the call was judged: nothing is written there later. */
+const NOWHERE = { real: "", link: false, git: false };
+
+/** The options of a write: to where it was judged to go, and nowhere else. */
+export function asJudged(
+  { targets, signal }: Pick<ToolContext, "targets" | "signal">,
+  path: string,
+): { signal: AbortSignal; judged: Target | undefined } {
+  return { signal, judged: targets && (targets.find((one) => one.path === path) ?? { ...NOWHERE, path }) };
 }
 
 async function namesBeside(files: FileOps, path: string, signal: AbortSignal): Promise<string[]> {

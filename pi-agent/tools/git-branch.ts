@@ -2,7 +2,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
-import { GIT_LOCK, GIT_TOOL, gitFault, gitText, runGit } from "./git-run.ts";
+import { GIT_LOCK, GIT_TOOL, gitFault, gitText, readGit } from "./git-run.ts";
 
 export function gitBranch(environment: Environment): Tool {
   return defineTool({
@@ -17,7 +17,7 @@ export function gitBranch(environment: Environment): Tool {
     lock: () => GIT_LOCK,
     execute: async (_input, { signal }) =>
       await orFault(async () => {
-        const ran = await runGit(
+        const ran = await readGit(
           environment,
           ["branch", "--list", "--all", "--verbose", "--no-column"],
           signal,

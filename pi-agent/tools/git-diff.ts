@@ -2,10 +2,16 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
-import { GIT_LOCK, GIT_TOOL, gitFault, gitText, revision, runGit } from "./git-run.ts";
+import { GIT_LOCK, GIT_TOOL, gitFault, gitText, readGit, revision } from "./git-run.ts";
 
-/** What a repository's own settings would run to make a diff. */
-const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color"];
+/** Nothing but git itself makes the diff; a submodule is its commit, since git would start another git in it. */
+const PLAIN = [
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--submodule=short",
+  "--ignore-submodules=dirty",
+];
 
 export function gitDiff(environment: Environment): Tool {
   return defineTool({
@@ -24,7 +30,7 @@ export function gitDiff(environment: Environment): Tool {
     lock: () => GIT_LOCK,
     execute: async ({ commit }, { signal }) =>
       await orFault(async () => {
-        const ran = await runGit(environment, [...commandFor(commit), "--"], signal);
+        const ran = await readGit(environment, [...commandFor(commit), "--"], signal);
         return (
           gitFault(ran) ??
           gitText(ran.stdout.replace(/^\n+/, ""), {

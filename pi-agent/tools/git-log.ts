@@ -2,7 +2,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
-import { GIT_LOCK, GIT_TOOL, gitFault, gitText, runGit } from "./git-run.ts";
+import { GIT_LOCK, GIT_TOOL, gitFault, gitText, readGit } from "./git-run.ts";
 
 export const LOG_COUNT = 10;
 export const LOG_MAX_COUNT = 500;
@@ -30,7 +30,7 @@ export function gitLog(environment: Environment): Tool {
           "--date=iso",
           "--no-show-signature",
         ];
-        const ran = await runGit(environment, [...args, "--"], signal);
+        const ran = await readGit(environment, [...args, "--"], signal);
         if (/does not have any commits yet/.test(ran.stderr)) return gitText("", EMPTY);
         return gitFault(ran) ?? gitText(ran.stdout, EMPTY);
       }),

@@ -1,13 +1,15 @@
 /**
- * git for the git tools. A repository runs programs (hooks, filters, a file system monitor), and the agent can
- * write into it, so git runs where nothing of this device can be reached: see `gitMissing`. Nothing of the
- * user's or the system's own settings counts, no pager, no prompt, and no argument is taken for an option.
+ * git for the git tools. A repository runs programs (hooks, filters, a file system monitor). What only looks must not
+ * start any: it works on a copy of git's folder whose settings are ours (git-read.ts). A commit runs them, so git runs
+ * where nothing of this device can be reached: see `gitMissing`. Nothing of the user's or the system's own settings
+ * counts, no pager, no prompt, and no argument is taken for an option.
  */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { faultResult, type Tool, type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import { plainText } from "../env/captured-output.ts";
 import type { Environment } from "../env/environment.ts";
 import { lookFor, NoAnswer } from "../env/probe.ts";
+import { READ_SCRIPT } from "./git-read.ts";
 import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, truncateHead, withNotice } from "./text-cut.ts";
 
 export type GitAuthor = { name: string; email: string };
@@ -36,6 +38,17 @@ const SETTINGS = [
 /** A repository that another user made is one all the same: the sandbox is what protects, not its owner. */
 const OPTIONS = ["--no-pager", "--literal-pathspecs", "-c", "safe.directory=*", "-c", "color.ui=never"];
 
+/** No network: what a repository is missing is not fetched, since a transport is a program of its choice. */
+const READ_SETTINGS = [
+  "GIT_ALLOW_PROTOCOL=none",
+  "GIT_NO_LAZY_FETCH=1",
+  "GIT_SSH_COMMAND=false",
+  "GIT_ASKPASS=false",
+  "GIT_ATTR_NOSYSTEM=1",
+];
+/** The repository of the workspace itself: a folder that only looks like one (a bare repository) is none. */
+const OWN_REPOSITORY = ["GIT_DIR=.git", "GIT_WORK_TREE=."];
+
 export type GitRan = { exitCode: number | null; stdout: string; stderr: string; stopped: boolean };
 
 /** @returns why the git tools are not offered; undefined when they can be @throws NoAnswer */
@@ -48,15 +61,43 @@ export async function gitMissing(environment: Environment): Promise<string | und
   throw new NoAnswer(`git does not tell its version: exit code ${git.exitCode}`);
 }
 
-/** @throws ExecError */
+/**
+ * Runs git so that it changes something: with the repository's own settings, hooks and filters.
+ * @throws ExecError
+ */
 export async function runGit(
   environment: Pick<Environment, "exec" | "cwd">,
   args: readonly string[],
   signal: AbortSignal,
   stdin?: Uint8Array,
 ): Promise<GitRan> {
+  return await run(environment, [...OWN_REPOSITORY, "git", ...OPTIONS, ...args], signal, stdin);
+}
+
+/**
+ * Runs git so that it only looks: no setting of the repository counts that could name a program.
+ * @throws ExecError
+ */
+export async function readGit(
+  environment: Pick<Environment, "exec" | "cwd">,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<GitRan> {
+  return await run(
+    environment,
+    [...READ_SETTINGS, "sh", "-c", READ_SCRIPT, "git", ...OPTIONS, ...args],
+    signal,
+  );
+}
+
+async function run(
+  environment: Pick<Environment, "exec">,
+  words: readonly string[],
+  signal: AbortSignal,
+  stdin?: Uint8Array,
+): Promise<GitRan> {
   const held = { stdout: new Held(), stderr: new Held() };
-  const ran = await environment.exec.run(["env", ...SETTINGS, "git", ...OPTIONS, ...args], {
+  const ran = await environment.exec.run(["env", ...SETTINGS, ...words], {
     signal,
     ...(stdin && { stdin }),
     onOutput: (chunk, stream) => held[stream].add(chunk),

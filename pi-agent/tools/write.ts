@@ -4,7 +4,7 @@ import { defineTool, faultResult, type Tool, type ToolResult } from "@edgecall/c
 import { type Environment, FileError, type FileOps } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
 import { writeLock } from "./file-lock.ts";
-import { filePath } from "./file-path.ts";
+import { asJudged, filePath, targetsOf } from "./file-path.ts";
 import { formatSize } from "./text-cut.ts";
 import { DIFF_MAX_BYTES, fileDiff } from "./text-diff.ts";
 
@@ -32,7 +32,9 @@ export function write(environment: Pick<Environment, "name" | "files">): Tool {
     timeoutMs: 5_000,
     maxTimeoutMs: 30_000,
     lock: () => writeLock(environment),
-    async execute({ path, content, overwrite = true }, { signal }): Promise<ToolResult> {
+    targets: ({ path }, signal) => targetsOf(files, [path], signal),
+    async execute({ path, content, overwrite = true }, context): Promise<ToolResult> {
+      const { signal } = context;
       return await orFault(async () => {
         const old = await whatIsThere(files, path, signal);
         const created = old.is === "absent";
@@ -43,8 +45,8 @@ export function write(environment: Pick<Environment, "name" | "files">): Tool {
           );
         }
         const bytes = new TextEncoder().encode(content);
-        if (created) await files.mkdirAll(dirname(path), { signal });
-        await files.writeFile(path, bytes, { signal });
+        if (created) await files.mkdirAll(dirname(path), asJudged(context, path));
+        await files.writeFile(path, bytes, asJudged(context, path));
         const text = `${created ? "Created" : "Replaced"} ${path} (${formatSize(bytes.length)}).`;
         const diff = old.is === "text" ? fileDiff(path, old.text, content) : undefined;
         return {

@@ -1,0 +1,56 @@
+/** What the policy says of where a call writes: a link that leads elsewhere is told, a folder of git's needs `shell`. */
+import type { Permission, Target, Tool } from "@edgecall/core/tools/contract.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import { type Decision, decide, type PolicyRules } from "../policy.ts";
+
+type Writes = {
+  /** What git would run, by its path. */
+  git: string | undefined;
+  links: readonly Target[];
+  /** For whoever judges by permissions. */
+  needs: ReadonlyArray<{ name: string; permission: Permission }>;
+};
+
+/** Of many links in one patch a person reads a few. */
+const LINKS_SHOWN = 5;
+
+export function writesOf(targets: readonly Target[] = []): Writes {
+  const git = targets.find((one) => one.git)?.path;
+  return {
+    git,
+    links: targets.filter((one) => one.link),
+    needs: git === undefined ? [] : [{ name: "shell", permission: "shell" }],
+  };
+}
+
+/** The stricter of the tool's own decision and that of a program, where the call would write one. */
+export function withWrites(
+  own: Decision,
+  { git, links }: Writes,
+  {
+    tool,
+    policy,
+    held,
+    tainted,
+  }: { tool: Tool; policy: PolicyRules; held: readonly Permission[] | undefined; tainted: boolean },
+): Decision {
+  if (git === undefined) return withLinks(own, links);
+  if (own.do === "deny") return own;
+  if (held && !held.includes("shell"))
+    return { do: "deny", text: errorText.permissionDenied(tool.name, "shell") };
+  // The tool's own rule is about files; this is about a program.
+  const rules = new Map([...policy].filter(([name]) => name !== tool.name));
+  const shell = decide({ name: tool.name, effect: "exec", permission: "shell" }, rules, { tainted });
+  if (shell.do === "deny") return shell;
+  if (shell.do === "allow") return withLinks(own, links);
+  return withLinks(
+    { ...shell, reason: `'${git}' belongs to git, which runs what is written there, and ${shell.reason}` },
+    links,
+  );
+}
+
+function withLinks(decision: Decision, links: readonly Target[]): Decision {
+  if (decision.do !== "ask" || links.length === 0) return decision;
+  const words = links.slice(0, LINKS_SHOWN).map(({ path, real }) => `'${path}' leads to '${real}'`);
+  return { ...decision, reason: `${decision.reason}; ${words.join(", ")}` };
+}
