@@ -127,17 +127,6 @@ test("a late will of an earlier connection is answered with a birth", async () =
   await until(() => peer.heard.some(({ payload }) => payload.reason === "birth"));
 });
 
-test("two agents with one id do not duel for ever: it is said in the log", async () => {
-  const { broker } = await home();
-  const one = memoryLog();
-  const two = memoryLog();
-  keep(await startAgent(testSettings(broker.port), { log: one.log }));
-  keep(await startAgent(testSettings(broker.port), { log: two.log }));
-  const duel = () => [...one.lines, ...two.lines].find(({ event }) => event === "mqtt.duplicate_agent_id");
-  const line = await until(duel, { within: 25_000, what: "the duel is noticed" });
-  expect(line.fields.retry_in_ms).toBe(60_000);
-}, 30_000);
-
 test("what this agent left there before it was killed is no other agent, however often the line breaks", async () => {
   const { broker, peer } = await home();
   const past = { state: "online", boot_id: "the boot before", reason: "birth" };

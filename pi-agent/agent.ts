@@ -34,6 +34,7 @@ import { reportText } from "./reports.ts";
 import type { Settings } from "./settings.ts";
 import { unavailableOf } from "./skills/skill-file.ts";
 import { Slots } from "./slots.ts";
+import { Standby } from "./standby.ts";
 import { ToolMetrics } from "./tool-metrics.ts";
 import { type Later, openToolbox, type Unavailable } from "./toolbox.ts";
 import { Trades } from "./trades.ts";
@@ -55,6 +56,8 @@ export type AgentOptions = {
   skills?: SkillSource;
   /** Where the device's own come from; tests have simpler ones. */
   toolbox?: typeof openToolbox;
+  /** How long another device with this id has to be away before this one takes its place. */
+  freeAfterMs?: number;
   /** Called after the first complete advert. */
   onReady?: () => void;
 };
@@ -178,6 +181,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const served = serveMetrics(device, { connection, inbox, outbox });
 
   async function advertise(): Promise<void> {
+    if (born) earlierBirth = birthText;
     await connection.subscribe([topic("commands"), topic("presence")]);
     // Once for each connection: said again, it is the same birth, and the will stays newer than it.
     birthText = voice.say("presence", presenceText("online", "birth"));
@@ -208,6 +212,8 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   /** The broker has had our birth: whatever of another boot comes after it is someone else's. */
   let born = false;
   let birthText = "";
+  /** The birth of an earlier connection. */
+  let earlierBirth: string | undefined;
 
   async function birth(): Promise<void> {
     if (await connection.publish(topic("presence"), birthText, { retain: true })) born = true;
@@ -233,9 +239,53 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     }
     const presence = checkJson(Presence, text);
     if (!presence.ok) return;
-    // Before our birth it is our own past: what this agent, killed and started again, had left there.
-    if (presence.value.boot_id !== bootId && born) connection.strangerSeen();
+    const { boot_id } = presence.value;
+    if (boot_id !== undefined && boot_id !== bootId) seeOther(text, boot_id, retained);
     if (presence.value.state === "offline" && !retained && connection.connected && !stopping) void birth();
+  }
+
+  /** Runs that were there before this one: our own past, or another device with our id. */
+  const before = new Set<string>();
+
+  /**
+   * Another run of this id. What stands there when we come for the first time may be our past. What stands there when
+   * we come again was said after our birth: another device has our id and key, for instance from a copied card. The one
+   * that was there first stays.
+   */
+  function seeOther(text: string, boot: string, retained: boolean): void {
+    if (connection.connects <= 1) return void before.add(boot);
+    if (!retained || stopping || earlierBirth === undefined || !voice.isAfter(text, earlierBirth)) return;
+    if (before.has(boot)) void giveWay(boot);
+    // Its numbers are ahead of ours: without this the gateway would take what we say for old.
+    else if (voice.outdo(text)) connection.restart();
+  }
+
+  let standby: Standby | undefined;
+
+  async function giveWay(other: string): Promise<void> {
+    if (standby) return;
+    log("error", "mqtt.duplicate_agent_id", {
+      reason: `another device with the id '${settings.agentId}' was here first`,
+      other,
+      hint: "give each device an agent_id and a key of its own: on this one, pair it anew under another id. It waits until the other one is gone",
+    });
+    standby = new Standby({
+      mqtt: settings.mqtt,
+      clientId: `edgecall-${settings.agentId}-${bootId.slice(0, 8)}`,
+      topic: topic("presence"),
+      isTaken(text) {
+        const presence = voice.isMine(text) ? checkJson(Presence, text) : undefined;
+        return (
+          presence?.ok === true && presence.value.state === "online" && presence.value.boot_id !== bootId
+        );
+      },
+      ...(options.freeAfterMs !== undefined && { freeAfterMs: options.freeAfterMs }),
+    });
+    await connection.leave();
+    await standby.free;
+    standby = undefined;
+    log("info", "mqtt.duplicate_gone", {});
+    connection.start();
   }
 
   let stopping: Promise<void> | undefined;
@@ -254,6 +304,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     clearInterval(heartbeats);
     served?.stop();
     redelivery.stop();
+    standby?.stop();
     inbox.stop();
     jobs.stop();
     await within(LAST_WORDS_MS, Promise.all([inbox.idle(), jobs.idle()]));

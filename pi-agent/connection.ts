@@ -55,8 +55,18 @@ export class Connection {
     if (!this.#stopped) this.#open();
   }
 
-  strangerSeen(): void {
-    this.#reconnect.strangerSeen();
+  /** Breaks the line, and makes it anew: with a will that is newer than all that was said. */
+  restart(): void {
+    this.#client?.end(true);
+  }
+
+  /** Leaves the broker without a will or a goodbye, until `start`. */
+  async leave(): Promise<void> {
+    clearTimeout(this.#timer);
+    const client = this.#client;
+    this.#client = undefined;
+    if (client) await ended(client);
+    for (const settle of this.#pending) settle(false);
   }
 
   #open(): void {
@@ -94,20 +104,8 @@ export class Connection {
     const { mqtt, clientId } = this.#options;
     const will = this.#options.will();
     return {
-      protocolVersion: 4,
-      clean: true,
-      clientId,
-      keepalive: mqtt.keepAliveSecs,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectPeriod: 0,
-      resubscribe: false,
-      queueQoSZero: false,
-      // mqtt-packet's cache of numbers takes 10 MB, a quarter of a bare Node.
-      writeCache: false,
+      ...clientOptions(mqtt, clientId),
       will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
-      ...(mqtt.username !== undefined && { username: mqtt.username }),
-      ...(mqtt.password !== undefined && { password: mqtt.password }),
-      ...(mqtt.ca !== undefined && { ca: readFileSync(mqtt.ca) }),
     };
   }
 
@@ -136,14 +134,8 @@ export class Connection {
 
   #later(failure?: { reason: string | undefined; hint?: string }): void {
     if (this.#stopped) return;
-    const { delayMs, duel } = this.#reconnect.lost();
-    const fields = { retry_in_ms: Math.round(delayMs), ...failure };
-    if (duel) {
-      this.#options.log("error", "mqtt.duplicate_agent_id", {
-        ...fields,
-        hint: "another process uses the same agent_id: give each agent its own",
-      });
-    } else this.#options.log("warn", "mqtt.offline", fields);
+    const delayMs = this.#reconnect.lost();
+    this.#options.log("warn", "mqtt.offline", { retry_in_ms: Math.round(delayMs), ...failure });
     this.#timer = setTimeout(() => this.#open(), delayMs);
   }
 
@@ -205,14 +197,38 @@ export class Connection {
     }
     this.#client = undefined;
     if (!client) return;
-    await Promise.race([
-      new Promise<void>((resolve) => {
-        client.end(false, {}, () => resolve());
-      }),
-      after(GOODBYE_MS).then(() => client.end(true)),
-    ]);
+    await ended(client);
     for (const settle of this.#pending) settle(false);
   }
+}
+
+/** What every client of this agent has: a clean session, and no reconnects of its own. */
+export function clientOptions(mqtt: MqttSettings, clientId: string): IClientOptions {
+  return {
+    protocolVersion: 4,
+    clean: true,
+    clientId,
+    keepalive: mqtt.keepAliveSecs,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    reconnectPeriod: 0,
+    resubscribe: false,
+    queueQoSZero: false,
+    // mqtt-packet's cache of numbers takes 10 MB, a quarter of a bare Node.
+    writeCache: false,
+    ...(mqtt.username !== undefined && { username: mqtt.username }),
+    ...(mqtt.password !== undefined && { password: mqtt.password }),
+    ...(mqtt.ca !== undefined && { ca: readFileSync(mqtt.ca) }),
+  };
+}
+
+/** Says DISCONNECT and waits for the end, but not for long. */
+async function ended(client: MqttClient): Promise<void> {
+  await Promise.race([
+    new Promise<void>((resolve) => {
+      client.end(false, {}, () => resolve());
+    }),
+    after(GOODBYE_MS).then(() => client.end(true)),
+  ]);
 }
 
 function after(ms: number): Promise<void> {

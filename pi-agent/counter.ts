@@ -60,6 +60,15 @@ export class Counter {
     return this.#first + BLOCK - 1;
   }
 
+  /** Another one signs with this key, up to `n`: only what is above it counts. @returns whether it was ahead of us */
+  outdo(n: number): boolean {
+    if (n < this.#next) return false;
+    this.#first = n + 1;
+    this.#next = this.#first;
+    this.#writing = this.#writing.then(() => this.#setAside());
+    return true;
+  }
+
   next(): number {
     // Nobody gets here; should one, its will is too old to count, and silence tells of its death.
     if (this.#next === this.will) this.#nextBlock();

@@ -11,6 +11,13 @@ export type Voice = {
   say(kind: Exclude<TopicKind, "commands">, text: string): string;
   /** Whether a presence on its own topic may be its own; anybody can write there. */
   isMine(presence: string): boolean;
+  /**
+   * Whether a presence that may be its own was said after this one: it is no recording of the past.
+   * @param birth as published
+   */
+  isAfter(presence: string, birth: string): boolean;
+  /** From now on everything is newer than this presence. @returns whether it was not already */
+  outdo(presence: string): boolean;
 };
 
 /** Of an agent that is not paired: only `presence` tells which run of it speaks. */
@@ -20,6 +27,8 @@ export function plainVoice(bootId: string): Voice {
     connecting: presence,
     say: (kind, text) => (kind === "presence" ? presence(text) : text),
     isMine: () => true,
+    isAfter: () => true,
+    outdo: () => false,
   };
 }
 
@@ -34,5 +43,12 @@ export function signedVoice(agent: string, bootId: string, identity: Identity, c
     },
     say: (kind, text) => say(kind, text, counter.next()),
     isMine: (presence) => isSigned({ agent, kind: "presence" }, presence),
+    isAfter: (presence, birth) => numberOf(presence) > numberOf(birth),
+    outdo: (presence) => counter.outdo(numberOf(presence)),
   };
+}
+
+/** Of a signed text, whose stamp was checked. */
+function numberOf(text: string): number {
+  return (JSON.parse(text) as { n: number }).n;
 }
