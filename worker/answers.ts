@@ -27,7 +27,12 @@ export type TurnResult = {
 };
 
 /** A turn of `GET /v1/conversations/{id}`. */
-export type PastTurn = TurnResult & { text: string; created_at: number };
+export type PastTurn = TurnResult & {
+  text: string;
+  created_at: number;
+  /** What the person sent with it: `media:` and the id of a kept picture, or an address. */
+  images?: string[];
+};
 
 /** A question as the person is shown it. */
 export type TurnQuestion = {
@@ -42,6 +47,9 @@ export type TurnQuestion = {
   answer?: string;
   answered_by?: string;
 };
+
+/** A question of `GET /v1/questions`. `channel` and `conversation`: where it is asked; `title`: of that, where it is listed. */
+export type OpenQuestion = TurnQuestion & { channel: string; conversation: string; title?: string };
 
 /** An agent of `GET /v1/agents`. */
 export type AgentView = {

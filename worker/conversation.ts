@@ -89,17 +89,17 @@ export class Conversation extends DurableObject<Env> {
       lease: () => this.#alarm.lease(),
       fail: (turn, answer, code) => this.#finish(turn, "failed", answer, code),
       delta: (turn, text, at) => {
-        this.#waiters.tell(turn.id, { event: "delta", data: { text, at } });
+        this.#tell.said(turn, text, at);
         this.#chat.delta(turn, text, at);
       },
       waiting: (turn, until, text) =>
         this.#waiters.tell(turn.id, { event: "waiting", data: { until, text } }),
       reset: (turn) => {
-        this.#waiters.tell(turn.id, { event: "reset", data: {} });
+        this.#tell.unsaid(turn);
         this.#chat.delta(turn, "", 0);
       },
       replied: (turn, seq) => {
-        this.#tell.since(turn, seq - 1);
+        this.#tell.replied(turn, seq);
         this.#chat.progress(turn);
       },
       later,
@@ -157,6 +157,7 @@ export class Conversation extends DurableObject<Env> {
     const { turn, as } = this.#transcript.begin(request);
     logInfo("turn.begun", { turn: turn.id, conversation: this.#name(), as });
     if (as !== "known") for (const picture of request.media ?? []) this.#media.add(picture);
+    if (as !== "known") this.#tell.began(turn);
     // What the model is about to say is no answer to all that was said.
     if (as === "joined") this.#model.cancel(turn);
     return turn;
@@ -330,13 +331,17 @@ export class Conversation extends DurableObject<Env> {
     this.#model.planned(undefined);
   }
 
-  /** `/attach?turn=…&after=seq`: the Worker's waiting room. Only the Worker can reach this. */
+  /**
+   * `/attach?turn=…&after=seq`: the Worker's waiting room. `/follow`: all turns, those to come too; it stores nothing, and
+   * lets the object sleep. Only the Worker can reach this.
+   */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
+    if (url.pathname === "/follow") return this.#follow();
     const turn = this.#blank ? undefined : this.#transcript.turn(url.searchParams.get("turn") ?? "");
     if (!turn) return new Response("no such turn", { status: 404 });
     const after = Number(url.searchParams.get("after") ?? 0);
-    const missed = this.#tell.eventsAfter(turn, after);
+    const missed = this.#tell.missedSince(turn, after);
     if (turn.status !== "running" && missed.length === 0)
       return new Response("nothing more", { status: 410 });
     const live = url.searchParams.has("live");
@@ -348,6 +353,14 @@ export class Conversation extends DurableObject<Env> {
       // Devices send their output only while somebody looks.
       if (live) this.#later(this.#calls.watch(turn));
     }
+    return response;
+  }
+
+  #follow(): Response {
+    const running = this.#blank ? [] : this.#transcript.turns().filter(({ status }) => status === "running");
+    const response = this.#waiters.follow(this.#blank ? [] : this.#tell.running());
+    if (running.length > 0) this.#drive();
+    for (const turn of running) this.#later(this.#calls.watch(turn));
     return response;
   }
 

@@ -36,7 +36,7 @@ import { Audit, type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT
 import { BackupList } from "./home/backup-list.ts";
 import { BridgeDesk } from "./home/bridge-desk.ts";
 import { BridgeSocket } from "./home/bridge-socket.ts";
-import { acceptWatcher } from "./home/call-watchers.ts";
+import { acceptQuestionWatcher, acceptWatcher, tellQuestionsChanged } from "./home/call-watchers.ts";
 import type { HomeContext } from "./home/context.ts";
 import {
   ConversationList,
@@ -261,9 +261,15 @@ export class Home extends DurableObject<Env> {
     return await this.#asking.answer(id, answer, { principal: viewer.name, mayApprove });
   }
 
-  /** Those that are open, as far as this caller may see them. */
-  async questions(viewer: Viewer): Promise<Question[]> {
-    return this.#home.questions.open().filter((question) => maySee(viewer, this.#ownedBy(question)));
+  /** Those that are open, as far as this caller may see them. `title`: of the conversation, where it is listed. */
+  async questions(viewer: Viewer): Promise<Array<Question & { title?: string }>> {
+    return this.#home.questions
+      .open()
+      .filter((question) => maySee(viewer, this.#ownedBy(question)))
+      .map((question) => {
+        const title = this.#conversations.titleOf(question.conversation);
+        return { ...question, ...(title !== undefined && { title }) };
+      });
   }
 
   /** A question belongs to its conversation; that of a lone call, to whoever made the call. */
@@ -421,7 +427,7 @@ export class Home extends DurableObject<Env> {
     return statusOf(this.#home, this.#dispatcher.served);
   }
 
-  /** `/bridge`: the bridge's socket. `/wait?call=`: a command's waiting room. Only the Worker gets here. */
+  /** `/bridge`: the bridge's socket. `/wait?call=`: a command's waiting room. `/questions`: word of other open ones. Only the Worker gets here. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
     if (url.pathname === "/bridge") {
@@ -432,6 +438,7 @@ export class Home extends DurableObject<Env> {
       await this.#dispatcher.arm();
       return response;
     }
+    if (url.pathname === "/questions") return acceptQuestionWatcher(this.ctx);
     const call = this.#home.ledger.get(url.searchParams.get("call") ?? "");
     if (!call) return new Response("no such call", { status: 404 });
     return acceptWatcher(this.ctx, call, url.searchParams.has("live") && this.#asking.openOf(call.id));
@@ -488,7 +495,7 @@ function homeParts(ctx: DurableObjectState, env: Env): HomeParts {
     gatewayKey: new GatewayKey(ctx.storage),
     ledger: new Ledger(ctx.storage),
     audit: new Audit(ctx.storage, env),
-    questions: new Questions(ctx.storage),
+    questions: new Questions(ctx.storage, () => tellQuestionsChanged(ctx)),
     tallies: new Tallies(ctx.storage),
     toBackUp: new BackupList(ctx.storage),
   };

@@ -49,7 +49,14 @@ import { getLinkedMedia } from "./routes/media-links.ts";
 import { showMetrics } from "./routes/metrics.ts";
 import { listTokens, makeToken, revokeToken } from "./routes/tokens.ts";
 import { readSettings, SettingsError } from "./settings.ts";
-import { JSON_PATIENCE_MS, turnResult, turnStream } from "./waiting-room.ts";
+import {
+  beginsTurn,
+  followedEvent,
+  JSON_PATIENCE_MS,
+  roomStream,
+  turnResult,
+  turnStream,
+} from "./waiting-room.ts";
 
 export { Conversation } from "./conversation.ts";
 export { Home } from "./home.ts";
@@ -177,6 +184,17 @@ app.post("/v1/conversations/:id/turns/:turn/cancel", async (c) => {
   return c.json(result);
 });
 
+/** Every turn of a conversation as it goes, those to come too, wherever they begin. It never ends by itself, and costs nothing while nothing happens. */
+app.get("/v1/conversations/:id/events", async (c) => {
+  const { name } = await conversation(c, "ask");
+  const said = async (message: string | undefined) => {
+    // Somebody else may have begun what nobody had begun, or shared it no longer.
+    if (message !== undefined && beginsTurn(message)) await requireSeen(c, name);
+    return followedEvent(message);
+  };
+  return c.body(roomStream(conversationOf(c.env, name), "/follow", said, c.req.raw.signal), 200, SSE);
+});
+
 app.get("/v1/conversations/:id", async (c) => {
   const { name } = await conversation(c, "ask");
   const turns = await conversationOf(c.env, name).history();
@@ -229,9 +247,18 @@ app.get("/v1/agents/:agent", async (c) => {
 app.post("/v1/agents/:agent/commands", runCommand);
 app.get("/v1/agents/:agent/commands/:request", showCommand);
 
-app.get("/v1/questions", async (c) =>
-  c.json({ questions: (await home(c).questions(requireScope(c, "ask"))).map(shownQuestion) }),
-);
+app.get("/v1/questions", async (c) => c.json(await openQuestions(c)));
+
+/** The same list, and again whenever it is another. It never ends by itself. */
+app.get("/v1/questions/events", (c) => {
+  requireScope(c, "ask");
+  const said = async () => `event: questions\ndata: ${JSON.stringify(await openQuestions(c))}\n\n`;
+  return c.body(roomStream(home(c), "/questions", said, c.req.raw.signal), 200, SSE);
+});
+
+async function openQuestions(c: Ctx) {
+  return { questions: (await home(c).questions(requireScope(c, "ask"))).map(shownQuestion) };
+}
 
 /** Answers a question or an approval, as far as the caller may see it (may-see.ts). */
 app.post("/v1/questions/:id", async (c) => {
@@ -326,12 +353,13 @@ function turnId(c: Ctx): string {
 }
 
 /** A question as a person sees it, with the conversation's own id instead of the object's name. */
-function shownQuestion(question: Question) {
+function shownQuestion(question: Question & { title?: string }) {
   const { id, call, agent, text, options, approval, expiresAt: expires_at, answer, answeredBy } = question;
   const [, channel, ...conversation] = question.conversation.split("/");
   const asked = { id, conversation: conversation.join("/"), channel, call, agent, text, options, expires_at };
   return {
     ...asked,
+    ...(question.title !== undefined && { title: question.title }),
     ...(approval && { approval: shownApproval(approval) }),
     ...(answer !== null && { answer }),
     ...(answeredBy !== null && { answered_by: answeredBy }),
@@ -344,8 +372,10 @@ function home(c: Ctx) {
 
 function events(c: Ctx, name: string, turn: string, after: number): Response {
   const stream = turnStream(c.env, name, turn, after, c.req.raw.signal);
-  return c.body(stream, 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  return c.body(stream, 200, SSE);
 }
+
+const SSE = { "content-type": "text/event-stream", "cache-control": "no-store" };
 
 function wantsEvents(c: Ctx): boolean {
   return (c.req.header("accept") ?? "").includes("text/event-stream");

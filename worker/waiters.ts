@@ -2,7 +2,20 @@
  * Clients that wait for a turn, each a WebSocket from the Worker that the object accepted with the
  * hibernation API: the object sleeps while they wait, and nothing is billed.
  */
+import type { PastTurn } from "./answers.ts";
 import type { TurnEvent } from "./conversation/turn-view.ts";
+
+/** An event for who follows the whole conversation: with the turn that it is of. */
+export type FollowedEvent =
+  | {
+      turn: string;
+      event: "turn";
+      data: { turn: string; status: "running" } & Pick<PastTurn, "text" | "images" | "created_at">;
+    }
+  | (Exclude<TurnEvent, { event: "turn" }> & { turn: string });
+
+/** Of those who follow every turn of the conversation, those to come too. */
+const FOLLOWS = "follows";
 
 export class Waiters {
   readonly #ctx: DurableObjectState;
@@ -25,27 +38,31 @@ export class Waiters {
     return response;
   }
 
+  /** Takes a socket in for all turns. @param running what is known of those that run */
+  follow(running: readonly FollowedEvent[]): Response {
+    const { socket, response } = acceptSocket(this.#ctx, [FOLLOWS]);
+    for (const event of running) socket.send(JSON.stringify(event));
+    return response;
+  }
+
   /** Whether anybody waits: for this turn, or at all. */
   any(turnId?: string): boolean {
-    return this.#ctx.getWebSockets(turnId).length > 0;
+    const { length } = this.#ctx.getWebSockets(turnId);
+    return length > 0 || this.#ctx.getWebSockets(FOLLOWS).length > 0;
   }
 
   /** Whether somebody wants to see the turn as it goes. */
   watched(turnId: string): boolean {
-    return this.#ctx.getWebSockets(liveTag(turnId)).length > 0;
+    return this.#ctx.getWebSockets(liveTag(turnId)).length > 0 || this.any(FOLLOWS);
   }
 
   tell(turnId: string, event: TurnEvent): void {
-    const sockets = this.#ctx.getWebSockets(event.event === "done" ? turnId : liveTag(turnId));
-    if (sockets.length === 0) return;
-    const text = JSON.stringify(event);
-    for (const socket of sockets) {
-      try {
-        socket.send(text);
-      } catch {
-        // It closed a moment ago; its client re-attaches and reads the same from rows.
-      }
-    }
+    sendAll(this.#ctx.getWebSockets(event.event === "done" ? turnId : liveTag(turnId)), event);
+    if (event.event !== "turn") this.tellFollowers({ ...event, turn: turnId });
+  }
+
+  tellFollowers(event: FollowedEvent): void {
+    sendAll(this.#ctx.getWebSockets(FOLLOWS), event);
   }
 
   /** Has something written to every client of a turn. */
@@ -70,6 +87,18 @@ export class Waiters {
 
   closed(socket: WebSocket): void {
     closeQuietly(socket, "bye");
+  }
+}
+
+function sendAll(sockets: readonly WebSocket[], message: object): void {
+  if (sockets.length === 0) return;
+  const text = JSON.stringify(message);
+  for (const socket of sockets) {
+    try {
+      socket.send(text);
+    } catch {
+      // It closed a moment ago; its client re-attaches and reads the same from rows.
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import type { TurnResult } from "./answers.ts";
 import type { TurnEvent } from "./conversation/turn-view.ts";
 import type { Env } from "./env.ts";
 import { conversationOf } from "./objects.ts";
+import type { FollowedEvent } from "./waiters.ts";
 
 /** A JSON caller gets its answer, or after this long the turn's address to look at. */
 export const JSON_PATIENCE_MS = 25_000;
@@ -149,6 +150,63 @@ export function turnStream(
       stop.abort();
     },
   });
+}
+
+/**
+ * Messages of a waiting room as server-sent events, until it closes (a deploy, an eviction) or the client goes. The client
+ * comes again: what it gets first is how things stand.
+ * @param said the events that a message makes; called with undefined first
+ */
+export function roomStream(
+  stub: { fetch(request: Request): Promise<Response> },
+  path: string,
+  said: (message: string | undefined) => Promise<string>,
+  hangup: AbortSignal,
+): ReadableStream<Uint8Array> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([hangup, stop.signal]);
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const write = (text: string) => {
+        if (!signal.aborted) controller.enqueue(encoder.encode(text));
+      };
+      const keepalive = setInterval(() => write(": keep-alive\n\n"), KEEPALIVE_MS);
+      try {
+        const socket = await open(stub, path);
+        if (socket === "gone") return;
+        const queue = messages(socket, signal);
+        // Asked for before the first look, so that nothing falls between the two.
+        let next = queue.next();
+        write(await said(undefined));
+        for (let message = await next; !message.done; message = await next) {
+          next = queue.next();
+          write(await said(message.value));
+        }
+      } catch {
+        // The object is being replaced.
+      } finally {
+        clearInterval(keepalive);
+        if (!signal.aborted) controller.close();
+      }
+    },
+    cancel() {
+      stop.abort();
+    },
+  });
+}
+
+export function beginsTurn(message: string): boolean {
+  return (JSON.parse(message) as FollowedEvent).event === "turn";
+}
+
+/** An event of who follows a conversation. */
+export function followedEvent(message: string | undefined): string {
+  if (message === undefined) return "event: open\ndata: {}\n\n";
+  // SAFETY: our own object sent it.
+  const event = JSON.parse(message) as FollowedEvent;
+  const data = JSON.stringify({ ...event.data, turn: event.turn });
+  return `event: ${event.event}\ndata: ${data}\n\n`;
 }
 
 function sse(event: TurnEvent): string {

@@ -55,7 +55,6 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     browser = await startChromium();
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     page.setDefaultTimeout(15_000);
-    page.on("dialog", (dialog) => void dialog.accept());
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await page.getByRole("navigation").getByRole("link", { name: "Setup" }).click();
     await page.getByText("None is connected yet").waitFor();
@@ -205,6 +204,8 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
   test("disconnected: Telegram delivers nowhere, and what still comes is refused", async () => {
     const { url = "", secret_token = "" } = telegram.webhook ?? {};
     await page.getByRole("button", { name: "Disconnect Telegram family" }).click();
+    await page.getByText("people who were let in stay listed").waitFor();
+    await page.getByRole("button", { name: "Yes, disconnect" }).click();
     await page.getByRole("article", { name: "Telegram family" }).waitFor({ state: "detached" });
     expect(telegram.webhook).toBeUndefined();
     const headers = { "x-telegram-bot-api-secret-token": secret_token };

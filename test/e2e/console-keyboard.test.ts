@@ -31,7 +31,6 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     page = await context.newPage();
     page.setDefaultTimeout(15_000);
-    page.on("dialog", (dialog) => void dialog.accept());
   });
   afterAll(() => browser?.close());
 
@@ -139,12 +138,11 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     expect(told.length).toBeLessThan(16);
   });
 
-  test("an earlier conversation is found again, on another machine too, until it is forgotten", async () => {
+  test("an earlier conversation is found again, on another machine too, until it is deleted", async () => {
     const first = await page.locator(".turn .answer").first().textContent();
     const machine = await browser.newContext({ viewport: { width: 390, height: 844 } });
     const phone = await machine.newPage();
     phone.setDefaultTimeout(15_000);
-    phone.on("dialog", (dialog) => void dialog.accept());
     await signIn(phone, stack.gateway.url, TOKENS.owner);
     expect(await phone.locator(".turn .answer").first().textContent()).toBe(first);
 
@@ -153,7 +151,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await phone.getByLabel("Message").fill(script({ text: "From the phone." }));
     await phone.getByRole("button", { name: "Ask" }).click();
     await phone.locator(".answer", { hasText: "From the phone." }).waitFor();
-    await phone.getByRole("button", { name: "Earlier" }).click();
+    await phone.getByRole("button", { name: "Conversations" }).click();
     const list = phone.getByRole("complementary", { name: "Conversations" });
     expect(await axeFinds(phone)).toEqual([]);
     await list.getByRole("listitem").last().getByRole("button").click();
@@ -165,8 +163,9 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await phone.locator(".answer", { hasText: "It is written." }).waitFor();
     await phone.goBack();
     await phone.locator(".answer", { hasText: "From the phone." }).waitFor();
-    await phone.getByRole("button", { name: "Earlier" }).click();
-    await list.getByRole("button", { name: "Forget this conversation" }).click();
+    await phone.getByRole("button", { name: "Conversations" }).click();
+    await list.getByRole("button", { name: "Delete this conversation" }).click();
+    await list.getByRole("button", { name: "Yes, delete this conversation" }).click();
     await phone.getByText("Ask about your devices, or tell").waitFor();
     await page.reload();
     await page.locator(".answer", { hasText: "It is written." }).waitFor();

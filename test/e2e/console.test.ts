@@ -65,7 +65,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   /** A device brings its record in its own time. */
   async function lookUntil(shown: Locator) {
     for (let tries = 0; tries < 40 && !(await shown.isVisible()); tries += 1) {
-      await page.getByRole("button", { name: "Look again" }).click();
+      await page.getByRole("button", { name: "Refresh" }).click();
       await shown.waitFor({ timeout: 500 }).catch(() => undefined);
     }
     await shown.waitFor();

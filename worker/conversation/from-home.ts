@@ -61,6 +61,8 @@ export class FromHome {
     const turn = transcript.turnAt(call.turn);
     if (turn) chat.forUser(turn, { ...call, outcome: separated.outcome });
     logInfo("call.late", { call: callId, by });
+    const begun = ownTurn ? transcript.turns().at(-1) : undefined;
+    if (begun) this.#host.tell.began(begun);
     this.#host.drive();
   }
 

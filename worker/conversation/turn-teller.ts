@@ -6,14 +6,16 @@
 import type { PastTurn, TurnResult } from "../answers.ts";
 import type { ToldTurn } from "../home/tallies.ts";
 import { logInfo } from "../log.ts";
-import type { Waiters } from "../waiters.ts";
+import type { FollowedEvent, Waiters } from "../waiters.ts";
 import type { Transcript } from "./transcript.ts";
-import type { Turn } from "./transcript-rows.ts";
+import type { StoredEntry, Turn } from "./transcript-rows.ts";
 import { eventsAfter, resultOf, type TurnEvent, toldTurn } from "./turn-view.ts";
 
 export class TurnTeller {
   readonly #transcript: Transcript;
   readonly #waiters: Waiters;
+  /** What the model says right now, by turn: for who comes in the middle of it. It is no row, and neither is it needed after a stop. */
+  readonly #saying = new Map<string, string>();
 
   constructor(transcript: Transcript, waiters: Waiters) {
     this.#transcript = transcript;
@@ -30,9 +32,8 @@ export class TurnTeller {
     const entries = this.#transcript.entries(turns.at(-1)?.n ?? 0);
     return turns.map((turn) => {
       const own = entries.filter((entry) => entry.turn === turn.n);
-      const text = own.find((entry) => entry.role === "user")?.text ?? "";
       return {
-        text,
+        ...askedIn(own),
         created_at: turn.createdAt,
         ...resultOf(turn, own, this.#transcript.questions.of(turn.n)),
       };
@@ -46,6 +47,55 @@ export class TurnTeller {
       this.#transcript.questions.of(turn.n),
       after,
     );
+  }
+
+  /** The same, with what was said so far of the step that goes on. */
+  missedSince(turn: Turn, after: number): TurnEvent[] {
+    const text = this.#saying.get(turn.id);
+    const said: TurnEvent[] = text === undefined ? [] : [{ event: "delta", data: { text, at: 0 } }];
+    return [...this.eventsAfter(turn, after), ...said];
+  }
+
+  /** Every turn that runs, from its beginning: for who follows the conversation. */
+  running(): FollowedEvent[] {
+    return this.#transcript
+      .turns()
+      .filter(({ status }) => status === "running")
+      .flatMap((turn) => [
+        this.#begun(turn),
+        ...this.missedSince(turn, 0).flatMap((event) =>
+          event.event === "turn" ? [] : [{ ...event, turn: turn.id }],
+        ),
+      ]);
+  }
+
+  /** A turn began, here or on another device. */
+  began(turn: Turn): void {
+    this.#waiters.tellFollowers(this.#begun(turn));
+  }
+
+  #begun(turn: Turn): FollowedEvent {
+    const asked = askedIn(this.#transcript.entriesOf(turn.n));
+    const data = { turn: turn.id, status: "running", ...asked, created_at: turn.createdAt } as const;
+    return { turn: turn.id, event: "turn", data };
+  }
+
+  /** @param at how much of this step was said before */
+  said(turn: Turn, text: string, at: number): void {
+    this.#saying.set(turn.id, (this.#saying.get(turn.id) ?? "").slice(0, at) + text);
+    this.#waiters.tell(turn.id, { event: "delta", data: { text, at } });
+  }
+
+  /** The step is tried again. What was said of a turn that was stopped stays. */
+  unsaid(turn: Turn): void {
+    if (!this.#saying.delete(turn.id)) return;
+    this.#waiters.tell(turn.id, { event: "reset", data: {} });
+  }
+
+  /** The step's whole text is a row now. */
+  replied(turn: Turn, seq: number): void {
+    this.#saying.delete(turn.id);
+    this.since(turn, seq - 1);
   }
 
   /** A turn that has ended: one line of the log, and what its home counts of it. */
@@ -79,6 +129,7 @@ export class TurnTeller {
 
   /** The turn has ended: nothing follows. */
   ended(turn: Turn): void {
+    this.#saying.delete(turn.id);
     const ended = this.#transcript.turn(turn.id);
     if (ended && this.#waiters.any(turn.id)) {
       for (const event of this.eventsAfter(ended, (ended.finishedSeq ?? 1) - 1))
@@ -86,4 +137,11 @@ export class TurnTeller {
     }
     this.#waiters.end(turn.id);
   }
+}
+
+/** What the person said in a turn; one that a device began has no words of theirs. */
+function askedIn(entries: readonly StoredEntry[]): Pick<PastTurn, "text" | "images"> {
+  const entry = entries.find(({ role }) => role === "user");
+  if (entry?.role !== "user") return { text: "" };
+  return { text: entry.text, ...(entry.images && { images: entry.images }) };
 }

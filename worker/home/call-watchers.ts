@@ -40,6 +40,23 @@ export function tellWatchers(sockets: Sockets, callId: string, news: CallNews): 
   for (const socket of sockets.getWebSockets(liveTag(callId))) tellNews(socket, news);
 }
 
+const QUESTIONS = "questions";
+
+/** Who wants to know when other questions are open than before: told that it is so, and no more. It may sleep. */
+export function acceptQuestionWatcher(ctx: DurableObjectState): Response {
+  return acceptSocket(ctx, [QUESTIONS]).response;
+}
+
+export function tellQuestionsChanged(sockets: Sockets): void {
+  for (const socket of sockets.getWebSockets(QUESTIONS)) {
+    try {
+      socket.send("changed");
+    } catch {
+      closeQuietly(socket, "bye");
+    }
+  }
+}
+
 function tellNews(socket: WebSocket, news: CallNews): void {
   try {
     socket.send(JSON.stringify(news));

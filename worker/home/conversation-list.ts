@@ -48,6 +48,13 @@ export class ConversationList {
     );
   }
 
+  titleOf(name: string): string | undefined {
+    const [row] = this.#sql
+      .exec<{ title: string }>("SELECT title FROM conversation WHERE name = ?", name)
+      .toArray();
+    return row?.title;
+  }
+
   forget(name: string): void {
     this.#sql.exec("DELETE FROM conversation WHERE name = ?", name);
     this.#sql.exec("DELETE FROM conversation_reader WHERE name = ?", name);

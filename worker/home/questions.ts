@@ -59,9 +59,12 @@ export type Answered =
 
 export class Questions {
   readonly #sql: SqlStorage;
+  readonly #changed: () => void;
 
-  constructor(storage: DurableObjectStorage) {
+  /** @param changed which are open is not what it was */
+  constructor(storage: DurableObjectStorage, changed: () => void = () => {}) {
     this.#sql = storage.sql;
+    this.#changed = changed;
   }
 
   /** @returns false when the agent asked this before: it repeats until it is answered */
@@ -81,6 +84,7 @@ export class Questions {
       now,
       asked.expiresAt,
     );
+    this.#changed();
     return true;
   }
 
@@ -146,6 +150,7 @@ export class Questions {
       now,
       id,
     );
+    this.#changed();
   }
 
   /** Closed ones are kept as long, from their end on, as the calls that they belong to. */

@@ -1,4 +1,4 @@
-/** `POST /v1/agents/{id}/commands`: one command to one agent, answered with its report. */
+/** `POST /v1/agents/{id}/commands`: one command to one agent, answered with its report. Query: `wait`, 25 s; 0: its id at once. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
@@ -38,6 +38,7 @@ export async function runCommand(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "command");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
   const { command, payload } = await readBody(c, CommandBody);
+  const patience = waitOf(c, JSON_PATIENCE_MS);
   const id = crypto.randomUUID();
   const order = orderOfCommand(command, payload, readSettings(c.env).defaultToolTimeoutMs);
   const caller = { principal: token.name, role: token.role, channel: "api" };
@@ -45,27 +46,56 @@ export async function runCommand(c: Context<App>): Promise<Response> {
     async () => await homeOf(c.env, token.home).command({ id, agent, order, caller }),
   );
   if (!reply.accepted) return answer(c, id, agent, reply.outcome);
-  const text = await firstMessage(
-    homeOf(c.env, token.home),
-    `/wait?call=${id}`,
-    JSON_PATIENCE_MS,
-    c.req.raw.signal,
-    // The command is out: its id is worth more to the caller than the reason.
-  ).catch(() => undefined);
+  return await answerWithin(c, token.home, id, agent, patience);
+}
+
+/** @param patience ms; then the command's id, to look again */
+async function answerWithin(
+  c: Context<App>,
+  home: string,
+  id: string,
+  agent: string,
+  patience: number,
+): Promise<Response> {
+  const text =
+    patience === 0
+      ? undefined
+      : await firstMessage(
+          homeOf(c.env, home),
+          `/wait?call=${id}`,
+          patience,
+          c.req.raw.signal,
+          // The command is out: its id is worth more to the caller than the reason.
+        ).catch(() => undefined);
   // SAFETY: our own object sent it.
   if (text !== undefined) return answer(c, id, agent, JSON.parse(text) as SettledOutcome);
   return c.json({ request_id: id, agent, status: "running" }, 202);
 }
 
-/** `GET …/commands/{request_id}`: for a command that took longer than a request may wait. */
+/** `wait`: seconds that the caller waits for the outcome. @returns ms */
+function waitOf(c: Context<App>, fallbackMs: number): number {
+  const text = c.req.query("wait");
+  if (text === undefined) return fallbackMs;
+  const seconds = Number(text);
+  if (text !== "" && Number.isInteger(seconds) && seconds >= 0 && seconds * 1_000 <= JSON_PATIENCE_MS)
+    return seconds * 1_000;
+  throw new HttpError(
+    400,
+    "invalid_query",
+    `wait: expected whole seconds from 0 to ${JSON_PATIENCE_MS / 1_000}`,
+  );
+}
+
+/** `GET …/commands/{request_id}`: for a command that took longer than a request may wait. Query: `wait`, 0 s. */
 export async function showCommand(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "command");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
   const id = pathName(c, "request", REQUEST_ID, "a command's request_id");
+  const patience = waitOf(c, 0);
   const outcome = await homeOf(c.env, token.home).outcome(agent, id, token);
   if (outcome === undefined) throw new HttpError(404, "not_found", "no such command");
   return outcome === null
-    ? c.json({ request_id: id, agent, status: "running" }, 202)
+    ? await answerWithin(c, token.home, id, agent, patience)
     : answer(c, id, agent, outcome);
 }
 

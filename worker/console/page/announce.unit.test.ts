@@ -1,7 +1,7 @@
 import { turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { expect, test } from "vitest";
 import { announcement } from "./announce.ts";
-import { applied, newTurn, type TurnEvent } from "./turns.ts";
+import { applied, newTurn, type TurnEvent, type TurnView } from "./turns.ts";
 
 const pending = { id: "c1", name: "edge_call", agent: "pi", action: "cpu", status: "pending" as const };
 const question = { id: "q", call: "c1", agent: "pi", text: "Which room?", options: [], expires_at: 1 };
@@ -9,7 +9,7 @@ const approval = { tool: "siren", parameters: {}, reason: "" };
 
 /** What is said after each event. */
 function said(...events: TurnEvent[]): string[] {
-  let turn = newTurn("hi");
+  let turn: TurnView = { ...newTurn("hi"), id: "t", status: "running" };
   return events.map((event, at) => {
     turn = applied(turn, event, at);
     return announcement(turn);
@@ -21,7 +21,6 @@ test("each step is one sentence, and letters that come are none", () => {
   expect(announcement(newTurn("hi"))).toBe("Sent.");
   expect(
     said(
-      { event: "turn", data: { turn: "t" } },
       { event: "delta", data: { text: "I", at: 0 } },
       { event: "message", data: { text: "I look.", calls: [pending] } },
       { event: "accepted", data: { call: "c1" } },
@@ -44,7 +43,6 @@ test("each step is one sentence, and letters that come are none", () => {
       },
     ),
   ).toEqual([
-    "",
     "",
     "cpu on pi is running.",
     "cpu on pi is running.",

@@ -62,12 +62,16 @@ export function wordsOf(error: unknown): string {
 export type ServerEvent = { id: string | undefined; event: string; data: unknown };
 
 /** Events of a `text/event-stream`, as they come. */
-export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent> {
+export async function* serverEvents(
+  response: Response,
+  heard: () => void = () => {},
+): AsyncGenerator<ServerEvent> {
   if (!response.body) return;
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    heard();
     const blocks = (rest + decoder.decode(part.value, { stream: true })).split("\n\n");
     rest = blocks.pop() ?? "";
     for (const block of blocks) {

@@ -38,7 +38,7 @@ export function Audit() {
       tools={
         <>
           <button type="button" class="small" onClick={reload}>
-            Look again
+            Refresh
           </button>
           <button type="button" class="small" onClick={() => void save()}>
             Export JSON lines

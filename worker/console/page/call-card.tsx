@@ -9,9 +9,10 @@ import type { CallView } from "./turns.ts";
 
 const STAGE_WORDS = { sent: "sent", accepted: "accepted", waits: "asked you" } as const;
 
-type Props = { call: CallView; questions: Question[]; mayApprove: boolean };
+/** @property answer of the turn: what it says in the same words does not stand there twice */
+type Props = { call: CallView; questions: Question[]; mayApprove: boolean; answer: string | null };
 
-export function CallCard({ call, questions, mayApprove }: Props) {
+export function CallCard({ call, questions, mayApprove, answer }: Props) {
   const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
   const open = questions.some((question) => question.answer === undefined);
   return (
@@ -30,7 +31,7 @@ export function CallCard({ call, questions, mayApprove }: Props) {
         <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />
       ))}
       {call.status === "pending" && call.output !== "" && <Pre text={call.output} label="output so far" />}
-      <Outcome call={call} />
+      {!(call.status === "error" && textOf(call).trim() === answer?.trim()) && <Outcome call={call} />}
       {call.calls && call.calls.length > 0 && (
         <details>
           <summary>
@@ -102,7 +103,7 @@ const SHORT_RESULT = 400;
 
 function Outcome({ call }: { call: Call }) {
   if (call.status === "pending") return null;
-  const text = (call.status === "success" ? call.result : (call.error ?? call.result)) ?? "";
+  const text = textOf(call);
   return (
     <>
       {text.length > SHORT_RESULT ? (
@@ -116,6 +117,10 @@ function Outcome({ call }: { call: Call }) {
       <MediaList media={call.media} agent={call.agent ?? "the gateway"} />
     </>
   );
+}
+
+function textOf(call: Call): string {
+  return (call.status === "success" ? call.result : (call.error ?? call.result)) ?? "";
 }
 
 function Inner({ call }: { call: Call }) {

@@ -4,6 +4,7 @@ import { json, send, wordsOf } from "./api.ts";
 import { ConnectForm } from "./connect-form.tsx";
 import { Problem, useLoaded } from "./load.tsx";
 import type { ConnectionState, Connections, ConnectionView } from "./shapes.ts";
+import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
 
 export function ChatApps({ home }: { home: string }) {
@@ -60,14 +61,11 @@ function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void })
       setState(await json<ConnectionState>(path));
       setSaid(todo.join(" ") || "It delivers here now.");
     });
-  const disconnect = () => {
-    if (!confirm(`Disconnect ${name}? Its bot no longer answers; people who were let in stay listed.`))
-      return;
-    void doing(async () => {
+  const disconnect = () =>
+    doing(async () => {
       await send(path, { method: "DELETE" });
       onGone();
     });
-  };
 
   return (
     <article class="connected" aria-label={name}>
@@ -97,15 +95,13 @@ function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void })
             </>
           )}
           {one.kept_in === "console" && (
-            <button
-              type="button"
-              class="small bad"
+            <Sure
+              label="Disconnect"
+              about={name}
+              note="Its bot no longer answers; people who were let in stay listed."
               disabled={busy}
-              aria-label={`Disconnect ${name}`}
-              onClick={disconnect}
-            >
-              Disconnect
-            </button>
+              onSure={() => void disconnect()}
+            />
           )}
         </div>
       </header>

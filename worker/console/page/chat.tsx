@@ -4,13 +4,15 @@ import { announcement } from "./announce.ts";
 import { send, wordsOf } from "./api.ts";
 import { CallCard } from "./call-card.tsx";
 import { ConversationList } from "./conversation-list.tsx";
+import { Skeleton } from "./load.tsx";
 import { Markdown } from "./markdown-view.tsx";
 import { pictureOf } from "./pictures.ts";
 import { newConversationId, openConversation } from "./place.ts";
 import { QuestionCard } from "./question-card.tsx";
 import type { Session } from "./shapes.ts";
+import { Sure } from "./sure.tsx";
 import { duration } from "./times.ts";
-import { isOver, type TurnView } from "./turns.ts";
+import { type CallView, isOver, type TurnView } from "./turns.ts";
 import { type Conversation, useConversation } from "./use-conversation.ts";
 import { type Conversations, useConversations } from "./use-conversations.ts";
 
@@ -22,7 +24,7 @@ export function Chat({ session, item }: { session: Session; item: string | undef
     if (item === undefined && list) location.replace(`#/chat/${list[0]?.id ?? newConversationId()}`);
   }, [item, list]);
   if (item === undefined) return null;
-  return <Talk session={session} id={item} conversations={conversations} />;
+  return <Talk key={item} session={session} id={item} conversations={conversations} />;
 }
 
 type TalkProps = { session: Session; id: string; conversations: Conversations };
@@ -33,13 +35,16 @@ function Talk({ session, id, conversations }: TalkProps) {
   const [problem, setProblem] = useState<string>();
   const mayApprove = session.scopes?.includes("approve") ?? false;
   const current = conversations.list?.find((one) => one.id === id);
+  const say = (text: string, images: string[]) => {
+    conversations.note(id, text.slice(0, 80));
+    conversation.ask(text, images);
+  };
   const open = (next: string) => {
     setListOpen(false);
     openConversation(next);
   };
 
-  async function forget() {
-    if (!confirm("Forget this conversation? What was said in it is deleted at the gateway.")) return;
+  async function remove() {
     try {
       await send(`/v1/conversations/${id}`, { method: "DELETE" });
     } catch (error) {
@@ -58,9 +63,9 @@ function Talk({ session, id, conversations }: TalkProps) {
         </button>
         <ConversationList conversations={conversations} current={id} onOpen={open} />
         {conversation.turns.length > 0 && (
-          <button type="button" class="small only-phone" onClick={() => void forget()}>
-            Forget this conversation
-          </button>
+          <div class="only-phone">
+            <Sure label="Delete this conversation" onSure={() => void remove()} />
+          </div>
         )}
       </aside>
       <section class="talk" aria-labelledby="chat-title">
@@ -72,15 +77,15 @@ function Talk({ session, id, conversations }: TalkProps) {
             aria-controls="conversations"
             onClick={() => setListOpen(!listOpen)}
           >
-            Earlier
+            Conversations
           </button>
           <h1 id="chat-title">
             {current?.title ?? (conversation.turns.length > 0 ? "Conversation" : "New conversation")}
           </h1>
           {conversation.turns.length > 0 && (
-            <button type="button" class="small only-desktop" onClick={() => void forget()}>
-              Forget
-            </button>
+            <span class="only-desktop">
+              <Sure label="Delete" about="this conversation" onSure={() => void remove()} />
+            </span>
           )}
           <button type="button" class="small only-phone" onClick={() => open(newConversationId())}>
             New
@@ -91,17 +96,20 @@ function Talk({ session, id, conversations }: TalkProps) {
             {problem}
           </p>
         )}
-        <Turns conversation={conversation} mayApprove={mayApprove} />
+        <Turns
+          conversation={conversation}
+          mayApprove={mayApprove}
+          onAgain={(turn) =>
+            say(
+              turn.text,
+              turn.pictures.filter((one) => one.startsWith("data:")),
+            )
+          }
+        />
         <p class="unseen" role="status">
           {announcement(conversation.turns.at(-1))}
         </p>
-        <Composer
-          conversation={conversation}
-          onAsk={(text, images) => {
-            conversations.note(id, text.slice(0, 80));
-            conversation.ask(text, images);
-          }}
-        />
+        <Composer conversation={conversation} onAsk={say} />
       </section>
     </div>
   );
@@ -109,8 +117,15 @@ function Talk({ session, id, conversations }: TalkProps) {
 
 const NEAR_END_PX = 60;
 
-function Turns({ conversation, mayApprove }: { conversation: Conversation; mayApprove: boolean }) {
-  const { turns, problem } = conversation;
+type TurnsProps = {
+  conversation: Conversation;
+  mayApprove: boolean;
+  /** The same is asked once more. */
+  onAgain: (turn: TurnView) => void;
+};
+
+function Turns({ conversation, mayApprove, onAgain }: TurnsProps) {
+  const { turns, loaded, problem } = conversation;
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const top = useRef(0);
@@ -131,6 +146,11 @@ function Turns({ conversation, mayApprove }: { conversation: Conversation; mayAp
     atEnd.current = true;
     box.current.scrollTop = box.current.scrollHeight;
   }, [asked]);
+  // A question may come where nobody looks: below what fits a phone, or while an earlier answer is read.
+  const asks = turns.flatMap(({ questions }) => questions).find(({ answer }) => answer === undefined)?.id;
+  useEffect(() => {
+    if (asks !== undefined) box.current?.querySelector(".question")?.scrollIntoView({ block: "nearest" });
+  }, [asks]);
   return (
     <div
       class="turns"
@@ -149,7 +169,8 @@ function Turns({ conversation, mayApprove }: { conversation: Conversation; mayAp
       }}
     >
       <div class="column">
-        {turns.length === 0 && !problem && (
+        {!loaded && !problem && turns.length === 0 && <Skeleton lines={4} />}
+        {loaded && turns.length === 0 && !problem && (
           <p class="empty">
             Ask about your devices, or tell them what to do. Each call is shown here as it runs; what changes
             something waits until you approve it. Which devices there are stands under{" "}
@@ -157,7 +178,12 @@ function Turns({ conversation, mayApprove }: { conversation: Conversation; mayAp
           </p>
         )}
         {turns.map((turn, at) => (
-          <Turn key={turn.id || `at-${at}`} turn={turn} mayApprove={mayApprove} />
+          <Turn
+            key={turn.key || turn.id}
+            turn={turn}
+            mayApprove={mayApprove}
+            onAgain={at === turns.length - 1 ? onAgain : undefined}
+          />
         ))}
         {problem && (
           <p role="alert" class="problem">
@@ -169,19 +195,35 @@ function Turns({ conversation, mayApprove }: { conversation: Conversation; mayAp
   );
 }
 
-function Turn({ turn, mayApprove }: { turn: TurnView; mayApprove: boolean }) {
+type TurnProps = { turn: TurnView; mayApprove: boolean; onAgain: ((turn: TurnView) => void) | undefined };
+
+function Turn({ turn, mayApprove, onAgain }: TurnProps) {
   const of = (id: string) => turn.questions.filter(({ call }) => call === id);
   const calls = new Set(turn.calls.map(({ id }) => id));
   const others = turn.questions.filter(({ call }) => !calls.has(call));
   return (
     <div class="turn">
-      <p class="asked">{turn.text}</p>
-      {turn.said.map((text) => (
-        <Markdown text={text} />
-      ))}
-      {turn.calls.map((call) => (
-        <CallCard key={call.id} call={call} questions={of(call.id)} mayApprove={mayApprove} />
-      ))}
+      {(turn.text !== "" || turn.pictures.length > 0) && (
+        <div class="asked">
+          {turn.pictures.map((picture, at) => (
+            <img src={picture} alt={`sent, number ${at + 1}`} loading="lazy" />
+          ))}
+          {turn.text}
+        </div>
+      )}
+      {stepsOf(turn).map((step) =>
+        typeof step === "string" ? (
+          <Markdown text={step} />
+        ) : (
+          <CallCard
+            key={step.id}
+            call={step}
+            questions={of(step.id)}
+            mayApprove={mayApprove}
+            answer={turn.answer}
+          />
+        ),
+      )}
       {others.map((question) => (
         <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />
       ))}
@@ -194,10 +236,17 @@ function Turn({ turn, mayApprove }: { turn: TurnView; mayApprove: boolean }) {
       {turn.notices.map((notice) => (
         <p class="notice">{notice}</p>
       ))}
-      {turn.problem && (
+      {turn.problem && turn.problem !== turn.answer && (
         <p role="alert" class="problem">
           {turn.problem}
         </p>
+      )}
+      {turn.status === "failed" && onAgain && turn.text !== "" && (
+        <div class="row">
+          <button type="button" class="small" onClick={() => onAgain(turn)}>
+            Retry
+          </button>
+        </div>
       )}
       {isOver(turn) && turn.durationMs !== undefined && (
         <p class="foot">
@@ -205,7 +254,7 @@ function Turn({ turn, mayApprove }: { turn: TurnView; mayApprove: boolean }) {
             turn.status === "done" ? undefined : turn.status,
             duration(turn.durationMs),
             turn.model,
-            `${turn.tokens} tokens`,
+            turn.tokens > 0 ? `${turn.tokens.toLocaleString()} tokens` : undefined,
           ]
             .filter(Boolean)
             .join(" · ")}
@@ -213,11 +262,22 @@ function Turn({ turn, mayApprove }: { turn: TurnView; mayApprove: boolean }) {
       )}
       {!isOver(turn) && turn.saying === "" && turn.calls.every(({ status }) => status !== "pending") && (
         <p class="thinking">
-          <span class="dot" aria-hidden="true" /> thinking
+          <span class="dot" aria-hidden="true" /> {turn.waiting ?? "thinking"}
         </p>
       )}
     </div>
   );
+}
+
+/** What the model said and the calls that it made, in their order. */
+function stepsOf({ said, calls }: TurnView): Array<string | CallView> {
+  const steps: Array<string | CallView> = [];
+  for (let at = 0; at <= calls.length; at += 1) {
+    steps.push(...said.filter(({ before }) => before === at).map(({ text }) => text));
+    const call = calls[at];
+    if (call) steps.push(call);
+  }
+  return steps;
 }
 
 type ComposerProps = { conversation: Conversation; onAsk: (text: string, images: string[]) => void };
@@ -227,6 +287,10 @@ function Composer({ conversation, onAsk }: ComposerProps) {
   const [images, setImages] = useState<string[]>([]);
   const [problem, setProblem] = useState<string>();
   const line = useRef<HTMLTextAreaElement>(null);
+  // Not where it would open a keyboard over half the screen.
+  useEffect(() => {
+    if (matchMedia("(pointer: fine)").matches) line.current?.focus();
+  }, []);
   const submit = () => {
     if (text.trim() === "" || conversation.busy) return;
     onAsk(text.trim(), images);

@@ -1,10 +1,11 @@
 /** New devices and keys: one command that makes a machine a device, and whose word counts. For administrators. */
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
+import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
 
 type Code = { code: string; command: string; expires_at: number };
@@ -69,6 +70,9 @@ export function Devices({ onJoined }: { onJoined: () => void }) {
 function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
   const [seen, setSeen] = useState<CodeState>({ state: "open" });
   const isOver = seen.state === "expired" || seen.online === true;
+  const box = useRef<HTMLDivElement>(null);
+  // Below a long fleet it would come where nobody looks.
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), []);
   useEffect(() => {
     if (isOver) return;
     const timer = setInterval(() => {
@@ -84,7 +88,7 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
     return () => clearInterval(timer);
   }, [code.code, isOver]);
   return (
-    <>
+    <div class="list" ref={box}>
       {seen.state === "open" && (
         <>
           <p>On the device, within 10 minutes:</p>
@@ -104,7 +108,7 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
         </>
       )}
       <p role="status">{wordsFor(seen)}</p>
-    </>
+    </div>
   );
 }
 
@@ -118,7 +122,6 @@ function wordsFor({ state, agent, online, fingerprint }: CodeState): string {
 function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
   const { value, problem, reload } = useLoaded<{ keys: Key[] }>("/v1/keys");
   const [failed, setFailed] = useState<string>();
-  const [asked, setAsked] = useState<string>();
 
   async function revoke(agent: string) {
     try {
@@ -127,7 +130,6 @@ function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
     } catch (error) {
       setFailed(wordsOf(error));
     }
-    setAsked(undefined);
     reload();
   }
 
@@ -154,16 +156,7 @@ function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
             Replace
           </button>
           {revoked_at === null && (
-            <button
-              type="button"
-              class="small bad"
-              aria-label={
-                asked === agent ? `Really revoke? The key of ${agent}` : `Revoke the key of ${agent}`
-              }
-              onClick={() => (asked === agent ? void revoke(agent) : setAsked(agent))}
-            >
-              {asked === agent ? "Really revoke?" : "Revoke"}
-            </button>
+            <Sure label="Revoke" about={`the key of ${agent}`} onSure={() => void revoke(agent)} />
           )}
         </div>
       ))}

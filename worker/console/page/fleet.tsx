@@ -30,7 +30,7 @@ export function Fleet({ session }: { session: Session }) {
             </span>
           )}
           <button type="button" class="small" onClick={look}>
-            Look again
+            Refresh
           </button>
         </>
       }

@@ -33,6 +33,17 @@ function saidOf(error: unknown): string {
   return wordsOf(error);
 }
 
+/** Where something is about to stand: of the gateway nothing is known yet. */
+export function Skeleton({ lines }: { lines: number }) {
+  return (
+    <div class="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, () => (
+        <span />
+      ))}
+    </div>
+  );
+}
+
 export function Problem({ text }: { text: string | undefined }) {
   return text ? (
     <p role="alert" class="problem">

@@ -11,8 +11,9 @@ import { type Place, usePlace } from "./place.ts";
 import { Setup } from "./setup.tsx";
 import type { Session } from "./shapes.ts";
 import { SignIn } from "./sign-in.tsx";
+import { OpenQuestions, useOpenQuestions, Waiting, WaitsLink } from "./waiting.tsx";
 
-const SCREENS = { chat: Chat, fleet: Fleet, audit: Audit, metrics: Metrics, setup: Setup };
+const SCREENS = { chat: Chat, fleet: Fleet, audit: Audit, metrics: Metrics, setup: Setup, waiting: Waiting };
 type ScreenName = keyof typeof SCREENS;
 
 function App() {
@@ -45,42 +46,47 @@ function Signed({ session, place }: { session: Session; place: Place }) {
   if (screen === "chat") talk.current = place.item;
   const addressOf = (name: ScreenName) =>
     name === "chat" && talk.current !== undefined ? `#/chat/${talk.current}` : `#/${name}`;
-  const names = Object.keys(SCREENS) as ScreenName[];
+  const names = Object.keys(ICONS) as Array<keyof typeof ICONS>;
+  const questions = useOpenQuestions();
+  const waits = questions?.length ?? 0;
   useEffect(() => {
-    document.title = `${titleOf(screen)} · edgecall`;
-  }, [screen]);
+    document.title = `${waits > 0 ? `(${waits}) ` : ""}${titleOf(screen)} · edgecall`;
+  }, [screen, waits]);
   return (
-    <div class="app">
-      <header class="top">
-        <a class="skip" href={addressOf(screen)} onClick={toMain}>
-          Skip to the content
-        </a>
-        <span class="brand">
-          <img src="/icon.svg" alt="" width="26" height="26" /> edgecall
-        </span>
-        <nav aria-label="Screens">
-          {names.map((name) => (
-            <a href={addressOf(name)} aria-current={name === screen ? "page" : undefined}>
-              <Icon name={name} />
-              {titleOf(name)}
-            </a>
-          ))}
-        </nav>
-        <span class="who">
-          <span class="quiet">{session.name}</span>
-          <button type="button" class="small" onClick={() => void signOut()}>
-            Sign out
-          </button>
-        </span>
-      </header>
-      <main id="main" tabIndex={-1}>
-        <Shown session={session} item={place.item} />
-      </main>
-    </div>
+    <OpenQuestions.Provider value={questions}>
+      <div class="app">
+        <header class="top">
+          <a class="skip" href={addressOf(screen)} onClick={toMain}>
+            Skip to the content
+          </a>
+          <span class="brand">
+            <img src="/icon.svg" alt="" width="26" height="26" /> edgecall
+          </span>
+          <nav aria-label="Screens">
+            {names.map((name) => (
+              <a href={addressOf(name)} aria-current={name === screen ? "page" : undefined}>
+                <Icon name={name} />
+                {titleOf(name)}
+              </a>
+            ))}
+          </nav>
+          <WaitsLink />
+          <span class="who">
+            <span class="quiet">{session.name}</span>
+            <button type="button" class="small" onClick={() => void signOut()}>
+              Sign out
+            </button>
+          </span>
+        </header>
+        <main id="main" tabIndex={-1}>
+          <Shown session={session} item={place.item} />
+        </main>
+      </div>
+    </OpenQuestions.Provider>
   );
 }
 
-const ICONS: Record<ScreenName, string> = {
+const ICONS = {
   chat: "M4 5h16v11H10l-4 4v-4H4z",
   fleet: "M5 4h14v6H5zM5 14h14v6H5zM8 7h.1M8 17h.1",
   audit: "M6 3h9l4 4v14H6zM9 11h7M9 15h7",
@@ -88,7 +94,7 @@ const ICONS: Record<ScreenName, string> = {
   setup: "M4 8h9M17 8h3M4 16h3M11 16h9M15 6v4M9 14v4",
 };
 
-function Icon({ name }: { name: ScreenName }) {
+function Icon({ name }: { name: keyof typeof ICONS }) {
   return (
     <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" class="icon">
       <path d={ICONS[name]} />
@@ -109,6 +115,7 @@ async function signOut(): Promise<void> {
 }
 
 function titleOf(name: string): string {
+  if (name === "waiting") return "Waits for you";
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 

@@ -16,7 +16,7 @@ export function Setup({ session }: { session: Session }) {
       title="Setup"
       tools={
         <button type="button" class="small" onClick={reload}>
-          Look again
+          Refresh
         </button>
       }
     >

@@ -10,6 +10,7 @@ export type {
   ConnectionView,
   DayView as DayUsage,
   MadeConnection as Made,
+  OpenQuestion,
   PastTurn,
   SessionView as Session,
   TurnQuestion as Question,

@@ -7,14 +7,15 @@ import { MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import type { Action, Agent, Media, Reply, Session } from "./shapes.ts";
 import { duration } from "./times.ts";
-import { useCommand, useQuestions } from "./use-command.ts";
+import { useCommand } from "./use-command.ts";
+import { useQuestionsOf } from "./waiting.tsx";
 
 export function TryAction({ agent, action, session }: { agent: Agent; action: Action; session: Session }) {
   const fields = fieldsOf(action.parameters);
   const [typed, setTyped] = useState<ReadonlyMap<string, string>>(new Map());
   const { command, run, fail } = useCommand(agent.id);
-  const { running, begun, reply, problem } = command;
-  const questions = useQuestions(agent.id, running);
+  const { running, call, begun, reply, problem } = command;
+  const questions = useQuestionsOf(call);
 
   async function tryIt() {
     const parameters = valuesOf(fields, typed);

@@ -7,13 +7,19 @@ export type Stage = { name: "sent" | "accepted" | "waits" | "ended"; at: number 
 export type CallView = Call & { stages: Stage[]; output: string };
 
 export type TurnView = {
+  /** The page's own name of it, which stays. */
+  key: string;
   /** Empty until the gateway has named it. */
   id: string;
   text: string;
   status: TurnResult["status"] | "sending";
-  /** What the model said before its calls, and what it says now. */
-  said: string[];
+  /** Pictures that the person sent: addresses that the page can show. */
+  pictures: string[];
+  /** What the model said before its calls, each with the number of calls that came before it; and what it says now. */
+  said: Said[];
   saying: string;
+  /** Why nothing comes right now: a model's endpoint asked to wait. */
+  waiting: string | undefined;
   calls: CallView[];
   questions: Question[];
   notices: string[];
@@ -25,8 +31,16 @@ export type TurnView = {
   problem: string | undefined;
 };
 
+export type Said = { text: string; before: number };
+
+/** `turn` begins one anew, with all that there is of it to follow. */
+export type FollowedTurn = {
+  event: "turn";
+  data: { turn: string; text: string; images?: string[] };
+};
+
 export type TurnEvent =
-  | { event: "turn"; data: { turn: string } }
+  | { event: "waiting"; data: { text: string } }
   | { event: "delta"; data: { text: string; at: number } }
   | { event: "reset"; data: object }
   | { event: "message"; data: { text: string; calls: Call[] } }
@@ -39,13 +53,16 @@ export type TurnEvent =
 /** Of a call's output, its end: a device may talk for an hour. */
 const OUTPUT_KEPT = 20_000;
 
-export function newTurn(text: string): TurnView {
+export function newTurn(text: string, pictures: string[] = [], key = ""): TurnView {
   return {
+    key,
     id: "",
     text,
     status: "sending",
+    pictures,
     said: [],
     saying: "",
+    waiting: undefined,
     calls: [],
     questions: [],
     notices: [],
@@ -58,7 +75,52 @@ export function newTurn(text: string): TurnView {
 }
 
 export function pastTurn(past: PastTurn): TurnView {
-  return ended({ ...newTurn(past.text), id: past.turn }, past, past.created_at);
+  const turn = newTurn(past.text, picturesOf(past.images), past.turn);
+  return ended({ ...turn, id: past.turn }, past, past.created_at);
+}
+
+/** What the page shows, with what the gateway keeps: turns of other devices, and what came while nobody listened. */
+export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): TurnView[] {
+  const views = new Map(shown.map((turn) => [turn.id, turn]));
+  const kept = past.map((one): TurnView => {
+    const view = views.get(one.turn);
+    if (!view) return pastTurn(one);
+    return one.status === "running" || isOver(view) ? view : ended(view, one, one.created_at);
+  });
+  const known = new Set(past.map(({ turn }) => turn));
+  // What is over and not kept was deleted; what is on its way, or never got there, is known here alone.
+  return [...kept, ...shown.filter((turn) => !known.has(turn.id) && (turn.id === "" || !isOver(turn)))];
+}
+
+/** What an event of the followed conversation makes of its turns. */
+export function followed(
+  turns: readonly TurnView[],
+  { event, data }: { event: string; data: unknown },
+  now: number,
+): TurnView[] {
+  const { turn: id } = data as { turn: string };
+  if (event === "turn") {
+    const { text, images } = data as FollowedTurn["data"];
+    // Asked on this page a moment ago: the gateway's answer to it may come after this.
+    const same = (one: TurnView) =>
+      one.id === id || (one.status === "sending" && one.id === "" && one.text === text);
+    const begun = (pictures: string[], key: string): TurnView => ({
+      ...newTurn(text, pictures, key),
+      id,
+      status: "running",
+    });
+    return turns.some(same)
+      ? turns.map((one) => (same(one) ? begun(one.pictures, one.key) : one))
+      : [...turns, begun(picturesOf(images), id)];
+  }
+  return turns.map((one) => (one.id === id ? applied(one, { event, data } as TurnEvent, now) : one));
+}
+
+/** Kept ones; an address elsewhere is not asked for, since its host would learn who reads. */
+function picturesOf(images: readonly string[] = []): string[] {
+  return images.flatMap((image) =>
+    image.startsWith("media:") ? [`/v1/media/${encodeURIComponent(image.slice("media:".length))}`] : [],
+  );
 }
 
 export function isOver(turn: TurnView): boolean {
@@ -67,17 +129,20 @@ export function isOver(turn: TurnView): boolean {
 
 export function applied(turn: TurnView, event: TurnEvent, now: number): TurnView {
   switch (event.event) {
-    case "turn":
-      return { ...turn, id: event.data.turn, status: "running" };
+    case "waiting":
+      return { ...turn, waiting: event.data.text };
     case "delta":
-      return { ...turn, saying: turn.saying.slice(0, event.data.at) + event.data.text };
+      return { ...turn, waiting: undefined, saying: turn.saying.slice(0, event.data.at) + event.data.text };
     case "reset":
       return { ...turn, saying: "" };
     case "message": {
       const known = new Set(turn.calls.map(({ id }) => id));
       const calls = event.data.calls.filter(({ id }) => !known.has(id)).map((call) => viewOf(call, now));
-      const said = event.data.text.trim() === "" ? turn.said : [...turn.said, event.data.text];
-      return { ...turn, saying: "", said, calls: [...turn.calls, ...calls] };
+      const said =
+        event.data.text.trim() === ""
+          ? turn.said
+          : [...turn.said, { text: event.data.text, before: turn.calls.length }];
+      return { ...turn, saying: "", waiting: undefined, said, calls: [...turn.calls, ...calls] };
     }
     case "call":
       return eachCall(turn, event.data.id, (call) => settled(call, event.data, now));
@@ -128,6 +193,7 @@ function ended(turn: TurnView, result: TurnResult, now: number): TurnView {
       const known = shown.get(call.id) ?? { ...viewOf(call, now), stages: [] };
       return call.status === "pending" ? known : settled(known, call, now);
     }),
+    waiting: undefined,
     questions: result.questions ?? turn.questions,
     notices: result.notices ?? [],
     durationMs: result.metrics.duration_ms,

@@ -1,7 +1,7 @@
 import { turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { expect, test } from "vitest";
-import type { TurnResult } from "./shapes.ts";
-import { applied, newTurn, type TurnEvent, type TurnView } from "./turns.ts";
+import type { PastTurn, TurnResult } from "./shapes.ts";
+import { applied, followed, merged, newTurn, type TurnEvent, type TurnView } from "./turns.ts";
 
 const pending = { id: "c1", name: "edge_call", agent: "pi", status: "pending" as const };
 
@@ -11,12 +11,11 @@ function after(...events: TurnEvent[]): TurnView {
 
 test("text that comes twice, or is taken back, is shown once", () => {
   const turn = after(
-    { event: "turn", data: { turn: "t" } },
     { event: "delta", data: { text: "Hel", at: 0 } },
     { event: "delta", data: { text: "lo", at: 3 } },
     { event: "delta", data: { text: "lo you", at: 3 } },
   );
-  expect(turn).toMatchObject({ id: "t", status: "running", saying: "Hello you" });
+  expect(turn).toMatchObject({ saying: "Hello you" });
   expect(applied(turn, { event: "reset", data: {} }, 9).saying).toBe("");
 });
 
@@ -28,7 +27,7 @@ test("a call goes from sent over accepted to its result, each once", () => {
   turn = applied(turn, { event: "progress", data: { call: "c1", text: "a" } }, 20);
   turn = applied(turn, { event: "progress", data: { call: "c1", text: "b" } }, 30);
   turn = applied(turn, { event: "call", data: { ...pending, status: "success", result: "ok" } }, 40);
-  expect(turn.said).toEqual(["I look."]);
+  expect(turn.said).toEqual([{ text: "I look.", before: 0 }]);
   expect(turn.calls).toHaveLength(1);
   expect(turn.calls[0]).toMatchObject({
     status: "success",
@@ -83,4 +82,42 @@ test("a question is replaced by its answer, and the end by what the gateway says
     durationMs: 40,
     calls: [{ status: "error" }],
   });
+});
+
+const past = (turn: string, status: "running" | "done"): PastTurn => ({
+  turn,
+  status,
+  text: `asked ${turn}`,
+  created_at: 0,
+  answer: status === "done" ? `answer ${turn}` : null,
+  model: null,
+  calls: [],
+  usage: { input_tokens: 0, output_tokens: 0 },
+  metrics: turnMetrics([], 0, 0, 40),
+  ...(turn === "t1" && { images: ["media:1.abc", "https://elsewhere.example/x.png"] }),
+});
+
+test("C4 a turn of another page appears, and goes on here; what was asked here is one turn", () => {
+  const begun = { event: "turn", data: { turn: "t2", text: "asked t2" } };
+  let turns = followed([], begun, 0);
+  turns = followed(turns, { event: "delta", data: { turn: "t2", text: "so far", at: 0 } }, 1);
+  expect(turns).toMatchObject([{ id: "t2", text: "asked t2", status: "running", saying: "so far" }]);
+  // The same again, as at a second attach, from its beginning.
+  turns = followed(turns, begun, 2);
+  turns = followed(turns, { event: "delta", data: { turn: "t2", text: "so far, and on", at: 0 } }, 3);
+  expect(turns).toMatchObject([{ id: "t2", saying: "so far, and on" }]);
+  const own = followed([newTurn("asked t2", ["data:,"], "key")], begun, 0);
+  expect(own).toMatchObject([{ id: "t2", key: "key", pictures: ["data:,"] }]);
+});
+
+test("C4 what the gateway keeps fills every hole, and forgets what was deleted", () => {
+  const running = { ...newTurn("asked t2", [], "t2"), id: "t2", status: "running" as const, saying: "half" };
+  const deleted = { ...newTurn("gone"), id: "t0", status: "done" as const };
+  const lost = { ...newTurn("never got there", [], "k"), status: "failed" as const };
+  const turns = merged([deleted, running, lost], [past("t1", "done"), past("t2", "running")]);
+  expect(turns.map(({ text }) => text)).toEqual(["asked t1", "asked t2", "never got there"]);
+  expect(turns[0]).toMatchObject({ answer: "answer t1", pictures: ["/v1/media/1.abc"] });
+  expect(turns[1]).toBe(running);
+  expect(merged([running], [past("t2", "done")])).toMatchObject([{ status: "done", answer: "answer t2" }]);
+  expect(merged([running], [])).toEqual([running]);
 });

@@ -6,7 +6,8 @@ import { Problem } from "./load.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import type { Agent, Session, Status } from "./shapes.ts";
 import { ago } from "./times.ts";
-import { useCommand, useQuestions } from "./use-command.ts";
+import { useCommand } from "./use-command.ts";
+import { useQuestionsOf } from "./waiting.tsx";
 
 /** Only its type is taken: the module would bring the wire's schemas into the page. */
 const UPDATE_ACTION: typeof Action = "update_self";
@@ -15,7 +16,7 @@ const LOOK_EVERY_MS = 3_000;
 export function AgentUpdate(props: { agent: Agent; gateway: string; session: Session; onDone: () => void }) {
   const { agent, gateway, session, onDone } = props;
   const { command, run } = useCommand(agent.id);
-  const questions = useQuestions(agent.id, command.running, UPDATE_ACTION);
+  const questions = useQuestionsOf(command.call);
   const { running, begun, reply, problem } = command;
   useEffect(() => {
     if (reply) onDone();

@@ -1,14 +1,15 @@
 /** One command to an agent, to its end: through what takes longer than a request, and a job's result after it. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
-import type { Question, Reply } from "./shapes.ts";
+import type { Reply } from "./shapes.ts";
 
-const LOOK_EVERY_MS = 1_500;
 /** A job may take hours, and each look wakes the home. */
 const LOOK_AT_JOB_EVERY_MS = 5_000;
 
 export type Command = {
   running: boolean;
+  /** Its id while it runs: what is asked for it names this. */
+  call?: string;
   /** A job was accepted, in these words; its result is to come. */
   begun?: string;
   reply?: Reply;
@@ -31,19 +32,22 @@ export function useCommand(agent: string): {
     control.current = mine;
     const { signal } = mine;
     const path = `/v1/agents/${agent}/commands`;
-    const ended = async (reply: Reply, every: number): Promise<Reply> => {
-      let answer = reply;
+    const ended = async (begun: Reply, pause = 0): Promise<Reply> => {
+      let answer = begun;
       while (answer.status === "running") {
-        await new Promise((resolve) => setTimeout(resolve, every));
-        answer = await json<Reply>(`${path}/${answer.request_id}`, { signal });
+        if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+        // A request that waits for it; a job is looked at.
+        answer = await json<Reply>(`${path}/${answer.request_id}?wait=${pause > 0 ? 0 : 25}`, { signal });
       }
       return answer;
     };
     setCommand({ running: true });
     try {
       const payload = { tool, parameters, ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }) };
-      const first = await json<Reply>(path, { method: "POST", body: { command: "tool", payload }, signal });
-      let reply = await ended(first, LOOK_EVERY_MS);
+      const body = { command: "tool", payload };
+      const first = await json<Reply>(`${path}?wait=0`, { method: "POST", body, signal });
+      setCommand({ running: true, call: first.request_id });
+      let reply = await ended(first);
       const { status, job, result } = reply.payload ?? {};
       if (status === "accepted" && typeof job === "string") {
         setCommand({ running: true, begun: String(result ?? "") });
@@ -55,22 +59,4 @@ export function useCommand(agent: string): {
     }
   }
   return { command, run, fail: (problem) => setCommand({ running: false, problem }) };
-}
-
-/** What this agent asks while something runs here. @param tool only what it asks of that one */
-export function useQuestions(agent: string, running: boolean, tool?: string): Question[] {
-  const [questions, setQuestions] = useState<Question[]>([]);
-  useEffect(() => {
-    if (!running) return;
-    const timer = setInterval(async () => {
-      const open = await json<{ questions: Question[] }>("/v1/questions").catch(() => undefined);
-      const asked = open?.questions.filter((one) => one.agent === agent);
-      if (asked) setQuestions(tool ? asked.filter(({ approval }) => approval?.tool === tool) : asked);
-    }, LOOK_EVERY_MS);
-    return () => {
-      clearInterval(timer);
-      setQuestions([]);
-    };
-  }, [agent, running, tool]);
-  return questions;
 }

@@ -1,0 +1,125 @@
+/** Several pages on one conversation, and pages that nobody looks at. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { script } from "../scripted-model.ts";
+import { TOKENS } from "../tokens.ts";
+import { noChromium, signIn, startChromium } from "./chromium.ts";
+import { useStack } from "./stack.ts";
+
+const stack = useStack({}, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "pi", env });
+  await stack.gateway.online("pi");
+});
+
+const call = (action: string, params: object = {}) => ({
+  calls: [{ arguments: { agent_id: "pi", action, params } }],
+});
+
+/** A picture of 2 by 2. */
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+describe.skipIf(noChromium !== undefined)("the console, live", () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let desk: Page;
+  let phone: Page;
+  beforeAll(async () => {
+    browser = await startChromium();
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    desk = await context.newPage();
+    const machine = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    phone = await machine.newPage();
+    for (const page of [desk, phone]) {
+      page.setDefaultTimeout(15_000);
+      await signIn(page, stack.gateway.url, TOKENS.owner);
+    }
+  });
+  afterAll(() => browser?.close());
+
+  async function ask(page: Page, text: string) {
+    await page.getByLabel("Message").fill(text);
+    await page.getByRole("button", { name: "Ask" }).click();
+    return page.locator(".turn").last();
+  }
+  const place = (page: Page) => page.evaluate<string>("location.hash");
+  const said = (page: Page) => page.locator(".turn .answer").allTextContents();
+
+  test("C4 what is asked on one page appears on the other, from the question to the answer", async () => {
+    await ask(desk, script({ text: "The first answer." }));
+    await desk.locator(".answer", { hasText: "The first answer." }).waitFor();
+    await phone.evaluate(
+      (hash) => {
+        (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
+      },
+      await place(desk),
+    );
+    await phone.locator(".answer", { hasText: "The first answer." }).waitFor();
+    const asked = await ask(phone, script(call("append", { text: "x" }), { text: "Both have it: $results" }));
+    await asked.getByRole("button", { name: "Approve" }).waitFor();
+    // Approved at the desk, where nothing was asked.
+    const other = desk.locator(".turn").last();
+    await other.getByRole("button", { name: "Approve" }).click();
+    for (const page of [desk, phone])
+      await page.locator(".answer", { hasText: "Both have it: appended" }).waitFor();
+    expect(await said(phone)).toEqual(await said(desk));
+    await desk.reload();
+    await desk.locator(".answer", { hasText: "Both have it" }).waitFor();
+    expect(await said(phone)).toEqual(await said(desk));
+    expect(await phone.locator(".turn").count()).toBe(2);
+  });
+
+  test("C4 a hidden page lets go of its streams, and has everything when it is looked at again", async () => {
+    const live = () =>
+      phone.evaluate<number>(
+        "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/events')).length",
+      );
+    const hide = (hidden: boolean) =>
+      phone.evaluate(
+        `Object.defineProperty(document, "hidden", { value: ${hidden}, configurable: true });` +
+          `document.dispatchEvent(new Event("visibilitychange"))`,
+      );
+    // A stream that has ended is an entry: the browser knows then how long it took.
+    const before = await live();
+    await hide(true);
+    await expect.poll(live).toBe(before + 2);
+    await ask(desk, script({ text: "Said while nobody looked." }));
+    await desk.locator(".answer", { hasText: "Said while nobody looked." }).waitFor();
+    expect(await phone.locator(".answer", { hasText: "Said while nobody looked." }).count()).toBe(0);
+    await hide(false);
+    await phone.locator(".answer", { hasText: "Said while nobody looked." }).waitFor();
+    expect(await said(phone)).toEqual(await said(desk));
+  });
+
+  test("C5 a reload in the middle shows the text from its beginning", async () => {
+    const text = "It begins here, and it goes on for a while";
+    const turn = await ask(desk, script({ text, pause: "half" }));
+    const half = await turn.locator(".prose").last().textContent();
+    expect(text.startsWith(half?.slice(0, 10) ?? "?")).toBe(true);
+    await desk.reload();
+    const again = desk.locator(".turn").last().locator(".prose");
+    await expect.poll(() => again.textContent()).toMatch(/^It begins/);
+    stack.model.release("half");
+    await desk.locator(".answer", { hasText: text }).waitFor();
+  });
+
+  test("C9 a picture that was sent stays in the transcript, on other pages too", async () => {
+    await desk
+      .getByLabel("Attach pictures")
+      .setInputFiles({ name: "x.png", mimeType: "image/png", buffer: PNG });
+    await desk.getByRole("button", { name: /^attached, number 1/ }).waitFor();
+    await ask(desk, script({ text: "Seen." }));
+    await desk.locator(".answer", { hasText: "Seen." }).waitFor();
+    await desk.reload();
+    for (const page of [desk, phone]) {
+      const picture = page.getByRole("img", { name: "sent, number 1" });
+      await picture.waitFor();
+      await expect
+        .poll(() => picture.evaluate((image: { naturalWidth?: number }) => image.naturalWidth))
+        .toBe(2);
+    }
+  });
+});

@@ -1,0 +1,57 @@
+/** A button for what cannot be taken back: pressed, it asks in its own place. */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+type Props = {
+  label: string;
+  /** What it is about, for who hears the button alone. */
+  about?: string;
+  /** What follows from it, when that is not plain. */
+  note?: string;
+  disabled?: boolean;
+  onSure: () => void;
+};
+
+export function Sure({ label, about, note, disabled, onSure }: Props) {
+  const [asked, setAsked] = useState(false);
+  const first = useRef<HTMLButtonElement>(null);
+  const cancel = useRef<HTMLButtonElement>(null);
+  const was = useRef(false);
+  useEffect(() => {
+    if (asked) cancel.current?.focus();
+    else if (was.current) first.current?.focus();
+    was.current = asked;
+  }, [asked]);
+  const named = about ? { "aria-label": `${label} ${about}` } : {};
+  if (!asked)
+    return (
+      <button
+        ref={first}
+        type="button"
+        class="small bad"
+        disabled={disabled}
+        {...named}
+        onClick={() => setAsked(true)}
+      >
+        {label}
+      </button>
+    );
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a line
+    <span class="row sure" role="group" aria-label={`${label}${about ? ` ${about}` : ""}?`}>
+      {note && <small>{note}</small>}
+      <button
+        type="button"
+        class="small bad"
+        onClick={() => {
+          setAsked(false);
+          onSure();
+        }}
+      >
+        Yes, {label.charAt(0).toLowerCase() + label.slice(1)}
+      </button>
+      <button ref={cancel} type="button" class="small" onClick={() => setAsked(false)}>
+        Cancel
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,86 @@
+/** What waits for the person, from all conversations and commands: the count on every screen, and the list. */
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { Screen, Skeleton } from "./load.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import type { OpenQuestion, Session } from "./shapes.ts";
+import { useStream } from "./stream.ts";
+
+/** Undefined until the gateway has told. */
+export const OpenQuestions = createContext<readonly OpenQuestion[] | undefined>(undefined);
+
+export function useOpenQuestions(): readonly OpenQuestion[] | undefined {
+  const [questions, setQuestions] = useState<readonly OpenQuestion[]>();
+  useStream("/v1/questions/events", {
+    onEvent: ({ event, data }) => {
+      if (event === "questions") setQuestions((data as { questions: OpenQuestion[] }).questions);
+    },
+  });
+  return questions;
+}
+
+/** Of one call, while it runs. */
+export function useQuestionsOf(call: string | undefined): readonly OpenQuestion[] {
+  const all = useContext(OpenQuestions);
+  return call === undefined ? [] : (all ?? []).filter((question) => question.call === call);
+}
+
+export function WaitsLink() {
+  const count = useContext(OpenQuestions)?.length ?? 0;
+  return (
+    <span class="waits" role="status">
+      {count > 0 && (
+        <a class="waits-link" href="#/waiting">
+          Waits for you ({count})
+        </a>
+      )}
+    </span>
+  );
+}
+
+export function Waiting({ session }: { session: Session }) {
+  const questions = useContext(OpenQuestions);
+  const head = useRef<HTMLDivElement>(null);
+  const answered = useRef(false);
+  const count = questions?.length;
+  useEffect(() => {
+    // The card has gone with its buttons; the keyboard stays on this screen.
+    if (answered.current) head.current?.focus();
+    answered.current = false;
+  }, [count]);
+  return (
+    <Screen title="Waits for you">
+      <div ref={head} tabIndex={-1} class="list">
+        {questions === undefined && <Skeleton lines={3} />}
+        {count === 0 && (
+          <p class="empty">Nothing waits for you. Approvals and questions of your devices stand here.</p>
+        )}
+        {questions?.map((question) => (
+          <QuestionCard
+            key={question.id}
+            question={question}
+            mayApprove={session.scopes?.includes("approve") ?? false}
+            onAnswered={() => {
+              answered.current = true;
+            }}
+            place={<Place question={question} />}
+          />
+        ))}
+      </div>
+    </Screen>
+  );
+}
+
+/** Where it is asked: a conversation of the console's, one of a chat app, or a command. */
+function Place({ question: { channel, conversation, title } }: { question: OpenQuestion }) {
+  if (channel === "api")
+    return (
+      <p class="place">
+        In <a href={`#/chat/${conversation}`}>{visible(title ?? conversation)}</a>
+      </p>
+    );
+  const words =
+    channel === "command" ? "For a command (Fleet, or the API)" : `Over ${channel}: ${visible(conversation)}`;
+  return <p class="place">{words}</p>;
+}

@@ -1,0 +1,94 @@
+/** The two streams that a page listens to: all turns of a conversation, and what waits in the home. */
+import { expect, test } from "vitest";
+import { script } from "../test/scripted-model.ts";
+import { TOKENS } from "../test/tokens.ts";
+import { until } from "../test/wait.ts";
+import { agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
+
+const post = (path: string, body: object) => ask(path, { method: "POST", body: JSON.stringify(body) });
+
+type Heard = { event: string; data: Record<string, unknown> };
+
+/** Listens until the stream ends; what came by then. */
+async function listen(path: string, token?: string) {
+  const control = new AbortController();
+  const response = await ask(path, { ...(token && { token }), signal: control.signal });
+  expect(response.status).toBe(200);
+  const heard: Heard[] = [];
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  const ended = (async () => {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      const blocks = (rest + part.value).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const match = /^event: (.*)\ndata: (.*)$/s.exec(block);
+        if (match?.[1] && match[2])
+          heard.push({ event: match[1], data: JSON.parse(match[2]) as Record<string, unknown> });
+      }
+    }
+  })();
+  await until(() => heard[0]);
+  return { heard, ended, leave: () => reader?.cancel() };
+}
+
+test("C4 who follows a conversation hears every turn, those to come too, each from its beginning", async () => {
+  const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
+  bridge.onCall = () => ({ status: "success", result: "load 0.5" });
+  const early = await listen("/v1/conversations/followed/events");
+  const text = script(
+    { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] },
+    { text: "It is $results" },
+  );
+  await say("followed", text);
+  await until(() => early.heard.find(({ event }) => event === "done"));
+  expect(early.heard.map(({ event }) => event).filter((event) => event !== "delta")).toEqual([
+    ...["open", "turn", "message", "call", "done"],
+  ]);
+  expect(early.heard[1]?.data).toMatchObject({ text, status: "running" });
+  expect(new Set(early.heard.slice(1).map(({ data }) => data.turn)).size).toBe(1);
+  await early.leave();
+});
+
+test("C4 who attached before a conversation was begun hears nothing of what became somebody else's", async () => {
+  const guest = await listen("/v1/conversations/guessed/events", TOKENS.guest);
+  await say("guessed", script({ text: "a secret" }));
+  await guest.ended;
+  expect(guest.heard.map(({ event }) => event)).toEqual(["open"]);
+  expect((await ask("/v1/conversations/guessed/events", { token: TOKENS.guest })).status).toBe(404);
+});
+
+test("C1 open questions come as a list whenever it is another, to those who may see them", async () => {
+  const owner = await listen("/v1/questions/events");
+  const guest = await listen("/v1/questions/events", TOKENS.guest);
+  const bridge = await TestBridge.connect([agent("rust", { foreign: true, features: [], tools: [] })]);
+  bridge.onCall = () => ({
+    status: "success",
+    content: "done",
+    tools_executed: [{ tool: "read_file", success: true }],
+  });
+  const query = { calls: [{ arguments: { agent_id: "rust", query: "open the door" } }] };
+  const answer = say("asks", script(query, query, { text: "$results" }));
+  const lists = () => owner.heard.map(({ data }) => data.questions as Array<{ id: string }>);
+  const question = await until(() => lists().at(-1)?.[0]);
+  expect(question).toMatchObject({ conversation: "asks", channel: "api", agent: "rust" });
+  await post(`/v1/questions/${question.id}`, { answer: "approve" });
+  await answer;
+  await until(() => lists().at(-1)?.length === 0);
+  expect(guest.heard.flatMap(({ data }) => data.questions)).toEqual([]);
+  await Promise.all([owner.leave(), guest.leave()]);
+});
+
+test("a command's outcome is waited for as long as its caller says", async () => {
+  const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
+  bridge.onCall = () => undefined;
+  const begun = await post("/v1/agents/pi/commands?wait=0", { command: "tool", payload: { tool: "cpu" } });
+  expect(begun.status).toBe(202);
+  const { request_id } = (await begun.json()) as { request_id: string };
+  const waiting = ask(`/v1/agents/pi/commands/${request_id}?wait=20`);
+  const call = await until(() => bridge.calls()[0]);
+  bridge.report(call.id, "pi", { status: "success", result: "load 0.5" });
+  expect(await (await waiting).json()).toMatchObject({ payload: { result: "load 0.5" } });
+  for (const wrong of ["", "-1", "26", "soon"])
+    expect((await ask(`/v1/agents/pi/commands/${request_id}?wait=${wrong}`)).status).toBe(400);
+});
