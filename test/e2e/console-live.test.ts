@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { noChromium, signIn, startChromium } from "./chromium.ts";
+import { signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -22,7 +22,7 @@ const PNG = Buffer.from(
   "base64",
 );
 
-describe.skipIf(noChromium !== undefined)("the console, live", () => {
+describe("the console, live", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
   let context: BrowserContext;
   let desk: Page;
