@@ -55,17 +55,7 @@ export async function waitForAgent(
   throw new Error(`agent '${agentId}' was not online within ${withinMs / 1000} s; ${last}`);
 }
 
-export type Answer = { ok: true; text: string } | { ok: false; reason: string };
-
-/** Asks a question in a conversation and waits for its answer. @throws when the gateway cannot be reached */
-export async function ask(client: Client, conversation: string, text: string): Promise<Answer> {
-  const view = await askTurn(client, conversation, text);
-  if (view.status === "running")
-    return { ok: false, reason: `no answer within ${ANSWER_WITHIN_MS / 60_000} minutes` };
-  return answerOf(view);
-}
-
-/** The same, with all that the gateway tells of the turn; one that takes too long is still `running`. */
+/** Asks a question in a conversation, and waits for its end; a turn that takes too long is still `running`. @throws when the gateway cannot be reached */
 export async function askTurn(client: Client, conversation: string, text: string): Promise<TurnView> {
   const path = `/v1/conversations/${encodeURIComponent(conversation)}`;
   let view = TurnView.parse(
@@ -78,13 +68,6 @@ export async function askTurn(client: Client, conversation: string, text: string
     view = TurnView.parse(await call(client, `${path}/turns/${encodeURIComponent(view.turn)}`));
   }
   return view;
-}
-
-function answerOf(view: TurnView): Answer {
-  const answer = view.answer?.trim();
-  if (view.status === "done" && answer) return { ok: true, text: answer };
-  const error = typeof view.error === "string" ? view.error : JSON.stringify(view.error);
-  return { ok: false, reason: answer || error || `the turn ended as '${view.status}'` };
 }
 
 /** The gateway understood and said no: asking again would not help. */

@@ -1,7 +1,9 @@
 /** `npm start`: the whole stack on one machine; with `--ask`, one question and its answer. */
-import { randomUUID } from "node:crypto";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
-import { ask, type Client, waitForAgent } from "./client.ts";
+import { type Client, waitForAgent } from "./client.ts";
 import { onStop } from "./on-stop.ts";
 import { freePort, isFree } from "./port.ts";
 import { claim, type Running, runningIn } from "./running.ts";
@@ -38,7 +40,7 @@ async function main(settings: StartSettings): Promise<void> {
     // Before its port is looked at: that it is taken, by a stranger as it seems, would mislead.
     if (settings.ask === undefined) throw alreadyRuns(settings.dir, running);
     console.error(`asking the stack that runs here already, at ${running.url}`);
-    await answer({ url: running.url, token: tokens.api }, settings.ask);
+    process.exitCode = await answer({ url: running.url, token: tokens.api }, settings.ask);
     return;
   }
   const port = await choosePort(settings);
@@ -55,7 +57,9 @@ async function main(settings: StartSettings): Promise<void> {
     say: log.say,
   });
   let stopping: Promise<void> | undefined;
+  const ended = new AbortController();
   const stop = () => {
+    ended.abort();
     stopping ??= starting.then((stack) => stack.stop()).finally(() => claimed.release());
     return stopping;
   };
@@ -71,7 +75,7 @@ async function main(settings: StartSettings): Promise<void> {
       announce(stack, client, settings);
       return;
     }
-    await answer(client, settings.ask);
+    process.exitCode = await answer(client, settings.ask, ended.signal);
   } catch (error) {
     // A part that was told to stop did not fail.
     if (stopping) return;
@@ -100,11 +104,25 @@ async function choosePort(settings: StartSettings): Promise<number> {
   throw new Error(`port ${wanted} is taken by another program; choose another one: PORT=8788 npm start`);
 }
 
-/** Prints the answer, alone on stdout. @throws with the reason when there is none */
-async function answer(client: Client, question: string): Promise<void> {
-  const answered = await ask(client, `ask-${randomUUID()}`, question);
-  if (answered.ok) process.stdout.write(`${answered.text}\n`);
-  else throw new Error(answered.reason);
+/**
+ * `edgecall ask` at this terminal: the answer alone on stdout, an approval asked for where somebody can be asked.
+ * @returns its exit code
+ */
+async function answer(client: Client, question: string, signal?: AbortSignal): Promise<number> {
+  const words = [
+    fileURLToPath(new URL("../cli/main.ts", import.meta.url)),
+    "ask",
+    "--no-wait",
+    "--",
+    question,
+  ];
+  const asking = spawn(process.execPath, words, {
+    stdio: "inherit",
+    ...(signal && { signal }),
+    env: { ...process.env, EDGECALL_URL: client.url, EDGECALL_TOKEN: client.token },
+  });
+  const [code] = (await once(asking, "close")) as [number | null];
+  return code ?? 1;
 }
 
 /** What the programs write. Beside a question it is kept back, and shown when there is no answer. */

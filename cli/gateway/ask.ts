@@ -29,13 +29,16 @@ export async function ask(call: CommandCall): Promise<number> {
       paint: paintFor(io.watched, env),
     }),
     person: io.person,
+    waits: io.person || !call.flag("no-wait"),
     paint: paintFor(io.watched, env),
   };
   const model = call.text("model");
   const turn = await follow(asking, { text, ...(model !== undefined && { model }) });
   if (turn === "gone") return EXIT.cancelled;
   if (call.flag("json")) io.out(`${JSON.stringify(turn)}\n`);
+  else if (asking.nobody) asking.view.say(`edgecall ask: ${nobodyWords(asking.nobody)}`);
   else asking.view.finish(turn);
+  if (asking.nobody) return EXIT.failed;
   if (turn.status === "cancelled") return EXIT.cancelled;
   return turn.status === "done" ? EXIT.ok : EXIT.failed;
 }
@@ -46,8 +49,24 @@ type Asking = {
   view: TurnView;
   /** Somebody is there who can be asked. */
   person: boolean;
+  /** Else a question to a person ends the turn. */
+  waits: boolean;
+  /** The question that ended it. */
+  nobody?: Question;
   paint: Paint;
 };
+
+function nobodyWords({ agent, text, approval }: Question): string {
+  const from = printableLine(agent, 64);
+  const why = "but there is no terminal here to ask in. The question was cancelled.";
+  if (!approval)
+    return `${from} asks "${printableLine(text, 200)}", ${why} Ask again in a terminal or in the console.`;
+  return (
+    `${from} wants to run ${printableLine(approval.tool, 64)}, which needs your approval, ${why} ` +
+    "Nothing was run. To approve it, ask again in a terminal or in the console; " +
+    "to allow it always, set a rule in [policy] of the device's agent.toml."
+  );
+}
 
 /** The words of the command line, or what is piped in: `edgecall ask < file`, `… | edgecall ask -`. */
 async function questionText(words: readonly string[]): Promise<string> {
@@ -71,12 +90,19 @@ async function follow(asking: Asking, message: { text: string; model?: string })
     // Its end comes as an event.
     void cancel(asking, turn).catch((error: unknown) => giveUp.abort(error));
   };
+  /** @returns whether the question ends the turn */
+  const unanswered = (question: Question): boolean => {
+    if (asking.waits || turn === undefined || question.answer !== undefined) return false;
+    if (asking.nobody === undefined) void cancel(asking, turn).catch((error: unknown) => giveUp.abort(error));
+    asking.nobody ??= question;
+    return true;
+  };
   const questions = new Questions(asking, ended.signal, onInterrupt);
   process.on("SIGINT", onInterrupt);
   try {
     for await (const event of turnEvents(asking.gateway, asking.conversation, message, giveUp.signal)) {
       if (event.event === "turn") turn = event.turn;
-      if (event.event === "question") questions.note(event.question);
+      if (event.event === "question" && !unanswered(event.question)) questions.note(event.question);
       if (event.event === "done") return event.turn;
       asking.view.show(event);
     }

@@ -15,6 +15,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
         about: "go on with this conversation; a new one unless given",
       },
       model: { value: "NAME", about: "one of the gateway's models" },
+      "no-wait": { about: "end it when a person is asked and there is no terminal to ask in; exit code 1" },
       verbose: { short: "v", about: "a line for each call, without a terminal too" },
       json: { about: "the turn as one JSON object, at its end" },
     },

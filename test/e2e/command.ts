@@ -26,9 +26,9 @@ export class RunningCommand {
   }
 
   /** Waits until it has written that to `out`, and tells where it begins. */
-  async writes(text: string | RegExp): Promise<void> {
+  async writes(text: string | RegExp, within = 20_000): Promise<void> {
     const there = () => (typeof text === "string" ? this.out.includes(text) : text.test(this.out));
-    await until(there, { within: 20_000, what: `${String(text)} in ${JSON.stringify(this.out)}` });
+    await until(there, { within, what: `${String(text)} in ${JSON.stringify(this.out)}` });
   }
 
   /** Keys of the person, or what is piped in. */

@@ -1,9 +1,12 @@
 /** `npm start`: its answer, its exit code, and that nothing of it is left. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { freePort, isFree } from "../../local/port.ts";
+import { agentIdOf } from "../../local/settings.ts";
+import { RunningCommand } from "./command.ts";
 import { interrupt, npmStart, processesOf, running, stackPid, useStateFolder } from "./npm-start.ts";
 
 /** As `df` shows it. */
@@ -11,6 +14,9 @@ function fullness(): string {
   const columns = execFileSync("df", ["-P", "/"], { encoding: "utf8" }).trim().split("\n")[1]?.split(/\s+/);
   return columns?.[4] ?? "df says nothing";
 }
+
+const MACHINE = agentIdOf(hostname());
+const SENTENCE = `Write "hello" to note.txt on ${MACHINE}`;
 
 // /proc tells which processes are whose.
 describe("npm start", { tags: ["needs/linux"] }, () => {
@@ -103,5 +109,38 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect(second.err()).toContain(`a stack runs in ${folder.path} already (${who})`);
     expect(await taken.code).toBe(1);
     expect(taken.err()).toContain(`port ${port} is taken`);
+  });
+
+  test("C2 the README's own sentence asks at the terminal, and y writes the file", {
+    timeout: 90_000,
+  }, async () => {
+    const command = new RunningCommand(
+      "script",
+      ["-qefc", `npm start --silent -- --ask '${SENTENCE}'`, "/dev/null"],
+      {
+        TERM: "xterm",
+        NO_COLOR: "1",
+        EDGECALL_DIR: folder.path,
+      },
+    );
+    await command.writes("approve? [y/n]", 60_000);
+    expect(command.out).toContain(`${MACHINE} wants to run write`);
+    command.types("y\r");
+    expect((await command.ended).code).toBe(0);
+    expect(readFileSync(join(folder.path, "agent/workspace/note.txt"), "utf8")).toBe("hello");
+    expect(processesOf(folder.path)).toEqual([]);
+  });
+
+  test("C2 without a terminal it ends with words, and the way to approve", { timeout: 90_000 }, async () => {
+    const asked = npmStart(folder.path, ["--ask", SENTENCE]);
+    expect(await asked.code, asked.err()).toBe(1);
+    expect(asked.out()).toBe("");
+    expect(asked.err().trim().split("\n").at(-1)).toBe(
+      `edgecall ask: ${MACHINE} wants to run write, which needs your approval, but there is no terminal here to ask in. ` +
+        "The question was cancelled. Nothing was run. To approve it, ask again in a terminal or in the console; " +
+        "to allow it always, set a rule in [policy] of the device's agent.toml.",
+    );
+    expect(existsSync(join(folder.path, "agent/workspace/note.txt"))).toBe(false);
+    expect(processesOf(folder.path)).toEqual([]);
   });
 });
