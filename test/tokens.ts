@@ -70,7 +70,8 @@ export const testVars = {
   RATE_LIMITS: "off",
   CHANNELS: JSON.stringify(CHANNELS),
   LLM_MODEL: "scripted",
-  ALLOW_UNSIGNED_AGENTS: "*",
+  // Those that are named are let in, text and all; the star serves whoever else a test makes up.
+  ALLOW_UNSIGNED_AGENTS: "* pi rust garden nas",
   API_TOKENS: JSON.stringify([
     {
       hash: sha256(TOKENS.owner),

@@ -66,6 +66,8 @@ export type AgentView = {
   features: string[];
   actions: string[];
   problem?: string;
+  /** What it says of itself and nobody has accepted: it taints the calls to others until then. `was`: the line before. */
+  new_text?: { line?: string; was?: string; actions: string[] };
   counts: { calls: number; success: number; error: number; open: number };
 };
 

@@ -264,7 +264,7 @@ export type CheckedCall = { ok: true; args: EdgeCallArgs } | { ok: false; outcom
 export function checkEdgeCall(call: Call, others: readonly string[] = []): CheckedCall {
   const refuse = (errorType: "not_found" | "invalid_params", text: string): CheckedCall => ({
     ok: false,
-    outcome: { status: "error", errorType, text, elapsedMs: 0 },
+    outcome: { status: "error", errorType, text, elapsedMs: 0, sources: [] },
   });
   if (call.name !== EDGE_CALL)
     return refuse("not_found", errorText.unknownTool(call.name, [EDGE_CALL, ...others].sort()));

@@ -295,6 +295,11 @@ export class Home extends DurableObject<Env> {
     );
   }
 
+  /** An owner accepts the words by which an agent describes itself. @param line as it was shown */
+  async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
+    return this.#home.agents.acceptText(agent, line);
+  }
+
   /** A command's outcome, or undefined: no such command, as far as this caller may see. `null` = still running. */
   async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
     const call = this.#home.ledger.get(id);

@@ -125,7 +125,7 @@ describe("properties", () => {
           const outcome = outcomeOf(
             { type: type as "result", requestId: "r", payload: JSON.parse(JSON.stringify(payload)) },
             1,
-            undefined,
+            { agent: "pi", advert: undefined },
           );
           expect(typeof outcome.text).toBe("string");
           expect(new TextEncoder().encode(outcome.text).length).toBeLessThan(52_000);

@@ -51,6 +51,7 @@ export type HomeStub = Pick<
   | "cancel"
   | "targets"
   | "agents"
+  | "acceptText"
   | "audit"
   | "auditPage"
   | "outcome"

@@ -4,6 +4,7 @@
  */
 import type { Media, StoredMedia } from "../protocol/media.ts";
 import type { ErrorType } from "../tools/errors.ts";
+import type { Source } from "./taint.ts";
 
 /** What a call of a tool came to. */
 export type Outcome = {
@@ -21,8 +22,8 @@ export type Outcome = {
   args?: Record<string, unknown>;
   /** The calls that a device's own loop made to answer. */
   calls?: CallRecord[];
-  /** It holds a stranger's text: a file, the web, a picture. */
-  tainted?: boolean;
+  /** Whose text is in it. None: the gateway's own words alone. Absent: the words of whoever was called. */
+  sources?: Source[];
   /** Only accepted; the real result comes under this token. */
   job?: string;
   /** It came after the call had been answered otherwise. */

@@ -2,6 +2,7 @@
  * What a caller sends along with its words, as clients do that keep a conversation themselves (worker/openai):
  * instructions, and what was said before by the caller's word. It is stored in the turn's origin.
  */
+import { joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { Transcript } from "./transcript.ts";
 import type { StoredEntry, Turn } from "./transcript-rows.ts";
 
@@ -36,25 +37,32 @@ export function historyOf(transcript: Transcript, turn: Turn): StoredEntry[] {
   ];
 }
 
-/**
- * Whether a stranger's text may stand in what was brought. Words of an assistant are ours where we have the turns
- * in which they were said, and then our rows know; of any others we know nothing.
- */
-export function comesTainted(
-  transcript: Transcript,
-  turn: Turn,
-  isTainted: (entry: StoredEntry) => boolean,
-): boolean {
-  if (!standsApart(turn)) return false;
-  const begin = chainOf(transcript, turn)[0];
-  if (!begin || !wasAnswered(begin)) return false;
-  const [oldest] = transcript.turns();
-  if (!oldest || oldest.n === begin.n || wasAnswered(oldest)) return true;
-  return transcript.entries(begin.n - 1).some(isTainted);
+/** Whose texts the model is shown in a turn: those of our rows, and those of what the caller brought. */
+export function sourcesFor(transcript: Transcript, turn: Turn): Source[] {
+  if (!standsApart(turn)) return transcript.sourcesUpTo(turn.n);
+  const chain = chainOf(transcript, turn);
+  return joinSources(
+    ...chain.map((one) => transcript.sourcesOf(one)),
+    chain[0] ? broughtSources(transcript, chain[0]) : [STRANGER],
+  );
 }
 
+/**
+ * Whose texts a caller brought. Words of an assistant are ours where we have the turns in which they were said, and
+ * then our rows know; of any others we know nothing.
+ */
+function broughtSources(transcript: Transcript, begin: Turn): Source[] {
+  const history = begin.origin.brought?.history ?? [];
+  if (history.some(({ role, images }) => role === "user" && images?.length)) return [STRANGER];
+  if (!wasAnswered(begin)) return [];
+  const [oldest] = transcript.turns();
+  if (!oldest || oldest.n === begin.n || wasAnswered(oldest)) return [STRANGER];
+  return transcript.sourcesUpTo(begin.n - 1);
+}
+
+/** Whatever the person did not say themselves, somebody else did. */
 function wasAnswered({ origin }: Turn): boolean {
-  return origin.brought?.history?.some(({ role }) => role === "assistant") ?? false;
+  return origin.brought?.history?.some(({ role }) => role !== "user") ?? false;
 }
 
 /** The turns that lead to this one, the first one first. */

@@ -5,6 +5,7 @@
  */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
+import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { checkEdgeCall, EDGE_CALL } from "../edge-call.ts";
@@ -13,7 +14,7 @@ import { type HomeStub, insist } from "../objects.ts";
 import type { Settings } from "../settings.ts";
 import { GatewayCalls } from "../tools/gateway-calls.ts";
 import { keysOf } from "../tools/settings.ts";
-import { comesTainted } from "./brought.ts";
+import { sourcesFor } from "./brought.ts";
 import type { Transcript } from "./transcript.ts";
 import type { StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
 import { cancelledOutcome } from "./turn-words.ts";
@@ -71,14 +72,21 @@ export class CallStep {
     if (due.length > 0) {
       await this.#host.lease();
       const { transcript } = this.#host;
-      const tainted = history.some(isTainted) || comesTainted(transcript, turn, isTainted);
+      const sources = sourcesFor(transcript, transcript.turnAt(turn.n) ?? turn);
       const tools = this.#host.tools(settings);
       const isOurs = (call: StoredCall) => tools.get(call.name) !== undefined;
       const calls = due.filter(isOurs);
       const others = due.filter((call) => !isOurs(call));
       const [failed] = await Promise.all([
-        Promise.all(others.map((call) => this.#submit(turn, call, tainted, tools.list()))),
-        this.#gateway.run({ turn, calls, history, tools, tainted, secrets: keysOf(settings.tools) }),
+        Promise.all(others.map((call) => this.#submit(turn, call, sources, tools.list()))),
+        this.#gateway.run({
+          turn,
+          calls,
+          history,
+          tools,
+          tainted: isTainted(sources, "gateway"),
+          secrets: keysOf(settings.tools),
+        }),
       ]);
       const unreached = failed.filter((call) => call !== undefined);
       if (unreached.length > 0) this.#homeFailed(turn, unreached);
@@ -144,7 +152,7 @@ export class CallStep {
   async #submit(
     turn: Turn,
     call: StoredCall,
-    tainted: boolean,
+    sources: readonly Source[],
     ours: readonly string[],
   ): Promise<StoredCall | undefined> {
     const checked = checkEdgeCall(call, ours);
@@ -165,7 +173,7 @@ export class CallStep {
         },
         watched: this.#host.watched(turn),
         limits: turn.origin.limits ?? {},
-        tainted,
+        tainted: isTainted(sources, { agent: checked.args.agent_id }),
       });
       // The one line that has both ids: devices and bridge know the call, and no turn.
       logInfo("call.submitted", {
@@ -192,7 +200,13 @@ export class CallStep {
     }
     const text = errorText.outcomeUnknown("this call");
     for (const call of calls)
-      this.settle(call.id, { status: "error", errorType: "outcome_unknown", text, elapsedMs: 0 });
+      this.settle(call.id, {
+        status: "error",
+        errorType: "outcome_unknown",
+        text,
+        elapsedMs: 0,
+        sources: [],
+      });
   }
 
   /**
@@ -217,10 +231,4 @@ function openCalls(entries: readonly StoredEntry[]): StoredCall[] {
   return entries.flatMap((entry) =>
     entry.role === "assistant" ? entry.calls.filter((call) => call.outcome === undefined) : [],
   );
-}
-
-/** Whether an entry brought a stranger's text: a device's file or web page, or a person's picture. */
-function isTainted(entry: StoredEntry): boolean {
-  if (entry.role === "user") return (entry.images?.length ?? 0) > 0;
-  return entry.role === "assistant" && entry.calls.some((call) => call.outcome?.tainted === true);
 }

@@ -77,13 +77,14 @@ export class KeptRows {
     return [...seqs, ...ends].reduce((last, seq) => Math.max(last, seq), 0);
   }
 
-  insertTurn(id: string, idempotency: string | null, origin: string): Turn {
+  insertTurn(id: string, idempotency: string | null, origin: string, sources = "[]"): Turn {
     const rows = this.#sql.exec<TurnRow>(
-      "INSERT INTO turn (id, idempotency, origin, status, created_at) VALUES (?, ?, ?, 'running', ?) RETURNING *",
+      "INSERT INTO turn (id, idempotency, origin, status, created_at, sources) VALUES (?, ?, ?, 'running', ?, ?) RETURNING *",
       id,
       idempotency,
       origin,
       Date.now(),
+      sources,
     );
     return keepTurn(this.#rows(), rows.one());
   }

@@ -12,6 +12,7 @@ import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS, MAX_SLOW_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
+import { agentSource } from "@edgecall/core/loop/taint.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import type { ToolDefinition, ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { agentsNote, edgeCallDefinition, offlineNote } from "../edge-call.ts";
@@ -159,6 +160,7 @@ export class ModelStep {
         entry,
         reply.model,
         reply.usage,
+        loopEnabled ? roster.agents.filter(({ newText }) => newText).map(({ id }) => agentSource(id)) : [],
       );
       if (seq !== undefined) this.#host.replied(turn, seq);
     } catch (error) {

@@ -173,4 +173,20 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    version: 6,
+    sql: `
+      -- Whose texts came into the conversation with a turn, JSON list (core/loop/taint.ts). What an earlier version kept
+      -- says it of results and pictures; of a late result it only says that there was one, which may hold anything.
+      ALTER TABLE turn ADD COLUMN sources TEXT NOT NULL DEFAULT '[]';
+      UPDATE turn SET sources = (
+        SELECT json_group_array(source) FROM (
+          SELECT '*' AS source FROM message WHERE message.turn = turn.n AND (images IS NOT NULL OR role = 'note')
+          UNION SELECT '*' FROM call WHERE call.turn = turn.n AND json_extract(outcome, '$.tainted')
+          UNION SELECT 'agent:' || json_extract(args, '$.agent_id') FROM call WHERE call.turn = turn.n
+            AND name = 'edge_call' AND outcome IS NOT NULL AND json_type(args, '$.agent_id') = 'text'
+        )
+      );
+    `,
+  },
 ];

@@ -1,6 +1,7 @@
 /** The rows of a Conversation as the code knows them: their types, and the way from one to the other. */
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
+import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { TurnQuestion, TurnStatus } from "../answers.ts";
 import type { Brought } from "./brought.ts";
 import type { NewMedia } from "./media.ts";
@@ -51,6 +52,8 @@ export type Turn = {
   finishedAt: number | null;
   finishedSeq: number | null;
   notices: Notice[];
+  /** Whose texts came into the conversation with it; while it runs, beside what its entries say. */
+  sources: Source[];
 };
 
 /** A call with what the driver needs beside the loop's view of it. */
@@ -83,6 +86,7 @@ export type TurnRow = {
   finished_at: number | null;
   finished_seq: number | null;
   notices: string;
+  sources: string;
 };
 
 export type MessageRow = {
@@ -148,6 +152,7 @@ export function toTurn(row: TurnRow): Turn {
     finishedAt: row.finished_at,
     finishedSeq: row.finished_seq,
     notices: JSON.parse(row.notices) as Notice[],
+    sources: JSON.parse(row.sources) as Source[],
   };
 }
 

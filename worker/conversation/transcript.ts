@@ -1,10 +1,12 @@
 /** The transcript of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
+import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnStatus } from "../answers.ts";
 import { KeptRows } from "./kept-rows.ts";
 import { filesOf } from "./media.ts";
+import { outcomeSources, sourcesOf } from "./sources.ts";
 import {
   type CallRow,
   type MessageRow,
@@ -155,8 +157,32 @@ export class Transcript {
     this.#rows.updateTurn(turn, "not_before = ?", notBefore);
   }
 
+  /** Whose texts came into the conversation with a turn, as far as it has come. */
+  sourcesOf(turn: Turn): Source[] {
+    // What a turn that is over brought stands in its row: its entries need not be read for it.
+    if (turn.status !== "running") return turn.sources;
+    return joinSources(turn.sources, sourcesOf(this.entriesOf(turn.n)));
+  }
+
+  /** … and with all turns up to one. */
+  sourcesUpTo(n: number): Source[] {
+    return joinSources(
+      ...this.turns()
+        .filter((turn) => turn.n <= n)
+        .map((turn) => this.sourcesOf(turn)),
+    );
+  }
+
+  /** Somebody's text came into a turn otherwise than by its entries. */
+  #addSources(n: number, sources: readonly Source[]): void {
+    const turn = this.turnAt(n);
+    if (!turn || sources.every((source) => turn.sources.includes(source))) return;
+    this.#rows.updateTurn(n, "sources = ?", JSON.stringify(joinSources(turn.sources, sources)));
+  }
+
   /**
    * Ends a model step: the reply and its calls, in one transaction.
+   * @param shown whose texts the model was shown beside the history
    * @returns the seq of the message, or undefined when the turn has moved on meanwhile (a cancel): then it is dropped
    */
   addReply(
@@ -165,10 +191,12 @@ export class Transcript {
     reply: Entry & { role: "assistant" },
     model: string,
     usage: Usage | undefined,
+    shown: readonly Source[] = [],
   ): number | undefined {
     return this.#rows.write(() => {
       const last = this.entriesOf(turn).findLast((entry) => entry.role !== "note")?.seq ?? null;
-      if (this.turnAt(turn)?.status !== "running" || last !== after) return undefined;
+      const before = this.turnAt(turn);
+      if (before?.status !== "running" || last !== after) return undefined;
       const seq = this.#addMessage(turn, "assistant", reply.text);
       for (const [position, call] of reply.calls.entries()) {
         this.#rows.insertCall({
@@ -184,10 +212,11 @@ export class Transcript {
       }
       this.#rows.updateTurn(
         turn,
-        "attempts = 0, model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?",
+        "attempts = 0, model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, sources = ?",
         model,
         usage?.input_tokens ?? 0,
         usage?.output_tokens ?? 0,
+        JSON.stringify(joinSources(before.sources, shown)),
       );
       return seq;
     });
@@ -208,6 +237,8 @@ export class Transcript {
       Date.now(),
       this.#nextSeq(),
     );
+    if (settled && this.turnAt(settled.turn)?.status !== "running")
+      this.#addSources(settled.turn, outcomeSources(toCall(settled), outcome));
     return settled?.turn;
   }
 
@@ -239,6 +270,9 @@ export class Transcript {
           ? this.#insertTurn(jobOrigin(asked.origin, outcome)).n
           : (this.currentTurn()?.n ?? this.turns().at(-1)?.n ?? 0);
       this.#addMessage(turn, "note", note);
+      // It is read in both: in the note, and where it took the place of the first answer.
+      const sources = outcomeSources(call, outcome);
+      for (const n of new Set([turn, call.turn])) this.#addSources(n, sources);
       return true;
     });
   }
@@ -321,15 +355,17 @@ export class Transcript {
   /** Ends a turn that is running; the reply that has to be sent is stored in the same transaction. */
   finish(turn: Turn, status: Exclude<TurnStatus, "running">, answer: string, error?: string): boolean {
     return this.#rows.write(() => {
-      if (this.turnAt(turn.n)?.status !== "running") return false;
+      const before = this.turnAt(turn.n);
+      if (before?.status !== "running") return false;
       this.#rows.updateTurn(
         turn.n,
-        "status = ?, answer = ?, error = ?, finished_at = ?, finished_seq = ?",
+        "status = ?, answer = ?, error = ?, finished_at = ?, finished_seq = ?, sources = ?",
         status,
         answer,
         error ?? null,
         Date.now(),
         this.#nextSeq(),
+        JSON.stringify(this.sourcesOf(before)),
       );
       // What the person was told belongs to the history; many endpoints also refuse two user messages in a row.
       if (status !== "done") this.#addMessage(turn.n, "assistant", answer);

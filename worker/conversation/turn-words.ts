@@ -88,12 +88,14 @@ export function cancelledOutcome(sent: boolean): Outcome {
       errorType: "execution_failed",
       text: "Cancelled before it was sent. Nothing was run.",
       elapsedMs: 0,
+      sources: [],
     };
   return {
     status: "error",
     errorType: "outcome_unknown",
     text: "Cancelled while the device was at it: it may or may not have run.",
     elapsedMs: 0,
+    sources: [],
   };
 }
 

@@ -6,6 +6,7 @@ import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { AgentView } from "../answers.ts";
 import type { CallTarget } from "../edge-call.ts";
+import { type AcceptedText, accept, acceptFirst, newText } from "./advert-text.ts";
 import type { Believed } from "./believing.ts";
 import { oneLine, type RosterAgent } from "./roster.ts";
 
@@ -25,6 +26,7 @@ type AgentRow = {
   tools: string;
   problem: string | null;
   changed_at: number;
+  accepted: string;
 };
 
 type KnownAgent = {
@@ -42,6 +44,7 @@ type KnownAgent = {
   /** Why its program does not fit this gateway. */
   misfit: string | undefined;
   toldAt: number;
+  accepted: AcceptedText;
 };
 
 /** Which agents are there for this home: those with a key, and any other only by the settings. */
@@ -56,8 +59,12 @@ export class Agents {
     this.#sql = storage.sql;
   }
 
-  /** Stores what counts of what the bridge tells of an agent. @returns whether it came online with this, or anew */
-  update({ state, keepsAdverts, problem, isNewRun }: Believed): boolean {
+  /**
+   * Stores what counts of what the bridge tells of an agent.
+   * @param isLetIn an owner paired it, or named it: that accepts the first text by which it describes itself
+   * @returns whether it came online with this, or anew
+   */
+  update({ state, keepsAdverts, problem, isNewRun }: Believed, isLetIn: boolean): boolean {
     const before = this.#one(state.id);
     const advert = readAdvert(state);
     if (keepsAdverts && before && state.capabilities === undefined) {
@@ -66,10 +73,13 @@ export class Agents {
     }
     if (keepsAdverts && before && state.tools === undefined) advert.tools = before.tools;
     advert.problem ??= problem ?? null;
+    const acceptedBefore = before?.accepted ?? { lines: [], actions: [] };
+    const told = { line: state.capabilities !== undefined, actions: state.tools !== undefined };
+    const accepted = isLetIn ? acceptFirst(textOf(advert), told, acceptedBefore) : acceptedBefore;
     this.#sql.exec(
       `INSERT OR REPLACE INTO agent
-         (id, online, reason, last_seen, is_foreign, line, type, version, features, tools, problem, changed_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (id, online, reason, last_seen, is_foreign, line, type, version, features, tools, problem, changed_at, accepted)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       state.id,
       state.online ? 1 : 0,
       state.reason ?? null,
@@ -83,9 +93,33 @@ export class Agents {
       JSON.stringify(advert.tools),
       advert.problem,
       Date.now(),
+      JSON.stringify(accepted),
     );
     this.#known = undefined;
     return state.online && (before?.online !== true || isNewRun);
+  }
+
+  /**
+   * An owner accepts the words by which an agent describes itself.
+   * @param line as the owner read it; undefined: whatever it is
+   * @returns "changed": it says something else by now
+   */
+  acceptText(id: string, line: string | undefined): "accepted" | "changed" | "unknown" {
+    const known = this.#one(id);
+    if (!known) return "unknown";
+    if (line !== undefined && line !== known.line) return "changed";
+    this.#keepAccepted(id, accept(textOf(known), known.accepted));
+    return "accepted";
+  }
+
+  /** The next text of an agent that is let in is its first. */
+  forgetAccepted(id: string): void {
+    this.#keepAccepted(id, { lines: [], actions: [] });
+  }
+
+  #keepAccepted(id: string, accepted: AcceptedText): void {
+    this.#sql.exec("UPDATE agent SET accepted = ? WHERE id = ?", JSON.stringify(accepted), id);
+    this.#known = undefined;
   }
 
   /** The agents that a whole snapshot did not name are not there. They stay known, with their last seen. */
@@ -181,6 +215,7 @@ export class Agents {
         features: known.features,
         actions: agent.actions,
         ...(problem !== null && { problem }),
+        ...newTextOf(known),
         counts,
       };
     });
@@ -222,6 +257,7 @@ function toKnown(row: AgentRow): KnownAgent {
     // A foreign agent has versions of its own.
     misfit: features.length > 0 ? versionProblem("agent", row.version) : undefined,
     toldAt: row.changed_at,
+    accepted: JSON.parse(row.accepted) as AcceptedText,
   };
 }
 
@@ -241,7 +277,17 @@ function rosterAgent(known: KnownAgent, bridge: number | null): RosterAgent {
       .sort(),
     hasModel: known.foreign || known.features.includes("prompt"),
     foreign: known.foreign,
+    ...(newText(textOf(known), known.accepted) && { newText: true }),
   };
+}
+
+function textOf({ line, tools }: { line: string; tools: readonly ActionAdvert[] }) {
+  return { line, actions: tools.map(({ name }) => name) };
+}
+
+function newTextOf(known: KnownAgent): Pick<AgentView, "new_text"> {
+  const fresh = newText(textOf(known), known.accepted);
+  return fresh ? { new_text: fresh } : {};
 }
 
 type Advert = {

@@ -165,6 +165,7 @@ export class Asking {
       errorType: "permission_denied",
       text,
       elapsedMs: Date.now() - call.createdAt,
+      sources: [],
     });
   }
 

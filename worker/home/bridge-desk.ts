@@ -29,7 +29,7 @@ import { placeOf, tellWatchers } from "./call-watchers.ts";
 import type { HomeContext } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { GatewayKey } from "./gateway-key.ts";
-import type { Ledger, LedgerCall, SettledOutcome } from "./ledger.ts";
+import { JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import { jobsOf, outcomeOf } from "./outcome.ts";
 import type { Tallies } from "./tallies.ts";
 
@@ -192,7 +192,7 @@ export class BridgeDesk {
       return each;
     });
     for (const one of believed) {
-      this.#agents.update(one);
+      this.#agents.update(one, this.#dispatcher.letIn(one.state.id));
       await this.#dispatcher.greet(one.state);
     }
     if (!isLast) return;
@@ -204,7 +204,7 @@ export class BridgeDesk {
 
   async #onAgent(state: AgentState): Promise<void> {
     const believed = await this.#inOrder(() => believe(this.#keys, state));
-    const isNew = this.#agents.update(believed);
+    const isNew = this.#agents.update(believed, this.#dispatcher.letIn(state.id));
     await this.#dispatcher.greet(believed.state);
     if (!isNew) return;
     await this.#dispatcher.resend(state.id);
@@ -349,11 +349,12 @@ export class BridgeDesk {
 
   #outcomeOf(call: LedgerCall, report: ReadReport, elapsedMs: number): SettledOutcome {
     const target = this.#agents.target(call.agent, null, () => true);
+    // A job's result is the result of the tool that began it.
     const advert =
-      call.command === "tool"
+      call.command === "tool" || call.command === JOB
         ? target?.adverts.find((candidate) => candidate.name === call.payload.tool)
         : undefined;
-    const outcome = outcomeOf(report, elapsedMs, advert, target?.foreign);
+    const outcome = outcomeOf(report, elapsedMs, { agent: call.agent, advert, foreign: target?.foreign });
     if (call.conversation !== null) return outcome;
     return { ...outcome, report: { report_type: report.type, payload: report.payload } };
   }

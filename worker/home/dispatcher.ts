@@ -85,6 +85,10 @@ export class Dispatcher {
     return unsignedAgents.has("*") || unsignedAgents.has(agent.id);
   };
 
+  /** An owner let it in by name or with a code; `*` names nobody. */
+  readonly letIn = (id: string): boolean =>
+    this.#keys.standing(id) === "signed" || readSettings(this.#env).unsignedAgents.has(id);
+
   /**
    * The agent, if it can be called right now; else words on why not, said at once.
    * @param action its tool; undefined: something else is asked of it

@@ -1,4 +1,5 @@
 /** Calls come in: of a conversation's model, and from the API. Refused in words, queued, held for a person, or sent. */
+import { agentSource, isTainted } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
@@ -20,7 +21,7 @@ export type SubmitRequest = {
   caller: Caller;
   /** Somebody watches the turn: the device's output is wanted while it comes. */
   watched: boolean;
-  /** A stranger's text is in the conversation. */
+  /** By whose texts are in the conversation (core/loop/taint.ts). */
   tainted: boolean;
   /** Absent: none. */
   limits?: Limits;
@@ -72,7 +73,8 @@ export class Intake {
       return known.outcome
         ? { accepted: false, outcome: known.outcome }
         : { accepted: true, deadline: known.endsAt };
-    const { id, conversation, caller, args, watched: watch, tainted, limits = {} } = request;
+    const { id, conversation, caller, args, watched: watch, limits = {} } = request;
+    const tainted = this.#isTainted(request);
     const settings = readSettings(this.#home.env);
     if (limits.agents && !limits.agents.includes(args.agent_id))
       return refusal("permission_denied", outOfReach(args.agent_id));
@@ -80,7 +82,7 @@ export class Intake {
     if (!found.ok) return await this.#unreachable(request, found, settings);
     const { target } = found;
     const ordered = orderOf(args, target, settings.defaultToolTimeoutMs);
-    if (!ordered.ok) return refusal("invalid_params", ordered.text);
+    if (!ordered.ok) return refusal("invalid_params", ordered.text, target);
     if (limits.readsOnly && !ordered.order.readOnly) return refusal("permission_denied", READS_ONLY);
     const order: NewOrder = {
       id,
@@ -98,13 +100,24 @@ export class Intake {
     return { accepted: true, deadline: await this.#dispatcher.dispatch(order) };
   }
 
+  /** What another program's model was shown of our agents, no conversation of ours remembers. */
+  #isTainted({ conversation, tainted, args }: SubmitRequest): boolean {
+    if (tainted || conversation !== null) return tainted;
+    const shown = this.#home.agents.roster(null, this.#dispatcher.served).filter(({ newText }) => newText);
+    return isTainted(
+      shown.map(({ id }) => agentSource(id)),
+      { agent: args.agent_id },
+    );
+  }
+
   /** An agent that is not there; a call that may wait for it does. */
   async #unreachable(request: SubmitRequest, found: Unreached, settings: Settings): Promise<SubmitReply> {
     const { target } = found;
     const order = target && orderOf(request.args, target, settings.defaultToolTimeoutMs);
     if (!target || !order?.ok || order.order.queueMs === undefined)
-      return refusal(found.errorType, found.text);
-    const { id, conversation, caller, tainted, limits = {} } = request;
+      return refusal(found.errorType, found.text, target);
+    const { id, conversation, caller, limits = {} } = request;
+    const tainted = this.#isTainted(request);
     if (limits.readsOnly && !order.order.readOnly) return refusal("permission_denied", READS_ONLY);
     const flags = { ...(tainted && { tainted }) };
     await this.#dispatcher.queue(
@@ -131,11 +144,17 @@ export class Intake {
 
 function queued(id: string, agent: string, forMs: number): SubmitReply & { accepted: false } {
   const text = `Queued: agent '${agent}' is not online. It gets this as soon as it comes online, within ${inWords(forMs)}; the result then arrives as a message of its own. Nothing has run yet. Tell the user that.`;
-  return { accepted: false, outcome: { status: "success", text, elapsedMs: 0, job: id } };
+  return { accepted: false, outcome: { status: "success", text, elapsedMs: 0, job: id, sources: [] } };
 }
 
-function refusal(errorType: ErrorType, text: string): SubmitReply & { accepted: false } {
-  return { accepted: false, outcome: { status: "error", errorType, text, elapsedMs: 0 } };
+/** @param target whose words may be in the text: why it is away, what its actions are called; undefined: nobody's */
+function refusal(
+  errorType: ErrorType,
+  text: string,
+  target?: { id: string },
+): SubmitReply & { accepted: false } {
+  const sources = target ? [agentSource(target.id)] : [];
+  return { accepted: false, outcome: { status: "error", errorType, text, elapsedMs: 0, sources } };
 }
 
 const READS_ONLY =
@@ -146,7 +165,7 @@ function outOfReach(agent: string): string {
 }
 
 /** Why a call to an agent that cannot ask itself needs an approval. */
-const STRANGERS_TEXT = "the conversation holds a text from a file, the web or a picture";
+const STRANGERS_TEXT = "the conversation holds a text of another device, a file, the web or a picture";
 const UNSEEN_TEXT = "it comes from another program's model, which may have read anything";
 
 function inWords(ms: number): string {

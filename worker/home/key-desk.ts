@@ -91,6 +91,8 @@ export class KeyDesk {
   #changed(agent: string, reason: string): void {
     if (agent === BRIDGE) this.#home.bridge.dropSigned();
     else {
+      // Another key may be another device: what it says first is accepted with it.
+      this.#home.agents.forgetAccepted(agent);
       this.#home.agents.distrust(agent, reason);
       this.#tellBridge();
     }

@@ -1,8 +1,10 @@
 /** A device's report → the outcome of the call, bounded and in the model's words. */
 import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
+import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import {
   INLINE_MAX_CHARS,
   InlineMedia,
+  isPicture,
   MEDIA_MAX_ITEMS,
   type Media,
   StoredMedia,
@@ -20,30 +22,36 @@ const JOB_TOKEN = /^[A-Za-z0-9_-]{8,128}$/;
 /** A wait that is shorter is the line's, and tells a person nothing. */
 const WORTH_TELLING_MS = 1_000;
 
-/**
- * @param roundTripMs from the call to this report, by Home's clock
- * @param advert of the action that was called, whose schema helps the model after wrong parameters
- * @param foreign the agent says nothing of where its texts come from; its tools are judged by their names
- */
+export type Reporter = {
+  agent: string;
+  /** Of the action that was called; its schema helps the model after wrong parameters. */
+  advert: ActionAdvert | undefined;
+  /** It says nothing of where its texts come from; its tools are judged by their names. */
+  foreign?: boolean | undefined;
+};
+
+/** @param roundTripMs from the call to this report, by Home's clock */
 export function outcomeOf(
   report: ReadReport,
   roundTripMs: number,
-  advert: ActionAdvert | undefined,
-  foreign = false,
+  { agent, advert, foreign }: Reporter,
 ): Outcome {
   const { payload } = report;
   const calls = innerCalls(payload);
-  // A tool whose results are mostly a stranger's says so where one is not.
-  const told = payload.tainted === undefined ? advert?.taints === true : payload.tainted === true;
-  const tainted = told || (foreign && calls.some(bringsText));
   const media = mediaOf(payload);
   const forUser = forUserOf(payload);
+  const isStrangers =
+    (payload.tainted === undefined ? advert?.taints === true : payload.tainted !== false) ||
+    (foreign === true && calls.some(bringsText)) ||
+    media.some(isPicture);
+  // A device can add a stranger to its own words; nothing that it says makes them somebody else's.
+  const sources: Source[] = [agentSource(agent), ...(isStrangers ? [STRANGER as Source] : [])];
   const common = {
     ...timesOf(payload, roundTripMs),
     ...(forUser !== undefined && { forUser }),
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
-    ...(tainted && { tainted }),
+    sources,
   };
   if (payload.status === "accepted" && typeof payload.job === "string" && JOB_TOKEN.test(payload.job)) {
     const said = asText(payload.result) || "The device has accepted the work.";
@@ -154,14 +162,14 @@ export function silenceOutcome(
   const waited = `${Math.round(elapsedMs / 1_000)} s`;
   if (!delivered) {
     const text = `Error: ${what} did not reach agent '${agentId}' within ${waited}. Nothing was run.`;
-    return { status: "error", errorType: "offline", text, elapsedMs };
+    return { status: "error", errorType: "offline", text, elapsedMs, sources: [] };
   }
   if (idempotent) {
     const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}.\nTry again or explain to the user.`;
-    return { status: "error", errorType: "timeout", text, elapsedMs };
+    return { status: "error", errorType: "timeout", text, elapsedMs, sources: [] };
   }
   const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}. The outcome is unknown: it may or may not have run.\nDo not repeat it blindly and do not say that it is done. Tell the user what is unknown and how to check.`;
-  return { status: "error", errorType: "outcome_unknown", text, elapsedMs };
+  return { status: "error", errorType: "outcome_unknown", text, elapsedMs, sources: [] };
 }
 
 /** EvoClaw's Rust agent answers a tool with an object, its prompt with `content`; ours with text. */

@@ -17,6 +17,8 @@ export type RosterAgent = {
   /** Whether it can be asked in words. A foreign agent always can: it says nothing of it. */
   hasModel: boolean;
   foreign: boolean;
+  /** No owner has accepted what it says of itself. */
+  newText?: true;
 };
 
 export type Roster = {

@@ -338,4 +338,14 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 14,
+    sql: `
+      -- What an owner has accepted of the words by which an agent describes itself (advert-text.ts): JSON. What was there
+      -- before anybody could be asked counts as accepted.
+      ALTER TABLE agent ADD COLUMN accepted TEXT NOT NULL DEFAULT '{"lines":[],"actions":[]}';
+      UPDATE agent SET accepted = json_object('lines', json_array(line), 'actions',
+        (SELECT json_group_array(json_extract(value, '$.name')) FROM json_each(agent.tools)));
+    `,
+  },
 ];

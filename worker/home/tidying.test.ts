@@ -46,13 +46,13 @@ test("an agent that is gone for long is forgotten, unless a call waits for it; a
   await runInDurableObject(stub, async (_, ctx) => {
     const home = homeOf(ctx);
     const { agents, ledger } = home;
-    agents.update(told("here", true, now - 60 * DAY_MS));
-    agents.update(told("gone", false, now - 31 * DAY_MS));
-    agents.update(told("lately", false, now - 29 * DAY_MS));
-    agents.update(told("wanted", false, now - 31 * DAY_MS));
-    agents.update(told("never", false, null));
+    agents.update(told("here", true, now - 60 * DAY_MS), false);
+    agents.update(told("gone", false, now - 31 * DAY_MS), false);
+    agents.update(told("lately", false, now - 29 * DAY_MS), false);
+    agents.update(told("wanted", false, now - 31 * DAY_MS), false);
+    agents.update(told("never", false, null), false);
     // The bridge was started anew, and has a retained advert alone.
-    agents.update(told("gone", false, null));
+    agents.update(told("gone", false, null), false);
     ledger.add(
       { id: crypto.randomUUID(), conversation: null, agent: "wanted", caller: CALLER, order: ORDER },
       1,

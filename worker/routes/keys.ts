@@ -1,11 +1,11 @@
 /** `/v1/keys`, `/v1/agents/{id}/key`: whom this home's devices obey, and which devices it believes. For administrators. */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
-import { z } from "@edgecall/core/protocol/parse.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint, PublicKey, Signature } from "@edgecall/core/protocol/signing.ts";
 import type { Context } from "hono";
 import type { KeyProblem } from "../home/agent-keys.ts";
-import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { type App, HttpError, pathName, readBody, readText, requireScope } from "../http.ts";
 import { homeOf } from "../objects.ts";
 
 const KeyBody = z.strictObject({
@@ -50,6 +50,24 @@ export async function revokeKey(c: Context<App>): Promise<Response> {
   const agent = c.req.param("agent") === BRIDGE ? BRIDGE : pathName(c, "agent", AGENT_ID, "an agent's id");
   if (!(await homeOf(c.env, token.home).revokeAgentKey(agent)))
     throw new HttpError(404, "not_found", `there is no key of '${agent}' to revoke`);
+  return c.body(null, 204);
+}
+
+const AcceptBody = z.strictObject({
+  /** The line as the person read it: another one that came meanwhile is not accepted with it. */
+  line: z.optional(z.string().check(z.maxLength(4_000))),
+});
+
+/** An administrator accepts the words by which a device describes itself to a model. */
+export async function acceptText(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const body = checkJson(AcceptBody, (await readText(c)) || "{}");
+  if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
+  const accepted = await homeOf(c.env, token.home).acceptText(agent, body.value.line);
+  if (accepted === "changed")
+    throw new HttpError(409, "text_changed", "line: the agent says something else by now; read it again");
+  if (accepted === "unknown") throw new HttpError(404, "not_found", `there is no agent '${agent}'`);
   return c.body(null, 204);
 }
 

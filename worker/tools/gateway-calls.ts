@@ -5,6 +5,7 @@
 
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
@@ -36,7 +37,7 @@ export type Batch = {
   calls: readonly StoredCall[];
   history: readonly StoredEntry[];
   tools: ToolRegistry;
-  /** A stranger's text is in the conversation. */
+  /** By whose texts are in the conversation. */
   tainted: boolean;
   /** Never in a result. */
   secrets: readonly string[];
@@ -136,11 +137,11 @@ function refused(tool: Tool, call: StoredCall, { history, tools, tainted }: Batc
   // Not quoted: what a refusal repeats would count as shown the next time.
   return faultResult(
     "blocked",
-    "Error: Nothing was fetched: since text from a device's file, the web or a picture is in this conversation, only addresses are fetched that the user wrote or that a page or search result here shows.\nUse one of those, or ask the user to write the address.",
+    "Error: Nothing was fetched: since words of a device, the web or a picture are in this conversation, only addresses are fetched that the user wrote or that a page or search result here shows.\nUse one of those, or ask the user to write the address.",
   );
 }
 
-/** @param taints a stranger's text comes with a success; a fault is in the tool's own words */
+/** @param taints what it came to holds a stranger's text: a fault may quote what a server answered */
 function outcome(result: ToolResult, elapsedMs: number, taints: boolean): Outcome {
   const { fault, forUser } = result;
   return {
@@ -149,13 +150,13 @@ function outcome(result: ToolResult, elapsedMs: number, taints: boolean): Outcom
     ...(forUser !== undefined && { forUser }),
     ...(fault && { errorType: errorTypeOf(fault.code) }),
     elapsedMs,
-    ...(taints && !fault && { tainted: true }),
+    sources: taints ? [STRANGER] : [],
   };
 }
 
 function gaveUp(name: string): Outcome {
   const text = `Error: Tool '${name}' was broken off ${MAX_ATTEMPTS} times in the middle.\nTry something else or explain to the user.`;
-  return { status: "error", errorType: "execution_failed", text, elapsedMs: 0 };
+  return { status: "error", errorType: "execution_failed", text, elapsedMs: 0, sources: [] };
 }
 
 function log({ event, callId, ...rest }: RunEvent): void {

@@ -1,0 +1,58 @@
+/**
+ * The words by which an agent describes itself to a model: its line, and the names of its actions. An owner accepts
+ * them, the first ones by pairing the agent or by naming it in ALLOW_UNSIGNED_AGENTS. Any other word taints as what the
+ * agent says (core/loop/taint.ts). Descriptions and schemas reach the model only in an agent's outcomes, which taint
+ * anyway. Pure.
+ */
+
+export type AdvertText = { line: string; actions: readonly string[] };
+
+/** Every line and name that was accepted so far: a tool that comes and goes is asked about once. */
+export type AcceptedText = { lines: string[]; actions: string[] };
+
+/** What nobody has accepted yet. `was`: the line that was accepted last. */
+export type NewText = { line?: string; was?: string; actions: string[] };
+
+/** Older ones are forgotten, and asked about again. */
+const LINES_MAX = 10;
+const ACTIONS_MAX = 512;
+
+/** Names that are no words of the agent's own: edgecall's tools, and those of EvoClaw's agent. */
+const WELL_KNOWN = new Set(
+  `append apply_patch bash browser canvas codesearch cpu disk edit find git_branch git_commit git_diff git_log git_status
+  glob gpio_list gpio_read gpio_write grep i2c_detect image journal list_processes ls memory network_info nodes ping
+  question read read_cpu_usage read_disk read_file read_memory read_temperature safe_exec services skill snapshot
+  system_info task temperature todoread todowrite update_self webfetch websearch write`.split(/\s+/),
+);
+
+/** @returns undefined: all of it was accepted */
+export function newText(text: AdvertText, accepted: AcceptedText): NewText | undefined {
+  const actions = text.actions.filter((name) => !WELL_KNOWN.has(name) && !accepted.actions.includes(name));
+  const isNewLine = !accepted.lines.includes(text.line);
+  if (!isNewLine && actions.length === 0) return undefined;
+  const [was] = accepted.lines;
+  return { ...(isNewLine && { line: text.line, ...(was !== undefined && { was }) }), actions };
+}
+
+export function accept(text: Partial<AdvertText>, accepted: AcceptedText): AcceptedText {
+  const { line, actions = [] } = text;
+  return {
+    lines: [...new Set([...(line === undefined ? [] : [line]), ...accepted.lines])].slice(0, LINES_MAX),
+    actions: [...new Set([...actions, ...accepted.actions])].slice(0, ACTIONS_MAX),
+  };
+}
+
+/** The first words of an agent that an owner let in are accepted by that. @param told what it said of itself just now */
+export function acceptFirst(
+  text: AdvertText,
+  told: { line: boolean; actions: boolean },
+  accepted: AcceptedText,
+) {
+  return accept(
+    {
+      ...(told.line && accepted.lines.length === 0 && { line: text.line }),
+      ...(told.actions && accepted.actions.length === 0 && { actions: text.actions }),
+    },
+    accepted,
+  );
+}
