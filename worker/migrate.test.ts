@@ -162,6 +162,34 @@ test("a home of version 10 knows its bridge and the logins at its broker", async
   ]);
 });
 
+test("S5 a conversation of an earlier version knows whose texts are in it", async () => {
+  // What 0.2.0 kept of a stranger: a taint in an outcome, a person's picture, a late result.
+  const more = `
+    INSERT INTO turn SELECT 3, 'three', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
+    INSERT INTO turn SELECT 4, 'four', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
+    INSERT INTO turn SELECT 5, 'five', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
+    INSERT INTO turn SELECT 6, 'six', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
+    INSERT INTO message VALUES (10, 3, 'user', 'a', NULL), (11, 3, 'assistant', '', NULL), (12, 4, 'note', 'late', NULL),
+      (13, 5, 'user', 'b', NULL), (14, 5, 'assistant', 'hello', NULL), (15, 6, 'user', 'c', NULL), (16, 6, 'assistant', '', NULL);
+    INSERT INTO call VALUES ('c3', 3, 11, 0, 'm3', 'edge_call', '{"agent_id":"nas","action":"read"}', NULL, 1,
+      '{"status":"success","text":"x","elapsedMs":1,"tainted":true}', 1, 12);
+    INSERT INTO call VALUES ('c6', 6, 16, 0, 'm6', 'webfetch', '{"url":"https://example.org"}', NULL, 1,
+      '{"status":"success","text":"x","elapsedMs":1,"tainted":true}', 1, 17);`;
+  const sources = await onDisk(CONVERSATION_V4 + more, CONVERSATION_MIGRATIONS, (storage) => {
+    const transcript = new Transcript(storage);
+    return transcript.turns().map((turn) => transcript.sourcesOf(turn).toSorted());
+  });
+  expect(sources).toEqual([["agent:pi"], ["*"], ["*", "agent:nas"], ["*"], [], ["*"]]);
+});
+
+test("S5 what the agents of an earlier version said of themselves counts as accepted", async () => {
+  const roster = await onDisk(HOME_V11, HOME_MIGRATIONS, (storage) =>
+    new Agents(storage).roster(1, () => true),
+  );
+  expect(roster.length).toBeGreaterThan(1);
+  expect(roster.some(({ newText }) => newText)).toBe(false);
+});
+
 test("the record of version 10 is in the order of its times afterwards, and as young as the migration", async () => {
   const began = Date.now();
   const rows = `

@@ -11,10 +11,13 @@ import { useStack } from "./stack.ts";
 const played: PlayedAgent[] = [];
 afterAll(() => Promise.all(played.map((agent) => agent.stop())));
 
-const stack = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "*" } }, async (stack) => {
-  await stack.startAgent({ id: "own" });
-  await stack.gateway.online("own");
-});
+const stack = useStack(
+  { vars: { ALLOW_UNSIGNED_AGENTS: "* deaf evo late pinged slow small twice" } },
+  async (stack) => {
+    await stack.startAgent({ id: "own" });
+    await stack.gateway.online("own");
+  },
+);
 
 async function foreign(id: string, url = stack.mqttUrl): Promise<PlayedAgent> {
   const agent = await PlayedAgent.foreign(id, url);
