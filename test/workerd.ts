@@ -66,8 +66,17 @@ export class TestBridge {
     return new TestBridge(response.webSocket);
   }
 
-  /** Dialled, welcomed, and its agents told. */
+  /** Dialled, welcomed, its agents told, and what they say of themselves accepted by an administrator. */
   static async connect(agents: AgentState[], token = TOKENS.bridge): Promise<TestBridge> {
+    const bridge = await TestBridge.connectUnread(agents, token);
+    const owner = ownerOf(token);
+    for (const { id, new_text } of await roster(token))
+      if (new_text) await ask(`/v1/agents/${id}/accept-text`, { method: "POST", token: owner });
+    return bridge;
+  }
+
+  /** The same, and nobody has read what its agents say of themselves. */
+  static async connectUnread(agents: AgentState[], token = TOKENS.bridge): Promise<TestBridge> {
     const bridge = await TestBridge.dial(token);
     await bridge.hello();
     await bridge.snapshot(agents, token);
@@ -132,10 +141,13 @@ export class TestBridge {
   }
 }
 
-async function roster(token: string): Promise<unknown[]> {
-  const owner = token === TOKENS.otherBridge ? TOKENS.otherHome : TOKENS.owner;
-  const response = await ask("/v1/agents", { token: owner });
-  return ((await response.json()) as { agents: unknown[] }).agents;
+async function roster(token: string): Promise<Array<{ id: string; new_text?: unknown }>> {
+  const response = await ask("/v1/agents", { token: ownerOf(token) });
+  return ((await response.json()) as { agents: Array<{ id: string; new_text?: unknown }> }).agents;
+}
+
+function ownerOf(bridge: string): string {
+  return bridge === TOKENS.otherBridge ? TOKENS.otherHome : TOKENS.owner;
 }
 
 /** An agent of ours as a bridge tells of it. */

@@ -2,6 +2,8 @@ import type { ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { expect, test } from "vitest";
 import { outcomeOf } from "./outcome.ts";
 
+const PI = { agent: "pi", advert: undefined };
+
 const report = (payload: Record<string, unknown>): ReadReport => ({
   requestId: "r",
   type: "result",
@@ -17,7 +19,7 @@ test.each<[string, Record<string, unknown>, object]>([
   ["no number", { elapsed_ms: "3", metadata: null }, { elapsedMs: 84_500 }],
   ["a fraction", { elapsed_ms: 0.4 }, { elapsedMs: 0, waitedMs: 84_500 }],
 ])("D11 time is the device's, and a wait stands apart: %s", (_, payload, times) => {
-  const { elapsedMs, waitedMs } = outcomeOf(report(payload), 84_500, undefined);
+  const { elapsedMs, waitedMs } = outcomeOf(report(payload), 84_500, PI);
   expect({ elapsedMs, ...(waitedMs !== undefined && { waitedMs }) }).toEqual(times);
 });
 
@@ -28,12 +30,12 @@ test.each<[string, Record<string, unknown>, string | undefined]>([
   ["not a text", { for_user: { a: 1 } }, undefined],
   ["a silent result", { for_user: "-a\n+b", silent: true }, undefined],
 ])("D10 what a result has for the person: %s", (_, payload, forUser) => {
-  const outcome = outcomeOf(report(payload), 5, undefined);
+  const outcome = outcomeOf(report(payload), 5, PI);
   expect(outcome.forUser).toBe(forUser);
   expect(outcome.text).toBe("Edited a.txt.");
 });
 
 test("D10 a text for the person is bounded", () => {
-  const { forUser = "" } = outcomeOf(report({ for_user: "x".repeat(200_000) }), 5, undefined);
+  const { forUser = "" } = outcomeOf(report({ for_user: "x".repeat(200_000) }), 5, PI);
   expect(forUser.length).toBeLessThan(52_000);
 });

@@ -182,7 +182,7 @@ async function isAsked(conversation: string, target: Target, bridge: TestBridge)
 }
 
 async function begin({ says = () => plain, agents }: Way): Promise<TestBridge> {
-  const bridge = await TestBridge.connect(agents ?? [nas(), ...OTHERS]);
+  const bridge = await TestBridge.connectUnread(agents ?? [nas(), ...OTHERS]);
   bridge.onCall = (call) =>
     call.agent === "nas" ? says(call, bridge) : { status: "success", result: "done" };
   return bridge;
