@@ -9,6 +9,7 @@ import { readText } from "./file-text.ts";
 import { type FileChange, PATCH_MAX_FILES, parsePatch } from "./patch-format.ts";
 import { applyHunks } from "./patch-hunks.ts";
 import { fileDiff } from "./text-diff.ts";
+import { applyDiff } from "./unified-diff.ts";
 
 export const PATCH_MAX_CHARS = 1024 * 1024;
 /** The greatest of the file tools: a hundred files, each synced to an SD card or sent over ssh, take a while. */
@@ -18,7 +19,7 @@ export function applyPatch(environment: Pick<Environment, "name" | "files">): To
   const { files } = environment;
   return defineTool({
     name: "apply_patch",
-    description: `Change up to ${PATCH_MAX_FILES} files of this device's workspace folder by one patch; all of it is done or none. *** Begin Patch, then for each file *** Add File: PATH (+lines), *** Delete File: PATH or *** Update File: PATH (optional *** Move to: PATH; places as @@ and lines that begin with a blank, - or +), then *** End Patch.`,
+    description: `Change up to ${PATCH_MAX_FILES} files of this device's workspace folder by one patch; all of it is done or none. A unified diff (git diff, with three unchanged lines around each change), or *** Begin Patch, then for each file *** Add File: PATH (+lines), *** Delete File: PATH or *** Update File: PATH (optional *** Move to: PATH; places as @@ and lines that begin with a blank, - or +), then *** End Patch.`,
     input: z.strictObject({
       patch: z
         .string()
@@ -46,7 +47,7 @@ export function applyPatch(environment: Pick<Environment, "name" | "files">): To
 function pathsOf(patch: string): string[] {
   try {
     return parsePatch(patch).flatMap((change) =>
-      change.op === "update" && change.moveTo !== undefined ? [change.path, change.moveTo] : [change.path],
+      "moveTo" in change && change.moveTo !== undefined ? [change.path, change.moveTo] : [change.path],
     );
   } catch {
     return [];
@@ -81,6 +82,7 @@ class Plan {
     if (change.op === "add") {
       if (file.after !== undefined) throw exists(change.path);
       file.after = change.content;
+      if (change.mode !== undefined) file.mode = change.mode;
       return;
     }
     if (file.after === undefined)
@@ -89,7 +91,19 @@ class Plan {
       file.after = undefined;
       return;
     }
-    const after = applyHunks(change.path, file.after, change.hunks);
+    if (change.op === "remove") {
+      if (applyDiff(change.path, file.after, change.hunks) !== "")
+        throw new FileError(
+          "no_match",
+          `'${change.path}' has more than the lines that the patch takes away. Nothing was changed.`,
+        );
+      file.after = undefined;
+      return;
+    }
+    const after =
+      change.op === "diff"
+        ? applyDiff(change.path, file.after, change.hunks)
+        : applyHunks(change.path, file.after, change.hunks);
     if (change.moveTo === undefined) {
       file.after = after;
       return;

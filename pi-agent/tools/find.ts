@@ -9,7 +9,7 @@ import { FILES_LIMIT, FILES_MAX, listFiles } from "./list-files.ts";
 export function find(environment: Pick<Environment, "cwd" | "files" | "exec">): Tool {
   return defineTool({
     name: "find",
-    description: `Find files by name in this device's workspace folder: *.log in any folder, src/**/*.ts by path. Sorted by path. At most ${FILES_LIMIT} (limit).`,
+    description: `Find files by name in this device's workspace folder: *.log in any folder, src/**/*.ts by path. Sorted by path. node_modules and __pycache__ only when named. At most ${FILES_LIMIT} (limit).`,
     input: z.strictObject({
       pattern: z
         .string()

@@ -9,7 +9,7 @@ import { FILES_LIMIT, FILES_MAX, listFiles } from "./list-files.ts";
 export function glob(environment: Pick<Environment, "cwd" | "files" | "exec">): Tool {
   return defineTool({
     name: "glob",
-    description: `List files of this device's workspace folder that fit a glob, the last changed first: *.log in any folder, src/**/*.ts by path. At most ${FILES_LIMIT} (limit).`,
+    description: `List files of this device's workspace folder that fit a glob, the last changed first: *.log in any folder, src/**/*.ts by path. node_modules and __pycache__ only when named. At most ${FILES_LIMIT} (limit).`,
     input: z.strictObject({
       pattern: z
         .string()

@@ -8,6 +8,16 @@ import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, withNotice } from "./text-cut.t
 export const FILES_LIMIT = 1_000;
 export const FILES_MAX = 5_000;
 
+/** What programs put there by the thousands, and nobody looks for. */
+const GENERATED = ["node_modules", "__pycache__"];
+
+/** Left out, unless the pattern or the folder names them. */
+function leftOut(pattern: string, path: string): string[] {
+  return GENERATED.filter((name) => !pattern.includes(name) && !path.includes(name)).map(
+    (name) => `--glob=!${name}`,
+  );
+}
+
 export async function listFiles(
   environment: Pick<Environment, "cwd" | "files" | "exec">,
   wanted: { pattern: string; path: string; limit: number; newestFirst: boolean },
@@ -24,6 +34,7 @@ export async function listFiles(
     "--null",
     newestFirst ? "--sortr=modified" : "--sort=path",
     ...globOptions(pattern),
+    ...leftOut(pattern, path),
     "--",
     ".",
   ];

@@ -1,5 +1,5 @@
 /**
- * The patch format of codex:
+ * The patches that are taken: unified diffs (unified-diff.ts), and the format of codex:
  *
  *     *** Begin Patch
  *     *** Add File: a.txt
@@ -15,6 +15,7 @@
  *     *** End Patch
  */
 import { FileError } from "../env/environment.ts";
+import { type DiffChange, isUnifiedDiff, parseUnifiedDiff } from "./unified-diff.ts";
 
 /** `old`: the lines that are there; `now`: what takes their place, `from` telling which of `old` a context line is. */
 export type Hunk = {
@@ -26,7 +27,7 @@ export type Hunk = {
 };
 
 export type FileChange =
-  | { op: "add"; path: string; content: string }
+  | DiffChange
   | { op: "delete"; path: string }
   | { op: "update"; path: string; moveTo: string | undefined; hunks: Hunk[] };
 
@@ -35,11 +36,31 @@ export const PATCH_MAX_FILES = 100;
 const LINE_NUMBERS = /^-\d+(?:,\d+)? \+\d+(?:,\d+)? @@/;
 const HEADER = /^\*\*\* (Add File|Delete File|Update File): (.+)$/;
 
-/** @throws FileError `invalid_params`, naming the line */
+/** In either format. @throws FileError `invalid_params`, naming the line */
 export function parsePatch(patch: string): FileChange[] {
+  const isDiff = !/^\s*\*\*\* Begin Patch/.test(patch) && isUnifiedDiff(patch);
+  const changes = isDiff ? parseUnifiedDiff(patch) : parseMarked(patch);
+  for (const change of changes) {
+    checkPath(change.path);
+    if ("moveTo" in change && change.moveTo !== undefined) checkPath(change.moveTo);
+  }
+  if (changes.length === 0) throw new FileError("invalid_params", "The patch is empty: it changes no file.");
+  if (changes.length > PATCH_MAX_FILES)
+    throw new FileError(
+      "invalid_params",
+      `The patch changes ${changes.length} files; ${PATCH_MAX_FILES} at most.`,
+    );
+  return changes;
+}
+
+function parseMarked(patch: string): FileChange[] {
   const lines = patch.trim().split(/\r?\n/);
   // Blanks around the markers are a slip of models, and never meant.
-  if (lines[0]?.trim() !== "*** Begin Patch") throw wrong(1, "the first line has to be *** Begin Patch");
+  if (lines[0]?.trim() !== "*** Begin Patch")
+    throw wrong(
+      1,
+      "it is no unified diff (--- and +++ before each file), so the first line has to be *** Begin Patch",
+    );
   if (lines.at(-1)?.trim() !== "*** End Patch")
     throw wrong(lines.length, "the last line has to be *** End Patch");
   const reader = new Reader(lines.slice(0, -1), 1);
@@ -51,12 +72,6 @@ export function parsePatch(patch: string): FileChange[] {
     }
     changes.push(readChange(reader));
   }
-  if (changes.length === 0) throw new FileError("invalid_params", "The patch is empty: it changes no file.");
-  if (changes.length > PATCH_MAX_FILES)
-    throw new FileError(
-      "invalid_params",
-      `The patch changes ${changes.length} files; ${PATCH_MAX_FILES} at most.`,
-    );
   return changes;
 }
 
@@ -96,19 +111,18 @@ function readChange(reader: Reader): FileChange {
       `'${reader.line?.slice(0, 80)}' is none of *** Add File: PATH, *** Delete File: PATH, *** Update File: PATH`,
     );
   }
-  checkPath(path, reader.number);
   reader.next();
   if (op === "Delete File") return { op: "delete", path };
   if (op === "Add File") return { op: "add", path, content: readAdded(reader) };
   return readUpdate(reader, path);
 }
 
-/** The grammar has relative paths alone: an absolute one was written for another machine. */
-function checkPath(path: string, line: number): void {
+/** Paths are relative: an absolute one was written for another machine. */
+function checkPath(path: string): void {
   if (path.startsWith("/") || path.startsWith("~"))
     throw new FileError(
       "blocked",
-      `Line ${line} of the patch: '${path}' has to be relative to the workspace.`,
+      `'${path}' in the patch has to be relative to the workspace. Nothing was changed.`,
     );
 }
 
@@ -126,7 +140,6 @@ function readUpdate(reader: Reader, path: string): FileChange {
   let moveTo: string | undefined;
   const [, target] = /^\*\*\* Move to: (.+)$/.exec(reader.body?.trim() ?? "") ?? [];
   if (target !== undefined) {
-    checkPath(target, reader.number);
     moveTo = target;
     reader.next();
   }

@@ -187,6 +187,36 @@ describe("find and glob", { tags: RG }, () => {
     expect((await run("find", { pattern: "*", path: ".." })).code).toBe("access_denied");
   });
 
+  test("D9 node_modules and __pycache__ are left out unless they are named", async () => {
+    const { run } = inTree({
+      "a.js": "",
+      "node_modules/x/b.js": "",
+      "lib/node_modules/c.js": "",
+      "src/__pycache__/d.pyc": "",
+      "src/d.py": "",
+      "my_node_modules.js": "",
+    });
+    for (const name of ["find", "glob"] as const) {
+      expect((await run(name, { pattern: "*.js" })).text.split("\n").sort()).toEqual([
+        "a.js",
+        "my_node_modules.js",
+      ]);
+      expect((await run(name, { pattern: "*" })).text.split("\n").sort()).toEqual([
+        "a.js",
+        "my_node_modules.js",
+        "src/d.py",
+      ]);
+      expect((await run(name, { pattern: "*.js", path: "node_modules" })).text).toBe("node_modules/x/b.js");
+      expect((await run(name, { pattern: "**/node_modules/**/*.js" })).text.split("\n").sort()).toEqual([
+        "lib/node_modules/c.js",
+        "node_modules/x/b.js",
+      ]);
+      expect((await run(name, { pattern: "*.pyc", path: "src/__pycache__" })).text).toBe(
+        "src/__pycache__/d.pyc",
+      );
+    }
+  });
+
   test("glob has the last changed first", async () => {
     const { folder, run } = inTree({ "old.log": "", "new.log": "", "mid.log": "" });
     utimesSync(join(folder, "old.log"), 1_000, 1_000);
