@@ -59,7 +59,9 @@ test.each([
   [["show", "--nope"], "Unknown option '--nope'"],
   [["show", "-n"], "argument missing"],
   [["show", "all", "extra"], 'takes nothing but options, and got "extra"'],
-  [["shw"], 'there is no command "shw"'],
+  [["shw"], 'there is no command "shw"; did you mean "show"?'],
+  [["shwo", "all"], 'there is no command "shwo all"; did you mean "show all"?'],
+  [["weather"], 'there is no command "weather"; edgecall --help lists them'],
 ])("%j is refused in words", async (words, said) => {
   const { code, out, err } = await run(words);
   expect(code).toBe(2);

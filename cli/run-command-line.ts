@@ -1,6 +1,7 @@
 /** The words after `edgecall` → the command, its options and its exit code. */
 import { parseArgs } from "node:util";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { closest } from "@edgecall/core/text/closest.ts";
 import { type Command, type CommandCall, EXIT, type Io, UsageError } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";
 
@@ -52,8 +53,17 @@ function withoutCommand(commands: readonly Command[], words: readonly string[], 
   if (first === undefined || group.length > 0) io.err(shown);
   // Last, where it is read: all commands below it would push it off the screen.
   if (first !== undefined)
-    io.err(`edgecall: there is no command "${words.join(" ")}"; edgecall --help lists them\n`);
+    io.err(`edgecall: there is no command "${words.join(" ")}"; ${hint(commands, words)}\n`);
   return EXIT.usage;
+}
+
+function hint(commands: readonly Command[], words: readonly string[]): string {
+  const typed = words.filter((word) => !word.startsWith("-"));
+  const names = commands.map(({ name }) => name);
+  const groups = names.flatMap((name) => (name.includes(" ") ? [name.split(" ")[0] ?? ""] : []));
+  // The words behind a command are its own: "aks Is it warm?" means "ask".
+  const meant = closest(typed.slice(0, 2).join(" "), names) ?? closest(typed[0] ?? "", [...names, ...groups]);
+  return meant ? `did you mean "${meant}"?` : "edgecall --help lists them";
 }
 
 /** @throws UsageError */

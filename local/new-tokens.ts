@@ -10,7 +10,8 @@ console.log(`Keep these three; nobody can show them again.
   for OpenAI, MCP clients  ${tokens.client}   (asks; cannot approve)
   the bridge's token       ${tokens.bridge}
 
-The gateway gets only their hashes. Paste each line where wrangler asks for the secret's value:
+The gateway gets only their hashes. Cloudflare takes secrets of up to 5 KB, which is 25 to 30 tokens: make further ones
+with "edgecall tokens add". Paste each line where wrangler asks for the secret's value:
 
   npx wrangler secret put API_TOKENS
 ${records.API_TOKENS}

@@ -379,8 +379,10 @@ export class Ledger {
   }
 }
 
-/** What was asked for is not asked for again behind the person's back. */
-/** A prompt is as safe as what its loop has begun: each call was recorded before it ran. */
+/**
+ * What a person was asked for is not asked for again behind their back. A prompt is as safe as what its loop has begun:
+ * each call was recorded before it ran.
+ */
 function mustNotRunAgain({ idempotent, asking, command, inner = [] }: LedgerEntry): boolean {
   if (asking > 0) return true;
   return command === "prompt" ? inner.some((call) => !call.read) : !idempotent;

@@ -96,7 +96,11 @@ app.use(async (c, next) => {
   const token = await shownToken(c);
   if (!token) {
     c.header("www-authenticate", 'Bearer realm="edgecall"');
-    return c.json(errorBody("unauthorized", "a bearer token is needed: 'Authorization: Bearer …'"), 401);
+    const message =
+      c.req.header("authorization") === undefined
+        ? "a bearer token is needed: 'Authorization: Bearer …'"
+        : "this bearer token is not known here: it is mistyped, has ended, or belongs to another gateway";
+    return c.json(openAiError("unauthorized", message, "authentication_error"), 401);
   }
   c.set("token", token);
   return await next();
@@ -302,8 +306,14 @@ app.get("/v1/status", async (c) =>
 );
 
 app.notFound((c) => {
-  throw noRoute(app, c);
+  const { code, message, status } = noRoute(app, c);
+  return c.json(openAiError(code, message, "invalid_request_error"), status);
 });
+
+/** Ours, with what OpenAI's clients look for in an error: they ask below `/v1` for more than is served here. */
+function openAiError(code: string, message: string, type: string) {
+  return { error: { code, message, type, param: null } };
+}
 
 app.onError((error, c) => {
   if (error instanceof HttpError) return c.json(errorBody(error.code, error.message), error.status);

@@ -1,9 +1,13 @@
-/** Log lines as objects: Workers Logs indexes their fields. No texts of persons, no arguments, no results. */
+/**
+ * Log lines: one JSON object each, as in every program. Workers Logs indexes the fields of a line that is JSON
+ * (https://developers.cloudflare.com/workers/observability/logs/workers-logs/). No texts of persons, no arguments, no results.
+ */
 
 export function logInfo(event: string, fields: Record<string, unknown> = {}): void {
-  console.log({ event, ...fields });
+  console.log(JSON.stringify({ event, ...fields }));
 }
 
 export function logError(event: string, error: unknown, fields: Record<string, unknown> = {}): void {
-  console.error({ event, error: error instanceof Error ? error.message : String(error), ...fields });
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(JSON.stringify({ event, error: message, ...fields }));
 }

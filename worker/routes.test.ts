@@ -17,7 +17,9 @@ const callCpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
 const success = { status: "success", tool: "cpu", result: "load 0.5" };
 
 async function json(response: Response) {
-  return (await response.json()) as { error?: { code: string; message: string } } & Record<string, unknown>;
+  return (await response.json()) as {
+    error?: { code: string; message: string; type?: string; param?: null };
+  } & Record<string, unknown>;
 }
 
 const post = (path: string, body: unknown, more: Parameters<typeof ask>[1] = {}) =>
@@ -37,6 +39,22 @@ describe("who may", () => {
     expect((await ask("/bridge", { token: TOKENS.owner, headers: { upgrade: "websocket" } })).status).toBe(
       401,
     );
+  });
+
+  test("G14 no token, a wrong one, and what is not served below /v1 each have their words, in OpenAI's form too", async () => {
+    const none = await json(await ask("/v1/agents", { token: null }));
+    expect(none.error?.message).toContain("a bearer token is needed");
+    const wrong = await json(await ask("/v1/agents", { token: "wrong-token-wrong-token" }));
+    expect(wrong.error).toMatchObject({ code: "unauthorized", type: "authentication_error", param: null });
+    expect(wrong.error?.message).toContain("this bearer token is not known here");
+    const unserved = await post("/v1/embeddings", { model: "x", input: "y" });
+    expect(unserved.status).toBe(404);
+    expect((await json(unserved)).error).toEqual({
+      code: "not_found",
+      message: "no such route: POST /v1/embeddings",
+      type: "invalid_request_error",
+      param: null,
+    });
   });
 
   test("a scope that the token lacks", async () => {

@@ -95,7 +95,10 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     if (person.channel !== "whatsapp") expect(pressed.words).toBeUndefined();
     await saying(said, `written for ${person.channel}`);
     expect(existsSync(join(stack.workspaceOf("eye"), file))).toBe(true);
-    await saying(said, "Approved");
+    const decided = await saying(said, "Approved");
+    // G14: by name, as the platform shows a mention, and not by the id alone.
+    if (person.channel === "slack" || person.channel === "discord")
+      expect(decided.text).toMatch(/Approved by <@\w+>/);
     if (person.channel !== "whatsapp" && person.channel !== "generic")
       expect(said.shown().find(({ id }) => id === asked.id)?.buttons).toEqual([]);
     const late = await person.press(deny?.data ?? "", OWNER);
@@ -131,6 +134,17 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     const refused = await person.say(script(write, { text: "$results" }), stranger);
     await saying(refused, "only actions that read are allowed");
     expect(existsSync(join(stack.workspaceOf("eye"), "guest.txt"))).toBe(false);
+  });
+
+  test("G14 a mistyped command is asked about, and is no question to the model", async () => {
+    const asked = stack.model.requests.length;
+    const said = await person.say("/stauts", OWNER);
+    await saying(said, "Did you mean /status?");
+    expect(
+      stack.model.requests
+        .slice(asked)
+        .filter(({ messages }) => JSON.stringify(messages.at(-1)).includes("/stauts")),
+    ).toEqual([]);
   });
 
   test("commands: /agents, /status, /help, /stop, /new", async () => {

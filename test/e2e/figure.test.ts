@@ -90,3 +90,10 @@ test("what is retained on the broker tells a newcomer who is there and what it c
     await observer.stop();
   }
 });
+
+test("G15 the gateway writes one JSON object a line", async () => {
+  await stack.gateway.ask("How much memory is in use?");
+  expect(stack.worker.events("turn.ended").at(-1)).toMatchObject({ status: "done", iterations: 2 });
+  const odd = stack.worker.lines.filter((line) => /turn\.|call\./.test(line) && !line.startsWith("{"));
+  expect(odd).toEqual([]);
+});

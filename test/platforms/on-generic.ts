@@ -12,7 +12,7 @@ export async function onGeneric(post: Post): Promise<Person & { fake: FakeCallba
       .map(({ id, text, choices, question, type, name, data, media_type }) => ({
         id,
         text: String(text ?? ""),
-        buttons: ((choices ?? []) as string[]).map((label, at) => ({ label, data: `q:${question}:${at}` })),
+        buttons: ((choices ?? []) as string[]).map((label) => ({ label, data: `q:${question}:${label}` })),
         ...(type === "file" && {
           file: {
             name: String(name),
@@ -40,7 +40,7 @@ export async function onGeneric(post: Post): Promise<Person & { fake: FakeCallba
     },
     press(data, from, chat = OWNER) {
       const [, question, choice] = data.split(":");
-      const answer = { question, choice: Number(choice) };
+      const answer = { question, choice };
       return send(JSON.stringify({ answer, sender: from, conversation: chat }), chat);
     },
     forged: async () => (await send("{}", OWNER, "m", undefined, Buffer.from("another key"))).status,

@@ -15,8 +15,8 @@ export type PictureRef = { ref: string; media_type?: string };
 
 export type Act =
   | { do: "say"; text: string; pictures: PictureRef[] }
-  /** A button below a question. `choice`: its place among them. */
-  | { do: "press"; question: string; choice: number }
+  /** A button below a question. `choice`: its place among them, or what it answers. */
+  | { do: "press"; question: string; choice: number | string }
   /** The platform's own button to stop an answer. */
   | { do: "stop" };
 
@@ -53,7 +53,8 @@ export type Received =
 /** A request as it came: signatures are over the raw bytes. */
 export type RawRequest = { method: string; url: URL; headers: Headers; body: Uint8Array };
 
-export type Button = { label: string; data: string };
+/** @property answer what it answers the question with */
+export type Button = { label: string; data: string; answer: string };
 
 /** The bytes of a picture or file, with a name for it. */
 export type Attachment = KeptMedia & { name: string };

@@ -1,5 +1,6 @@
 /** The commands that every chat understands, and what they say. */
 
+import { closest } from "@edgecall/core/text/closest.ts";
 import type { AgentView, HomeStatus } from "../answers.ts";
 import type { Limits, Turn } from "../conversation/transcript-rows.ts";
 import { ago, oneLine } from "../home/roster.ts";
@@ -26,6 +27,13 @@ export function readCommand(text: string): Command | undefined {
   const word = match?.[1]?.toLowerCase();
   const name = COMMANDS.find((one) => one === (word === "start" ? "help" : word));
   return name && { name, argument: match?.[2]?.trim() ?? "" };
+}
+
+/** Words for a command that is none but looks like one of ours; undefined: it is something else that begins with a slash. */
+export function mistypedCommand(text: string): string | undefined {
+  const [, mark = "", word = ""] = /^([/!])([a-z]{2,12})(?:\s|$)/i.exec(text.trim()) ?? [];
+  const meant = closest(word, COMMANDS);
+  return meant && `There is no command ${mark}${word}. Did you mean ${mark}${meant}?`;
 }
 
 export function statusWords(running: readonly Turn[], { bridge, agents }: HomeStatus): string {

@@ -248,7 +248,9 @@ export const discord: Channel<DiscordConnection> = {
   text: (line, markdown, sending) => sayText(line, markdown, sending),
   question: (line, markdown, buttons, { nonce }) => sayText(line, markdown, { nonce, buttons }),
   async close(line, message, markdown) {
-    await sayText(line, markdown, { edit: message, buttons: [] });
+    // A mention: Discord shows the person's name for it, and nobody is notified (`allowed_mentions`).
+    const named = markdown.replace(/ by discord:(\d{1,25})\b/g, " by <@$1>");
+    await sayText(line, named, { edit: message, buttons: [] });
   },
   async attachment(line, { name, mediaType, data }, { nonce }) {
     const form = new FormData();

@@ -50,7 +50,11 @@ const Body = z.strictObject({
       question: z
         .string()
         .check(z.regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, "expected a question's id")),
-      choice: z.int().check(z.minimum(0), z.maximum(99)),
+      /** One of `choices`, or its place among them, beginning with 0. */
+      choice: z.union([
+        z.int().check(z.minimum(0), z.maximum(99)),
+        z.string().check(z.trim(), z.minLength(1), z.maxLength(4_000)),
+      ]),
     }),
   ),
 });
@@ -167,7 +171,7 @@ export const generic: Channel<GenericConnection> = {
       type: "question",
       text,
       question: buttons[0]?.data.split(":")[1],
-      choices: buttons.map(({ label }) => label),
+      choices: buttons.map(({ answer }) => answer),
     }),
   async attachment(line, { name, mediaType, data }, { nonce }) {
     await callBack(line, nonce, { type: "file", name, media_type: mediaType, data: toBase64(data) });

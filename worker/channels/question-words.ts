@@ -39,9 +39,19 @@ export function choicesOf(question: ShownQuestion): Button[] {
           {
             label: !question.approval ? visible(answer) : answer === "approve" ? "Approve" : "Deny",
             data: buttonData(question.id, choice),
+            answer,
           },
         ],
   );
+}
+
+/** What a press answers, or undefined: the question has no such answer. */
+export function answerOf(question: ShownQuestion, choice: number | string): string | undefined {
+  const answers = answersOf(question);
+  if (typeof choice === "number") return answers[choice];
+  const known = answers.find((answer) => answer.toLowerCase() === choice.toLowerCase());
+  // A question without options is answered in any words.
+  return known ?? (answers.length === 0 ? choice : undefined);
 }
 
 /** Whether a chat does not show all that would be approved: then nobody approves it there. */

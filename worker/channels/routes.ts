@@ -11,11 +11,11 @@ import { JSON_PATIENCE_MS, turnResult } from "../waiting-room.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { channelOf } from "./all.ts";
 import type { Ack, Channel, Incoming } from "./channel.ts";
-import { readCommand } from "./commands.ts";
+import { mistypedCommand, readCommand } from "./commands.ts";
 import { connectionAt } from "./connections.ts";
 import type { Delivery } from "./desk.ts";
 import { tellOwners } from "./knock.ts";
-import { answersOf, isTooLong, questionWords, TOO_LONG } from "./question-words.ts";
+import { answerOf, answersOf, isTooLong, questionWords, TOO_LONG } from "./question-words.ts";
 import { type Connection, ROLES, type Role } from "./settings.ts";
 
 /** Platforms send less; pictures come as references. */
@@ -146,6 +146,8 @@ async function deliveryOf(
       act: { do: "tell", text: await approve(env, connection, command.argument, principal) },
     };
   if (command) return { id, origin, act: { do: "command", command } };
+  const meant = mistypedCommand(text);
+  if (meant) return { id, origin, act: { do: "tell", text: meant } };
   const pictures = event.act.do === "say" ? event.act.pictures : [];
   return { id, origin, act: { do: "say", text, pictures, merge: channel.merges } };
 }
@@ -178,7 +180,7 @@ async function press(
   act: Incoming["act"] & { do: "press" },
 ): Promise<Taken> {
   const asked = await conversationOf(env, name).asked(act.question);
-  const answer = asked && answersOf(asked.question)[act.choice];
+  const answer = asked && answerOf(asked.question, act.choice);
   if (!asked || answer === undefined) return { refused: "This question is not open any more." };
   const scopes = mayApprove ? (["ask", "approve"] as const) : (["ask"] as const);
   const person = { name: principal, role, scopes };

@@ -261,7 +261,10 @@ export const slack: Channel<SlackConnection> = {
     return sayText(line, { text, blocks: [...sections(markdown), ...actions] }, undefined);
   },
   async close(line, message, markdown) {
-    await sayText(line, { text: render(markdown, slackMrkdwn), blocks: sections(markdown) }, message);
+    const content = { text: render(markdown, slackMrkdwn), blocks: sections(markdown) };
+    // A mention: Slack shows the person's name for it, and an edit notifies nobody.
+    const named = JSON.stringify(content).replace(/ by slack:([A-Z0-9]{2,20})\b/g, " by <@$1>");
+    await sayText(line, JSON.parse(named) as typeof content, message);
   },
   async attachment(line, { name, mediaType, data }) {
     const query = new URLSearchParams({ filename: name, length: String(data.length) });

@@ -157,7 +157,7 @@ describe("an approval in a chat", () => {
     expect(words).toContain("approve it in the console; it can be denied here. https://edge.example");
     expect(words.length).toBeLessThan(4_000);
     expect(isTooLong(long)).toBe(true);
-    expect(choicesOf(long)).toEqual([{ label: "Deny", data: "q:q:1" }]);
+    expect(choicesOf(long)).toEqual([{ label: "Deny", data: "q:q:1", answer: "deny" }]);
     const short = asks({ command: "x".repeat(15_000) });
     expect(questionWords(short)).toContain("x".repeat(15_000));
     expect(choicesOf(short).map(({ label }) => label)).toEqual(["Approve", "Deny"]);

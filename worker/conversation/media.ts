@@ -179,12 +179,12 @@ export function conversationOfMedia(id: string): { channel: string; conversation
   }
 }
 
-/** A person's pictures: `data:` URLs become kept ones, addresses stay. */
 /** Ids of the pictures and files that a call brought. */
 export function filesOf({ media = [] }: Outcome): string[] {
   return media.flatMap((one) => ("id" in one ? [one.id] : []));
 }
 
+/** A person's pictures: `data:` URLs become kept ones, addresses stay. */
 export async function separateImages(
   images: readonly string[],
   idOf: (index: number) => string,

@@ -12,6 +12,7 @@ import { ConversationList } from "./conversation-list.ts";
 type Page = {
   conversations: Array<{ id: string; title: string; last_at: number; principal?: string }>;
   next: string | null;
+  listed_at_most: number;
 };
 
 async function page(query = "", token: string = TOKENS.owner): Promise<Page> {
@@ -33,6 +34,8 @@ test("each token's own are listed, with their first words, until they are forgot
   expect(own.conversations[0]?.title).toMatch(/^How warm is it, and where\? .*…$/);
   expect(own.conversations[0]?.title.length).toBe(80);
   expect(own.next).toBeNull();
+  // G18: how many are listed at most is said where one meets it.
+  expect(own.listed_at_most).toBe(1_000);
   expect(idsOf(await page("", TOKENS.guest))).toEqual(["list-2"]);
   expect(idsOf(await page("", TOKENS.otherHome))).toEqual(["list-3"]);
 

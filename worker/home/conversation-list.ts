@@ -10,7 +10,7 @@ export type Listing = { name: string; principal: string; text: string };
 export type Place = { last_at: number; name: string };
 
 /** Older ones are still there, by their id; they are not listed any more. */
-const KEPT_MAX = 1_000;
+export const KEPT_MAX = 1_000;
 /** A turn after another writes no row. */
 const GRAIN_MS = 60_000;
 const TITLE_MAX = 80;

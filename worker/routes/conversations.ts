@@ -1,7 +1,7 @@
 /** Which conversations somebody sees, whether they may see one, and with whom it is shared. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { type Place, READERS_MAX } from "../home/conversation-list.ts";
+import { KEPT_MAX, type Place, READERS_MAX } from "../home/conversation-list.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { mayManage, maySee, type Owned, seesAll } from "../may-see.ts";
 import { conversationOf, homeOf } from "../objects.ts";
@@ -29,7 +29,11 @@ export async function listConversations(c: Context<App>): Promise<Response> {
   const found = await homeOf(c.env, token.home).conversationsOf(token.name, after, limit + 1, all);
   const conversations = found.slice(0, limit);
   const last = found.length > limit ? conversations.at(-1) : undefined;
-  return c.json({ conversations, next: last ? `${last.last_at}.${last.id}` : null });
+  return c.json({
+    conversations,
+    next: last ? `${last.last_at}.${last.id}` : null,
+    listed_at_most: KEPT_MAX,
+  });
 }
 
 function limitOf(text: string | undefined): number {

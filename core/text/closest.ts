@@ -1,0 +1,43 @@
+/** "Did you mean …?": the known word that a mistyped one is nearest to. Pure. */
+
+/** Letters that may differ: one in three of the word, at most two. */
+const LETTERS_PER_SLIP = 3;
+const SLIPS_MAX = 2;
+
+/** @returns the nearest of the known words, or undefined when none is near enough to be meant */
+export function closest(word: string, known: readonly string[]): string | undefined {
+  const wanted = word.toLowerCase();
+  const allowed = Math.min(SLIPS_MAX, Math.max(1, Math.floor(wanted.length / LETTERS_PER_SLIP)));
+  const near = known
+    .map((name) => ({ name, slips: distance(wanted, name.toLowerCase(), allowed) }))
+    .filter(({ slips }) => slips <= allowed)
+    .sort((a, b) => a.slips - b.slips);
+  return near[0]?.name;
+}
+
+/**
+ * Letters to add, leave out, replace or swap with their neighbour: optimal string alignment.
+ * @param enough words whose lengths differ by more are not compared: they cannot be nearer
+ */
+function distance(a: string, b: string, enough: number): number {
+  if (Math.abs(a.length - b.length) > enough) return enough + 1;
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min(at(row, j) + 1, at(next, j - 1) + 1, at(row, j - 1) + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, at(before, j - 2) + 1);
+      next.push(least);
+    }
+    before = row;
+    row = next;
+  }
+  return at(row, b.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

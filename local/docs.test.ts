@@ -1,0 +1,39 @@
+/** What docs say can be looked up in the code: a page that sends a person to an address that is not there is a defect. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
+
+/** `get /v1/agents/:id` → the method, and the path with its parameters as one mark. */
+const form = (path: string) =>
+  path.replace(/[?#[].*$/, "").replace(/:\w+(\{[^}]*\})?|\{[^}]*\}|[A-Z]{2,}|…/g, "*");
+const served = globSync("worker/**/*.ts", { cwd: ROOT, exclude: ["**/*.test.ts", "**/node_modules/**"] })
+  .flatMap((path) => [...read(path).matchAll(/\.(get|post|put|patch|delete|all)\(\s*"(\/[^"]*)"/g)])
+  .map(([, method = "", path = ""]) => ({ method: method.toUpperCase(), path: form(path) }));
+
+test("G15 every route that docs name with its method is served", () => {
+  const named = pages.flatMap((page) =>
+    [
+      ...read(page).matchAll(
+        /`((?:GET|POST|PUT|PATCH|DELETE)(?:`?, `?(?:GET|POST|PUT|PATCH|DELETE))*) (\/v1\/[^\s`]*)/g,
+      ),
+    ].flatMap(([, methods = "", path = ""]) =>
+      (methods.match(/[A-Z]+/g) ?? []).map((method) => ({ page, method, path })),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(30);
+  const wrong = named.filter(
+    // An example may stand where the route has a parameter.
+    ({ method, path }) =>
+      !served.some(
+        (route) =>
+          (route.method === method || route.method === "ALL") &&
+          new RegExp(`^${route.path.replaceAll("*", "[^/]+")}$`).test(form(path)),
+      ),
+  );
+  expect(wrong).toEqual([]);
+});
