@@ -18,10 +18,10 @@ afterEach(async () => {
 
 type Program = { child: ChildProcess; stderr(): string; exit: Promise<number | null>; messages: unknown[] };
 
-function run(args: string[], options: { ipc?: boolean } = {}): Program {
+function run(args: string[], options: { ipc?: boolean; env?: Record<string, string> } = {}): Program {
   const child = spawn(NODE, [join(ROOT, "pi-agent/main.ts"), ...args], {
     stdio: ["ignore", "pipe", "pipe", ...(options.ipc ? (["ipc"] as const) : [])],
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, ...options.env },
   });
   let stderr = "";
   const messages: unknown[] = [];
@@ -133,3 +133,71 @@ test("wrong use is told by name, with exit 2", async () => {
   expect(await wrong.exit).toBe(2);
   expect(wrong.stderr()).toMatch(/tools\.sandboxing: .*"bubblewrap"/);
 }, 30_000);
+
+test("S14 texts that stopped it in 0.2.0 do not: a ping is answered within a second meanwhile", async () => {
+  const { broker, peer } = await home();
+  const config = configFile(broker.port);
+  writeFileSync(config, `${readFileSync(config, "utf8")}[policy]\nbash = "deny"\n`);
+  run(["--config", config]);
+  await online(peer);
+  const bad = [":(){", "rm -r ", "find x ", "a:/", "token", "sudo ", "curl x", "\n "];
+  const calls = bad.map(async (unit) => {
+    const command = unit.repeat(60_000 / unit.length);
+    return await peer.ask("proc", {
+      command: "tool",
+      payload: { tool: "bash", parameters: { command } },
+      request_id: crypto.randomUUID(),
+    });
+  });
+  const waits: number[] = [];
+  for (let n = 0; n < 10; n += 1) {
+    const begun = performance.now();
+    await peer.ask("proc", { command: "ping", request_id: crypto.randomUUID() });
+    waits.push(performance.now() - begun);
+  }
+  for (const { payload } of await Promise.all(calls)) expect(payload.error_type).toBe("permission_denied");
+  expect(Math.max(...waits)).toBeLessThan(1_000);
+}, 60_000);
+
+test("S14 a watchdog of its own ends an agent that hangs, and where nobody else would, starts it again", async () => {
+  const { broker, peer } = await home();
+  const config = configFile(broker.port);
+  const env = { EDGECALL_STUCK_SECS: "2", EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: `${config}.marks` };
+  const program = run(["--config", config], { env });
+  await online(peer);
+  const born = () => presence(peer).filter(({ state }) => state === "online").length;
+  const before = born();
+  await peer.command("proc", {
+    command: "tool",
+    payload: { tool: "hang", parameters: { ms: 3_600_000 } },
+    request_id: "hangs",
+  });
+  await program.exit;
+  expect(program.child.signalCode).toBe("SIGKILL");
+  expect(program.stderr()).toContain('"event":"agent.stuck"');
+  await until(() => born() > before, { within: 30_000, what: "the next agent is online" });
+  const pid = await until(() => /"pid":(\d+)/.exec(program.stderr())?.[1]);
+  open.push({ stop: async () => void process.kill(Number(pid), "SIGKILL") });
+}, 60_000);
+
+test("S14 the watchdog leaves alone what waits, and an agent that a container's engine starts again it only ends", async () => {
+  const { broker, peer } = await home();
+  const config = configFile(broker.port);
+  const env = {
+    EDGECALL_STUCK_SECS: "2",
+    EDGECALL_TEST_TOOLS: "1",
+    EDGECALL_TEST_FILE: `${config}.marks`,
+    INVOCATION_ID: "x",
+  };
+  const program = run(["--config", config], { env });
+  await online(peer);
+  const slow = { tool: "slow", parameters: { ms: 4_000 } };
+  const { payload } = await peer.ask("proc", { command: "tool", payload: slow, request_id: "slow" });
+  expect(payload.status).toBe("success");
+  peer.heard.length = 0;
+  const hang = { tool: "hang", parameters: { ms: 3_600_000 } };
+  await peer.command("proc", { command: "tool", payload: hang, request_id: "hangs" });
+  await program.exit;
+  await until(() => presence(peer).at(-1)?.reason === "last will");
+  expect(presence(peer).some(({ state }) => state === "online")).toBe(false);
+}, 60_000);

@@ -4,6 +4,7 @@ import { type Agent, startAgent } from "./agent.ts";
 import { jsonLog } from "./log.ts";
 import { openService, type Service } from "./service/service.ts";
 import { loadSettings, type ReadSettings, SettingsError } from "./settings.ts";
+import { watchMainThread } from "./watchdog.ts";
 
 /** A stop that takes longer than this is ended: the last will then says the goodbye. */
 const STOP_WITHIN_MS = 5_000;
@@ -25,6 +26,7 @@ export type Run = {
 export async function runAgent({ config, id, env, onTrial = false }: Run): Promise<never> {
   const { settings, notes } = loadSettings(config, env, id === undefined ? {} : { agentId: id });
   const service = openService({ settings, log: jsonLog(settings.agentId), env, onTrial });
+  watchMainThread(settings.agentId, env);
   const agent = await start({ settings, notes }, service, env);
   const stop = () => {
     setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref();

@@ -154,7 +154,7 @@ export function toCalls(requested: readonly RequestedCall[], used: ReadonlySet<s
 
 /** Reads the arguments of a call; what cannot be read is told, never guessed: a cut-off object stays unread. */
 export function readArguments(raw: string): { args: Record<string, unknown>; problem?: string } {
-  const text = raw.trim().replace(/^```(?:json)?\s*([\s\S]*?)\s*```$/, "$1");
+  const text = withoutFence(raw.trim());
   if (text === "") return { args: {} };
   const value = parse(text) ?? parse(withoutTrailingCommas(text));
   // Encoded twice; what is inside is shorter, so this ends.
@@ -162,6 +162,13 @@ export function readArguments(raw: string): { args: Record<string, unknown>; pro
   if (value === null) return { args: {} };
   if (typeof value === "object" && !Array.isArray(value)) return { args: value as Record<string, unknown> };
   return { args: {}, problem: `the arguments are not a JSON object: ${raw.slice(0, 200)}` };
+}
+
+/** Models put JSON between three backticks. */
+function withoutFence(text: string): string {
+  if (!text.startsWith("```") || !text.endsWith("```") || text.length < 6) return text;
+  const inside = text.slice(3, -3);
+  return (inside.startsWith("json") ? inside.slice(4) : inside).trim();
 }
 
 /** Strings are matched first, so that a comma inside one stays. */

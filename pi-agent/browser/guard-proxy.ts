@@ -146,7 +146,11 @@ export class GuardProxy {
 }
 
 function withoutHops(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const named = headers.connection?.toLowerCase().split(/\s*,\s*/) ?? [];
+  const named =
+    headers.connection
+      ?.toLowerCase()
+      .split(",")
+      .map((name) => name.trim()) ?? [];
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !HOP_HEADERS.includes(name) && !named.includes(name)),
   );

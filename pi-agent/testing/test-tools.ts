@@ -14,7 +14,7 @@ const limits = { timeoutMs: 60_000, maxTimeoutMs: HOUR_MS };
 
 /** @param place.file EDGECALL_TEST_FILE: where `append` leaves its marks */
 export function testing(place: { file: string }): Tool[] {
-  return [append(place), slow(), askMe(), job(), picture()];
+  return [append(place), slow(), hang(), askMe(), job(), picture()];
 }
 
 /** Counted by its marks: a call that runs twice leaves two. */
@@ -63,6 +63,23 @@ function slow(): Tool {
         update(`chunk ${chunk}\n`);
       }
       return textResult(`${chunks} chunks in ${total} ms`);
+    },
+  });
+}
+
+/** Keeps the whole agent busy, as a program with a fault would. */
+function hang(): Tool {
+  return defineTool({
+    name: "hang",
+    description: "Do nothing else for some time. For tests only.",
+    input: z.strictObject({ ms: ms(HOUR_MS) }),
+    effect: "read",
+    idempotent: true,
+    ...limits,
+    async execute({ ms: total }) {
+      const end = performance.now() + total;
+      while (performance.now() < end);
+      return textResult("over");
     },
   });
 }

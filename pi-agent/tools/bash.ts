@@ -132,8 +132,14 @@ function resultOf(ran: Ran, { text, total, spill }: Captured, host: string): Too
       ? (["signal", `Command was killed by ${ran.signal ?? "a signal"}`] as const)
       : (["exit_nonzero", `Command exited with code ${ran.exitCode}`] as const);
   const fault = faultResult(code, words, { details });
-  const body = text === "" ? "(no output)" : text.replace(/\n+$/, "");
+  const body = text === "" ? "(no output)" : withoutLastNewlines(text);
   return { ...fault, content: [{ type: "text", text: `${body}\n\n${words}` }] };
+}
+
+function withoutLastNewlines(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "\n") end -= 1;
+  return text.slice(0, end);
 }
 
 /** What is typed may be a command as well: it is judged with it, not beside it. */

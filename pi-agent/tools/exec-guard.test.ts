@@ -92,3 +92,10 @@ test("bash refuses, or tells the policy to ask, by the same judgement", async ()
   expect(asking.danger?.({ command: "rm -rf /" }, caller)).toContain("it deletes");
   expect(asking.danger?.({ command: "ls" }, caller)).toBeUndefined();
 });
+
+test.each(["echo ...", "echo wait ... done", "go test ./...", "printf '...'"])(
+  "S21 three dots are no folder: %s",
+  (command) => {
+    expect(judgeCommand(command, { root: "/ws" }).verdict).toBe("allowed");
+  },
+);

@@ -20,47 +20,93 @@ export type Judgement = { verdict: "allowed" } | { verdict: "blocked"; reason: s
 const ALLOWED: Judgement = { verdict: "allowed" };
 
 /** Where a word of a command may begin: at its start, after a separator, or in `sudo` and the like. */
-const AT = String.raw`(?:^|[;&|({\n]|\$\(|\x60|\b(?:sudo|doas|exec|env|nohup|xargs|then|do|else)\s)\s*`;
+const AT = String.raw`(?:^|[;&|({\n]|\$\(|\x60|\b(?:sudo|doas|exec|env|nohup|xargs|then|do|else) ) ?`;
+/** Options before what matters. Bounded, like every loop here: see `simplified`. */
+const OPTIONS = String.raw`(?:-\S{1,200} ){0,20}`;
 
-const DANGERS: ReadonlyArray<readonly [RegExp, string]> = [
-  [
-    /\brm\s+(?:-[\w-]+\s+)*-(?:\w*[rR]|-recursive)[\w-]*\s+(?:-[\w-]+\s+)*["']?(?:\/|~|\*|\.\.?\/?(?:\s|$))/,
+/**
+ * One part of a danger, then another one somewhere behind it: two looks, each of which passes over the text once. As
+ * one pattern it would begin to look for the second part at each place where the first one is.
+ */
+type Danger = { first: RegExp; behind?: RegExp; within?: RegExp; reason: string };
+
+const danger = (first: RegExp | string, reason: string): Danger => ({ first: new RegExp(first), reason });
+
+const DANGERS: readonly Danger[] = [
+  danger(
+    `\\brm ${OPTIONS}-(?:\\w{0,200}[rR]|-recursive)[\\w-]{0,200} ${OPTIONS}["']?(?:/|~|\\*|\\.\\.?/?(?:\\s|$))`,
     "it deletes folders with all that is in them",
-  ],
-  [
-    /\brm\s+(?:-[\w-]+\s+)*(?:-\w*[rR]\w*f|-\w*f\w*[rR]|-[rR]\s+-f|-f\s+-[rR])/,
+  ),
+  danger(
+    `\\brm ${OPTIONS}(?:-\\w{0,200}[rR]\\w{0,200}f|-\\w{0,200}f\\w{0,200}[rR]|-[rR] -f|-f -[rR])`,
     "it deletes folders without asking",
-  ],
-  [/\bfind\b[^;&|\n]*\s-delete\b/, "it deletes what it finds"],
-  [
-    />\s*\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|loop|md|nbd|dm-|mapper|mtd|ram|zram|sr|disk)/,
+  ),
+  { first: /\bfind\b/, behind: /\s-delete\b/, within: /[;&|\n]/, reason: "it deletes what it finds" },
+  danger(
+    />\s?\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|loop|md|nbd|dm-|mapper|mtd|ram|zram|sr|disk)/,
     "it writes to a disk itself",
-  ],
-  [/\bof=\/dev\/(?!null\b|zero\b|stdout\b|stderr\b)/, "it writes to a device"],
-  [
-    new RegExp(`${AT}(?:mkfs(?:\\.\\w+)?|wipefs|fdisk|sfdisk|parted|blkdiscard|shred)\\b`),
-    "it changes disks",
-  ],
-  [
-    new RegExp(`${AT}(?:shutdown|reboot|poweroff|halt|telinit|init\\s+[06])\\b`),
+  ),
+  danger(/\bof=\/dev\/(?!null\b|zero\b|stdout\b|stderr\b)/, "it writes to a device"),
+  danger(`${AT}(?:mkfs(?:\\.\\w{1,20})?|wipefs|fdisk|sfdisk|parted|blkdiscard|shred)\\b`, "it changes disks"),
+  danger(
+    `${AT}(?:shutdown|reboot|poweroff|halt|telinit|init [06])\\b`,
     "it turns the device off or on again",
-  ],
-  [
-    /\bsystemctl\s+(?:-\S+\s+)*(?:stop|disable|mask|kill|isolate|reboot|poweroff|halt|edit|set-default)\b/,
+  ),
+  danger(
+    `\\bsystemctl ${OPTIONS}(?:stop|disable|mask|kill|isolate|reboot|poweroff|halt|edit|set-default)\\b`,
     "it stops services",
-  ],
-  [/:\s*\(\s*\)\s*\{.*\|.*&\s*\}\s*;/, "it starts processes without end"],
-  [/\b(?:curl|wget)\b[^;&\n]*\|\s*(?:sudo\s+)?(?:ba|da|z|k|a)?sh\b/, "it runs a program from the web"],
-  [/\bcrontab\s+(?:-\S+\s+)*-r\b/, "it deletes all scheduled tasks"],
-  [/\bchmod\s+(?:-\S+\s+)*(?:-R|--recursive)\s+\S*\s*\//, "it changes the rights of the system's files"],
-  [/\bchown\s+(?:-\S+\s+)*(?:-R|--recursive)\s/, "it gives files away"],
-  [new RegExp(`${AT}(?:sudo|doas|su)\\b`), "it acts as another user"],
-  [/\bgit\s+push\b[^;&|\n]*(?:\s--force|\s-f\b)/, "it overwrites another repository's history"],
-  [/\b(?:iptables|ip6tables|nft|ufw)\s/, "it changes the firewall"],
-  [new RegExp(`${AT}(?:passwd|useradd|userdel|usermod|visudo)\\b`), "it changes users"],
-  [/\bkill\s+(?:-\S+\s+)*-1\b/, "it ends all processes"],
-  [/\b(?:insmod|rmmod|modprobe)\s/, "it changes the kernel"],
+  ),
+  {
+    first: /: ?\( ?\) ?\{[^|\n]{0,200}\|/,
+    behind: /& ?\} ?;/,
+    within: /\n/,
+    reason: "it starts processes without end",
+  },
+  {
+    first: /\b(?:curl|wget)\b/,
+    behind: /\| ?(?:sudo )?(?:ba|da|z|k|a)?sh\b/,
+    within: /[;&\n]/,
+    reason: "it runs a program from the web",
+  },
+  danger(`\\bcrontab ${OPTIONS}-r\\b`, "it deletes all scheduled tasks"),
+  danger(
+    `\\bchmod ${OPTIONS}(?:-R|--recursive) \\S{0,200} ?/`,
+    "it changes the rights of the system's files",
+  ),
+  danger(`\\bchown ${OPTIONS}(?:-R|--recursive)\\s`, "it gives files away"),
+  danger(`${AT}(?:sudo|doas|su)\\b`, "it acts as another user"),
+  {
+    first: /\bgit push\b/,
+    behind: /\s--force|\s-f\b/,
+    within: /[;&|\n]/,
+    reason: "it overwrites another repository's history",
+  },
+  danger(/\b(?:iptables|ip6tables|nft|ufw)\s/, "it changes the firewall"),
+  danger(`${AT}(?:passwd|useradd|userdel|usermod|visudo)\\b`, "it changes users"),
+  danger(`\\bkill ${OPTIONS}-1\\b`, "it ends all processes"),
+  danger(/\b(?:insmod|rmmod|modprobe)\s/, "it changes the kernel"),
 ];
+
+/** Of a word; no option, program or folder that is looked for is longer. */
+const WORD_CHARS = 200;
+
+const LONG_WORD = new RegExp(`(\\S{${WORD_CHARS}})\\S+`, "g");
+
+/** One blank between words, no empty lines, and words of a bounded length, so that no pattern can loop for long. */
+function simplified(command: string): string {
+  return command
+    .replaceAll(/[^\S\n]+/g, " ")
+    .replaceAll(/ ?\n[\n ]*/g, "\n")
+    .replaceAll(LONG_WORD, "$1");
+}
+
+function isThere({ first, behind, within }: Danger, text: string): boolean {
+  if (!behind || !within) return first.test(text);
+  return text.split(within).some((part) => {
+    const found = first.exec(part);
+    return found !== null && behind.test(part.slice(found.index + found[0].length - 1));
+  });
+}
 
 /** Harmless, and named in half of all commands. */
 const SAFE_DEVICES = /^\/dev\/(?:null|zero|full|u?random|std(?:in|out|err)|tty|fd\/\d+)$/;
@@ -71,7 +117,9 @@ const PROGRAM_FOLDERS = /^\/(?:usr\/(?:local\/)?)?s?bin\/[\w.+-]+$/;
 export function judgeCommand(command: string, rules: GuardRules, channel?: string): Judgement {
   if (rules.channels && !rules.channels.includes(channel ?? ""))
     return blocked("commands are not run for this channel");
-  for (const [pattern, reason] of DANGERS) if (pattern.test(command)) return blocked(reason);
+  const simple = simplified(command);
+  const found = DANGERS.find((one) => isThere(one, simple));
+  if (found) return blocked(found.reason);
   for (const pattern of rules.deny ?? [])
     if (pattern.test(command))
       return blocked(`it matches '${pattern.source}', which this device's settings name`);
@@ -87,8 +135,8 @@ function judgePaths(command: string, root: string, readable: readonly string[]):
   if (/file:\/\//i.test(command) && !command.includes(`file://${root}/`))
     return blocked("it names a file outside the workspace");
   // Names of hosts and what follows them are no paths; the rest of the command is looked at all the same.
-  const withoutUrls = command.replaceAll(/\b(?!file:)[a-z][a-z0-9+.-]*:\/\/[^\s"'`;|&<>()]+/gi, " ");
-  if (/(?:^|[\s"'=:/])\.{2,}(?:\/|$|[\s"';|&)])/.test(withoutUrls))
+  const withoutUrls = command.replaceAll(/\b(?!file:)[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'`;|&<>()]+/gi, " ");
+  if (/(?:^|[\s"'=:/])(?:\.{2,}\/|\.\.(?:$|[\s"';|&)]))/.test(withoutUrls))
     return blocked("it names a folder above the workspace ('..')");
   for (const path of absolutePaths(withoutUrls)) {
     const plain = path.replaceAll(/\/+/g, "/").replace(/(.)\/$/, "$1");
@@ -109,7 +157,7 @@ function judgePaths(command: string, root: string, readable: readonly string[]):
  * within a relative path begins none, nor does one alone: it divides.
  */
 function absolutePaths(command: string): string[] {
-  const found = command.matchAll(/(?:^|[\s"'`=:<>|&;(,]|(?<=[\s"'])-[A-Za-z]+)(\/[^\s"'`;|&<>(),]+)/g);
+  const found = command.matchAll(/(?:^|[\s"'`=:<>|&;(,]|(?<=[\s"'])-[A-Za-z]{1,30})(\/[^\s"'`;|&<>(),]+)/g);
   return [...found].flatMap((match) => match[1] ?? []);
 }
 

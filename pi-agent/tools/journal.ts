@@ -20,6 +20,8 @@ export const DEFAULT_LINES = 50;
 export const MAX_LINES = 500;
 /** journalctl leaves out a field above 4 KiB by itself, so 500 entries are below this. */
 const OUTPUT_BYTES = 8 * 1024 * 1024;
+/** Of one entry, in characters; far more than is shown of it. */
+const MESSAGE_LOOKED_AT = 8_192;
 const SINCE = /^[0-9A-Za-z][0-9A-Za-z :+-]{0,39}$/;
 const PRIORITIES = ["err", "warning", "notice", "info", "debug"] as const;
 
@@ -115,7 +117,9 @@ function lineOf(entry: Record<string, unknown>): string {
   const pid = entry._PID === undefined ? "" : `[${entry._PID}]`;
   const level = Number(entry.PRIORITY);
   const mark = entry.PRIORITY === undefined ? "" : level <= 3 ? " ERROR" : level === 4 ? " WARNING" : "";
-  const text = maskSecrets(plain(messageOf(entry.MESSAGE)).replaceAll("\n", " ⏎ "));
+  const text = maskSecrets(
+    plain(messageOf(entry.MESSAGE).slice(0, MESSAGE_LOOKED_AT)).replaceAll("\n", " ⏎ "),
+  );
   return truncateLine(`${time} ${who}${pid}${mark}: ${text}`).text;
 }
 

@@ -10,6 +10,8 @@ import { maskSecrets } from "./mask-secrets.ts";
 export const DEFAULT_LIMIT = 10;
 export const MAX_LIMIT = 50;
 const COMMAND_CHARACTERS = 100;
+/** Of an argument list that may have megabytes. */
+const COMMAND_LOOKED_AT = 4_096;
 
 export function listProcesses({ root }: { root: string }): Tool {
   return defineTool({
@@ -100,7 +102,10 @@ export function parseStat(text: string): Stat | undefined {
 async function commandOf(root: string, { pid, name }: Process): Promise<string> {
   let line: string;
   try {
-    line = (await readFile(join(root, `/proc/${pid}/cmdline`), "utf8")).replaceAll("\0", " ").trim();
+    line = (await readFile(join(root, `/proc/${pid}/cmdline`), "utf8"))
+      .slice(0, COMMAND_LOOKED_AT)
+      .replaceAll("\0", " ")
+      .trim();
   } catch {
     line = "";
   }

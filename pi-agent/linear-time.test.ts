@@ -1,0 +1,149 @@
+/**
+ * What meets a stranger's or a model's text takes time in proportion to its length: sixteen times the text must not take
+ * anything like 256 times as long. Ratios of the best of several runs, so that a busy machine changes nothing.
+ */
+import { readArguments } from "@edgecall/core/loop/reply.ts";
+import { htmlToMarkdown } from "@edgecall/core/web/html-markdown.ts";
+import { visible } from "@edgecall/core/web/page-text.ts";
+import { describe, expect, test } from "vitest";
+import { plainText } from "./env/captured-output.ts";
+import { judgeCommand } from "./tools/exec-guard.ts";
+import { journalLines } from "./tools/journal.ts";
+import { maskSecrets } from "./tools/mask-secrets.ts";
+import { truncateLine, truncateTail } from "./tools/text-cut.ts";
+
+const RULES = { root: "/home/pi/ws" };
+const judge = (text: string) => judgeCommand(text, RULES);
+
+/** What a pattern may stumble over: repeated beginnings without an end. */
+const UNITS = [
+  "a",
+  " ",
+  "\n",
+  "\n ",
+  "\t",
+  "/",
+  "./",
+  "..",
+  "-",
+  "-r ",
+  "-rm ",
+  "rm ",
+  "rm -r ",
+  "find ",
+  "find x ",
+  ":(){",
+  ":(){|",
+  ":(){ :|:& ",
+  "curl ",
+  "curl x|",
+  "|",
+  "sudo ",
+  ";sudo ",
+  "&",
+  "systemctl -a ",
+  "chmod -R ",
+  "chmod -R x",
+  "git push ",
+  "a.a.",
+  "a:/",
+  "http://a",
+  "://a:",
+  "://a:b@",
+  "token",
+  "token=",
+  "token ",
+  "password==",
+  "api_key api-key ",
+  "secret = ",
+  "<a on",
+  "<meta ",
+  "```",
+  "```json ",
+  ", ",
+  '"',
+  "\\",
+  '\\"',
+  "\u001b[",
+  "\u001b];",
+  "\u001b;a",
+  "é",
+  "😀",
+  "\u0301",
+];
+
+const LOOKED_AT: Array<[string, (text: string) => unknown]> = [
+  ["the command guard", judge],
+  ["the command guard, after a program", (text) => judge(`echo ${text}`)],
+  ["the command guard, before an end", (text) => judge(`${text}x`)],
+  ["masking of secrets", maskSecrets],
+  ["masking of secrets, after a name", (text) => maskSecrets(`token ${text}`)],
+  [
+    "a line of the journal",
+    (text) => journalLines(JSON.stringify({ MESSAGE: text, __REALTIME_TIMESTAMP: 1 })),
+  ],
+  ["output of a program", plainText],
+  ["the end of an output", (text) => truncateTail(text)],
+  ["a long line", (text) => truncateLine(text)],
+  ["arguments of a model", readArguments],
+  ["arguments of a model, in a fence", (text) => readArguments(`\`\`\`json${text}x`)],
+  ["text of a page", visible],
+  ["HTML of a page", (text) => htmlToMarkdown(text, undefined, 200_000)],
+];
+
+const SMALL = 16_000;
+const TIMES = 16;
+/** Linear is 16, a square 256; a busy machine is in between. */
+const RATIO = 64;
+/** Below it a clock and a collection of garbage are all that is measured. */
+const NOTHING_MS = 100;
+
+function bestOf(times: number, work: () => unknown): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < times; n += 1) {
+    const begun = performance.now();
+    work();
+    best = Math.min(best, performance.now() - begun);
+  }
+  return best;
+}
+
+const repeated = (unit: string, chars: number) => unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars);
+
+describe("S14 time grows with the text and no faster", () => {
+  test.each(LOOKED_AT)("S14 %s", (_, look) => {
+    const slow: string[] = [];
+    for (const unit of UNITS) {
+      const [small, large] = [repeated(unit, SMALL), repeated(unit, SMALL * TIMES)];
+      const much = bestOf(1, () => look(large));
+      if (much < NOTHING_MS) continue;
+      // Several tries, as the machine may have had something else to do.
+      const ratios = Array.from({ length: 3 }, () => {
+        const little = bestOf(5, () => look(small));
+        return bestOf(3, () => look(large)) / little;
+      });
+      const ratio = Math.min(...ratios);
+      if (ratio > RATIO)
+        slow.push(`${JSON.stringify(unit)}: ${TIMES} times the text, ${ratio.toFixed(1)} times the time`);
+    }
+    expect(slow).toEqual([]);
+  });
+
+  test("S14 what stopped the device in 0.2.0 takes no time", () => {
+    expect(bestOf(3, () => judge(`${":(){".repeat(1_750)}`))).toBeLessThan(200);
+    expect(bestOf(3, () => maskSecrets("token".repeat(800)))).toBeLessThan(200);
+    expect(bestOf(3, () => maskSecrets("a".repeat(8_000)))).toBeLessThan(200);
+  });
+
+  test.each([
+    ["login --password hunter2 x", "login --password *** x"],
+    ["TOKEN=abc next", "TOKEN=*** next"],
+    ["api_key = abc", "api_key = ***"],
+    ["my-secret== abc", "my-secret== ***"],
+    ["passwd -x", "passwd -x"],
+    ["https://anna:hunter2@example.org/x", "https://anna:***@example.org/x"],
+    ["https://example.org/a@b", "https://example.org/a@b"],
+  ])("S14 masked as before: %s", (text, masked) => {
+    expect(maskSecrets(text)).toBe(masked);
+  });
+});

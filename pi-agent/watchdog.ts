@@ -1,0 +1,62 @@
+/**
+ * Ends the agent when it hangs, also where no systemd looks after it: a thread of its own counts whether the main one
+ * still turns. Where nobody would start the agent again (a shell), it does that too.
+ */
+import { Worker } from "node:worker_threads";
+
+/** Longer than anything the agent does in one piece, on the smallest board. */
+export const STUCK_SECS = 60;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Text, since a bundled agent has no second file. It counts its own seconds: a machine that slept is not stuck. */
+const WATCHER = `
+const { workerData } = require("node:worker_threads");
+const beats = new Int32Array(workerData.beats);
+let last = -1;
+let silent = 0;
+setInterval(() => {
+  const now = Atomics.load(beats, 0);
+  silent = now === last ? silent + 1 : 0;
+  last = now;
+  if (silent < workerData.stuckSecs) return;
+  const line = { level: "error", event: "agent.stuck", ts: new Date().toISOString(), ...workerData.said };
+  require("node:fs").writeSync(2, JSON.stringify(line) + "\\n");
+  if (workerData.again) {
+    const { spawn } = require("node:child_process");
+    const next = spawn(workerData.again[0], workerData.again.slice(1), { detached: true, stdio: "inherit" });
+    line.event = "agent.again";
+    line.pid = next.pid;
+    require("node:fs").writeSync(2, JSON.stringify(line) + "\\n");
+  }
+  process.kill(process.pid, "SIGKILL");
+}, 1000);
+`;
+
+/**
+ * Begins to watch, unless systemd does.
+ * @param env `WATCHDOG_USEC`, systemd's; `EDGECALL_STUCK_SECS`: other than 60, or 0 for never
+ */
+export function watchMainThread(agentId: string, env: Environment): void {
+  const stuckSecs = Number(env.EDGECALL_STUCK_SECS ?? STUCK_SECS);
+  if (env.WATCHDOG_USEC !== undefined || !(stuckSecs > 0)) return;
+  const beats = new SharedArrayBuffer(4);
+  const count = new Int32Array(beats);
+  setInterval(() => Atomics.add(count, 0, 1), 500).unref();
+  const again = isSupervised(env)
+    ? undefined
+    : [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  const watcher = new Worker(WATCHER, {
+    eval: true,
+    workerData: { beats, stuckSecs, again, said: { agent_id: agentId, secs: stuckSecs } },
+    // Of a Pi's memory it shall take as little as Node lets it.
+    resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
+  });
+  watcher.on("error", () => {});
+  watcher.unref();
+}
+
+/** Whether somebody starts the agent again: a container's engine, systemd, the program that started it. */
+function isSupervised(env: Environment): boolean {
+  return process.pid === 1 || env.INVOCATION_ID !== undefined || process.channel !== undefined;
+}
