@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Rule } from "./policy.ts";
 import { type House, house, rules } from "./testing/house.ts";
 import type { ModelAnswer, ModelRequest } from "./testing/model.ts";
 import { probe } from "./testing/tools.ts";
@@ -257,6 +258,18 @@ describe("policy", () => {
     });
     const read = await home.tool("slow", { ms: 0 });
     expect((await home.question(read)).approval).toMatchObject({ tool: "slow" });
+  });
+
+  test.each<[Rule, string]>([
+    ["allow", "success"],
+    ["deny", "error"],
+  ])("D4 tainted, and the policy says %s: nobody is asked", async (all, status) => {
+    await home.start({
+      policy: Object.assign(rules({ append: "allow" }), { tainted: { all, named: new Map() } }),
+    });
+    const id = await home.tool("append", {}, { tainted: true });
+    expect((await home.result(id)).status).toBe(status);
+    expect(home.peer.events(id, "question")).toEqual([]);
   });
 
   test("tainted: what was allowed asks, but for reads", async () => {

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decide, type PolicyRules, type Rule, type Ruled, unknownNames, verdictOf } from "./policy.ts";
+import {
+  decide,
+  type PolicyRules,
+  type Rule,
+  type Ruled,
+  unaskedWhenTainted,
+  unknownNames,
+  verdictOf,
+} from "./policy.ts";
 
 const tool = (more: Partial<Ruled> = {}): Ruled => ({
   name: "bash",
@@ -47,6 +55,63 @@ describe("decide", () => {
     });
     expect(decide(look, allowed, { tainted: true }).do).toBe("allow");
     expect(decide(tool(), rules({ bash: "deny" }), { tainted: true }).do).toBe("deny");
+  });
+
+  describe("D4 what the owner wants after a stranger's text", () => {
+    const when = (table: Record<string, Rule>, all?: Rule, named: Record<string, Rule> = {}): PolicyRules =>
+      Object.assign(rules(table), { tainted: { all, named: new Map(Object.entries(named)) } });
+    const tainted = { tainted: true };
+    test.each<[string, PolicyRules, string]>([
+      ["nothing said: it asks", rules({ bash: "allow" }), "ask"],
+      ["allowed for all", when({ bash: "allow" }, "allow"), "allow"],
+      ["refused for all", when({ bash: "allow" }, "deny"), "deny"],
+      ["allowed for the tool", when({ bash: "allow" }, undefined, { bash: "allow" }), "allow"],
+      ["allowed for its permission", when({ shell: "allow" }, undefined, { shell: "allow" }), "allow"],
+      [
+        "the tool's own wins over its permission's",
+        when({ bash: "allow" }, "allow", { bash: "ask", shell: "deny" }),
+        "ask",
+      ],
+      [
+        "a permission's wins over the one for all",
+        when({ bash: "allow" }, "allow", { shell: "deny" }),
+        "deny",
+      ],
+      ["it allows nothing that asks anyway", when({}, "allow", { bash: "allow" }), "ask"],
+      ["it allows nothing that is denied", when({ bash: "deny" }, "allow"), "deny"],
+      ["another tool's does not count", when({ bash: "allow" }, undefined, { write: "allow" }), "ask"],
+    ])("%s", (_, table, wanted) => {
+      expect(decide(tool(), table, tainted).do).toBe(wanted);
+      expect(decide(look, table, tainted).do).toBe("allow");
+    });
+
+    test("a refusal says why, a danger asks still, and without a stranger's text nothing is different", () => {
+      expect(decide(tool(), when({ bash: "allow" }, "deny"), tainted)).toMatchObject({
+        do: "deny",
+        text: expect.stringMatching(
+          /^Error: Permission denied for tool 'bash': .*stranger's text.*Nothing was run\./,
+        ),
+      });
+      const allowed = when({ bash: "allow" }, "allow");
+      expect(decide(tool(), allowed, { ...tainted, danger: "it deletes" }).do).toBe("ask");
+      expect(decide(tool(), when({ bash: "allow" }, "deny"), {}).do).toBe("allow");
+    });
+
+    test("of several permissions the strictest counts, and names without a tool are found", () => {
+      const fetching = tool({ name: "fetch", permissions: ["shell", "network"] });
+      const table = when({ fetch: "allow" }, undefined, { shell: "allow", network: "ask" });
+      expect(decide(fetching, table, tainted).do).toBe("ask");
+      expect(unknownNames(when({}, undefined, { toaster: "allow", shell: "ask" }), ["bash"])).toEqual([
+        "toaster",
+      ]);
+    });
+
+    test("what may run unasked is told by name", () => {
+      expect(unaskedWhenTainted(rules({ bash: "allow" }))).toEqual([]);
+      expect(
+        unaskedWhenTainted(when({ bash: "allow", write: "allow", git: "ask" }, "allow", { write: "ask" })),
+      ).toEqual(["bash"]);
+    });
   });
 
   test("whatever the rules: taint never allows more, and nothing but a read or a rule is ever allowed", () => {

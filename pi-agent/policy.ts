@@ -13,18 +13,28 @@ export type Rule = (typeof RULES)[number];
 const STRICTEST_FIRST = ["deny", "ask", "allow"] as const satisfies readonly Rule[];
 
 /** `[policy]` of agent.toml: the rule of a tool's name, or of a permission. */
-export type PolicyRules = ReadonlyMap<string, Rule>;
+export type PolicyRules = ReadonlyMap<string, Rule> & { readonly tainted?: TaintRules };
+
+/**
+ * What becomes of a call that is not a read while a stranger's text is in the conversation, where the rule allows it:
+ * by a tool's name, by a permission, or for all. Where nothing is said, it asks.
+ */
+export type TaintRules = { all: Rule | undefined; named: ReadonlyMap<string, Rule> };
 
 /** What the policy looks at; nothing of it comes from the command. */
 export type Ruled = Pick<Tool, "name" | "effect" | "permission" | "permissions">;
 
 export type Decision = { do: "allow" } | { do: "ask"; reason: string } | { do: "deny"; text: string };
 
+/** The words of a call that is tainted. */
+const STRANGERS =
+  "the conversation holds a stranger's text (a file, the web, a picture, another device), and this is not a read";
+
 /**
  * A tool's own rule wins over its permission's, and that over the default: reads are allowed, the rest asks.
  *
  * @param tainted a stranger's text is in the conversation: it may have put the wish for this call there, so
- *   whatever is not a read asks, even where the rule allows it
+ *   whatever is not a read asks, even where the rule allows it, unless the owner wants it otherwise
  * @param danger what this very call would do, in the tool's words: it asks, even where the rule allows it
  */
 export function decide(
@@ -36,23 +46,55 @@ export function decide(
   if (rule === "deny") {
     return { do: "deny", text: errorText.permissionDenied(tool.name, tool.permission ?? tool.effect) };
   }
-  if (danger !== undefined) return { do: "ask", reason: danger };
-  if (rule === "ask") return { do: "ask", reason: `this device's policy asks before ${source}` };
-  if (tainted && tool.effect !== "read") {
+  const strangers = tainted && tool.effect !== "read" ? taintRuleOf(tool, rules) : "allow";
+  if (strangers === "deny") {
     return {
-      do: "ask",
-      reason:
-        "the conversation holds a stranger's text (a file, the web or a picture), and this is not a read",
+      do: "deny",
+      text: `Error: Permission denied for tool '${tool.name}': ${STRANGERS}, which this device's policy refuses. Nothing was run.\nExplain to the user; a new conversation begins without that text.`,
     };
   }
-  return { do: "allow" };
+  if (danger !== undefined) return { do: "ask", reason: danger };
+  if (rule === "ask") return { do: "ask", reason: `this device's policy asks before ${source}` };
+  return strangers === "ask" ? { do: "ask", reason: STRANGERS } : { do: "allow" };
+}
+
+/** A tool's own wins over those of what it needs, the strictest of them, and that over the one for all. */
+function taintRuleOf(tool: Ruled, { tainted }: PolicyRules): Rule {
+  const own = tainted?.named.get(tool.name);
+  if (own) return own;
+  const needed = needsOf(tool).flatMap((need) => tainted?.named.get(need) ?? []);
+  return STRICTEST_FIRST.find((rule) => needed.includes(rule)) ?? tainted?.all ?? "ask";
+}
+
+function needsOf(tool: Ruled): readonly string[] {
+  return tool.permissions ?? (tool.permission ? [tool.permission] : []);
+}
+
+/** Tools and permissions whose calls run unasked even after a stranger's text, by their names. Reads always do. */
+export function unaskedWhenTainted(rules: PolicyRules): string[] {
+  const { all, named } = rules.tainted ?? { all: undefined, named: new Map<string, Rule>() };
+  return [...rules].flatMap(([name, rule]) =>
+    rule === "allow" && (named.get(name) ?? all) === "allow" ? [name] : [],
+  );
+}
+
+/** What is said of everything but one name. */
+export function rulesWithout(name: string, rules: PolicyRules): PolicyRules {
+  const others = (all: ReadonlyMap<string, Rule>) => new Map([...all].filter(([one]) => one !== name));
+  const { tainted } = rules;
+  const kept = others(rules);
+  return tainted ? Object.assign(kept, { tainted: { ...tainted, named: others(tainted.named) } }) : kept;
+}
+
+/** All names that `[policy]` has something to say of. */
+export function namesIn(rules: PolicyRules): string[] {
+  return [...new Set([...rules.keys(), ...(rules.tainted?.named.keys() ?? [])])];
 }
 
 function ruleOf(tool: Ruled, rules: PolicyRules): { rule: Rule; source: string } {
   const own = rules.get(tool.name);
   if (own) return { rule: own, source: `'${tool.name}'` };
-  const needs = tool.permissions ?? (tool.permission ? [tool.permission] : []);
-  const ruled = needs.flatMap((need) => {
+  const ruled = needsOf(tool).flatMap((need) => {
     const rule = rules.get(need);
     return rule ? [{ rule, source: `what needs ${need}` }] : [];
   });
@@ -69,7 +111,7 @@ function ruleOf(tool: Ruled, rules: PolicyRules): { rule: Rule; source: string }
 /** Names in `[policy]` that are neither a tool of this device nor a permission. */
 export function unknownNames(rules: PolicyRules, tools: readonly string[]): string[] {
   const known = new Set<string>([...PERMISSIONS, ...tools]);
-  return [...rules.keys()].filter((name) => !known.has(name));
+  return namesIn(rules).filter((name) => !known.has(name));
 }
 
 /** The word that approves. No other does, `yes` neither: what is not exactly a yes is a no. */

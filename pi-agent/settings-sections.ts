@@ -66,15 +66,34 @@ function addTables(
   found.set(name, own);
 }
 
-/** Its keys are the names of tools and permissions; whether there are such tools is known at the start only. */
+const A_RULE = '"allow", "ask" or "deny"';
+
+/**
+ * Its keys are the names of tools and permissions; whether there are such tools is known at the start only. `tainted`
+ * is for all of them, and no tool's name.
+ */
 function checkPolicy(values: Record<string, unknown>, problems: string[]): PolicyRules {
   const rules = new Map<string, Rule>();
-  for (const [name, value] of Object.entries(values)) {
+  const named = new Map<string, Rule>();
+  const read = (key: string, value: unknown, right: string): Rule | undefined => {
     const rule = RULES.find((it) => it === value);
+    if (value !== undefined && rule === undefined)
+      problems.push(`policy.${key}: wrong; right would be: ${right}`);
+    return rule;
+  };
+  const { tainted, ...others } = values;
+  for (const [name, value] of Object.entries(others)) {
+    const right = isTable(value) ? A_RULE : `${A_RULE}, or { rule = …, tainted = … } of these`;
+    const parts: Record<string, unknown> = isTable(value) ? value : { rule: value };
+    const unknown = Object.keys(parts).filter((key) => key !== "rule" && key !== "tainted");
+    for (const key of unknown) problems.push(`policy.${name}.${key}: unknown; known there: rule, tainted`);
+    const rule = read(isTable(value) ? `${name}.rule` : name, parts.rule, right);
+    const whenTainted = read(`${name}.tainted`, parts.tainted, A_RULE);
     if (rule) rules.set(name, rule);
-    else problems.push(`policy.${name}: wrong; right would be: "allow", "ask" or "deny"`);
+    if (whenTainted) named.set(name, whenTainted);
   }
-  return rules;
+  const all = read("tainted", tainted, A_RULE);
+  return all || named.size > 0 ? Object.assign(rules, { tainted: { all, named } }) : rules;
 }
 
 function checkMcp(value: unknown, problems: string[]): readonly McpServerSettings[] {

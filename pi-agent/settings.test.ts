@@ -88,6 +88,29 @@ wallet_address = "0x"`;
     ]);
   });
 
+  test("D4 the policy says what becomes of a tainted call, for all and by name", () => {
+    const of = (policy: string) => `agent_id = "x"\n[policy]\n${policy}`;
+    const source = of(
+      'tainted = "deny"\nshell = { rule = "allow", tainted = "allow" }\nread = { tainted = "ask" }',
+    );
+    const { policy } = readSettings(source, { file: FILE }).settings;
+    expect([...policy]).toEqual([["shell", "allow"]]);
+    expect(policy.tainted?.all).toBe("deny");
+    expect([...(policy.tainted?.named ?? [])]).toEqual([
+      ["shell", "allow"],
+      ["read", "ask"],
+    ]);
+    expect(readSettings(of('shell = "allow"'), { file: FILE }).settings.policy.tainted).toBeUndefined();
+    expect(
+      problemsOf(of('tainted = "never"\nshell = { rule = "yes", tainted = true, taint = "ask" }')),
+    ).toEqual([
+      "agent.toml: policy.shell.taint: unknown; known there: rule, tainted",
+      'agent.toml: policy.shell.rule: wrong; right would be: "allow", "ask" or "deny"',
+      'agent.toml: policy.shell.tainted: wrong; right would be: "allow", "ask" or "deny"',
+      'agent.toml: policy.tainted: wrong; right would be: "allow", "ask" or "deny"',
+    ]);
+  });
+
   test("the policy: names of tools and permissions, and one of three words each", () => {
     const source = 'agent_id = "x"\n[agent]\napproval_secs = 30\n[policy]\nread = "ask"\nshell = "deny"';
     const { settings } = readSettings(source, { file: FILE });
@@ -97,8 +120,8 @@ wallet_address = "0x"`;
     ]);
     expect(settings.approvalMs).toBe(30_000);
     expect(problemsOf('agent_id = "x"\n[policy]\nread = true\nshell = "yes"')).toEqual([
-      'agent.toml: policy.read: wrong; right would be: "allow", "ask" or "deny"',
-      'agent.toml: policy.shell: wrong; right would be: "allow", "ask" or "deny"',
+      'agent.toml: policy.read: wrong; right would be: "allow", "ask" or "deny", or { rule = …, tainted = … } of these',
+      'agent.toml: policy.shell: wrong; right would be: "allow", "ask" or "deny", or { rule = …, tainted = … } of these',
     ]);
     expect(problemsOf('agent_id = "x"\npolicy = "allow"')).toEqual([
       "agent.toml: policy: must be a section, [policy]",

@@ -6,7 +6,7 @@ import type { CommandCall } from "../command.ts";
 import { type Finding, findService, findUpdates, tellFindings } from "../service/findings.ts";
 import { whatItSays } from "../service/service-state.ts";
 import { AGENT } from "../service/services.ts";
-import { findBroker, findGateway, findModel, findTools } from "./findings.ts";
+import { findBroker, findGateway, findModel, findTools, findUnasked } from "./findings.ts";
 
 /** Exit code 0: nothing is wrong. */
 export async function doctor(call: CommandCall): Promise<number> {
@@ -26,6 +26,7 @@ export async function doctor(call: CommandCall): Promise<number> {
       findings.push(findGateway(says.is === "read" ? says.status.gateway : undefined));
     }
     findings.push(...(await findTools(read.settings, isService)));
+    findings.push(findUnasked(read.settings));
     findings.push(await findModel(read.settings.llm));
     if (isService) findings.push(await findUpdates(AGENT));
   }

@@ -5,6 +5,7 @@ import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
 import type { AgentStatus } from "@edgecall/core/service/status.ts";
+import { unaskedWhenTainted } from "@edgecall/pi-agent/policy.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { Settings } from "@edgecall/pi-agent/settings.ts";
 import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
@@ -68,6 +69,18 @@ export async function findTools(settings: Settings, isService: boolean): Promise
 /** Whether the settings count on this tool: a rule for a camera that this device has not got is no fault. */
 function isMissed({ tools: { enabled }, policy }: Settings, name: string, why: string): boolean {
   return enabled?.includes(name) === true || (policy.has(name) && /^(skill|policy\.)/.test(why));
+}
+
+/** What a stranger's text (a file, a page, another device) may have done without a person. */
+export function findUnasked({ policy }: Settings): Finding {
+  const link = "policy";
+  const names = unaskedWhenTainted(policy);
+  if (names.length === 0) {
+    const says = "after a stranger's text whatever is not a read asks or is refused";
+    return { link, is: "fine", says };
+  }
+  const says = `after a stranger's text these run unasked: ${names.join(", ")}; who can put a text before the model can have them run`;
+  return { link, is: "left", says };
 }
 
 /** What is missing is often missing for many. */

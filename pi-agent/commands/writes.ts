@@ -1,7 +1,7 @@
 /** What the policy says of where a call writes: a link that leads elsewhere is told, a folder of git's needs `shell`. */
 import type { Permission, Target, Tool } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import { type Decision, decide, type PolicyRules } from "../policy.ts";
+import { type Decision, decide, type PolicyRules, rulesWithout } from "../policy.ts";
 
 type Writes = {
   /** What git would run, by its path. */
@@ -39,7 +39,7 @@ export function withWrites(
   if (held && !held.includes("shell"))
     return { do: "deny", text: errorText.permissionDenied(tool.name, "shell") };
   // The tool's own rule is about files; this is about a program.
-  const rules = new Map([...policy].filter(([name]) => name !== tool.name));
+  const rules = rulesWithout(tool.name, policy);
   const shell = decide({ name: tool.name, effect: "exec", permission: "shell" }, rules, { tainted });
   if (shell.do === "deny") return shell;
   if (shell.do === "allow") return withLinks(own, links);

@@ -1,6 +1,7 @@
 /** The tools of MCP servers within this agent's own: filtered by the same settings, and changing while it runs. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { Engine } from "../env/sandbox-engine.ts";
+import { namesIn } from "../policy.ts";
 import type { Settings } from "../settings.ts";
 import type { Unavailable } from "../toolbox.ts";
 import type { MachinePlaces, Places } from "../tools/all.ts";
@@ -53,7 +54,7 @@ export async function openMcp(
     },
     names({ mcp, policy, tools }) {
       const prefixes = mcp.map(({ name }) => `${name}_`);
-      const named = [...policy.keys(), ...(tools.enabled ?? [])];
+      const named = [...namesIn(policy), ...(tools.enabled ?? [])];
       return named.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
     },
     onChange: (listener) => void listeners.add(listener),
