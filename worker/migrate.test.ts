@@ -30,6 +30,7 @@ const KEPT = [
   { version: 8, conversation: CONVERSATION_V4, home: HOME_V8 },
   { version: 9, conversation: CONVERSATION_V4, home: HOME_V9 },
   { version: 10, conversation: CONVERSATION_V4, home: HOME_V10 },
+  // As 0.2.0 left them; test/e2e/upgrade.test.ts has a whole home of it.
   { version: 11, conversation: CONVERSATION_V4, home: HOME_V11 },
 ];
 

@@ -24,7 +24,7 @@ export type TopicKind = (typeof TOPIC_KINDS)[number];
 /** Version of the frames between bridge and gateway; raised when an older peer would misread one. */
 export const BRIDGE_PROTOCOL = 1;
 
-export const VERSION = "0.2.0";
+export const VERSION = "0.3.0";
 
 /** A bridge's first frame must come this soon and be no larger: an unknown peer gets little for free. */
 export const HELLO_WITHIN_MS = 5_000;

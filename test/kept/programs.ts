@@ -15,7 +15,7 @@ export type ProgramName = keyof typeof BUNDLES;
 
 export type Programs = {
   /** @returns where it is, as it was built then; with `calledItself`, under another number */
-  kept(name: ProgramName, version: "0.1.0", calledItself?: string): string;
+  kept(name: ProgramName, version: "0.2.0", calledItself?: string): string;
   /** @returns where it is: today's, under another number */
   ofToday(name: ProgramName, calledItself: string): Promise<string>;
   /** To be removed at the end. */
