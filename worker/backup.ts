@@ -7,11 +7,15 @@ import { isBlank, type Migration, migrate } from "./migrate.ts";
 /** Bytes of text in a page; one row may go over it (a part of a picture is 512 KiB). */
 const PAGE_CHARS = 1_000_000;
 const LOOK_AFTER_MS = 1_000;
+/** Where an import waits until all of it is here (Staging). */
+const STAGING = "restoring";
 /**
- * Ours and the platform's own, which a schema makes anew. And the home's tokens: a back-up would bring those back that
- * were revoked since, and let whoever writes one make tokens that may more than their own.
+ * The home's tokens are in no back-up: it would bring those back that were revoked since, and let whoever writes one
+ * make tokens that may more than their own.
  */
-const SKIPPED = /^(_cf_|sqlite_|migration$|token$)/;
+const KEPT: readonly string[] = ["token"];
+/** Ours and the platform's own, which a schema makes anew. */
+const SKIPPED = new RegExp(`^(_cf_|sqlite_|(migration|${STAGING}|${KEPT.join("|")})$)`);
 
 /** A blob stands as an object of this one key: no other value of a row is an object. */
 export type BackupValue = string | number | null | { base64: string };
@@ -46,74 +50,235 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
   return { schema, rows };
 }
 
-export type RestoreStep = { do: "begin"; schema: number } | { do: "rows"; rows: BackupRow[] } | { do: "end" };
-
 /**
- * One step of putting an object back as it was.
- * @param giveUp what was under way has come to its end since, whatever it was: it must not go on, or be done again
- * @throws with what is wrong
+ * A back-up of an object is staged beside its rows, tried, and takes their place when all objects of the file were.
+ * @property id of the import: an object holds one at a time
  */
-export async function restoreStep(
-  ctx: DurableObjectState,
-  migrations: readonly Migration[],
-  step: RestoreStep,
-  giveUp: () => void,
-): Promise<void> {
-  switch (step.do) {
-    case "begin":
-      return await begin(ctx.storage, migrations, step.schema);
-    case "rows":
-      return insert(ctx.storage, step.rows);
-    case "end":
-      migrate(ctx.storage, migrations);
-      giveUp();
-      // It looks at once what is due; and whatever it has in memory is of the rows before: it starts anew.
-      await ctx.storage.setAlarm(Date.now() + LOOK_AFTER_MS);
-      await ctx.storage.sync();
-      setTimeout(() => ctx.abort("restored from an export"), 0);
+export type RestoreStep =
+  /** Rows of the back-up. `begin`: the first of them, with the schema they are of. `isWhole`: the last; they are tried. */
+  | { do: "stage"; id: string; begin?: { schema: number }; rows: BackupRow[]; isWhole: boolean }
+  /** They take the place of what is there. Once: again, it is known. */
+  | { do: "replace"; id: string }
+  /** They go, and what is there stays. */
+  | { do: "discard"; id: string };
+
+/** Well below the platform's 2 MB of one value. */
+const PART_BYTES = 1024 * 1024;
+/** Places in the table of staging: who staged and of which schema, and whose rows have taken their place. */
+const META = 0;
+const REPLACED = -1;
+
+export type Restored = {
+  ctx: DurableObjectState;
+  migrations: readonly Migration[];
+  /** What was under way has come to its end since, whatever it was: it must not go on, or be done again. */
+  giveUp: () => void;
+};
+
+/** One step of putting an object back as it was. @throws with what is wrong; then nothing was replaced */
+export async function restoreStep(object: Restored, step: RestoreStep): Promise<void> {
+  const { storage } = object.ctx;
+  const staging = new Staging(storage);
+  if (step.do === "discard") {
+    if (staging.id() !== step.id) return;
+    staging.drop();
+    // A conversation that was only to come back: nothing of it stays.
+    if (isBlank(storage)) await storage.deleteAll();
+    return;
+  }
+  if (step.do === "stage") {
+    if (step.begin) staging.begin(step.id, requireKnown(step.begin.schema, object.migrations));
+    staging.require(step.id);
+    staging.add(step.rows);
+    if (step.isWhole) tryOut(object, staging);
+    return;
+  }
+  if (staging.replaced() === step.id) return;
+  staging.require(step.id);
+  storage.transactionSync(() => {
+    build(object, staging);
+    staging.drop();
+    staging.note(REPLACED, step.id);
+  });
+  // It looks at once what is due; and whatever it has in memory is of the rows before: it starts anew.
+  await storage.setAlarm(Date.now() + LOOK_AFTER_MS);
+  await storage.sync();
+  setTimeout(() => object.ctx.abort("restored from an export"), 0);
+}
+
+function requireKnown(schema: number, migrations: readonly Migration[]): number {
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (schema <= newest) return schema;
+  throw new Error(`schema: the back-up has version ${schema}, this gateway ${newest}; update it first`);
+}
+
+/** The rows of an import, until all of it is here. */
+class Staging {
+  readonly #storage: DurableObjectStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  get #sql(): SqlStorage {
+    return this.#storage.sql;
+  }
+
+  begin(id: string, schema: number): void {
+    this.drop();
+    this.note(META, JSON.stringify({ id, schema }));
+  }
+
+  note(n: number, text: string): void {
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS ${STAGING} (n INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL,
+       PRIMARY KEY (n, part)) STRICT`,
+    );
+    const bytes = new TextEncoder().encode(text);
+    for (let part = 0; part === 0 || part * PART_BYTES < bytes.length; part += 1)
+      this.#sql.exec(
+        `INSERT INTO ${STAGING} (n, part, data) VALUES (?, ?, ?)`,
+        n,
+        part,
+        bytes.slice(part * PART_BYTES, (part + 1) * PART_BYTES).buffer,
+      );
+  }
+
+  add(rows: readonly BackupRow[]): void {
+    if (rows.length === 0) return;
+    const { last } = this.#sql.exec<{ last: number }>(`SELECT MAX(n) AS last FROM ${STAGING}`).one();
+    this.note(last + 1, JSON.stringify(rows));
+  }
+
+  /** @throws when another import has begun since */
+  require(id: string): void {
+    if (this.id() !== id) throw new Error("another import of this home has begun meanwhile");
+  }
+
+  id(): string | undefined {
+    return this.#meta()?.id;
+  }
+
+  schema(): number {
+    return this.#meta()?.schema ?? 0;
+  }
+
+  replaced(): string | undefined {
+    return this.#text(REPLACED);
+  }
+
+  *batches(): Generator<BackupRow[]> {
+    const numbers = this.#sql.exec<{ n: number }>(
+      `SELECT DISTINCT n FROM ${STAGING} WHERE n > ? ORDER BY n`,
+      META,
+    );
+    // SAFETY: `add` wrote them, from rows that were checked.
+    for (const { n } of numbers.toArray()) yield JSON.parse(this.#text(n) ?? "[]") as BackupRow[];
+  }
+
+  drop(): void {
+    this.#sql.exec(`DROP TABLE IF EXISTS ${STAGING}`);
+  }
+
+  #meta(): { id: string; schema: number } | undefined {
+    const text = this.#text(META);
+    return text === undefined ? undefined : (JSON.parse(text) as { id: string; schema: number });
+  }
+
+  #text(n: number): string | undefined {
+    if (this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", STAGING).toArray().length === 0)
+      return undefined;
+    const parts = this.#sql
+      .exec<{ data: ArrayBuffer }>(`SELECT data FROM ${STAGING} WHERE n = ? ORDER BY part`, n)
+      .toArray();
+    if (parts.length === 0) return undefined;
+    const decoder = new TextDecoder();
+    return parts.map(({ data }) => decoder.decode(data, { stream: true })).join("") + decoder.decode();
   }
 }
 
-/**
- * Empties the object and gives it the tables of a schema.
- * @throws when the back-up is of a schema that this gateway does not know
- */
-async function begin(
-  storage: DurableObjectStorage,
-  migrations: readonly Migration[],
-  schema: number,
-): Promise<void> {
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (schema > newest)
-    throw new Error(`schema: the back-up has version ${schema}, this gateway ${newest}; update it first`);
-  await storage.deleteAll();
-  await storage.deleteAlarm();
+/** Replaces everything and takes it back: what does not fit shows before anything is lost. @throws with what it is */
+function tryOut(object: Restored, staging: Staging): void {
+  const undo = new Error("tried out");
+  try {
+    object.ctx.storage.transactionSync(() => {
+      build(object, staging);
+      throw undo;
+    });
+  } catch (error) {
+    if (error !== undo) throw error;
+  }
+}
+
+/** The tables of the back-up's schema with its rows, brought up to today's; tokens stay those of the home. */
+function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
+  const { storage } = ctx;
+  const { sql } = storage;
+  const kept = KEPT.flatMap((table) =>
+    hasTable(sql, table)
+      ? sql
+          .exec<Record<string, SqlStorageValue>>(`SELECT * FROM "${table}"`)
+          .toArray()
+          .map((row) => ({ table, row }))
+      : [],
+  );
+  for (const table of [...tablesOf(sql), ...KEPT, "migration"]) sql.exec(`DROP TABLE IF EXISTS "${table}"`);
+  const schema = staging.schema();
   migrate(
     storage,
     migrations.filter(({ version }) => version <= schema),
   );
   // A migration may begin a table with a row; the back-up has it.
-  for (const table of tablesOf(storage.sql)) storage.sql.exec(`DELETE FROM "${table}"`);
+  for (const table of tablesOf(sql)) sql.exec(`DELETE FROM "${table}"`);
+  const home = (ctx.id.name ?? "").split("/", 1)[0] ?? "";
+  for (const rows of staging.batches()) insert(sql, rows, home);
+  migrate(storage, migrations);
+  for (const { table, row } of kept) insertRow(sql, table, row);
+  giveUp();
 }
 
-/** @throws when a row does not fit its table */
-function insert(storage: DurableObjectStorage, rows: readonly BackupRow[]): void {
-  const { sql } = storage;
+/** @throws when a row does not fit its table, or names another home */
+function insert(sql: SqlStorage, rows: readonly BackupRow[], home: string): void {
   const known = new Map(tablesOf(sql).map((table) => [table, columnsOf(sql, table)]));
-  storage.transactionSync(() => {
-    for (const { table, row } of rows) {
-      const columns = known.get(table);
-      const names = Object.keys(row);
-      const stranger = columns ? names.find((name) => !columns.has(name)) : table;
-      // Names go into the statement: only those of the schema do.
-      if (!columns || stranger !== undefined)
-        throw new Error(`${table}: '${stranger}' is not in this schema`);
-      sql.exec(
-        `INSERT INTO "${table}" (${names.map((name) => `"${name}"`).join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
-        ...Object.values(row).map(stored),
-      );
+  for (const { table, row } of rows) {
+    const columns = known.get(table);
+    const names = Object.keys(row);
+    const stranger = columns ? names.find((name) => !columns.has(name)) : table;
+    // Names go into the statement: only those of the schema do.
+    if (!columns || stranger !== undefined) throw new Error(`${table}: '${stranger}' is not in this schema`);
+    requireOwn(table, row, home);
+    const values = Object.entries(row).map(([name, value]) => [name, stored(value)] as const);
+    try {
+      insertRow(sql, table, Object.fromEntries(values));
+    } catch (error) {
+      throw new Error(`${table}: ${error instanceof Error ? error.message : String(error)}`);
     }
-  });
+  }
+}
+
+function insertRow(sql: SqlStorage, table: string, row: Record<string, SqlStorageValue>): void {
+  const names = Object.keys(row);
+  sql.exec(
+    `INSERT INTO "${table}" (${names.map((name) => `"${name}"`).join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
+    ...Object.values(row),
+  );
+}
+
+/** Tables of a Home whose rows are named like a conversation, beside every column of that name. */
+const NAMED = /^(conversation|kept_conversation|conversation_reader)$/;
+
+/** A row that names a conversation of another home would reach into it. @throws */
+function requireOwn(table: string, row: BackupRow["row"], home: string): void {
+  for (const column of ["conversation", ...(NAMED.test(table) ? ["name"] : [])]) {
+    const name = row[column];
+    if (name === undefined || name === null) continue;
+    if (typeof name !== "string" || !name.startsWith(`${home}/`))
+      throw new Error(`${table}: ${column} is not of this home: '${String(name).slice(0, 200)}'`);
+  }
+}
+
+function hasTable(sql: SqlStorage, table: string): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", table).toArray().length > 0;
 }
 
 function tablesOf(sql: SqlStorage): string[] {

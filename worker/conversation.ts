@@ -299,7 +299,7 @@ export class Conversation extends DurableObject<Env> {
 
   async restore(step: RestoreStep): Promise<void> {
     const giveUp = () => new Transcript(this.ctx.storage).giveUp();
-    await restoreStep(this.ctx, CONVERSATION_MIGRATIONS, step, giveUp);
+    await restoreStep({ ctx: this.ctx, migrations: CONVERSATION_MIGRATIONS, giveUp }, step);
   }
 
   async #wipe(): Promise<void> {

@@ -220,7 +220,9 @@ export class Home extends DurableObject<Env> {
   }
 
   async restore(step: RestoreStep): Promise<void> {
-    await restoreStep(this.ctx, HOME_MIGRATIONS, step, () => this.#home.ledger.giveUp(Date.now()));
+    // Of the rows alone: what this instance has in memory is of those before.
+    const giveUp = () => new Ledger(this.ctx.storage).giveUp(Date.now());
+    await restoreStep({ ctx: this.ctx, migrations: HOME_MIGRATIONS, giveUp }, step);
   }
 
   /** The page for Prometheus. */

@@ -21,6 +21,8 @@ const Grant = z.strictObject({
   id: z.string().check(z.regex(MEDIA_ID)),
   /** `home/channel/id` */
   conversation: z.string(),
+  /** Of the Home that gave it; absent in a grant of a version before 0.3. */
+  home: z.optional(z.string()),
   /** Who made the call; absent in a grant of a version before 0.3. */
   principal: z.optional(z.string()),
   media_type: z.string(),
@@ -38,16 +40,19 @@ export type Grant = z.infer<typeof Grant>;
 export async function uploadCommand(
   env: Env,
   request: UploadRequest,
-  { conversation, principal }: { conversation: string; principal: string },
+  { home, conversation, principal }: { home: string; conversation: string; principal: string },
   origin: string | undefined,
 ): Promise<UploadCommand> {
   const { upload_id, media_type, bytes, sha256 } = request;
   if (bytes > MEDIA_MAX_BYTES)
     return { upload_id, refused: `${bytes} bytes, and one file may have ${MEDIA_MAX_BYTES}` };
+  if (!conversation.startsWith(`${home}/`))
+    return { upload_id, refused: "the call is of a conversation of another home" };
   if (origin === undefined) return { upload_id, refused: "the gateway does not know its own address" };
   const id = mediaId(upload_id, conversation);
   const grant: Grant = {
     id,
+    home,
     conversation,
     principal,
     media_type,
@@ -69,7 +74,10 @@ export async function readGrant(
   const key = await macKey(env, "upload");
   if (!(await crypto.subtle.verify("HMAC", key, fromBase64Url(token[2]), utf8(token[1])))) return undefined;
   const grant = checkJson(Grant, new TextDecoder().decode(fromBase64Url(token[1])));
-  return grant.ok && grant.value.id === id && grant.value.expires_at > Date.now() ? grant.value : undefined;
+  if (!grant.ok || grant.value.id !== id || grant.value.expires_at <= Date.now()) return undefined;
+  // It lands in a conversation of the home that gave it, whatever a row there says.
+  const { home, conversation } = grant.value;
+  return home === undefined || conversation.startsWith(`${home}/`) ? grant.value : undefined;
 }
 
 async function sign(env: Env, grant: Grant): Promise<string> {

@@ -181,11 +181,14 @@ async function ping(gateway: Gateway, id: string): Promise<Finding> {
   const link = "agent";
   const begun = performance.now();
   try {
-    await gateway.json(z.looseObject({ report_type: z.string() }), `/v1/agents/${id}/commands`, {
+    const { payload } = await gateway.json(PingReport, `/v1/agents/${id}/commands`, {
       method: "POST",
       body: { command: "ping", payload: { timeout_ms: PING_TIMEOUT_MS } },
       withinMs: PING_WITHIN_MS,
     });
+    // An agent that refuses the gateway's signature answers too: it is there, and does nothing that it is told.
+    if (payload?.error !== undefined)
+      return { link, is: "wrong", says: `${id} refuses a ping: ${payload.error}`, todo: WRONG_KEY };
     return { link, is: "fine", says: `${id} answers a ping in ${took(performance.now() - begun)}` };
   } catch (error) {
     if (error instanceof GatewayError && error.kind === "forbidden") {
@@ -194,9 +197,19 @@ async function ping(gateway: Gateway, id: string): Promise<Finding> {
     const silent = error instanceof GatewayError && error.kind === "unreachable";
     const why = silent ? `no answer within ${took(PING_WITHIN_MS)}` : wordsOf(error);
     const says = `${id} is online, and does not answer a ping: ${why}`;
-    return { link, is: "wrong", says, todo: "on the device: sudo edgecall agent doctor" };
+    const todo = `on the device: sudo edgecall agent doctor; where its log says command.refused: ${WRONG_KEY}`;
+    return { link, is: "wrong", says, todo };
   }
 }
+
+const PingReport = z.looseObject({
+  report_type: z.string(),
+  payload: z.optional(z.looseObject({ error: z.optional(z.string()) })),
+});
+
+/** After a restore of another home's back-up, or a gateway that was set up anew. */
+const WRONG_KEY =
+  "import the back-up with the gateway key that the device obeys, or pair it again: edgecall pair --agent ID";
 
 const QUESTION = "This is a test of the connection. Use no tool; answer with the one word: ok";
 

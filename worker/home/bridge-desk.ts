@@ -278,8 +278,10 @@ export class BridgeDesk {
 
   /** A device has something that is too large for the broker: it is told where to bring it. */
   async #onUpload(socket: WebSocket, call: LedgerCall, request: UploadRequest): Promise<void> {
+    const home = this.#ctx.id.name ?? "";
     const place = {
-      conversation: placeOf(call, this.#ctx.id.name ?? ""),
+      home,
+      conversation: placeOf(call, home),
       principal: call.caller.principal,
     };
     const origin = readSettings(this.#env).publicUrl ?? this.#bridge.origin(socket);

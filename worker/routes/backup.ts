@@ -13,7 +13,8 @@ import type { Context } from "hono";
 import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { type App, HttpError, requireScope } from "../http.ts";
-import { conversationOf, homeOf } from "../objects.ts";
+import { logError } from "../log.ts";
+import { conversationOf, homeOf, insist } from "../objects.ts";
 import { jsonLines, line } from "./json-lines.ts";
 
 const Header = z.object({
@@ -69,7 +70,7 @@ async function* exported(env: Env, home: string): AsyncGenerator<string> {
   yield line({ end: true, objects: names.length, rows });
 }
 
-/** Query: `replace=yes`, since what the home has now is gone afterwards. */
+/** Query: `replace=yes`, since what the home has now is gone afterwards. Before the file's end nothing is replaced. */
 export async function importHome(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   if (c.req.query("replace") !== "yes")
@@ -81,24 +82,33 @@ export async function importHome(c: Context<App>): Promise<Response> {
       number += 1;
       await restoring.take(text);
     }
-    return c.json(await restoring.end());
+    restoring.requireWhole();
   } catch (error) {
-    await restoring.restart();
+    await restoring.discard();
     if (!(error instanceof Error)) throw error;
-    throw new HttpError(400, "invalid_body", `line ${number}: ${error.message}`);
+    throw new HttpError(
+      400,
+      "invalid_body",
+      `line ${number}: ${error.message}; nothing was replaced: this home is as it was`,
+    );
   }
+  return c.json(await restoring.replace());
 }
 
+/** Stages a file in the objects that it names, and replaces their rows when all of it has come and fits. */
 class Restoring {
   readonly #env: Env;
   readonly #home: string;
+  readonly #id = crypto.randomUUID();
   #hasHeader = false;
-  #object: Kept | undefined;
+  /** Of the object whose rows come; absent: its first rows are not staged yet. */
+  #begin: { schema: number } | undefined;
   #rows: BackupRow[] = [];
   #chars = 0;
   #counts = { objects: 0, rows: 0 };
-  #said: { objects: number; rows: number } | undefined;
-  #begun: Kept[] = [];
+  #isEnded = false;
+  /** In the order of the file. */
+  readonly #names: string[] = [];
 
   constructor(env: Env, home: string) {
     this.#env = env;
@@ -107,32 +117,55 @@ class Restoring {
 
   async take(text: string): Promise<void> {
     if (!this.#hasHeader) return this.#header(text);
-    if (this.#said) throw new Error("expected nothing after the end");
+    if (this.#isEnded) throw new Error("expected nothing after the end");
     const row = checkJson(RowLine, text);
     if (row.ok) return await this.#row(row.value, text.length);
     const object = checkJson(ObjectLine, text);
-    if (object.ok) return await this.#begin(object.value);
+    if (object.ok) return await this.#object(object.value);
     const end = checkJson(EndLine, text);
     if (!end.ok) throw new Error(`neither an object, a row nor the end: ${row.error}`);
-    await this.#flush();
     const { objects, rows } = this.#counts;
     if (end.value.objects !== objects || end.value.rows !== rows)
       throw new Error(
         `the end speaks of ${end.value.objects} objects and ${end.value.rows} rows, there were ${objects} and ${rows}`,
       );
-    this.#said = this.#counts;
+    await this.#stage(true);
+    this.#isEnded = true;
   }
 
-  /** @throws when the end is missing: then the objects hold what came, and the import has to be repeated */
-  async end(): Promise<{ objects: number; rows: number }> {
-    if (!this.#said) throw new Error("the end is missing: the file is not whole");
-    await this.restart();
-    return this.#said;
+  /** @throws when the end is missing */
+  requireWhole(): void {
+    if (!this.#isEnded) throw new Error("the end is missing: the file is not whole");
   }
 
-  /** After a failure too: what an object has in memory is of the rows before, and its tables may be an older schema's. */
-  async restart(): Promise<void> {
-    for (const object of this.#begun.splice(0)) await object.restore({ do: "end" });
+  /**
+   * The home is the last: its keys count until every conversation is there.
+   * @throws HttpError when an object did not answer; the same file can be imported again
+   */
+  async replace(): Promise<{ objects: number; rows: number }> {
+    const names = this.#names.toSorted((a, b) => Number(a === "") - Number(b === ""));
+    for (const [at, name] of names.entries()) {
+      try {
+        await insist(async () => await this.#of(name).restore({ do: "replace", id: this.#id }));
+      } catch (error) {
+        logError("import.unfinished", error, { object: name });
+        await this.discard();
+        const words = `${at} of ${names.length} objects were replaced, the others${names.includes("") ? " and the home's keys" : ""} are as they were; import the same file again`;
+        throw new HttpError(503, "unfinished", words);
+      }
+    }
+    return this.#counts;
+  }
+
+  async discard(): Promise<void> {
+    for (const name of this.#names) {
+      const gone = this.#of(name).restore({ do: "discard", id: this.#id });
+      await gone.catch((error: unknown) => logError("import.not_discarded", error, { object: name }));
+    }
+  }
+
+  #of(name: string): Kept {
+    return objectOf(this.#env, this.#home, name);
   }
 
   #header(text: string): void {
@@ -144,30 +177,42 @@ class Restoring {
     this.#hasHeader = true;
   }
 
-  async #begin({ object, schema }: z.infer<typeof ObjectLine>): Promise<void> {
-    if (object !== "" && !object.startsWith(`${this.#home}/`))
+  async #object({ object, schema }: z.infer<typeof ObjectLine>): Promise<void> {
+    if (object !== "" && !isConversationOf(this.#home, object))
       throw new Error(`object: '${object}' is not of this home`);
-    await this.#flush();
-    this.#object = objectOf(this.#env, this.#home, object);
-    await this.#object.restore({ do: "begin", schema });
-    this.#begun.push(this.#object);
+    if (this.#names.includes(object)) throw new Error(`object: '${object}' comes twice`);
+    await this.#stage(true);
+    this.#names.push(object);
+    this.#begin = { schema };
     this.#counts.objects += 1;
   }
 
   async #row(row: BackupRow, chars: number): Promise<void> {
-    if (!this.#object) throw new Error("expected an object before its rows");
+    if (this.#names.length === 0) throw new Error("expected an object before its rows");
     this.#rows.push(row);
     this.#chars += chars;
     this.#counts.rows += 1;
-    if (this.#chars > BATCH_CHARS) await this.#flush();
+    if (this.#chars > BATCH_CHARS) await this.#stage(false);
   }
 
-  async #flush(): Promise<void> {
+  /** @param isWhole nothing more of this object comes: it says whether the rows fit */
+  async #stage(isWhole: boolean): Promise<void> {
+    const name = this.#names.at(-1);
+    if (name === undefined) return;
     const rows = this.#rows;
+    const begin = this.#begin;
     this.#rows = [];
     this.#chars = 0;
-    if (rows.length > 0) await this.#object?.restore({ do: "rows", rows });
+    this.#begin = undefined;
+    await this.#of(name).restore({ do: "stage", id: this.#id, ...(begin && { begin }), rows, isWhole });
   }
+}
+
+/** `home/channel/id`, as routes make them. */
+function isConversationOf(home: string, name: string): boolean {
+  return (
+    name.startsWith(`${home}/`) && /^[a-z]{1,32}\/[A-Za-z0-9._:@-]{1,128}$/.test(name.slice(home.length + 1))
+  );
 }
 
 async function* linesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {

@@ -1,0 +1,42 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { Gateway } from "./gateway.ts";
+import { findAgents } from "./links.ts";
+import type { Agent } from "./shapes.ts";
+
+/** What the doctor says of an agent that answers a ping with this. */
+async function saysOf(payload: object) {
+  const server = createServer((_, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ request_id: "1", agent: "pi", report_type: "result", payload }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const gateway = new Gateway({ url: `http://127.0.0.1:${port}`, token: "x".repeat(16) });
+    const agents = [{ id: "pi", online: true, foreign: true } as Agent];
+    const [found] = await findAgents(
+      gateway,
+      { agents, finding: { link: "token", is: "fine", says: "" } },
+      undefined,
+    );
+    return found;
+  } finally {
+    server.close();
+  }
+}
+
+test("G1 an agent that refuses the gateway's key is wrong, though it answers", async () => {
+  expect(await saysOf({ status: "pong" })).toMatchObject({ is: "fine" });
+  const refused = await saysOf({
+    status: "error",
+    error:
+      "This device obeys its own gateway alone, and refused a command: it is not signed. Nothing was run.",
+  });
+  expect(refused).toMatchObject({
+    is: "wrong",
+    says: expect.stringContaining("obeys its own gateway alone"),
+    todo: expect.stringContaining("edgecall pair"),
+  });
+});
