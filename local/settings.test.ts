@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { agentIdOf, readStartSettings } from "./settings.ts";
+import { agentIdOf, readStartSettings, workerVars } from "./settings.ts";
 
 const read = (args: string[], env: Record<string, string> = {}) => {
   const result = readStartSettings(args, env);
@@ -24,6 +26,8 @@ test.for([
   [[], { PORT: "70000" }, "PORT"],
   [[], { EDGECALL_TOKEN: "short" }, "EDGECALL_TOKEN: expected 16 to 256"],
   [[], { LLM_BASE_URL: "http://127.0.0.1:1/v1" }, "LLM_MODEL: not set"],
+  [[], { API_TOKENS: "secret-that-is-no-list" }, "API_TOKENS: expected a JSON list"],
+  [[], { BRIDGE_TOKENS: '{"hash":"x"}' }, "BRIDGE_TOKENS: expected a JSON list"],
   [[], { MQTT_URL: "localhost" }, "MQTT_URL: expected the address of a broker"],
 ] as const)("wrong: %j %j", ([args, env, words]) => {
   expect(read([...args], { ...env })).toContain(words);
@@ -39,4 +43,28 @@ test.for([
   ["x".repeat(80), "x".repeat(64)],
 ] as const)("host name %s → agent id %s", ([host, id]) => {
   expect(agentIdOf(host)).toBe(id);
+});
+
+test("S8 every setting of the Worker reaches the one-machine stack", () => {
+  const root = fileURLToPath(new URL("../worker", import.meta.url));
+  const names = globSync("**/*.ts", {
+    cwd: root,
+    exclude: (path) => /node_modules|fixtures/.test(String(path)),
+  })
+    .filter((path) => !path.includes(".test."))
+    .map((path) => readFileSync(`${root}/${path}`, "utf8"))
+    // As the types of the Worker's variables have them.
+    .flatMap((text) => [...text.matchAll(/^ {2}([A-Z][A-Z0-9_]+)\?: string;$/gm)])
+    .map(([, name = ""]) => name);
+  expect(names).toContain("RELAY_DAY_TOKENS");
+  expect(names.length).toBeGreaterThan(50);
+  const passed = workerVars(Object.fromEntries(names.map((name) => [name, "0"])));
+  expect(Object.keys(passed).toSorted()).toEqual([...new Set(names)].toSorted());
+});
+
+test("S8 every setting of the Worker that is passed on stands in the docs", () => {
+  const docs = readFileSync(new URL("../docs/settings.md", import.meta.url), "utf8");
+  const told = [...docs.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = ""]) => name);
+  const passed = workerVars(new Proxy({}, { get: () => "0" }));
+  expect(Object.keys(passed).filter((name) => !told.includes(name))).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { readRecords } from "./tokens.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -57,6 +58,13 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
   }
   if (env.MQTT_URL && !/^mqtts?:\/\/[^/]/.test(env.MQTT_URL)) {
     return { ok: false, error: "MQTT_URL: expected the address of a broker, such as mqtt://127.0.0.1:1883" };
+  }
+  for (const name of ["API_TOKENS", "BRIDGE_TOKENS"] as const) {
+    const records = readRecords(env[name]);
+    if (!records) {
+      const error = `${name}: expected a JSON list of token records, as \`npm run tokens\` prints it (docs/settings.md)`;
+      return { ok: false, error };
+    }
   }
   return {
     ok: true,
@@ -114,6 +122,7 @@ const WORKER_VARIABLES = [
   "MAX_PARALLEL_TOOLS",
   "DEFAULT_TOOL_TIMEOUT_MS",
   "ALLOW_UNSIGNED_AGENTS",
+  "AGENTS_KEEP_DAYS",
   "HISTORY_MAX_TOKENS",
   "HISTORY_KEEP_FIRST",
   "MEDIA_KEEP_DAYS",
@@ -147,6 +156,8 @@ const WORKER_VARIABLES = [
   "BUDGET_DAY_TOKENS",
   "BUDGET_DAY_MODEL_CALLS",
   "PRICES",
+  "RELAY_DAY_TOKENS",
+  "RELAY_MAX_TOKENS",
 ] as const;
 
 export function workerVars(env: Environment): Record<string, string> {

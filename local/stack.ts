@@ -10,7 +10,7 @@ import { enrol } from "./enrol.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { STAND_IN_MODEL, startStandIn } from "./stand-in/server.ts";
 import { type Child, supervise } from "./supervisor.ts";
-import { type KeptTokens, tokenRecords } from "./tokens.ts";
+import { type KeptTokens, tokenRecords, withOwnRecords } from "./tokens.ts";
 
 /** All of it takes two seconds; a machine under load, or a broker far away, gets more. */
 const READY_WITHIN_MS = 30_000;
@@ -54,7 +54,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     // Devices that are paired are told it; who logs in there is theirs to say.
     BROKER_URL: shown,
     ...workerVars(env),
-    ...tokenRecords(tokens),
+    ...withOwnRecords(tokenRecords(tokens), env),
     ALLOW_UNSIGNED_AGENTS: env.ALLOW_UNSIGNED_AGENTS ?? "*",
   });
   // Not before the Worker listens: a log that begins with refused connections looks broken, and nothing is.

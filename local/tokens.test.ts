@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { loadTokens } from "./tokens.ts";
+import { loadTokens, tokenRecords, withOwnRecords } from "./tokens.ts";
 
 const PROGRAM = fileURLToPath(new URL("./new-tokens.ts", import.meta.url));
 
@@ -51,4 +51,12 @@ test("the stack's own are kept; a key is made beside tokens that had none, and s
   } finally {
     rmSync(dir, { recursive: true });
   }
+});
+
+test("G8 the person's own API_TOKENS count beside the printed token", () => {
+  const own = tokenRecords({ api: "a".repeat(43), bridge: "b".repeat(43) });
+  const guest = { hash: "0".repeat(64), name: "phone", home: "home", role: "guest", scopes: ["ask"] };
+  const { API_TOKENS, BRIDGE_TOKENS } = withOwnRecords(own, { API_TOKENS: JSON.stringify([guest]) });
+  expect(JSON.parse(API_TOKENS)).toEqual([...JSON.parse(own.API_TOKENS), guest]);
+  expect(BRIDGE_TOKENS).toBe(own.BRIDGE_TOKENS);
 });

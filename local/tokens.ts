@@ -65,6 +65,23 @@ export function tokenRecords(
   };
 }
 
+/** The stack's own records before those of the person: both count. */
+export function withOwnRecords(
+  own: { API_TOKENS: string; BRIDGE_TOKENS: string },
+  env: { API_TOKENS?: string | undefined; BRIDGE_TOKENS?: string | undefined },
+): { API_TOKENS: string; BRIDGE_TOKENS: string } {
+  const both = (name: "API_TOKENS" | "BRIDGE_TOKENS") =>
+    JSON.stringify([...(readRecords(own[name]) ?? []), ...(readRecords(env[name]) ?? [])]);
+  return { API_TOKENS: both("API_TOKENS"), BRIDGE_TOKENS: both("BRIDGE_TOKENS") };
+}
+
+/** What each record must have is the Worker's to say. @returns undefined: no list of records */
+export function readRecords(text: string | undefined): object[] | undefined {
+  if (!text) return [];
+  const read = checkJson(z.array(z.looseObject({ hash: z.string() })), text);
+  return read.ok ? read.value : undefined;
+}
+
 function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

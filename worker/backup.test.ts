@@ -130,7 +130,11 @@ describe("export and import", () => {
       `${head}${object}{"table":"turn","row":{"n\\") --":1}}\n${object.replace("bad", "worse")}`,
       "is not in this schema",
     ],
-    ["a schema of the future", `${head}${object.replace("4", "999")}{"end":true,"objects":1,"rows":0}`, "update it first"],
+    [
+      "a schema of the future",
+      `${head}${object.replace("4", "999")}{"end":true,"objects":1,"rows":0}`,
+      "update it first",
+    ],
     ["no export", '{"a":1}\n', "expected an export's first line"],
     ["no JSON", `${head}{`, "line 2"],
     ["an object that comes twice", `${head}${object}${object}`, "comes twice"],
@@ -272,26 +276,23 @@ describe("S12 rows that name another home", () => {
   });
 
   test("S12 a grant is for a conversation of the home that gives it, where it is made and where it lands", async () => {
-    const request = {
-      upload_id: crypto.randomUUID(),
-      media_type: "image/png",
-      bytes: 3,
-      sha256: "0".repeat(64),
-    };
+    const picture = { media_type: "image/png", bytes: 3, sha256: "0".repeat(64) };
+    const upload_id: string = crypto.randomUUID();
+    const request = { type: "upload" as const, request_id: "1", upload_id, ...picture };
     const vars = env as unknown as Env;
     const grant = async (home: string, conversation: string) =>
       await uploadCommand(vars, request, { home, conversation, principal: "anna" }, "https://gateway");
     expect(await grant("a", "b/api/theirs")).toMatchObject({
       refused: expect.stringContaining("another home"),
     });
-    const own = await grant("a", "a/api/own");
-    if (!("token" in own)) throw new Error("refused");
+    const own = (await grant("a", "a/api/own")) as { id: string; token: string };
     expect(await readGrant(vars, `Bearer ${own.token}`, own.id)).toMatchObject({ home: "a" });
     // As a Home with such a row would have signed it: the MAC is right, and the place is not its own.
     const text = base64Url(
       utf8(
         JSON.stringify({
-          ...{ id: own.id, media_type: "image/png", bytes: 3, sha256: "0".repeat(64) },
+          ...picture,
+          id: own.id,
           home: "a",
           conversation: "b/api/theirs",
           principal: "anna",

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { modelCalls, modelRequest } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { SignedAgent } from "../../test/signed-agent.ts";
+import { until } from "../../test/wait.ts";
 import { ask } from "../../test/workerd.ts";
 import { Home } from "../home.ts";
 
@@ -122,6 +123,36 @@ test("a device's share of the day ends, and another device's does not", async ()
   const other = await paired();
   expect(await relay(await other.relayToken(PLACE), asked)).toMatchObject({ status: 200 });
   expect(await modelCalls(text)).toBe(3);
+});
+
+test("S8 what was asked counts though the client hung up before the answer", async () => {
+  const agent = await paired();
+  withSetting("RELAY_DAY_TOKENS", "1000");
+  const asked = async (signal?: AbortSignal) => {
+    const headers = {
+      "content-type": "application/json",
+      authorization: `Bearer ${await agent.relayToken(PLACE)}`,
+    };
+    const body = JSON.stringify(question(text, { max_tokens: 300 }));
+    return await worker.fetch(`${URL_OF_RELAY}/chat/completions`, {
+      method: "POST",
+      headers,
+      body,
+      ...(signal && { signal }),
+    });
+  };
+  const text = script({ hang: "before" }, { hang: "before" }, { text: "late" });
+  for (let n = 1; n <= 2; n += 1) {
+    const control = new AbortController();
+    const answer = asked(control.signal).catch(() => undefined);
+    await until(async () => (await modelCalls(text)) === n);
+    control.abort();
+    await answer;
+  }
+  // Each of them was reserved with 300 and its question; a third has no room.
+  const third = await asked();
+  expect(third.status).toBe(429);
+  expect(await modelCalls(text)).toBe(2);
 });
 
 test("the home's budget holds for devices too", async () => {

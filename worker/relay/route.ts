@@ -60,6 +60,10 @@ export async function relayChat(c: Context<App>): Promise<Response> {
   };
   const url = `${model.baseUrl.replace(/\/+$/, "")}/chat/completions`;
   const reach = modelFetch(c.env.AI, model.baseUrl) ?? ((to: string, init: RequestInit) => fetch(to, init));
+  const signal = AbortSignal.any([
+    c.req.raw.signal,
+    AbortSignal.timeout(model.timeouts?.totalMs ?? MODEL_TOTAL_MS),
+  ]);
   let answer: Response;
   try {
     answer = await reach(url, {
@@ -70,14 +74,12 @@ export async function relayChat(c: Context<App>): Promise<Response> {
         ...(typeof model.apiKey === "string" && { authorization: `Bearer ${model.apiKey.trim()}` }),
       },
       body: text,
-      signal: AbortSignal.any([
-        c.req.raw.signal,
-        AbortSignal.timeout(model.timeouts?.totalMs ?? MODEL_TOTAL_MS),
-      ]),
+      signal,
     });
   } catch (error) {
     logError("relay.unreached", error, { agent, model: model.name });
-    counted({ input_tokens: 0, output_tokens: 0 });
+    // The model works on what a client that hung up, or the time-out, does not wait for: what was reserved stands.
+    if (!signal.aborted) counted({ input_tokens: 0, output_tokens: 0 });
     throw new HttpError(502, "model_unreachable", "the gateway could not reach its model");
   }
   if (!answer.ok) {
