@@ -82,6 +82,31 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./update.ts")).update,
   },
   {
+    name: "tokens list",
+    about: "who and what may use the home: each token's name, role, scopes, expiry and last use",
+    options: { json: JSON_OPTION },
+    load: async () => (await import("./tokens.ts")).listTokens,
+  },
+  {
+    name: "tokens add",
+    about: "a token for a person or a program, shown once; never with more than yours has",
+    takes: "NAME",
+    options: {
+      role: { value: "ROLE", about: "owner, member or guest; member unless given" },
+      scopes: { value: "LIST", about: "of ask,command,approve,admin,metrics; ask unless given" },
+      expires: { value: "DAYS", about: "30d: it ends by itself; never unless given" },
+      json: JSON_OPTION,
+    },
+    load: async () => (await import("./tokens.ts")).addToken,
+  },
+  {
+    name: "tokens revoke",
+    about: "a token opens nothing any more, from the next request on",
+    takes: "ID|NAME",
+    options: {},
+    load: async () => (await import("./tokens.ts")).revokeToken,
+  },
+  {
     name: "doctor",
     about: "token → gateway → bridge → broker → agent → model: what is broken, and what to do",
     takes: "[AGENT]",

@@ -1,0 +1,104 @@
+/** `edgecall tokens`: who and what may use the home, each by a token of its own. */
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { readConnection } from "./connection.ts";
+import { Gateway } from "./gateway.ts";
+import { table } from "./table.ts";
+import { ago } from "./times.ts";
+
+const Token = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  role: z.string(),
+  scopes: z.array(z.string()),
+  expires_at: z.nullable(z.number()),
+  last_used_at: z.nullable(z.number()),
+  made_by: z.nullable(z.string()),
+  source: z.string(),
+});
+type Token = z.infer<typeof Token>;
+const Tokens = z.looseObject({ tokens: z.array(Token) });
+const Made = z.looseObject({ token: z.string(), record: Token });
+
+const DAY_MS = 86_400_000;
+
+export async function listTokens({ positionals, flag, env, io }: CommandCall): Promise<number> {
+  if (positionals.length > 0) throw new UsageError("takes nothing");
+  const { tokens } = await new Gateway(readConnection(env)).json(Tokens, "/v1/tokens");
+  if (flag("json")) io.out(`${JSON.stringify(tokens)}\n`);
+  else io.out(shown(tokens, io.width));
+  return EXIT.ok;
+}
+
+function shown(tokens: readonly Token[], width: number | undefined): string {
+  const columns = [
+    { title: "NAME", gives: true },
+    { title: "ROLE" },
+    { title: "SCOPES", gives: true },
+    { title: "EXPIRES" },
+    { title: "LAST USED" },
+    { title: "MADE BY", gives: true },
+    { title: "ID" },
+  ];
+  const now = Date.now();
+  const rows = tokens.map(({ id, name, role, scopes, expires_at, last_used_at, made_by, source }) => [
+    ...[name, role, scopes.join(" "), expiry(expires_at, now)],
+    ...(source === "secret" ? ["-", "API_TOKENS"] : [ago(last_used_at, now), made_by ?? ""]),
+    id,
+  ]);
+  return table(columns, rows, width);
+}
+
+function expiry(at: number | null, now: number): string {
+  if (at === null) return "never";
+  return at <= now ? "expired" : `in ${Math.ceil((at - now) / DAY_MS)} d`;
+}
+
+/** The token alone stands on stdout, so that a program can take it. */
+export async function addToken({ positionals, text, flag, env, io }: CommandCall): Promise<number> {
+  const [name, ...more] = positionals;
+  if (name === undefined || more.length > 0) throw new UsageError("takes one name");
+  const days = text("expires");
+  if (days !== undefined && !/^[1-9]\d{0,3}d$/.test(days))
+    throw new UsageError(`--expires: "${days}" is no number of days; use 30d`);
+  const body = {
+    name,
+    role: text("role") ?? "member",
+    scopes: (text("scopes") ?? "ask").split(/[\s,]+/).filter((scope) => scope !== ""),
+    ...(days !== undefined && { expires_in_days: Number(days.slice(0, -1)) }),
+  };
+  const made = await new Gateway(readConnection(env)).json(Made, "/v1/tokens", { method: "POST", body });
+  if (flag("json")) {
+    io.out(`${JSON.stringify(made)}\n`);
+    return EXIT.ok;
+  }
+  const { role, scopes, expires_at } = made.record;
+  io.err(
+    `The token of '${name}' (${role}; ${scopes.join(", ")}; expires ${expiry(expires_at, Date.now())}). It is shown this once:\n\n`,
+  );
+  io.out(`${made.token}\n`);
+  return EXIT.ok;
+}
+
+export async function revokeToken({ positionals, env, io }: CommandCall): Promise<number> {
+  const [wanted, ...more] = positionals;
+  if (wanted === undefined || more.length > 0) throw new UsageError("takes one token's id or name");
+  const gateway = new Gateway(readConnection(env));
+  const { tokens } = await gateway.json(Tokens, "/v1/tokens");
+  const found = tokens.filter(({ id }) => id === wanted);
+  const named = found.length > 0 ? found : tokens.filter(({ name }) => name === wanted);
+  const [token, ...others] = named;
+  if (!token) {
+    io.err(`there is no token '${wanted}'; \`edgecall tokens list\` shows those that there are\n`);
+    return EXIT.failed;
+  }
+  if (others.length > 0) {
+    io.err(
+      `${named.length} tokens have the name '${wanted}': revoke one by its id, of \`edgecall tokens list\`\n`,
+    );
+    return EXIT.failed;
+  }
+  await gateway.text(`/v1/tokens/${token.id}`, { method: "DELETE" });
+  io.err(`'${token.name}' is revoked: it opens nothing from now on\n`);
+  return EXIT.ok;
+}
