@@ -11,7 +11,8 @@ test("G8 own API_TOKENS count beside the printed token; edgecall tokens adds, li
   const hash = createHash("sha256").update(mine).digest("hex");
   const record = { hash, name: "phone", home: "home", role: "guest", scopes: ["ask"] };
   const started = npmStart(folder.path, [], { API_TOKENS: JSON.stringify([record]), PORT: "0" });
-  const { url, token } = await running(started);
+  const { url } = await running(started);
+  const token = /token\s+(\S+)/.exec(started.out())?.[1] ?? "";
   const status = async (path: string, bearer: string) =>
     (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${bearer}` } })).status;
   expect(await status("/v1/keys", token)).toBe(200);
