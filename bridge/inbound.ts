@@ -12,6 +12,7 @@ import {
 } from "@edgecall/core/protocol/mqtt.ts";
 import { parseTopic, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { stampOf } from "@edgecall/core/protocol/signing.ts";
 import type { BrokerMessage } from "./broker.ts";
 import type { Calls } from "./calls.ts";
 import type { ForeignLanes } from "./foreign.ts";
@@ -74,10 +75,19 @@ export class Inbound {
     if (!isUtf8(message.payload)) return "payload: not UTF-8";
     const text = message.payload.toString("utf8");
     const { agentId, kind } = topic;
-    return (
-      this.#o.trust.problem(agentId, kind, text, !message.retained) ??
-      this.#take(agentId, kind, text, !message.retained)
-    );
+    const live = !message.retained;
+    const problem = this.#o.trust.problem(agentId, kind, text, live);
+    if (problem !== undefined) return problem;
+    if (kind === "reports" && live) this.#signOfLife(agentId, text);
+    return this.#take(agentId, kind, text, live);
+  }
+
+  /** Of an agent with a key: its signature on a report of now outweighs what is retained of its presence. */
+  #signOfLife(agent: string, text: string): void {
+    if (!this.#o.trust.isKeyed(agent) || text.length > MAX_BYTES.status) return;
+    const stamp = stampOf(text);
+    if (stamp.ok && this.#o.roster.reportSigned(agent, text, stamp.value.boot_id))
+      this.#o.calls.agentBack(agent);
   }
 
   #take(agent: string, kind: TopicKind, text: string, live: boolean): string | undefined {

@@ -34,6 +34,8 @@ type Known = {
   own: boolean;
   /** The run that said last that it is there. */
   run: string | undefined;
+  /** A signed report by which it is there, as published, where its presence topic does not say so. */
+  alive: string | undefined;
   /** What its presence topic says since the broker was last connected. */
   state: Presence | undefined;
   /** After a short break: until then the state from before it stands. */
@@ -81,6 +83,7 @@ export class Roster {
         if (agent.state !== undefined) agent.confirmBy = now + BROKER_GRACE_MS;
       } else {
         agent.state = undefined;
+        agent.alive = undefined;
         agent.life = { kind: "never" };
         agent.busyUntil = undefined;
       }
@@ -136,6 +139,7 @@ export class Roster {
       agent.capabilities = undefined;
     if (agent.tools !== undefined && !counts("tools", agent.tools)) agent.tools = undefined;
     agent.vouched = agent.presence !== undefined && counts("presence", agent.presence);
+    agent.alive = undefined;
     if (agent.vouched) return;
     agent.presence = undefined;
     agent.state = undefined;
@@ -148,6 +152,7 @@ export class Roster {
     if (agent === undefined) return;
     if (presence.state === "offline" && live && isStaleWill(presence, agent)) return;
     agent.presence = raw;
+    agent.alive = undefined;
     if (presence.state === "online") agent.run = presence.boot_id;
     if (agent.capabilities === undefined) agent.own = true;
     agent.state = presence;
@@ -172,6 +177,22 @@ export class Roster {
     // messages keep their order, and after its goodbye it sends none.
     if (agent.state?.state === "offline") agent.state = { ...agent.state, state: "online" };
     this.#alive(agent);
+  }
+
+  /**
+   * A report that it signed after everything that is known of its presence: it is there, whatever stands on that topic.
+   * @returns whether it is only by this that it is there
+   */
+  reportSigned(id: string, raw: string, run: string): boolean {
+    const agent = this.#know(id);
+    if (agent === undefined || (agent.state?.state === "online" && agent.run === run)) return false;
+    agent.own = true;
+    agent.vouched = true;
+    agent.alive = raw;
+    agent.run = run;
+    agent.state = { state: "online", boot_id: run };
+    this.#alive(agent);
+    return true;
   }
 
   /** An answer to a command: it lives, and it hears. */
@@ -271,6 +292,7 @@ export class Roster {
       tools: undefined,
       presence: undefined,
       run: undefined,
+      alive: undefined,
       own: false,
       state: undefined,
       confirmBy: undefined,
@@ -312,6 +334,7 @@ export class Roster {
       ...(agent.capabilities !== undefined && { capabilities: agent.capabilities }),
       ...(agent.tools !== undefined && { tools: agent.tools }),
       ...(agent.presence !== undefined && { presence: agent.presence }),
+      ...(agent.alive !== undefined && { alive: agent.alive }),
     };
   }
 

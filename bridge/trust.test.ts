@@ -72,6 +72,24 @@ describe("a message", () => {
     );
   });
 
+  test("S10 an older presence never wins over what was said live after it; the birth of the present run stands", async () => {
+    const goodbye = await pi.say("presence", { state: "offline" });
+    const old = await pi.say("presence", { state: "online" });
+    const birth = await pi.say("presence", { state: "online" });
+    const heartbeat = await pi.say("reports", { report_type: "heartbeat" });
+    const will = await pi.say("presence", { state: "offline" });
+    expect(trust.problem("pi", "reports", heartbeat, true)).toBeUndefined();
+    expect(trust.problem("pi", "presence", goodbye, false)).toBe(OLD);
+    expect(trust.problem("pi", "presence", old, false)).toBe(OLD);
+    const { n } = JSON.parse(birth) as { n: number };
+    const next = new Trust();
+    next.learn([{ id: "pi", key: pi.publicKey, n }]);
+    expect(next.problem("pi", "reports", heartbeat, true)).toBeUndefined();
+    // As the broker has it, when the bridge alone lost its connection.
+    expect(next.problem("pi", "presence", birth, false)).toBeUndefined();
+    expect(next.problem("pi", "presence", will, true)).toBeUndefined();
+  });
+
   test("whatever it is, is no error", () => {
     fc.assert(
       fc.property(
@@ -185,6 +203,26 @@ describe("between broker and Home", () => {
     const after = home.frames.slice(before).map(({ t }) => t);
     expect(after.indexOf("agent")).toBeGreaterThanOrEqual(0);
     expect(after.indexOf("agent")).toBeLessThan(after.indexOf("report"));
+  });
+
+  test("S10 its own old 'online' replayed as retained: the next heartbeat brings the healthy device back", async () => {
+    const old = await pi.say("presence", { state: "online" });
+    pi.bootId = "the present run";
+    const newest = await pi.say("presence", { state: "online" });
+    home.keys = [{ id: "pi", key: pi.publicKey, n: (JSON.parse(newest) as { n: number }).n }];
+    await played.say("presence", old, true);
+    bridge = start();
+    await home.next("snapshot", ({ last }) => last);
+    await until(() => dropped(OLD));
+    const heartbeat = await pi.say("reports", { report_type: "heartbeat", payload: {} });
+    await played.say("reports", heartbeat);
+    const { agent } = await home.next("agent", (frame) => frame.agent.online);
+    expect(agent).toMatchObject({ id: "pi", foreign: false, alive: heartbeat });
+    // And again: it changes nothing.
+    await played.say("presence", old, true);
+    await played.say("tools", await pi.say("tools", { hash: "behind it", tools: [] }), true);
+    await home.next("agent", (frame) => frame.agent.tools !== undefined);
+    expect(latest()?.online).toBe(true);
   });
 
   test("what was believed before a key was known is looked at again", async () => {

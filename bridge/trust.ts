@@ -4,7 +4,9 @@
  */
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { ReplayWindow } from "@edgecall/core/protocol/replays.ts";
 import { signedBytes, splitSigned, stampOf } from "@edgecall/core/protocol/signing.ts";
 
@@ -16,6 +18,8 @@ type Known = {
   key: KeyObject | undefined;
   /** The highest counter that was believed of each: what the broker has retained comes again and again. */
   retained: Record<Retained, number>;
+  /** The highest counter of what came live: a presence from before it is of the past. */
+  heard: number;
   /** What came live; and nothing from before the newest presence, which says that all of it is past. */
   live: ReplayWindow;
 };
@@ -52,18 +56,30 @@ export class Trust {
     const n = signedBy(known.key, agent, kind, text);
     if (n === undefined) return known.key ? "not signed with the agent's key" : "the agent's key was revoked";
     if (kind === "capabilities" || kind === "tools" || kind === "presence") {
-      if (n < known.retained[kind]) return "an old one, said again";
+      if (n < known.retained[kind]) return OLD;
+      if (kind === "presence" && n < known.heard && !(n === known.retained.presence && saysOnline(text)))
+        return OLD;
       known.retained[kind] = n;
       if (kind === "presence") known.live.raise(n);
       return undefined;
     }
-    return live && known.live.take(n) !== "fresh" ? "it was said before" : undefined;
+    if (live && known.live.take(n) !== "fresh") return "it was said before";
+    if (live) known.heard = Math.max(known.heard, n);
+    return undefined;
   }
+}
+
+const OLD = "an old one, said again";
+
+/** The birth of a run stands as long as the run does; a goodbye or a will is over as soon as something is said after it. */
+function saysOnline(text: string): boolean {
+  const presence = checkJson(Presence, text);
+  return presence.ok && presence.value.state === "online";
 }
 
 function newKnown(text: string | null, n: number): Known {
   const live = new ReplayWindow(n);
-  return { text, key: keyOf(text), retained: { capabilities: 0, tools: 0, presence: n }, live };
+  return { text, key: keyOf(text), retained: { capabilities: 0, tools: 0, presence: n }, heard: 0, live };
 }
 
 function keyOf(text: string | null): KeyObject | undefined {

@@ -31,6 +31,7 @@ import { Profile } from "./profile.ts";
 import { Questions } from "./questions.ts";
 import { Redelivery } from "./redelivery.ts";
 import { reportText } from "./reports.ts";
+import { RetainedGuard } from "./retained-guard.ts";
 import type { Settings } from "./settings.ts";
 import { unavailableOf } from "./skills/skill-file.ts";
 import { Slots } from "./slots.ts";
@@ -174,6 +175,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     onMessage(from, payload, retained) {
       if (from === topic("commands")) void inbox.receive(payload, retained);
       else if (from === topic("presence")) seePresence(payload.toString("utf8"), retained);
+      else guard.saw(from, payload.toString("utf8"));
     },
   });
   const redelivery = new Redelivery(ledger, (text) => say("reports", text), log);
@@ -183,7 +185,8 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   async function advertise(): Promise<void> {
     if (born) earlierBirth = birthText;
     await connection.subscribe([topic("commands"), topic("presence")]);
-    // Once for each connection: said again, it is the same birth, and the will stays newer than it.
+    // A broker that lets an agent read only what it has to refuses these: then nothing is mended there.
+    await connection.subscribe([topic("capabilities"), topic("tools")]).catch(() => undefined);
     birthText = voice.say("presence", presenceText("online", "birth"));
     await birth();
     toldCapabilities = "";
@@ -204,10 +207,30 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   /** The line too, where it follows from the tools. */
   async function advertiseTools(): Promise<void> {
     const text = capabilitiesText(settings, offer.registry.list());
-    if (text !== toldCapabilities && (await say("capabilities", text, { retain: true })))
-      toldCapabilities = text;
-    await say("tools", toolsText(offer.registry), { retain: true });
+    if (text !== toldCapabilities && (await sayRetained("capabilities", text))) toldCapabilities = text;
+    await sayRetained("tools", toolsText(offer.registry));
   }
+
+  /** @returns whether the broker took it */
+  async function sayRetained(kind: "capabilities" | "tools", said: string): Promise<boolean> {
+    if (!connection.connected) return false;
+    const text = voice.say(kind, said);
+    guard.said(topic(kind), text);
+    return await connection.publish(topic(kind), text, { retain: true });
+  }
+
+  /** Somebody else wrote where only this agent should: what is retained there is said again, signed anew. */
+  const guard = new RetainedGuard((changed) => {
+    if (!connection.connected || stopping) return;
+    log("warn", "retained.mended", { topic: changed });
+    if (changed !== topic("presence")) {
+      toldCapabilities = "";
+      void advertiseTools();
+    } else {
+      birthText = voice.say("presence", presenceText("online", "birth"));
+      void birth();
+    }
+  });
 
   /** The broker has had our birth: whatever of another boot comes after it is someone else's. */
   let born = false;
@@ -216,6 +239,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   let earlierBirth: string | undefined;
 
   async function birth(): Promise<void> {
+    guard.said(topic("presence"), birthText);
     if (await connection.publish(topic("presence"), birthText, { retain: true })) born = true;
   }
 
@@ -232,11 +256,9 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
 
   /** Our own presence, as the broker has it: it may be a late will of our earlier connection. */
   function seePresence(text: string, retained: boolean): void {
-    if (!voice.isMine(text)) {
-      // Who comes later finds what is retained: not what a stranger left there.
-      if (!retained && connection.connected && !stopping) void birth();
-      return;
-    }
+    // Who comes later finds what is retained: not what a stranger left there, nor an old text of ours.
+    guard.saw(topic("presence"), text);
+    if (!voice.isMine(text)) return;
     const presence = checkJson(Presence, text);
     if (!presence.ok) return;
     const { boot_id } = presence.value;
@@ -302,6 +324,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   async function end(): Promise<void> {
     log("info", "agent.stopping");
     clearInterval(heartbeats);
+    guard.stop();
     served?.stop();
     redelivery.stop();
     standby?.stop();

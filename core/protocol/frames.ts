@@ -35,6 +35,11 @@ export const AgentState = z.object({
   capabilities: z.optional(raw),
   tools: z.optional(raw),
   presence: z.optional(raw),
+  /**
+   * A report that the agent signed in its present run, where its presence topic does not say that it is there: somebody
+   * may have put an old text in place of it. An older gateway does not look at this.
+   */
+  alive: z.optional(raw),
 });
 export type AgentState = z.infer<typeof AgentState>;
 

@@ -45,10 +45,15 @@ export async function believe(keys: AgentKeys, told: AgentState): Promise<Believ
     problem ??= advert.why;
   }
   const said = presence.text === undefined ? undefined : checkJson(Presence, presence.text);
-  const isThere = said?.ok === true && said.value.state === "online";
-  const bootId = presence.bootId;
+  // Said after its presence, whatever that is: somebody may have put an old one in its place.
+  const report = await hearReport(keys, told);
+  const alive = report && report.n > presence.n ? report : undefined;
+  if (alive && problem === presence.why) problem = undefined;
+  const isThere = alive !== undefined || (said?.ok === true && said.value.state === "online");
+  const bootId = alive?.bootId ?? presence.bootId;
   const isNewRun = isThere && bootId !== keys.bootOf(id);
-  if (bootId !== undefined) keys.believed(id, { presence: presence.n }, bootId);
+  if (bootId !== undefined)
+    keys.believed(id, presence.text === undefined ? {} : { presence: presence.n }, bootId);
   if (told.online && isThere) state.online = true;
   else if (told.online) state.reason = problem ?? UNSIGNED;
   return { state, keepsAdverts: true, problem, isNewRun };
@@ -56,6 +61,13 @@ export async function believe(keys: AgentKeys, told: AgentState): Promise<Believ
 
 export const REVOKED = "its key was revoked; pair it again to use it";
 export const UNSIGNED = "it has not said that it is online with its signature";
+
+/** The agent's own word, newer than every presence of it that was believed, that it is there. */
+async function hearReport(keys: AgentKeys, { id, alive }: AgentState) {
+  if (alive === undefined) return undefined;
+  const heard = await keys.hear(id, "reports", alive);
+  return heard.ok && keys.isNews(id, "presence", heard.n) ? heard : undefined;
+}
 
 type Advert = { text?: string; n: number; bootId?: string; why?: string };
 

@@ -27,6 +27,34 @@ describe("an agent with a key", () => {
     await until(async () => (await view("pi")).online);
   });
 
+  test("S10 is there by a signed report of its present run, where its presence is an old one; not by an old report", async () => {
+    const bridge = await home.connect();
+    const { presence: old, capabilities, tools } = await home.pi.state();
+    const heartbeat = () => home.pi.say("reports", { report_type: "heartbeat", payload: {} });
+    const before = await heartbeat();
+    bridge.send({ t: "agent", agent: await home.pi.state({ online: false }) });
+    await until(async () => !(await view("pi")).online);
+    const told = { ...agent("pi"), capabilities, tools, presence: old };
+    bridge.send({ t: "agent", agent: { ...told, alive: before } });
+    await passed(bridge);
+    expect(await view("pi")).toMatchObject({ online: false });
+    const stranger = await SignedAgent.make("pi");
+    stranger.n = home.pi.n + 10;
+    const forged = await stranger.say("reports", { report_type: "heartbeat", payload: {} });
+    bridge.send({ t: "agent", agent: { ...told, alive: forged } });
+    await passed(bridge);
+    expect(await view("pi")).toMatchObject({ online: false });
+    home.pi.bootId = "the present run";
+    bridge.send({ t: "agent", agent: { ...told, alive: await heartbeat() } });
+    await until(async () => (await view("pi")).online);
+    expect((await view("pi")).problem).toBeUndefined();
+    const { out } = await home.commandOut(bridge);
+    expect(JSON.parse(out.payload)).toMatchObject({ boot_id: "the present run" });
+    // What was believed of its presence stands: an old one is still no news.
+    bridge.send({ t: "agent", agent: told });
+    await until(async () => !(await view("pi")).online);
+  });
+
   test("gets commands that are signed by its home, for its present run", async () => {
     const bridge = await home.connect();
     const { out } = await home.commandOut(bridge);
