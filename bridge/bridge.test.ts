@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { describe, expect, test } from "vitest";
 import { until } from "../test/wait.ts";
-import { STAY_AWAY_MS } from "./backoff.ts";
+import { STANDBY_EVERY_MS, STAY_AWAY_MS } from "./backoff.ts";
 import { BROKER_GRACE_MS } from "./presence.ts";
 import { usePlayed } from "./testkit/played.ts";
 
@@ -197,6 +197,39 @@ describe("the socket", () => {
       code: CLOSE.replaced,
       retry_in_ms: STAY_AWAY_MS,
     });
+  });
+
+  test("G12 replaced, it asks for its place, takes it from nobody, and has it back soon after", async () => {
+    played.home.standby = true;
+    const bridge = await played.started();
+    played.home.isTaken = true;
+    played.home.drop(CLOSE.replaced);
+    await until(() => played.home.asked > 0, { within: 2 * STANDBY_EVERY_MS });
+    expect(played.home.connections).toBe(1);
+    expect(played.log("gateway_standby")).toBeDefined();
+    played.home.isTaken = false;
+    await until(() => bridge.ready(), { within: 3 * STANDBY_EVERY_MS });
+    expect(played.home.connections).toBe(2);
+  });
+
+  test("D7 a gateway that was restarted finds a foreign agent online that was heard shortly before", async () => {
+    const claw = await played.agent("claw", "foreign");
+    await played.started();
+    await claw.heartbeat();
+    await played.home.next("agent", ({ agent }) => agent.online);
+    played.home.frames.length = 0;
+    played.home.drop();
+    const { agents } = await played.home.next("snapshot");
+    expect(agents).toMatchObject([{ id: "claw", online: true }]);
+  });
+
+  test("G12 a foreign agent that was there before the bridge is asked at once", async () => {
+    const claw = await played.agent("claw", "foreign");
+    await played.started();
+    await until(() => claw.commands.length > 0);
+    expect(claw.commands[0]).toMatchObject({ command: "ping" });
+    await claw.report("result", { pong: true });
+    await played.home.next("agent", ({ agent }) => agent.id === "claw" && agent.online);
   });
 
   test("a refused token is no reason to hammer", async () => {

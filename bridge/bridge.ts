@@ -11,7 +11,7 @@ import { type Readiness, serveHealth } from "./health.ts";
 import { Inbound, LISTENS_TO } from "./inbound.ts";
 import { KeptLogins } from "./kept-logins.ts";
 import { type Log, Seldom } from "./log.ts";
-import { BROKER_GRACE_MS, Roster } from "./presence.ts";
+import { BROKER_GRACE_MS, Roster, type Standing } from "./presence.ts";
 import { SelfUpdate } from "./self-update.ts";
 import type { BridgeSettings } from "./settings.ts";
 import { ReportShelf } from "./shelf.ts";
@@ -61,10 +61,13 @@ class RunningBridge implements Bridge {
   readonly #inbound: Inbound;
   readonly #update: SelfUpdate;
   readonly #events: BridgeFrame[] = [];
+  /** Agents without a key that Home serves; undefined: it did not tell. */
+  #unsigned: ReadonlySet<string> | undefined;
   #health: ReturnType<typeof serveHealth> | undefined;
   #ticking: NodeJS.Timeout | undefined;
   #flush: NodeJS.Timeout | undefined;
   #snapshot: NodeJS.Timeout | undefined;
+  #pings: NodeJS.Timeout | undefined;
   /** Whether Home has this connection's snapshot; before it there is nothing to tell a change of. */
   #told = false;
   /** Monotonic ms from which the roster holds what the broker has retained. */
@@ -105,8 +108,9 @@ class RunningBridge implements Bridge {
       features: this.#update.features,
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
-      onWelcome: ({ keys }) => {
+      onWelcome: ({ keys, unsigned }) => {
         this.#counts.connected("gateway");
+        this.#unsigned = unsigned && new Set(unsigned);
         this.#learn(keys ?? []);
         // An older gateway tells none, which is not to say that there are none.
         if (keys) this.#logins?.keep(keys);
@@ -124,7 +128,7 @@ class RunningBridge implements Bridge {
       publish: (agent, payload, expiresInMs) =>
         publish(topicOf(prefix, agent, "commands"), payload, expiresInMs),
       taken: (id) => this.#calls.taken(id),
-      refuse: (id, code, message) => this.#calls.refuse(id, code, message),
+      refuse: (id, code, message, retryAfterMs) => this.#calls.refuse(id, code, message, retryAfterMs),
     });
     this.#calls = new Calls({
       prefix,
@@ -189,6 +193,7 @@ class RunningBridge implements Bridge {
     clearInterval(this.#ticking);
     clearTimeout(this.#flush);
     clearTimeout(this.#snapshot);
+    clearTimeout(this.#pings);
     this.#update.stop();
     await this.#gateway.stop();
     await this.#broker.stop();
@@ -222,6 +227,10 @@ class RunningBridge implements Bridge {
     this.#counts.connected("broker");
     this.#rosterBy = Math.min(this.#rosterBy, systemClock.now() + RETAINED_WITHIN_MS);
     this.#calls.brokerBack();
+    clearTimeout(this.#pings);
+    this.#pings = setTimeout(() => {
+      for (const agent of this.#roster.unheardForeign()) this.#lanes.ping(agent);
+    }, RETAINED_WITHIN_MS);
     this.#flushSoon();
   }
 
@@ -230,6 +239,14 @@ class RunningBridge implements Bridge {
     for (const id of this.#trust.learn(keys)) {
       this.#roster.believeOnly(id, (kind, text) => this.#trust.problem(id, kind, text, false) === undefined);
     }
+    const unsigned = this.#unsigned;
+    // An older gateway tells of none: then any may be one that it serves.
+    const others: Standing = unsigned === undefined || unsigned.has("*") ? "any" : "stranger";
+    const isNamed = (id: string) => this.#trust.isKeyed(id) || unsigned?.has(id) === true;
+    this.#roster.serve((id) => (isNamed(id) ? "named" : others));
+    if (!this.#roster.lacks([...this.#trust.keyed(), ...(unsigned ?? [])].filter((id) => id !== "*"))) return;
+    this.#broker.readAgain();
+    this.#rosterBy = Math.max(this.#rosterBy, systemClock.now() + RETAINED_WITHIN_MS);
   }
 
   /** A snapshot before the broker's retained topics have come would tell Home that everybody is gone. */

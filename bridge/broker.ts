@@ -160,6 +160,11 @@ export class BrokerLink {
     });
   };
 
+  /** Asks for what is retained once more. */
+  readAgain(): void {
+    if (this.#up) this.#client?.subscribe(this.#options.topics, { qos: 1 });
+  }
+
   /** Ends the connection; within 2 s even when the broker does not answer. */
   async stop(): Promise<void> {
     this.#stopped = true;

@@ -177,9 +177,10 @@ export class Calls {
     this.#o.send({ t: "taken", id });
   }
 
-  refuse(id: string, code: Refusal, message: string): void {
+  refuse(id: string, code: Refusal, message: string, retryAfterMs?: number): void {
     this.#o.log("info", "call_refused", { id, code });
-    this.#o.send({ t: "refused", id, code, message: message.slice(0, 1_000) });
+    const retry = retryAfterMs !== undefined && { retry_after_ms: Math.ceil(retryAfterMs) };
+    this.#o.send({ t: "refused", id, code, message: message.slice(0, 1_000), ...retry });
   }
 
   #decide(frame: CallFrame, deadline: number): Decision {

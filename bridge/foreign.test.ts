@@ -21,12 +21,15 @@ let lanes: ForeignLanes;
 let outcome: Published;
 let published: { agent: string; payload: string }[];
 let said: string[];
+let retries: number[];
+const DEAF_TO_CALLS = expect.stringMatching(/sends heartbeats but did not answer .* restart it/);
 
 beforeEach(() => {
   now = 1_000;
   outcome = HEARD;
   published = [];
   said = [];
+  retries = [];
   roster = new Roster({ now: () => now, wall: () => now });
   roster.brokerConnected();
   lanes = new ForeignLanes(roster, {
@@ -36,7 +39,10 @@ beforeEach(() => {
       return Promise.resolve(outcome);
     },
     taken: (id) => said.push(`taken ${id}`),
-    refuse: (id, code) => said.push(`${code} ${id}`),
+    refuse: (id, code, _, retryAfterMs) => {
+      said.push(`${code} ${id}`);
+      if (retryAfterMs !== undefined) retries.push(retryAfterMs);
+    },
   });
   heartbeat("claw");
   heartbeat("other");
@@ -96,12 +102,42 @@ describe("one call at a time", () => {
     expect(commands()).toEqual(["open"]);
   });
 
-  test("budgets are capped, for its broker drops it at 45 s of work", () => {
-    lanes.submit(call("long", { budget: 900_000 }));
-    pass(39_000, ["claw"]);
+  test("D6 its time is what the home gives it: 60 s, or more by the setting", () => {
+    lanes.submit(call("long", { budget: 120_000 }));
+    pass(119_000, ["claw"]);
     expect(roster.judge("claw")?.online).toBe(true);
     pass(32_000, ["claw"]);
-    expect(roster.judge("claw")).toMatchObject({ online: false, reason: "answers heartbeats but no calls" });
+    expect(roster.judge("claw")).toMatchObject({ online: false, reason: DEAF_TO_CALLS });
+  });
+
+  test("D5 twenty prompts of a second each are all answered", async () => {
+    for (let i = 0; i < 20; i += 1) lanes.submit(call(`p${i}`, { budget: 60_000 }));
+    for (let i = 0; i < 20; i += 1) {
+      pass(1_000, ["claw"]);
+      expect(lanes.answered("claw", `p${i}`, {})).toEqual({ id: `p${i}` });
+    }
+    await settled();
+    expect(commands()).toHaveLength(20);
+    expect(said.filter((line) => !line.startsWith("taken"))).toEqual([]);
+  });
+
+  test("D5 what cannot be answered in its time is refused as soon as that is known, and told when to come again", async () => {
+    for (let i = 0; i < 6; i += 1) lanes.submit(call(`p${i}`, { budget: 30_000 }));
+    pass(10_000, ["claw"]);
+    lanes.answered("claw", "p0", {});
+    await settled();
+    // 10 s each, of which 20 are left.
+    expect(said.filter((line) => line.startsWith("agent_busy"))).toEqual([
+      "agent_busy p3",
+      "agent_busy p4",
+      "agent_busy p5",
+    ]);
+    expect(retries).toHaveLength(3);
+    for (const ms of retries) expect(ms).toBeGreaterThanOrEqual(10_000);
+    lanes.submit(call("patient", { budget: 60_000 }));
+    lanes.submit(call("hasty", { budget: 5_000 }));
+    expect(said.at(-1)).toBe("agent_busy hasty");
+    expect(lanes.has("patient")).toBe(true);
   });
 });
 
@@ -142,7 +178,7 @@ describe("alive and deaf", () => {
     lanes.submit(call("b", { budget: 39_000 }));
     pass(31_000, ["claw"]);
     await settled();
-    expect(roster.judge("claw")).toMatchObject({ online: false, reason: "answers heartbeats but no calls" });
+    expect(roster.judge("claw")).toMatchObject({ online: false, reason: DEAF_TO_CALLS });
     expect(said).toContain("agent_offline b");
     expect(commands().filter((text) => text === "b")).toEqual([]);
   });
@@ -181,6 +217,29 @@ describe("alive and deaf", () => {
     const before = probes().length;
     pass(5 * PROBE_EVERY_MS);
     expect(probes()).toHaveLength(before);
+  });
+
+  test("D7 stopped or deaf: the words follow what is heard, and name the cure", async () => {
+    outcome = { kind: "delivered", listening: false };
+    lanes.submit(call("a"));
+    await settled();
+    expect(roster.judge("claw")?.reason).toMatch(/nobody listens to its commands: it was stopped/);
+    const stopped = now;
+    heartbeat("claw");
+    expect(roster.judge("claw")?.reason).toMatch(/sends heartbeats but listens to no commands.*restart it/);
+    now = stopped + HEARTBEAT_LOST_MS;
+    expect(roster.judge("claw")?.reason).toBe("no heartbeat for 90 s");
+  });
+
+  test("G12 a ping asks who was silent since the start; its answer brings it online", async () => {
+    const advert = JSON.stringify({ capabilities: "x" });
+    roster.advertised("sleeper", advert, { capabilities: "x" }, false);
+    expect(roster.unheardForeign()).toEqual(["sleeper"]);
+    lanes.ping("sleeper");
+    expect(JSON.parse(published.at(-1)?.payload ?? "")).toMatchObject({ command: "ping" });
+    lanes.answered("sleeper", undefined, { pong: true });
+    expect(roster.judge("sleeper")).toMatchObject({ online: true });
+    expect(roster.unheardForeign()).toEqual([]);
   });
 
   test("the broker may know it at once", async () => {

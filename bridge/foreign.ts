@@ -9,7 +9,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Refusal } from "@edgecall/core/protocol/frames.ts";
-import { FOREIGN_DEADLINE_MAX_MS } from "@edgecall/core/protocol/names.ts";
+import { FOREIGN_TIMEOUT_MAX_MS } from "@edgecall/core/protocol/names.ts";
 import type { Published } from "./broker.ts";
 import type { Roster } from "./presence.ts";
 
@@ -27,18 +27,27 @@ export type ForeignEffects = {
   publish(agent: string, payload: string, expiresInMs: number): Promise<Published>;
   /** The broker has the call, or it waits for its turn; in the latter case a refusal may still follow. */
   taken(id: string): void;
-  refuse(id: string, code: Refusal, message: string): void;
+  refuse(id: string, code: Refusal, message: string, retryAfterMs?: number): void;
 };
 
-/** More than this waiting for one agent is a queue that nobody would wait for. */
-export const QUEUE_MAX = 8;
+/** What waits for one agent is bounded by their deadlines; this bounds the memory. */
+export const QUEUE_MAX = 64;
+/** Of the mean time of an agent's answers: what the newest one weighs. */
+const NEWEST_WEIGHS = 0.3;
+/** Agents of which that is kept. */
+const MEANS_MAX = 1_000;
+/** To be told to a caller, where nothing is known of the agent's pace. */
+const RETRY_AFTER_MS = 5_000;
 /** Its answer may come this long after the call, and is still told. */
 export const LATE_WITHIN_MS = 3_600_000;
 const PUBLISHED_MAX = 10_000;
 export const FIRST_PROBE_AFTER_MS = 10_000;
 export const PROBE_EVERY_MS = 60_000;
-const DEAF_TO_CALLS = "answers heartbeats but no calls";
-const DEAF_TO_BROKER = "sends heartbeats but listens to no commands";
+const DEAF_TO_CALLS =
+  "it sends heartbeats but did not answer a call in its time; it is asked every minute, and if that does not help, restart it";
+const NOBODY_LISTENS = "nobody listens to its commands: it was stopped, or it is connecting anew";
+const DEAF_TO_BROKER =
+  "it sends heartbeats but listens to no commands, as EvoClaw's agent does after it lost the broker: restart it";
 
 /** Ids of our own calls; anything else on a shared broker was asked by somebody else's orchestrator. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -59,6 +68,8 @@ export class ForeignLanes {
   readonly #roster: Roster;
   readonly #effects: ForeignEffects;
   readonly #lanes = new Map<string, Lane>();
+  /** How long each agent took for its answers of late, ms. */
+  readonly #means = new Map<string, number>();
   /** By call id, oldest first: what was ever published, so that it never is again. */
   readonly #published = new Map<string, { agent: string; at: number; answered: boolean }>();
 
@@ -79,16 +90,15 @@ export class ForeignLanes {
 
   /** Publishes the call, or lets it wait behind the open one; says which through `effects`. */
   submit(call: ForeignCall): void {
-    const latest = this.#effects.now() + FOREIGN_DEADLINE_MAX_MS;
+    const latest = this.#effects.now() + FOREIGN_TIMEOUT_MAX_MS;
     const capped = { ...call, deadline: Math.min(call.deadline, latest) };
     const lane = this.#lane(call.agent);
     if (lane.open === undefined) {
       this.#publish(lane, capped);
       return;
     }
-    if (lane.queue.length >= QUEUE_MAX) {
-      const message = `${call.agent} takes one call at a time, and ${QUEUE_MAX} are waiting already`;
-      this.#effects.refuse(call.id, "agent_busy", message);
+    if (lane.queue.length >= QUEUE_MAX || !this.#isInTime(lane, capped, lane.queue.length)) {
+      this.#refuseBusy(lane, capped);
       return;
     }
     lane.queue.push(capped);
@@ -109,6 +119,11 @@ export class ForeignLanes {
     }
     if (open?.id === requestId) return this.#close(lane, open);
     return this.#matchLate(agent, requestId);
+  }
+
+  /** Asks an agent whether it hears: one that was started long before this bridge says nothing for half a minute. */
+  ping(agent: string): void {
+    this.#probe(agent, PROBE_EVERY_MS / 2);
   }
 
   heartbeat(agent: string): void {
@@ -136,12 +151,10 @@ export class ForeignLanes {
       if (open !== undefined && now >= open.deadline && (open.beating || now >= open.busyUntil)) {
         this.#deaf(agent, lane, DEAF_TO_CALLS);
       }
-      lane.queue = lane.queue.filter((call) => now < call.deadline || this.#refuseBusy(call));
+      this.#sift(lane);
       if (lane.nextProbe !== undefined && now >= lane.nextProbe && this.#roster.isDeafButAlive(agent)) {
         lane.nextProbe = now + PROBE_EVERY_MS;
-        // No UUID, so that its answer is never taken for a call's.
-        const probe = { command: "ping", payload: {}, request_id: `probe-${randomUUID()}` };
-        void this.#effects.publish(agent, JSON.stringify(probe), PROBE_EVERY_MS / 2);
+        this.#probe(agent, PROBE_EVERY_MS / 2);
       }
       if (lane.open === undefined && lane.queue.length === 0 && lane.nextProbe === undefined) {
         this.#lanes.delete(agent);
@@ -181,8 +194,8 @@ export class ForeignLanes {
     // It reached nobody: it counts as never published.
     this.#published.delete(open.id);
     if (published.kind === "delivered") {
-      this.#effects.refuse(open.id, "not_listening", `${open.agent} ${DEAF_TO_BROKER}`);
-      if (lane.open === open) this.#deaf(open.agent, lane, DEAF_TO_BROKER);
+      this.#effects.refuse(open.id, "not_listening", `${open.agent}: ${NOBODY_LISTENS}`);
+      if (lane.open === open) this.#deaf(open.agent, lane, NOBODY_LISTENS);
       return;
     }
     const message = published.kind === "offline" ? "the broker is not connected" : published.message;
@@ -193,6 +206,7 @@ export class ForeignLanes {
   #close(lane: Lane, open: Open): Matched {
     const published = this.#published.get(open.id);
     if (published !== undefined) published.answered = true;
+    this.#took(open.agent, this.#effects.now() - open.publishedAt);
     this.#free(lane, open.agent);
     return { id: open.id };
   }
@@ -212,7 +226,7 @@ export class ForeignLanes {
   }
 
   #deaf(agent: string, lane: Lane, why: string): void {
-    this.#roster.deaf(agent, why);
+    this.#roster.deaf(agent, why, why === NOBODY_LISTENS ? DEAF_TO_BROKER : why);
     lane.nextProbe ??= this.#effects.now() + FIRST_PROBE_AFTER_MS;
     this.#free(lane, agent);
   }
@@ -226,17 +240,57 @@ export class ForeignLanes {
   /** The next that can be published; those before it are refused with their reason. */
   #next(lane: Lane): void {
     while (lane.open === undefined) {
+      this.#sift(lane);
       const call = lane.queue.shift();
       if (call === undefined) return;
-      if (this.#effects.now() < call.deadline) this.#publish(lane, call);
-      else this.#refuseBusy(call);
+      this.#publish(lane, call);
     }
   }
 
-  #refuseBusy(call: ForeignCall): false {
-    const message = `${call.agent} takes one call at a time and was busy until the call's time ran out`;
-    this.#effects.refuse(call.id, "agent_busy", message);
-    return false;
+  /** Refuses those that cannot be answered in their time any more. */
+  #sift(lane: Lane): void {
+    const waiting = lane.queue;
+    lane.queue = [];
+    for (const call of waiting) {
+      if (this.#isInTime(lane, call, lane.queue.length)) lane.queue.push(call);
+      else this.#refuseBusy(lane, call);
+    }
+  }
+
+  /** Whether a call can be answered in its time behind so many others, at the agent's pace of late. */
+  #isInTime(lane: Lane, call: ForeignCall, before: number): boolean {
+    const now = this.#effects.now();
+    if (now >= call.deadline) return false;
+    const mean = this.#means.get(call.agent);
+    // Nothing is known of its pace yet: then only its time decides.
+    return mean === undefined || now + this.#waitMs(lane, mean, before) + mean <= call.deadline;
+  }
+
+  /** ms until the open call and so many others are answered. */
+  #waitMs(lane: Lane, mean: number, before: number): number {
+    const { open } = lane;
+    const left = open === undefined ? 0 : Math.max(0, mean - (this.#effects.now() - open.publishedAt));
+    return left + before * mean;
+  }
+
+  #refuseBusy(lane: Lane, call: ForeignCall): void {
+    const mean = this.#means.get(call.agent);
+    const retryAfterMs = mean === undefined ? RETRY_AFTER_MS : this.#waitMs(lane, mean, lane.queue.length);
+    const others = lane.queue.length + (lane.open === undefined ? 0 : 1);
+    const message = `${call.agent} takes one call at a time, and with ${others} before this one it cannot answer in the call's time`;
+    this.#effects.refuse(call.id, "agent_busy", message, Math.max(1_000, Math.ceil(retryAfterMs)));
+  }
+
+  #took(agent: string, ms: number): void {
+    const before = this.#means.get(agent);
+    if (before === undefined && this.#means.size >= MEANS_MAX) return;
+    this.#means.set(agent, before === undefined ? ms : before + NEWEST_WEIGHS * (ms - before));
+  }
+
+  #probe(agent: string, expiresInMs: number): void {
+    // No UUID, so that its answer is never taken for a call's.
+    const probe = { command: "ping", payload: {}, request_id: `probe-${randomUUID()}` };
+    void this.#effects.publish(agent, JSON.stringify(probe), expiresInMs);
   }
 
   #queued(id: string): boolean {

@@ -1,8 +1,9 @@
 /** The keepalive, with a real socket; only the interval's time is made to pass. */
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
-import { KEEPALIVE_EVERY_MS } from "@edgecall/core/protocol/names.ts";
+import { KEEPALIVE_EVERY_MS, KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { until } from "../test/wait.ts";
+import { STANDBY_EVERY_MS } from "./backoff.ts";
 import { GatewayLink } from "./gateway.ts";
 import { PlayedHome } from "./testkit/home.ts";
 
@@ -51,6 +52,13 @@ test("an answered keepalive keeps the socket", async () => {
   }
   expect(home.connections).toBe(1);
   expect(downs).toBe(0);
+});
+
+test("G12 a line that is dead is known within 25 s", () => {
+  // Two that nobody answers, and the look that finds it.
+  expect(3 * KEEPALIVE_EVERY_MS).toBeLessThanOrEqual(25_000);
+  expect(KEEPALIVE_LOST_MS).toBeLessThanOrEqual(25_000);
+  expect(KEEPALIVE_LOST_MS + STANDBY_EVERY_MS).toBeLessThanOrEqual(30_000);
 });
 
 test("two unanswered ones end it, and it is dialled again", async () => {

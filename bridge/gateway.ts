@@ -1,7 +1,7 @@
 /** The gateway side: one WebSocket, dialled from here, said hello on, kept alive, and dialled again. */
 import type { IncomingMessage } from "node:http";
 import { STALE_TOKEN } from "@edgecall/core/protocol/bridge-token.ts";
-import { BridgeFrame, CLOSE, encodeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { BridgeFrame, CLOSE, encodeFrame, HomeFrame, STANDBY } from "@edgecall/core/protocol/frames.ts";
 import {
   BRIDGE_PROTOCOL,
   FRAME_MAX_BYTES,
@@ -11,7 +11,7 @@ import {
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { type RawData, WebSocket } from "ws";
-import { GATEWAY_BACKOFF, Retries, STAY_AWAY_MS } from "./backoff.ts";
+import { GATEWAY_BACKOFF, Retries, STANDBY_EVERY_MS, STAY_AWAY_MS } from "./backoff.ts";
 import { GatewayClock } from "./gateway-clock.ts";
 import type { Log } from "./log.ts";
 
@@ -62,6 +62,10 @@ export class GatewayLink {
   #stopped = false;
   readonly #clock: GatewayClock;
   #problem: string | undefined;
+  /** The gateway can tell a bridge that waits for its place from one that takes it. */
+  #mayStandBy = false;
+  /** A newer bridge has its place: it asks for it, and does not take it. */
+  #standsBy = false;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -82,7 +86,7 @@ export class GatewayLink {
     const { url, log } = this.#options;
     const token = this.#options.token(this.#clock.now());
     const socket = new WebSocket(url, {
-      headers: { authorization: `Bearer ${token}` },
+      headers: { authorization: `Bearer ${token}`, ...(this.#standsBy && { [STANDBY]: "1" }) },
       perMessageDeflate: false,
       handshakeTimeout: HANDSHAKE_MS,
       maxPayload: FRAME_MAX_BYTES,
@@ -96,7 +100,12 @@ export class GatewayLink {
 
     socket.on("open", () => {
       const { bridgeId: bridge, features = [] } = this.#options;
-      const hello = { protocol: BRIDGE_PROTOCOL, bridge, version: VERSION, features: [...features] };
+      const hello = {
+        protocol: BRIDGE_PROTOCOL,
+        bridge,
+        version: VERSION,
+        features: [...features, "keepalive"],
+      };
       socket.send(encodeFrame({ t: "hello", ...hello }));
     });
     socket.on("unexpected-response", (request, response) => {
@@ -203,6 +212,8 @@ export class GatewayLink {
       return;
     }
     this.#welcomedAt = performance.now();
+    this.#mayStandBy = frame.standby === true;
+    this.#standsBy = false;
     this.#unanswered = 0;
     this.#keepalive = setInterval(() => this.#ping(socket), KEEPALIVE_EVERY_MS);
     log("info", "gateway_up", { home: frame.home.slice(0, 64), version: frame.version.slice(0, 64) });
@@ -210,6 +221,19 @@ export class GatewayLink {
     this.#problem = versionProblem("bridge", VERSION, frame.version);
     if (this.#problem !== undefined) log("error", "gateway_version", { problem: this.#problem });
     this.#options.onWelcome(frame);
+  }
+
+  /** After a newer bridge took over. @returns whether it asks again soon, which is no trouble to tell of each time */
+  #waitsItsTurn(ending: Ending): boolean {
+    const isReplaced = "code" in ending && ending.code === CLOSE.replaced && this.#mayStandBy;
+    if (isReplaced) {
+      this.#problem = "another bridge of this home is connected; this one waits until it is gone";
+      this.#options.log("warn", "gateway_standby", { retry_in_ms: STANDBY_EVERY_MS });
+      this.#standsBy = true;
+    }
+    const isTaken = this.#standsBy && "status" in ending && ending.status === 409;
+    if (isReplaced || isTaken) this.#retry = setTimeout(() => this.start(), STANDBY_EVERY_MS);
+    return isReplaced || isTaken;
   }
 
   #ping(socket: WebSocket): void {
@@ -232,6 +256,7 @@ export class GatewayLink {
     this.#socket = undefined;
     if (wasUp !== undefined) this.#options.onDown();
     if (this.#stopped) return;
+    if (this.#waitsItsTurn(ending)) return;
     const away = staysAway(ending);
     const workedMs = wasUp === undefined ? 0 : performance.now() - wasUp;
     const delay = away ? STAY_AWAY_MS : this.#retries.lost(workedMs);

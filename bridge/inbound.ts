@@ -37,6 +37,8 @@ export const MAX_BYTES: Record<TopicKind, number> = {
   commands: 0,
 };
 
+const TOO_MUCH = "too many agents are known already, or they advertise too much";
+
 const AnyStatus = z.record(z.string(), z.unknown());
 
 export type InboundOptions = {
@@ -117,7 +119,7 @@ export class Inbound {
     }
     const advert = checkJson(Capabilities, text);
     if (!advert.ok) return advert.error;
-    if (!roster.advertised(agent, text, advert.value, live)) return "too many agents are known already";
+    if (!roster.advertised(agent, text, advert.value, live)) return TOO_MUCH;
     if (live && roster.isForeign(agent)) lanes.advertisedAfresh(agent);
     return undefined;
   }
@@ -126,8 +128,7 @@ export class Inbound {
     const advert: Parsed<unknown> =
       text === "" ? { ok: true, value: undefined } : checkJson(ToolsAdvert, text);
     if (!advert.ok) return advert.error;
-    this.#o.roster.toolsAdvertised(agent, text || undefined);
-    return undefined;
+    return this.#o.roster.toolsAdvertised(agent, text || undefined) ? undefined : TOO_MUCH;
   }
 
   #presence(agent: string, text: string, live: boolean): string | undefined {

@@ -1,7 +1,14 @@
 import type { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { AGENTS_MAX, BELIEVED_MS, BROKER_GRACE_MS, Roster } from "./presence.ts";
+import {
+  AGENTS_MAX,
+  BELIEVED_MS,
+  BROKER_GRACE_MS,
+  Roster,
+  STRANGERS_MAX,
+  UNNAMED_MAX_BYTES,
+} from "./presence.ts";
 
 const OURS = { capabilities: "thermometer", features: ["v1"] };
 const EVOCLAW = { capabilities: "thermometer" };
@@ -313,5 +320,57 @@ describe("what Home hears", () => {
     expect(roster.judge("noise")).toBeUndefined();
     expect(roster.advertised("late", JSON.stringify(OURS), OURS, true)).toBe(false);
     expect(roster.snapshot()).toHaveLength(AGENTS_MAX);
+  });
+});
+
+describe("S11 room", () => {
+  const named = new Set(["pi", "late"]);
+  const serve = (others: "any" | "stranger") => roster.serve((id) => (named.has(id) ? "named" : others));
+  const big = { capabilities: "x".repeat(40_000), features: ["v1"] };
+
+  test("S11 before Home has told: what did not fit is asked for again, and then has room first", () => {
+    for (let i = 0; i < AGENTS_MAX + 50; i += 1) advertise(`ghost-${i}`, OURS);
+    expect(roster.advertised("pi", JSON.stringify(OURS), OURS, false)).toBe(false);
+    serve("stranger");
+    expect(roster.lacks(named)).toBe(true);
+    expect(roster.lacks(named)).toBe(false);
+    expect(roster.advertised("pi", JSON.stringify(OURS), OURS, false)).toBe(true);
+    expect(roster.judge("pi")).toMatchObject({ foreign: false });
+  });
+
+  test("S11 of agents that are not served the ids are kept, a few, and push nobody out", () => {
+    serve("stranger");
+    advertise("pi", OURS);
+    say("pi", ONLINE, true);
+    for (let i = 0; i < 600; i += 1) advertise(`ghost-${i}`, big, true);
+    for (let i = 0; i < 600; i += 1) roster.toolsAdvertised(`ghost-${i}`, "y".repeat(40_000));
+    const told = roster.snapshot();
+    expect(told).toHaveLength(1 + STRANGERS_MAX);
+    expect(JSON.stringify(told).length).toBeLessThan(20_000);
+    expect(told.find(({ id }) => id === "pi")).toMatchObject({ online: true });
+    expect(told.filter(({ id }) => id !== "pi").every(({ online }) => !online)).toBe(true);
+    advertise("late", OURS);
+    expect(roster.judge("late")).toBeDefined();
+  });
+
+  test("S11 where any agent is served, what they advertise is bounded, and a named one has the place of one of them", () => {
+    serve("any");
+    for (let i = 0; i < AGENTS_MAX; i += 1) advertise(`any-${i}`, i < 150 ? big : OURS);
+    const bytes = JSON.stringify(roster.snapshot()).length;
+    expect(bytes).toBeLessThan(2 * UNNAMED_MAX_BYTES);
+    expect(roster.advertised("any-more", JSON.stringify(OURS), OURS, true)).toBe(false);
+    expect(roster.advertised("pi", JSON.stringify(big), big, true)).toBe(true);
+    expect(roster.snapshot().length).toBeLessThanOrEqual(AGENTS_MAX);
+  });
+
+  test("S11 an agent that is paired later is asked for again", () => {
+    serve("stranger");
+    advertise("newcomer", OURS);
+    named.add("newcomer");
+    serve("stranger");
+    expect(roster.lacks(named)).toBe(true);
+    advertise("newcomer", OURS);
+    expect(roster.judge("newcomer")).toMatchObject({ foreign: false });
+    named.delete("newcomer");
   });
 });

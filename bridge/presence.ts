@@ -20,6 +20,15 @@ export const BELIEVED_MS = 40_000;
 export const BROKER_GRACE_MS = 3_000;
 /** More agents than a home has; beyond it somebody is inventing ids. */
 export const AGENTS_MAX = 1_000;
+/** Of agents that the home does not serve only the ids are kept, and so many: a person may want to pair one of them. */
+export const STRANGERS_MAX = 32;
+/** Bytes of what is advertised without a key and without a name in the home's settings. A Pi's tools are 60 KiB. */
+export const UNNAMED_MAX_BYTES = 4 * 1024 * 1024;
+
+const NOT_SERVED = "it has no key, and the home's settings do not name it";
+
+/** Which agents have room first: those with a key or a name in the settings, before any that may come. */
+export type Standing = "named" | "any" | "stranger";
 
 const REASON_MAX = 200;
 
@@ -47,12 +56,16 @@ type Known = {
   heard: boolean;
   /** Its presence is signed: that alone shows it, should somebody else have overwritten its advert. */
   vouched: boolean;
+  /** The home does not serve it: nothing of it is kept but that it is there. */
+  isStranger: boolean;
   /** It took its advert back: only a new one brings it back. */
   withdrawn: boolean;
   /** A foreign agent works on a call until then, and may be silent. */
   busyUntil: number | undefined;
   /** Why it is held to be deaf: it lives, but takes no commands. */
   deaf: string | undefined;
+  /** Why, once a heartbeat came after it was found to be deaf. */
+  deafBeating: string | undefined;
 };
 
 type Broker = { kind: "never" } | { kind: "up"; again: boolean } | { kind: "lost"; at: number };
@@ -68,6 +81,10 @@ export class Roster {
   /** What Home was last told, by id. A new run is news even when nobody saw the one before it go. */
   readonly #told = new Map<string, { state: AgentState; run: string | undefined }>();
   #broker: Broker = { kind: "never" };
+  /** Until Home has told, any agent may be one that it serves. */
+  #standing: (id: string) => Standing = () => "any";
+  /** Something was not kept that may be wanted later: the broker still has it. */
+  #turnedAway = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -94,10 +111,30 @@ export class Roster {
     if (this.#broker.kind !== "lost") this.#broker = { kind: "lost", at: this.#clock.now() };
   }
 
-  /** `raw`: as published. False when there are too many agents already. */
+  /** Home has told whom it serves. What was kept of others is dropped. */
+  serve(standing: (id: string) => Standing): void {
+    this.#standing = standing;
+    for (const agent of this.#agents.values()) {
+      const isStranger = standing(agent.id) === "stranger";
+      if (isStranger && !agent.isStranger) this.#agents.delete(agent.id);
+      if (isStranger && !agent.isStranger && isShown(agent)) this.#know(agent.id);
+      if (!isStranger && agent.isStranger) this.#agents.delete(agent.id);
+    }
+  }
+
+  /** Whether the broker has to be asked again for what it retains: of one of these something may have been turned away. */
+  lacks(ids: Iterable<string>): boolean {
+    if (!this.#turnedAway) return false;
+    const isMissing = [...ids].some((id) => this.#agents.get(id)?.capabilities === undefined);
+    if (isMissing) this.#turnedAway = false;
+    return isMissing;
+  }
+
+  /** `raw`: as published. False when there are too many agents already, or too much of theirs. */
   advertised(id: string, raw: string, advert: Capabilities, live: boolean): boolean {
     const agent = this.#know(id);
-    if (agent === undefined) return false;
+    if (agent === undefined || !this.#fits(agent, "capabilities", raw)) return false;
+    if (agent.isStranger) return true;
     agent.capabilities = raw;
     agent.own = advert.features !== undefined;
     agent.withdrawn = false;
@@ -115,9 +152,12 @@ export class Roster {
     agent.withdrawn = true;
   }
 
-  toolsAdvertised(id: string, raw: string | undefined): void {
+  /** @returns whether there was room for it */
+  toolsAdvertised(id: string, raw: string | undefined): boolean {
     const agent = this.#know(id);
-    if (agent !== undefined) agent.tools = raw;
+    if (agent === undefined || !this.#fits(agent, "tools", raw ?? "")) return false;
+    if (!agent.isStranger) agent.tools = raw;
+    return true;
   }
 
   /** What its presence topic says is signed by it. */
@@ -149,7 +189,7 @@ export class Roster {
   /** A message on the agent's presence topic: birth, goodbye or last will. */
   presenceSaid(id: string, raw: string, presence: Presence, live: boolean): void {
     const agent = this.#know(id);
-    if (agent === undefined) return;
+    if (agent === undefined || agent.isStranger) return;
     if (presence.state === "offline" && live && isStaleWill(presence, agent)) return;
     agent.presence = raw;
     agent.alive = undefined;
@@ -176,6 +216,7 @@ export class Roster {
     // An offline notice that is followed by a heartbeat was an older connection's will: the agent's own
     // messages keep their order, and after its goodbye it sends none.
     if (agent.state?.state === "offline") agent.state = { ...agent.state, state: "online" };
+    if (agent.deaf !== undefined) agent.deaf = agent.deafBeating;
     this.#alive(agent);
   }
 
@@ -215,10 +256,12 @@ export class Roster {
     if (agent !== undefined) agent.busyUntil = until;
   }
 
-  deaf(id: string, why: string): void {
+  /** @param beating what is to be said once it is heard all the same */
+  deaf(id: string, why: string, beating = why): void {
     const agent = this.#agents.get(id);
     if (agent === undefined) return;
     agent.deaf = why;
+    agent.deafBeating = beating;
     agent.busyUntil = undefined;
   }
 
@@ -227,6 +270,13 @@ export class Roster {
     const agent = this.#agents.get(id);
     if (agent?.deaf === undefined || this.#broker.kind !== "up") return false;
     return agent.life.kind === "heard" && this.#clock.now() < agent.life.until;
+  }
+
+  /** Foreign agents that advertise and were not heard yet: they may be there, and say so within half a minute. */
+  unheardForeign(): string[] {
+    return [...this.#agents.values()]
+      .filter(({ own, life, capabilities }) => !own && life.kind === "never" && capabilities !== undefined)
+      .map(({ id }) => id);
   }
 
   isDeaf(id: string): boolean {
@@ -285,7 +335,15 @@ export class Roster {
   #know(id: string): Known | undefined {
     const known = this.#agents.get(id);
     if (known !== undefined) return known;
-    if (this.#agents.size >= AGENTS_MAX && !this.#makeRoom()) return undefined;
+    const standing = this.#standing(id);
+    const isStranger = standing === "stranger";
+    if (isStranger) this.#turnedAway = true;
+    const strangers = this.#strangers();
+    const isFull = isStranger ? strangers >= STRANGERS_MAX : this.#agents.size - strangers >= AGENTS_MAX;
+    if (isFull && (isStranger || !this.#makeRoom(standing))) {
+      this.#turnedAway = true;
+      return undefined;
+    }
     const agent: Known = {
       id,
       capabilities: undefined,
@@ -298,21 +356,50 @@ export class Roster {
       confirmBy: undefined,
       life: { kind: "never" },
       lastSeen: null,
-      heard: false,
+      heard: isStranger,
+      isStranger,
       withdrawn: false,
       vouched: false,
       busyUntil: undefined,
       deaf: undefined,
+      deafBeating: undefined,
     };
     this.#agents.set(id, agent);
     return agent;
   }
 
-  /** Forgets one that never advertised anything: an advert is what an agent is called by. */
-  #makeRoom(): boolean {
-    for (const agent of this.#agents.values()) {
-      if (agent.capabilities === undefined) return this.#agents.delete(agent.id);
-    }
+  /**
+   * Forgets one that never advertised anything: an advert is what an agent is called by. One that is named has the place
+   * of any other that is not.
+   */
+  #makeRoom(standing: Standing): boolean {
+    const isLess = ({ id }: Known) => this.#standing(id) === "any";
+    const others = [...this.#agents.values()].filter(
+      (agent) => !agent.isStranger && (standing === "any" || isLess(agent)),
+    );
+    const gone =
+      others.find((agent) => agent.capabilities === undefined && isLess(agent)) ??
+      (standing === "named" ? others.at(-1) : undefined);
+    if (gone === undefined) return false;
+    this.#turnedAway = true;
+    return this.#agents.delete(gone.id);
+  }
+
+  #strangers(): number {
+    let strangers = 0;
+    for (const { isStranger } of this.#agents.values()) if (isStranger) strangers += 1;
+    return strangers;
+  }
+
+  /** Whether there is room for a text in place of the one before it. */
+  #fits(agent: Known, kind: "capabilities" | "tools", raw: string): boolean {
+    if (agent.isStranger || this.#standing(agent.id) === "named") return true;
+    const before = bytesOf(agent) - (agent[kind]?.length ?? 0);
+    let others = 0;
+    for (const other of this.#agents.values())
+      if (other !== agent && this.#standing(other.id) === "any") others += bytesOf(other);
+    if (others + before + raw.length <= UNNAMED_MAX_BYTES) return true;
+    this.#turnedAway = true;
     return false;
   }
 
@@ -341,6 +428,7 @@ export class Roster {
   #judge(agent: Known): Judgement {
     const foreign = !agent.own;
     const offline = (reason: string): Judgement => ({ online: false, reason, foreign });
+    if (agent.isStranger) return offline(NOT_SERVED);
     const broker = this.#broker;
     if (broker.kind === "never") return offline(BROKER_UNREACHABLE);
     const now = this.#clock.now();
@@ -354,7 +442,7 @@ export class Roster {
       if (agent.state === undefined || unconfirmed)
         return offline(`it has not said that it is online ${since}`);
       if (agent.state.state === "offline") return offline(agent.state.reason || "it said goodbye");
-    } else if (agent.deaf !== undefined) {
+    } else if (agent.deaf !== undefined && (agent.life.kind !== "heard" || now < agent.life.until)) {
       return offline(agent.deaf);
     }
     if (agent.life.kind === "never") return offline(`no heartbeat ${since}`);
@@ -366,6 +454,10 @@ export class Roster {
     if (agent.life.kind === "believed") return offline(`no heartbeat ${since}`);
     return offline(`no heartbeat for ${HEARTBEAT_LOST_MS / 1_000} s`);
   }
+}
+
+function bytesOf({ capabilities = "", tools = "" }: Known): number {
+  return capabilities.length + tools.length;
 }
 
 /** Presence and tools alone are what a clean shutdown may leave behind: unsigned they make no agent. */

@@ -41,6 +41,11 @@ export class Trust {
     return keys.flatMap(({ id }) => (before.get(id) === this.#known.get(id) ? [] : [id]));
   }
 
+  /** Whose messages count by their signature. */
+  keyed(): Iterable<string> {
+    return this.#known.keys();
+  }
+
   /** Whether it has a key on record: then nothing counts that it did not sign. */
   isKeyed(agent: string): boolean {
     return this.#known.has(agent);

@@ -381,6 +381,10 @@ export class Conversation extends DurableObject<Env> {
     this.#waiters.closed(socket);
   }
 
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    this.#waiters.closed(socket);
+  }
+
   /** Sets the driver going. Never awaited by callers: they return, and it goes on. */
   #drive(): void {
     this.#chat.wake();

@@ -4,7 +4,6 @@
  */
 import type { Call, Outcome } from "@edgecall/core/loop/history.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import { FOREIGN_DEADLINE_MAX_MS } from "@edgecall/core/protocol/names.ts";
 import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
@@ -27,6 +26,22 @@ export const PROMPT_SILENCE_MS = 60_000;
 export const PROMPT_MAX_MS = 15 * 60_000;
 /** What an action gets beyond its own time-out: for the way there and back, so that its own answer wins. */
 export const ACTION_MARGIN_MS = 10_000;
+
+/** Commands of the API that an agent of ours knows; what it makes of each is its own policy's matter. */
+export const AGENT_COMMANDS: ReadonlySet<string> = new Set([
+  "ping",
+  "tools_list",
+  "tool",
+  "prompt",
+  "execute",
+  "sensor",
+  "skill",
+  "update_strategy",
+  "update_genome",
+  "get_metrics",
+  "evolution",
+  "shutdown",
+]);
 
 export const EdgeCallInput = z.strictObject({
   agent_id: z.string(),
@@ -186,6 +201,9 @@ export type Order = {
   queueMs?: number;
 };
 
+/** Of the settings: what a call gets whose agent says nothing of its time. */
+export type OrderTimes = { defaultToolTimeoutMs: number; foreignTimeoutMs: number };
+
 export type Ordered = { ok: true; order: Order } | { ok: false; text: string };
 
 /** The agent as Home knows it, with the schemas of its actions. */
@@ -198,22 +216,22 @@ export type CallTarget = RosterAgent & {
 };
 
 /** Turns the arguments of an edge_call into a command, or into words for the model on why that cannot be. */
-export function orderOf(args: EdgeCallArgs, target: CallTarget, defaultTimeoutMs: number): Ordered {
+export function orderOf(args: EdgeCallArgs, target: CallTarget, times: OrderTimes): Ordered {
   const { query, action } = args;
   const advert =
     action === undefined ? undefined : target.adverts.find((candidate) => candidate.name === action);
   if (query === undefined && action === undefined) return invalid(target, "missing 'query' or 'action'");
   if (advert && (query === undefined || !target.hasModel)) {
-    return { ok: true, order: actionOrder(advert, args.params ?? {}, defaultTimeoutMs) };
+    return { ok: true, order: actionOrder(advert, args.params ?? {}, times.defaultToolTimeoutMs) };
   }
   if (query !== undefined) {
     return target.hasModel
-      ? { ok: true, order: promptOrder(query, target) }
+      ? { ok: true, order: promptOrder(query, target, times) }
       : invalid(target, `agent '${target.id}' has no model and cannot be asked in words; use 'action'`);
   }
   if (target.adverts.length > 0) return invalid(target, `agent '${target.id}' has no action '${action}'`);
   const prompt = `Execute action: ${action} with params: ${JSON.stringify(args.params ?? {})}`;
-  return { ok: true, order: promptOrder(prompt, target) };
+  return { ok: true, order: promptOrder(prompt, target, times) };
 }
 
 function actionOrder(
@@ -235,13 +253,13 @@ function actionOrder(
   };
 }
 
-function promptOrder(prompt: string, target: CallTarget): Order {
+function promptOrder(prompt: string, target: CallTarget, { foreignTimeoutMs }: OrderTimes): Order {
   const readsOnly = target.adverts.length > 0 && target.adverts.every((advert) => advert.effect === "read");
   return {
     command: "prompt",
     payload: { prompt, enable_tools: true },
-    silenceMs: target.foreign ? FOREIGN_DEADLINE_MAX_MS : PROMPT_SILENCE_MS,
-    totalMs: target.foreign ? FOREIGN_DEADLINE_MAX_MS : PROMPT_MAX_MS,
+    silenceMs: target.foreign ? foreignTimeoutMs : PROMPT_SILENCE_MS,
+    totalMs: target.foreign ? foreignTimeoutMs : PROMPT_MAX_MS,
     idempotent: readsOnly,
     readOnly: readsOnly,
   };

@@ -54,6 +54,8 @@ export interface Env
   TOOL_REPEAT_LIMIT?: string;
   MAX_PARALLEL_TOOLS?: string;
   DEFAULT_TOOL_TIMEOUT_MS?: string;
+  /** Of foreign agents, for a prompt or a command. */
+  FOREIGN_TIMEOUT_MS?: string;
   ALLOW_UNSIGNED_AGENTS?: string;
   PUBLIC_URL?: string;
   BROKER_URL?: string;

@@ -11,6 +11,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentView, HomeStatus } from "./answers.ts";
@@ -27,7 +28,7 @@ import {
   type Stranger,
 } from "./channels/pairing.ts";
 import type { Connection, Role } from "./channels/settings.ts";
-import type { CallTarget } from "./edge-call.ts";
+import { AGENT_COMMANDS, type CallTarget } from "./edge-call.ts";
 import type { Env } from "./env.ts";
 import { AgentKeys, type KeyGrant, type NewKey } from "./home/agent-keys.ts";
 import { Agents } from "./home/agents.ts";
@@ -55,8 +56,9 @@ import { type Answered, type Question, Questions } from "./home/questions.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { type DayUsage, type ModelUsage, Spending } from "./home/spending.ts";
 import { statusOf } from "./home/status.ts";
-import { Tallies, type ToldTurn } from "./home/tallies.ts";
+import { GATEWAY_TOOLS, Tallies, type ToldTurn } from "./home/tallies.ts";
 import { HomeTokens, type NewToken, type TokenView } from "./home/tokens.ts";
+import { errorBody } from "./http.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "./may-see.ts";
 import { isBlank, migrate } from "./migrate.ts";
 import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
@@ -441,6 +443,11 @@ export class Home extends DurableObject<Env> {
       const token = request.headers.get("x-edgecall-token");
       const refused = token === null ? undefined : await this.#refusedBridge(token);
       if (refused) return refused;
+      // A bridge that was replaced waits for its place, and does not take it.
+      if (request.headers.has(STANDBY) && this.#home.bridge.current(Date.now()))
+        return Response.json(errorBody("another_bridge", "another bridge of this home is connected"), {
+          status: 409,
+        });
       const response = this.#home.bridge.accept(request.headers, Date.now());
       await this.#dispatcher.arm();
       return response;
@@ -462,6 +469,11 @@ export class Home extends DurableObject<Env> {
   override async webSocketClose(socket: WebSocket): Promise<void> {
     closeQuietly(socket, "bye");
     this.#desk.onClose();
+  }
+
+  /** A protocol error or a broken line: the platform then calls this in place of `webSocketClose`. */
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await this.webSocketClose(socket);
   }
 
   override async alarm(): Promise<void> {
@@ -493,17 +505,23 @@ type HomeParts = {
 
 function homeParts(ctx: DurableObjectState, env: Env): HomeParts {
   migrate(ctx.storage, HOME_MIGRATIONS);
+  const agents = new Agents(ctx.storage);
   const home: HomeContext = {
     ctx,
     env,
     bridge: new BridgeSocket(ctx),
-    agents: new Agents(ctx.storage),
+    agents,
     keys: new AgentKeys(ctx.storage),
     gatewayKey: new GatewayKey(ctx.storage),
     ledger: new Ledger(ctx.storage),
     audit: new Audit(ctx.storage, env),
     questions: new Questions(ctx.storage, () => tellQuestionsChanged(ctx)),
-    tallies: new Tallies(ctx.storage),
+    tallies: new Tallies(ctx.storage, (agent, tool) => {
+      const tools = agent === GATEWAY_TOOLS ? undefined : agents.toolNames(agent);
+      if (agent === GATEWAY_TOOLS) return "both";
+      if (!tools || !dispatcher.served({ id: agent })) return "none";
+      return tools.has(tool) || AGENT_COMMANDS.has(tool) ? "both" : "agent";
+    }),
     toBackUp: new BackupList(ctx.storage),
   };
   const dispatcher = new Dispatcher(home);

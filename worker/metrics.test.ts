@@ -42,8 +42,8 @@ test("a turn in figures: its calls by tool and error, its time, its tokens, and 
   expect(rise(page, `edgecall_gateway_tool_calls_total{${pi},status="error"}`)).toBe(1);
   expect(rise(page, `edgecall_gateway_tool_errors_total{${pi},error_type="execution_failed"}`)).toBe(1);
   expect(rise(page, `edgecall_gateway_tool_duration_seconds_count{${pi}}`)).toBe(2);
-  // What was refused before it was sent is a failed call as well.
-  const nobody = 'home="a",agent="nobody",tool="x",error_type="not_found"';
+  // What was refused before it was sent is a failed call as well; a name that the model made up is no label.
+  const nobody = 'home="a",agent="(others)",tool="(others)",error_type="not_found"';
   expect(rise(page, `edgecall_gateway_tool_errors_total{${nobody}}`)).toBe(1);
   const api = 'home="a",channel="api"';
   expect(rise(page, `edgecall_gateway_turns_with_failures_total{${api}}`)).toBe(1);
@@ -75,6 +75,33 @@ describe("GET /metrics", () => {
     const other = await (await scrape(TOKENS.otherHome)).text();
     expect(other).toContain('home="b"');
     expect(other).not.toContain('home="a"');
+  });
+});
+
+test("S18 invented names of agents and tools have one row; real ones have room among rows that were invented before", async () => {
+  await TestBridge.connect([agent("pi", { tools: [SIREN] })]);
+  const before = await pageNow();
+  const invented = Array.from({ length: 10 }, (_, n) => ({
+    arguments: { agent_id: n % 2 ? "pi" : `ghost-${n}`, action: `invented-${n}` },
+  }));
+  await say("invented", script({ calls: invented }, { text: "no" }));
+  const others = 'home="a",agent="(others)",tool="(others)",error_type="not_found"';
+  const page = await until(async () => {
+    const now = await pageNow();
+    const rise = (left: string) => (sampleOf(now, left) ?? 0) - (sampleOf(before, left) ?? 0);
+    return rise(`edgecall_gateway_tool_errors_total{${others}}`) === 5 && now;
+  });
+  expect(page).not.toContain("invented-");
+  expect(page).not.toContain("ghost-");
+  expect(page).toContain('agent="pi",tool="(others)"');
+  const stub = await madeHome();
+  await runInDurableObject(stub, (_, { storage }) => {
+    const error = { status: "error", errorType: "timeout" } as const;
+    const old = new Tallies(storage);
+    for (let n = 0; n < 400; n += 1) old.called("pi", `invented-${n}`, 1, error);
+    const tallies = new Tallies(storage, (_agent, tool) => (tool === "cpu" ? "both" : "agent"));
+    tallies.called("pi", "cpu", 1, { status: "success" });
+    expect(tallies.calls().find(({ tool }) => tool === "cpu")?.counts.success).toBe(1);
   });
 });
 

@@ -4,6 +4,7 @@ import { HOSTED_FIRST_BYTE_MS, LOCAL_FIRST_BYTE_MS, type ModelSettings } from "@
 import { readModelList } from "@edgecall/core/loop/model-list.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
+import { FOREIGN_TIMEOUT_MAX_MS, FOREIGN_TIMEOUT_MS } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import { type AuditSettings, readAuditSettings } from "./audit/settings.ts";
@@ -29,6 +30,8 @@ export type Settings = {
   limits: LoopLimits;
   /** For an action that advertises no time-out of its own. */
   defaultToolTimeoutMs: number;
+  /** What a foreign agent gets for a prompt or a command: it tells nothing while it works. */
+  foreignTimeoutMs: number;
   /** Foreign agents that are served: ids, or `*`. */
   unsignedAgents: ReadonlySet<string>;
   /** An agent that has been offline for so long is forgotten. */
@@ -105,6 +108,13 @@ export function readSettings(env: Env): Settings {
       30_000,
       100,
       3_600_000,
+    ),
+    foreignTimeoutMs: integer(
+      "FOREIGN_TIMEOUT_MS",
+      env.FOREIGN_TIMEOUT_MS,
+      FOREIGN_TIMEOUT_MS,
+      1_000,
+      FOREIGN_TIMEOUT_MAX_MS,
     ),
     media: {
       keepMs: integer("MEDIA_KEEP_DAYS", env.MEDIA_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,

@@ -1,7 +1,13 @@
 /** A real WebSocket server that plays Home, for tests. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type AgentKey, BridgeFrame, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import {
+  type AgentKey,
+  BridgeFrame,
+  encodeFrame,
+  type HomeFrame,
+  STANDBY,
+} from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -24,6 +30,10 @@ export class PlayedHome {
   protocol = BRIDGE_PROTOCOL;
   /** One that cannot be read says nothing. */
   version = "test";
+  /** Whether it says that a bridge may wait for its place; and who asks so while another has it. */
+  standby = false;
+  isTaken = false;
+  asked = 0;
   /** Undefined: as a gateway that knows nothing of keys. */
   keys: AgentKey[] | undefined;
   #socket: WebSocket | undefined;
@@ -31,7 +41,10 @@ export class PlayedHome {
   async start(token = "secret"): Promise<string> {
     this.#server.on("upgrade", (request, socket, head) => {
       const known = request.headers.authorization === `Bearer ${token}` && request.url === "/bridge";
-      const status = this.refuseWith ?? (known ? undefined : 401);
+      const waits = request.headers[STANDBY] !== undefined;
+      if (waits) this.asked += 1;
+      const status =
+        (waits && this.isTaken ? 409 : undefined) ?? this.refuseWith ?? (known ? undefined : 401);
       if (status !== undefined) {
         socket.end(`HTTP/1.1 ${status} No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
         return;
@@ -87,8 +100,9 @@ export class PlayedHome {
       if (!frame.ok) throw new Error(`the bridge sent a wrong frame: ${frame.error}`);
       this.frames.push(frame.value);
       if (frame.value.t !== "hello") return;
-      const { protocol, version, keys } = this;
-      ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...(keys && { keys }) }));
+      const { protocol, version, keys, standby } = this;
+      const more = { ...(keys && { keys }), ...(standby && { standby }) };
+      ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...more }));
     });
   }
 }

@@ -55,6 +55,9 @@ export const REFUSALS = [
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
+/** Of a dial: it takes the bridge's place only where nobody has it; else it is refused with 409. */
+export const STANDBY = "x-edgecall-standby";
+
 /** Why no agent is online while the bridge has no broker: one text for all, so that a client can tell it apart. */
 export const BROKER_UNREACHABLE = "the broker is not reachable";
 
@@ -84,6 +87,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     id: CallId,
     code: z.enum(REFUSALS),
     message: z.string().check(z.maxLength(1_000)),
+    /** Of `agent_busy`: after so long it may be asked again. */
+    retry_after_ms: z.optional(z.int().check(z.minimum(0))),
   }),
   z.object({ t: z.literal("event"), id: CallId, agent: agentId, payload: raw }),
   z.object({ t: z.literal("report"), id: CallId, agent: agentId, payload: raw }),
@@ -121,6 +126,10 @@ export const HomeFrame = z.discriminatedUnion("t", [
     /** Public key of the gateway: what its devices obey. Not from an older gateway. */
     gateway_key: z.optional(z.string().check(z.maxLength(64))),
     keys: z.optional(z.array(AgentKey)),
+    /** A bridge that was replaced may ask, with the header of STANDBY, whether its place is free again. */
+    standby: z.optional(z.boolean()),
+    /** Agents without a key that the home serves all the same; `*`: any. Not from an older gateway, which judges alone. */
+    unsigned: z.optional(z.array(z.string().check(z.maxLength(64)))),
   }),
   /** All keys anew: one was added, replaced or revoked. */
   z.object({ t: z.literal("keys"), keys: z.array(AgentKey) }),

@@ -34,14 +34,17 @@ export const FRAME_MAX_BYTES = 1024 * 1024;
 /** A call frame that the bridge does not take within this time counts as not delivered. */
 export const TAKEN_WITHIN_MS = 5_000;
 /** `ping` text frame; the runtime answers `pong` without waking the object. */
-export const KEEPALIVE_EVERY_MS = 25_000;
+export const KEEPALIVE_EVERY_MS = 8_000;
 /** Three missed keepalives: the socket may be a zombie (workerd#1187), so the bridge counts as gone. */
-export const KEEPALIVE_LOST_MS = 75_000;
+export const KEEPALIVE_LOST_MS = 24_000;
+/** The same of a bridge that does not say `keepalive` in its hello: up to 0.2 it asked every 25 s. */
+export const KEEPALIVE_LOST_SLOW_MS = 75_000;
 
 /** EvoClaw's Rust agent drops its connection at a packet over 10,240 bytes (rumqttc 0.24's default). */
 export const FOREIGN_COMMAND_MAX_BYTES = 9 * 1024;
-/** The same agent loses its broker at 45 s of work (it polls nothing meanwhile), so it gets less. */
-export const FOREIGN_DEADLINE_MAX_MS = 40_000;
+/** A foreign agent shows no sign of life while it works: it gets this long, unless a setting gives it more. */
+export const FOREIGN_TIMEOUT_MS = 60_000;
+export const FOREIGN_TIMEOUT_MAX_MS = 15 * 60_000;
 
 /** How often an agent sends a heartbeat (EvoClaw's 30 s); three missed ones are an absence. */
 export const HEARTBEAT_EVERY_MS = 30_000;

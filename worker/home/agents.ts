@@ -95,7 +95,7 @@ export class Agents {
       Date.now(),
       JSON.stringify(accepted),
     );
-    this.#known = undefined;
+    this.#reread(state.id);
     return state.online && (before?.online !== true || isNewRun);
   }
 
@@ -175,6 +175,12 @@ export class Agents {
     return this.#all(served).flatMap(({ id }) => this.target(id, bridge, served) ?? []);
   }
 
+  /** What it advertises, by name; undefined: there is no such agent. */
+  toolNames(id: string): ReadonlySet<string> | undefined {
+    const agent = this.#one(id);
+    return agent && new Set(agent.tools.map(({ name }) => name));
+  }
+
   /** All ids, served or not. */
   ids(): string[] {
     return [...this.#read().keys()];
@@ -219,6 +225,17 @@ export class Agents {
         counts,
       };
     });
+  }
+
+  /** One row, and not all of them: a snapshot of many agents would read each as often as there are others. */
+  #reread(id: string): void {
+    const known = this.#known;
+    const row = known && this.#sql.exec<AgentRow>("SELECT * FROM agent WHERE id = ?", id).toArray()[0];
+    if (!row) return;
+    const isNew = !known.has(id);
+    known.set(id, toKnown(row));
+    // In the order in which the rows are read.
+    if (isNew) this.#known = new Map([...known].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   #one(id: string): KnownAgent | undefined {

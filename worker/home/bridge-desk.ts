@@ -4,6 +4,7 @@ import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/cor
 import type { UploadRequest } from "@edgecall/core/protocol/media.ts";
 import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol/mqtt.ts";
 import {
+  AGENT_ID,
   BRIDGE_PROTOCOL,
   CallId,
   FRAME_MAX_BYTES,
@@ -37,6 +38,9 @@ import type { Tallies } from "./tallies.ts";
 const LIFE_GRAIN_MS = 10_000;
 /** A job that reported nothing for so long is given up; its late report still counts. */
 const JOB_MAX_MS = 7 * 86_400_000;
+
+/** Agents that are not served, and are shown by name. */
+const STRANGERS_MAX = 32;
 
 export class BridgeDesk {
   readonly #ctx: DurableObjectState;
@@ -117,7 +121,7 @@ export class BridgeDesk {
       case "taken":
         return this.#ledger.taken(frame.id);
       case "refused":
-        return await this.#onRefused(frame.id, frame.code, frame.message);
+        return await this.#onRefused(frame);
       case "event":
         return await this.#onEvent(socket, frame.id, frame.agent, frame.payload);
       case "report":
@@ -140,7 +144,7 @@ export class BridgeDesk {
     if (problem !== undefined) return this.#turnAway(socket, frame, problem);
     const keys = this.#keys.forBridge();
     const gatewayKey = keys.length > 0 ? await this.#gatewayKey.publicKey() : undefined;
-    this.#bridge.welcome(socket, frame.features?.includes("update"));
+    this.#bridge.welcome(socket, frame.features);
     this.#note(frame, null);
     this.#tallies.bridgeConnected();
     logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
@@ -152,6 +156,8 @@ export class BridgeDesk {
         version: VERSION,
         ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
         keys,
+        standby: true,
+        unsigned: [...readSettings(this.#env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
       }),
     );
   }
@@ -192,6 +198,7 @@ export class BridgeDesk {
       return each;
     });
     for (const one of believed) {
+      if (!this.#hasRoom(one.state)) continue;
       this.#agents.update(one, this.#dispatcher.letIn(one.state.id));
       await this.#dispatcher.greet(one.state);
     }
@@ -204,11 +211,24 @@ export class BridgeDesk {
 
   async #onAgent(state: AgentState): Promise<void> {
     const believed = await this.#inOrder(() => believe(this.#keys, state));
+    if (!this.#hasRoom(believed.state)) return;
     const isNew = this.#agents.update(believed, this.#dispatcher.letIn(state.id));
     await this.#dispatcher.greet(believed.state);
     if (!isNew) return;
     await this.#dispatcher.resend(state.id);
     await this.#dispatcher.arm();
+  }
+
+  /**
+   * Whether an agent may have a row. One that is not served may, so that a person sees its name, but without its adverts,
+   * and only a few of them: a stranger on the broker must not fill the home. (An older bridge brings all.)
+   */
+  #hasRoom(state: AgentState): boolean {
+    if (this.#dispatcher.served(state)) return true;
+    delete state.capabilities;
+    delete state.tools;
+    const strangers = this.#agents.ids().filter((id) => !this.#dispatcher.served({ id }));
+    return strangers.includes(state.id) || strangers.length < STRANGERS_MAX;
   }
 
   /** Its advert is not there any more. Anybody on the broker can see to that, so one with a key is merely away. */
@@ -296,7 +316,7 @@ export class BridgeDesk {
     if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) this.#ledger.alive(call.id, now);
   }
 
-  async #onRefused(id: string, code: Refusal, message: string): Promise<void> {
+  async #onRefused({ id, code, message, retry_after_ms }: BridgeFrame & { t: "refused" }): Promise<void> {
     const call = this.#ledger.get(id);
     if (!call) return;
     // What an earlier bridge was sent it may have published: only the device knows, and tells, when it is back.
@@ -306,6 +326,7 @@ export class BridgeDesk {
       status: "error",
       errorType: REFUSAL_TYPES[code],
       text,
+      ...(retry_after_ms !== undefined && { retryAfterS: Math.ceil(retry_after_ms / 1_000) }),
       elapsedMs: Date.now() - call.createdAt,
     });
   }
@@ -358,7 +379,10 @@ export class BridgeDesk {
         : undefined;
     const outcome = outcomeOf(report, elapsedMs, { agent: call.agent, advert, foreign: target?.foreign });
     if (call.conversation !== null) return outcome;
-    return { ...outcome, report: { report_type: report.type, payload: report.payload } };
+    // Passed on as it came, but for what a page would show.
+    const { media } = report.payload;
+    const payload = { ...report.payload, ...(media !== undefined && { media: outcome.media ?? [] }) };
+    return { ...outcome, report: { report_type: report.type, payload } };
   }
 
   /** A socket closed. Its tags and attachment are gone by now, so it is asked who is left instead. */

@@ -7,7 +7,7 @@
  */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
-import { HELLO_WITHIN_MS, KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
+import { HELLO_WITHIN_MS, KEEPALIVE_LOST_MS, KEEPALIVE_LOST_SLOW_MS } from "@edgecall/core/protocol/names.ts";
 import type { BridgeUpdate } from "../answers.ts";
 import { acceptSocket, closeQuietly } from "../waiters.ts";
 
@@ -30,6 +30,8 @@ type Attachment = {
   welcomed: boolean;
   /** Its snapshot is in: until then the rows are of the connection before. */
   told: boolean;
+  /** It asks for a sign of life often enough that a dead line is known soon. */
+  isQuick?: boolean;
   /** It can be told to update itself. */
   updates?: boolean;
   update?: BridgeUpdate;
@@ -79,12 +81,13 @@ export class BridgeSocket {
   }
 
   /** Makes a socket the bridge. The newest wins; an older one is told, and stays away. */
-  welcome(socket: WebSocket, updates = false): void {
+  welcome(socket: WebSocket, features: readonly string[] = []): void {
     for (const other of this.#ctx.getWebSockets(TAG)) {
       if (other !== socket && attachmentOf(other).welcomed)
         closeQuietly(other, "replaced by a newer bridge", CLOSE.replaced);
     }
-    socket.serializeAttachment({ ...attachmentOf(socket), welcomed: true, updates } satisfies Attachment);
+    const can = { updates: features.includes("update"), isQuick: features.includes("keepalive") };
+    socket.serializeAttachment({ ...attachmentOf(socket), welcomed: true, ...can } satisfies Attachment);
   }
 
   /** Tells the bridge to update itself. @returns why not */
@@ -122,7 +125,9 @@ export class BridgeSocket {
       .getWebSockets(TAG)
       .filter((socket) => socket.readyState === WebSocket.OPEN && attachmentOf(socket).welcomed)
       .sort((a, b) => attachmentOf(b).connectedAt - attachmentOf(a).connectedAt)[0];
-    return live && now - this.#heardAt(live) <= KEEPALIVE_LOST_MS ? live : undefined;
+    if (!live) return undefined;
+    const lostAfter = attachmentOf(live).isQuick ? KEEPALIVE_LOST_MS : KEEPALIVE_LOST_SLOW_MS;
+    return now - this.#heardAt(live) <= lostAfter ? live : undefined;
   }
 
   /** When the bridge vouched for its agents last (epoch ms), or null: it is not connected, or has not told yet. */

@@ -4,7 +4,7 @@ import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { Limits } from "../conversation/transcript-rows.ts";
-import { type EdgeCallArgs, type Order, orderOf } from "../edge-call.ts";
+import { AGENT_COMMANDS, type EdgeCallArgs, type Order, orderOf } from "../edge-call.ts";
 import { readSettings, type Settings } from "../settings.ts";
 import type { Asking } from "./asking.ts";
 import { type Asked, homeLine, NOBODY } from "./audit-lines.ts";
@@ -81,7 +81,7 @@ export class Intake {
     const found = this.#dispatcher.reach(args.agent_id, args.query === undefined ? args.action : undefined);
     if (!found.ok) return await this.#unreachable(request, found, settings);
     const { target } = found;
-    const ordered = orderOf(args, target, settings.defaultToolTimeoutMs);
+    const ordered = orderOf(args, target, settings);
     if (!ordered.ok) return refusal("invalid_params", ordered.text, target);
     if (limits.readsOnly && !ordered.order.readOnly) return refusal("permission_denied", READS_ONLY);
     const order: NewOrder = {
@@ -113,7 +113,7 @@ export class Intake {
   /** An agent that is not there; a call that may wait for it does. */
   async #unreachable(request: SubmitRequest, found: Unreached, settings: Settings): Promise<SubmitReply> {
     const { target } = found;
-    const order = target && orderOf(request.args, target, settings.defaultToolTimeoutMs);
+    const order = target && orderOf(request.args, target, settings);
     if (!target || !order?.ok || order.order.queueMs === undefined)
       return refusal(found.errorType, found.text, target);
     const { id, conversation, caller, limits = {} } = request;
@@ -133,13 +133,32 @@ export class Intake {
     if (known?.outcome) return { accepted: false, outcome: known.outcome };
     if (known) return { accepted: true, deadline: known.endsAt };
     const found = this.#dispatcher.reach(request.agent, request.order.payload.tool);
+    const { target } = found;
+    // A foreign agent may know others.
+    if (!target?.foreign && !AGENT_COMMANDS.has(request.order.command))
+      return refusal(
+        "invalid_params",
+        `command: expected one of ${[...AGENT_COMMANDS].join(", ")}, got '${request.order.command}'; only a foreign agent may take another`,
+      );
     if (!found.ok) {
       const refused = refusal(found.errorType, found.text);
       this.#note({ ...request, ...request.order }, refused.outcome);
       return refused;
     }
-    return { accepted: true, deadline: await this.#dispatcher.dispatch({ ...request, conversation: null }) };
+    const order = found.target.foreign
+      ? foreignOrder(request.order, readSettings(this.#home.env))
+      : request.order;
+    return {
+      accepted: true,
+      deadline: await this.#dispatcher.dispatch({ ...request, order, conversation: null }),
+    };
   }
+}
+
+/** It tells nothing while it works, and knows no time-out: the same for each of its commands. */
+function foreignOrder(order: Order, { foreignTimeoutMs }: Settings): Order {
+  if (typeof order.payload.timeout_ms === "number") return order;
+  return { ...order, silenceMs: foreignTimeoutMs, totalMs: foreignTimeoutMs };
 }
 
 function queued(id: string, agent: string, forMs: number): SubmitReply & { accepted: false } {

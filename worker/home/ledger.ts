@@ -24,7 +24,11 @@ export type CallFlags = {
 };
 
 /** An outcome; for a command from the API with the report as it came. */
-export type SettledOutcome = Outcome & { report?: { report_type: string; payload: Record<string, unknown> } };
+export type SettledOutcome = Outcome & {
+  report?: { report_type: string; payload: Record<string, unknown> };
+  /** The agent is busy: after so many seconds it may be asked again. */
+  retryAfterS?: number;
+};
 
 export type LedgerCall = {
   id: string;

@@ -38,13 +38,20 @@ export type ToldTurn = EndedTurn & {
 /** Whose tools the gateway's own are. */
 export const GATEWAY_TOOLS = "(gateway)";
 
+/** What of a call's names is real. */
+export type Known = "both" | "agent" | "none";
+
 type Kind = "call" | "turn" | "bridge";
 
 export class Tallies {
   readonly #sql: SqlStorage;
 
-  constructor(storage: DurableObjectStorage) {
+  readonly #isKnown: (agent: string, tool: string) => Known;
+
+  /** @param isKnown whether such an agent is there, and has that tool: a name that somebody made up is no label */
+  constructor(storage: DurableObjectStorage, isKnown: (agent: string, tool: string) => Known = () => "both") {
     this.#sql = storage.sql;
+    this.#isKnown = isKnown;
   }
 
   /** A call of the ledger that was just settled. */
@@ -60,17 +67,28 @@ export class Tallies {
     elapsedMs: number,
     { status, errorType }: Pick<Outcome, "status" | "errorType">,
   ): void {
-    const wanted = keyOf(agent, tool);
+    const is = this.#isKnown(agent, tool);
+    const wanted = keyOf(...(is === "none" ? OTHERS : [agent, is === "agent" ? OTHERS[1] : tool]));
     const known = this.#row<StoredCalls>("call", wanted);
-    const isFull =
-      !known &&
-      this.#sql.exec("SELECT name FROM tally WHERE kind = 'call'").toArray().length >= CALL_ROWS_MAX;
+    const isFull = !known && !this.#hasRoom();
     const key = isFull ? keyOf(...OTHERS) : wanted;
     const figures = isFull ? this.#row<StoredCalls>("call", key) : known;
     const counts = figures ? restoredCalls(figures) : newCallCounts();
     const failure = status === "error" ? (errorType ?? "execution_failed") : undefined;
     countCall(counts, Math.max(0, elapsedMs), failure);
     this.#write("call", key, { ...counts, seconds: stored(counts.seconds) });
+  }
+
+  /** Rows of names that were made up before they were looked at make room for real ones. */
+  #hasRoom(): boolean {
+    const rows = this.#rows<StoredCalls>("call");
+    if (rows.length < CALL_ROWS_MAX) return true;
+    const madeUp = rows.find(
+      ({ names: [agent = "", tool = ""] }) => tool !== OTHERS[1] && this.#isKnown(agent, tool) !== "both",
+    );
+    if (!madeUp) return false;
+    this.#sql.exec("DELETE FROM tally WHERE kind = 'call' AND name = ?", keyOf(...madeUp.names));
+    return true;
   }
 
   turnEnded(turn: ToldTurn): void {

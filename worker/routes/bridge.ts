@@ -3,6 +3,7 @@
  * makes of its own key. Everything that can be told without that key is told before any object is woken.
  */
 import { BRIDGE, isFresh, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
+import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Context } from "hono";
 import { type BridgeToken, isNamedHome } from "../auth.ts";
 import { UNSIGNED_BRIDGE } from "../home/bridge-socket.ts";
@@ -30,6 +31,7 @@ export async function takeBridge(c: Context<App>): Promise<Response> {
         "x-edgecall-bridge": name,
         "x-edgecall-origin": new URL(c.req.url).origin,
         ...(signed !== undefined && { "x-edgecall-token": signed }),
+        ...(c.req.header(STANDBY) !== undefined && { [STANDBY]: "1" }),
       },
     }),
   );

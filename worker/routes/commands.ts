@@ -13,24 +13,9 @@ import { firstMessage, JSON_PATIENCE_MS } from "../waiting-room.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/;
 
-/** Those that an agent knows; what it makes of each is its own policy's matter. */
-const COMMANDS = [
-  "ping",
-  "tools_list",
-  "tool",
-  "prompt",
-  "execute",
-  "sensor",
-  "skill",
-  "update_strategy",
-  "update_genome",
-  "get_metrics",
-  "evolution",
-  "shutdown",
-] as const;
-
 const CommandBody = z.strictObject({
-  command: z.enum(COMMANDS),
+  /** One of ours for an agent of ours (Home looks at that); a foreign one may know others. */
+  command: z.string().check(z.regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, "expected a command's name")),
   payload: z._default(z.record(z.string(), z.unknown()), {}),
 });
 
@@ -101,6 +86,7 @@ export async function showCommand(c: Context<App>): Promise<Response> {
 
 const STATUS: Partial<Record<ErrorType, ContentfulStatusCode>> = {
   not_found: 404,
+  invalid_params: 400,
   offline: 409,
   timeout: 504,
   outcome_unknown: 504,
@@ -111,6 +97,8 @@ function answer(c: Context<App>, id: string, agent: string, outcome: SettledOutc
   if (outcome.report)
     return c.json({ request_id: id, agent, ...outcome.report, elapsed_ms: outcome.elapsedMs });
   const type = outcome.errorType ?? "execution_failed";
+  if (outcome.retryAfterS !== undefined)
+    return c.json(errorBody("agent_busy", outcome.text), 429, { "retry-after": String(outcome.retryAfterS) });
   return c.json(errorBody(type, outcome.text), STATUS[type] ?? 502);
 }
 
