@@ -4,6 +4,7 @@ import type { AccessVariables } from "./console/access.ts";
 import type { PageFiles } from "./console/page-files.ts";
 import type { LimitVariables } from "./limits/settings.ts";
 import type { McpVariables } from "./mcp/settings.ts";
+import type { TranscriptionVariables } from "./models/transcription.ts";
 import type { WorkersAi } from "./models/workers-ai.ts";
 import type { RelayVariables } from "./relay/settings.ts";
 import type { Web } from "./tools/registry.ts";
@@ -18,6 +19,7 @@ export interface Env
     AccessVariables,
     LimitVariables,
     RelayVariables,
+    TranscriptionVariables,
     AuditVariables,
     PageFiles {
   HOME: DurableObjectNamespace;

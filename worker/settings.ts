@@ -11,6 +11,7 @@ import { type AuditSettings, readAuditSettings } from "./audit/settings.ts";
 import type { MediaLimits } from "./conversation/media.ts";
 import type { Env } from "./env.ts";
 import { type Prices, readPrices } from "./models/prices.ts";
+import { readTranscription, type Transcription } from "./models/transcription.ts";
 import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "./models/workers-ai.ts";
 import { BROKER_URL } from "./pairing/device-codes.ts";
 import { type RelaySettings, readRelaySettings } from "./relay/settings.ts";
@@ -43,6 +44,8 @@ export type Settings = {
   /** What devices may take of the gateway's model. */
   relay: RelaySettings;
   audit: AuditSettings;
+  /** Absent: voice messages are not taken. */
+  transcription: Transcription | undefined;
   /** Where people and devices reach this gateway; undefined: where the bridge did. */
   publicUrl: string | undefined;
   /** What a new device is told where neither its code nor the home's own broker says where the broker is. */
@@ -124,6 +127,7 @@ export function readSettings(env: Env): Settings {
     tools: orThrow(readGatewayTools(env)),
     relay: orThrow(readRelaySettings(env)),
     audit: orThrow(readAuditSettings(env)),
+    transcription: orThrow(readTranscription(env)),
     publicUrl: readPublicUrl(env),
     brokerUrl: readBrokerUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),

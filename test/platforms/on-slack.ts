@@ -29,7 +29,7 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
       get: () => fake.whispers.slice(before).find(({ user }) => user === from)?.text,
     });
   };
-  const event = (text: string, from: string, { delivery, picture, group, thread }: Saying) => ({
+  const event = (text: string, from: string, { delivery, picture, group, thread, fields }: Saying) => ({
     type: "event_callback",
     team_id: "T1",
     event_id: `Ev${delivery ?? next()}`,
@@ -45,6 +45,7 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
         subtype: "file_share",
         files: [{ mimetype: "image/png", url_private: `${fake.server.url}/files/one.png` }],
       }),
+      ...fields,
     },
   });
   return {

@@ -31,7 +31,7 @@ export async function onTelegram(post: Post): Promise<Person & { fake: FakeTeleg
     },
     textMax: 4_096,
     buttons: true,
-    say(text, from, { delivery, picture, group, thread } = {}) {
+    say(text, from, { delivery, picture, group, thread, fields } = {}) {
       const chat = group ? -Number(from) : Number(from);
       const said = picture
         ? {
@@ -41,7 +41,7 @@ export async function onTelegram(post: Post): Promise<Person & { fake: FakeTeleg
               { file_id: "photo-1", file_size: 70 },
             ].reverse(),
           }
-        : { text };
+        : (fields ?? { text });
       const message = {
         message_id: next(),
         from: { id: Number(from), is_bot: false, first_name: "P", username: `p${from}` },

@@ -47,10 +47,10 @@ export async function onWhatsApp(post: Post): Promise<Person & Batched> {
     },
     textMax: 4_096,
     buttons: true,
-    say(text, from, { delivery, picture } = {}) {
+    say(text, from, { delivery, picture, fields } = {}) {
       const said = picture
         ? { type: "image", image: { id: "777", caption: text } }
-        : { type: "text", text: { body: text } };
+        : (fields ?? { type: "text", text: { body: text } });
       return send({ id: `wamid.${delivery ?? next()}`, ...said }, from);
     },
     press: (data, from, chat = OWNER) =>

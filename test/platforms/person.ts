@@ -17,7 +17,14 @@ export type Said = {
 };
 
 /** @property thread digits: a topic, a thread, a conversation of its own */
-export type Saying = { delivery?: string; picture?: boolean; group?: boolean; thread?: string };
+export type Saying = {
+  delivery?: string;
+  picture?: boolean;
+  group?: boolean;
+  thread?: string;
+  /** In place of a text: these fields of the platform's own message. */
+  fields?: Record<string, unknown>;
+};
 
 export type Person = {
   channel: string;

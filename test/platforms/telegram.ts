@@ -12,6 +12,8 @@ import {
 } from "./server.ts";
 
 export const BOT_TOKEN = "123456:test-bot-token-of-telegram";
+/** The first bytes of an OGG file: what is in it is for who listens. */
+export const VOICE = Buffer.from("OggS\0a voice message of a test");
 const TEXT_MAX = 4_096;
 const CALLBACK_DATA_MAX_BYTES = 64;
 
@@ -57,6 +59,8 @@ export class FakeTelegram {
   }): Promise<Answer> {
     if (call.path === `/file/bot${BOT_TOKEN}/photos/one.png`)
       return { status: 200, bytes: PNG, headers: { "content-type": "application/octet-stream" } };
+    if (call.path === `/file/bot${BOT_TOKEN}/voice/one.oga`)
+      return { status: 200, bytes: VOICE, headers: { "content-type": "audio/ogg" } };
     const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(call.path) ?? [];
     if (token !== BOT_TOKEN) return refuse(401, "Unauthorized");
     const about = this.#about(method, call.body);
@@ -79,7 +83,9 @@ export class FakeTelegram {
     if (method === "getFile")
       return body.file_id === "photo-1"
         ? ok({ file_path: "photos/one.png" })
-        : refuse(400, "Bad Request: invalid file_id");
+        : body.file_id === "voice-1"
+          ? ok({ file_path: "voice/one.oga" })
+          : refuse(400, "Bad Request: invalid file_id");
     if (typeof body.chat_id !== "number") return refuse(400, "Bad Request: chat_id is empty");
     if (method === "sendChatAction") {
       this.typing += 1;

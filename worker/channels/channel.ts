@@ -10,11 +10,12 @@ import type { Connection } from "./settings.ts";
 /** Where an answer goes. JSON, kept in rows; `connection` names the settings' entry, never a secret. */
 export type Address = { connection: string; [field: string]: string | number | boolean | undefined };
 
-/** A picture that a person sent, by the platform's own name or address. */
-export type PictureRef = { ref: string; media_type?: string };
+/** A picture or voice message that a person sent, by the platform's own name or address. */
+export type PictureRef = { ref: string; media_type?: string; voice?: true };
 
 export type Act =
-  | { do: "say"; text: string; pictures: PictureRef[] }
+  /** `unread`: something that came along and cannot be read here, as the person would call it: "a sticker". */
+  | { do: "say"; text: string; pictures: PictureRef[]; unread?: string }
   /** A button below a question. `choice`: its place among them, or what it answers. */
   | { do: "press"; question: string; choice: number | string }
   /** The platform's own button to stop an answer. */

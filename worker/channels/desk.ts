@@ -2,12 +2,13 @@
 
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
-import { filesOf, type MediaStore, mediaId, newMedia } from "../conversation/media.ts";
+import { filesOf, type MediaStore, mediaId, type NewMedia, newMedia } from "../conversation/media.ts";
 import type { Transcript } from "../conversation/transcript.ts";
 import type { NewTurn, Origin, StoredCall, Turn } from "../conversation/transcript-rows.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { maySee } from "../may-see.ts";
+import { readTranscription, transcribe } from "../models/transcription.ts";
 import type { HomeStub } from "../objects.ts";
 import { channelOf } from "./all.ts";
 import type { Address, PictureRef } from "./channel.ts";
@@ -298,40 +299,55 @@ export class ChatDesk {
         this.#fetch(JSON.parse(address) as Address, JSON.parse(picture) as PictureRef),
       ),
     );
-    const kept = fetched.filter((media) => media !== undefined);
-    const missing = fetched.length - kept.length;
+    const kept = fetched.flatMap(({ media }) => media ?? []);
     // No await from here on.
     for (const media of kept) this.#host.media.add(media);
+    const words = fetched.flatMap(({ words }) => words ?? []).join("\n\n");
     this.#host.transcript.bring(
       turn.n,
       kept.map(({ id }) => KEPT + id),
-      missing === 0 ? "" : `[${missing} of the pictures could not be fetched]`,
+      words,
     );
     for (const { n } of rows) this.#sql.exec("DELETE FROM inbound WHERE n = ?", n);
     return true;
   }
 
-  async #fetch(address: Address, picture: PictureRef) {
+  /** @returns a picture to keep, or words for the model: what was said in a voice message, or what is missing */
+  async #fetch(address: Address, picture: PictureRef): Promise<{ media?: NewMedia; words?: string }> {
+    const missing = { words: picture.voice ? VOICE_MISSING : PICTURE_MISSING };
     const [home = "", name = ""] = this.#host.name().split("/");
     const channel = channelOf(name);
     for (let tries = 1; ; tries += 1) {
       try {
         const connection = await connectionOf(this.#host.env, home, name, address.connection);
-        if (!channel || !connection) return undefined;
-        const { data } = await channel.picture({ connection, address }, picture);
+        if (!channel || !connection) return missing;
+        const { data, mediaType } = await channel.picture({ connection, address }, picture);
+        if (picture.voice) return { words: await this.#heard({ data, mediaType }) };
         // By its bytes: what a platform calls it is what a person called it.
         const media_type = typeOf(data);
-        if (!media_type || !isPicture({ media_type }) || data.length > MEDIA_MAX_BYTES) return undefined;
-        return await newMedia(mediaId(crypto.randomUUID(), this.#host.name()), media_type, data);
+        if (!media_type || !isPicture({ media_type }) || data.length > MEDIA_MAX_BYTES) return missing;
+        return { media: await newMedia(mediaId(crypto.randomUUID(), this.#host.name()), media_type, data) };
       } catch (error) {
         const again = error instanceof PlatformError && error.refusal.kind === "again";
         if (again && tries < DOWNLOAD_TRIES) continue;
         logError("picture.failed", error, { conversation: this.#host.name() });
-        return undefined;
+        return missing;
       }
     }
   }
+
+  async #heard(audio: { data: Uint8Array; mediaType: string }): Promise<string> {
+    const { env } = this.#host;
+    const transcription = readTranscription(env);
+    if (!transcription.ok || !transcription.value) return VOICE_MISSING;
+    const text = await transcribe(transcription.value, env.AI, audio);
+    return text === "" ? "[a voice message without words]" : text;
+  }
 }
+
+/** For the model, which tells the person. */
+const PICTURE_MISSING = "[a picture could not be fetched]";
+const VOICE_MISSING = "[a voice message came that could not be understood; ask for it in writing]";
 
 const STATUS_LINES = 10;
 

@@ -15,6 +15,7 @@ import {
   type Incoming,
   idPart,
   type Line,
+  type PictureRef,
   type RawRequest,
   type Received,
   readButton,
@@ -98,10 +99,17 @@ function actOf({ type, data }: Interaction): Act | undefined {
     ({ value }) => typeof value === "string" && !isAttachment(data, value),
   );
   const text = typeof words?.value === "string" ? words.value : "";
-  const pictures = Object.values(data.resolved?.attachments ?? {}).flatMap(({ url, content_type = "" }) =>
-    content_type.startsWith("image/") ? [{ ref: url }] : [],
-  );
-  return { do: "say", text: data.name === "ask" ? text : `/${data.name} ${text}`.trim(), pictures };
+  const attachments = Object.values(data.resolved?.attachments ?? {});
+  const pictures = attachments.flatMap(({ url, content_type = "" }): PictureRef[] => {
+    if (!/^(image|audio)\//.test(content_type)) return [];
+    return [{ ref: url, ...(content_type.startsWith("audio/") && { voice: true }) }];
+  });
+  return {
+    do: "say",
+    text: data.name === "ask" ? text : `/${data.name} ${text}`.trim(),
+    pictures,
+    ...(attachments.length > pictures.length && { unread: "a file" }),
+  };
 }
 
 function isAttachment(data: NonNullable<Interaction["data"]>, value: string): boolean {

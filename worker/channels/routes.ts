@@ -5,12 +5,13 @@ import { type App, HttpError, readBytes } from "../http.ts";
 import { countAddress, countGuess, maySpeak, tooManyRequests } from "../limits/rates.ts";
 import { logError, logInfo } from "../log.ts";
 import { mayAnswer } from "../may-see.ts";
+import { readTranscription } from "../models/transcription.ts";
 import { conversationOf, homeOf } from "../objects.ts";
 import { mediaLink } from "../routes/media-links.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../waiting-room.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { channelOf } from "./all.ts";
-import type { Ack, Channel, Incoming } from "./channel.ts";
+import type { Ack, Channel, Incoming, PictureRef } from "./channel.ts";
 import { mistypedCommand, readCommand } from "./commands.ts";
 import { connectionAt } from "./connections.ts";
 import type { Delivery } from "./desk.ts";
@@ -148,8 +149,30 @@ async function deliveryOf(
   if (command) return { id, origin, act: { do: "command", command } };
   const meant = mistypedCommand(text);
   if (meant) return { id, origin, act: { do: "tell", text: meant } };
-  const pictures = event.act.do === "say" ? event.act.pictures : [];
-  return { id, origin, act: { do: "say", text, pictures, merge: channel.merges } };
+  const { pictures, unread } = event.act.do === "say" ? readable(env, event.act) : { pictures: [] };
+  if (unread !== undefined && text.trim() === "" && pictures.length === 0)
+    return { id, origin, act: { do: "tell", text: unread.words } };
+  const along = unread === undefined ? "" : `\n\n[With it came ${unread.what}, which cannot be read here.]`;
+  return { id, origin, act: { do: "say", text: `${text}${along}`, pictures, merge: channel.merges } };
+}
+
+const VOICE = "a voice message";
+
+/** What of a message can be read here; a voice message where there is a model for it. */
+function readable(
+  env: Env,
+  { pictures, unread }: Incoming["act"] & { do: "say" },
+): { pictures: PictureRef[]; unread?: { what: string; words: string } } {
+  const transcription = readTranscription(env);
+  const hears = transcription.ok && transcription.value !== undefined;
+  const read = hears ? pictures : pictures.filter(({ voice }) => !voice);
+  const what = unread ?? (read.length < pictures.length ? VOICE : undefined);
+  if (what === undefined) return { pictures: read };
+  const words =
+    what === VOICE
+      ? "I cannot listen to voice messages here. Please write what you want to know."
+      : `I cannot read ${what}. Please write what you want to know; pictures${hears ? " and voice messages" : ""} are fine, too.`;
+  return { pictures: read, unread: { what, words } };
 }
 
 /** Below the gateway's own words to the model. */

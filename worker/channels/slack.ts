@@ -9,6 +9,7 @@ import {
   type Incoming,
   idPart,
   type Line,
+  type PictureRef,
   type RawRequest,
   type Received,
   readButton,
@@ -75,14 +76,17 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
     (event.subtype === undefined || event.subtype === "file_share") &&
     event.bot_id === undefined;
   if (!isSaid || !event_id || !event.user || !event.channel) return handled();
-  const pictures = (event.files ?? []).flatMap(({ mimetype = "", url_private: ref }) =>
-    mimetype.startsWith("image/") && ref !== undefined ? [{ ref }] : [],
-  );
+  const files = event.files ?? [];
+  const pictures = files.flatMap(({ mimetype = "", url_private: ref }): PictureRef[] => {
+    if (ref === undefined || !/^(image|audio)\//.test(mimetype)) return [];
+    return [{ ref, ...(mimetype.startsWith("audio/") && { voice: true }) }];
+  });
+  const unread = files.length > pictures.length ? "a file" : undefined;
   const words = unmentioned(event.text ?? "");
-  if (words === "" && pictures.length === 0) return handled();
+  if (words === "" && pictures.length === 0 && unread === undefined) return handled();
   // In a channel the answer opens a thread; that is a conversation of its own.
   const thread = event.thread_ts ?? (private_ ? undefined : event.ts);
-  const act: Act = { do: "say", text: words, pictures };
+  const act: Act = { do: "say", text: words, pictures, ...(unread !== undefined && { unread }) };
   const sender = { id: event.user, name: `<@${event.user}>` };
   const place = { team: team_id, channel: event.channel, thread };
   return events(connection, incoming(connection, `e${event_id}`, sender, place, !private_, act));

@@ -39,6 +39,16 @@ const Message = z.looseObject({
   caption: z.optional(z.string()),
   photo: z.optional(z.array(File)),
   document: z.optional(File),
+  voice: z.optional(File),
+  audio: z.optional(File),
+  // Of these it is enough to know that they are there.
+  sticker: z.optional(z.unknown()),
+  location: z.optional(z.unknown()),
+  venue: z.optional(z.unknown()),
+  video: z.optional(z.unknown()),
+  video_note: z.optional(z.unknown()),
+  contact: z.optional(z.unknown()),
+  poll: z.optional(z.unknown()),
 });
 type Message = z.infer<typeof Message>;
 const Update = z.looseObject({
@@ -89,14 +99,35 @@ async function read(
 function said(message: Message): Act | undefined {
   const pictures = picturesOf(message);
   const text = message.text ?? message.caption ?? "";
-  return text.trim() === "" && pictures.length === 0 ? undefined : { do: "say", text, pictures };
+  const unread = pictures.length > 0 ? undefined : unreadIn(message);
+  if (text.trim() === "" && pictures.length === 0 && unread === undefined) return undefined;
+  return { do: "say", text, pictures, ...(unread !== undefined && { unread }) };
 }
 
+/** What a message holds that nobody here can read. */
+function unreadIn(message: Message): string | undefined {
+  if (message.document) return "a file";
+  if (message.voice ?? message.audio) return "a voice message of this length";
+  return UNREAD.find(([field]) => message[field] !== undefined)?.[1];
+}
+
+const UNREAD = [
+  ["sticker", "a sticker"],
+  ["venue", "a location"],
+  ["location", "a location"],
+  ["video", "a video"],
+  ["video_note", "a video"],
+  ["contact", "a contact"],
+  ["poll", "a poll"],
+] as const;
+
 /** The largest size of the photo that we keep; a picture sent as a file. */
-function picturesOf({ photo = [], document }: Message): PictureRef[] {
+function picturesOf({ photo = [], document, voice, audio }: Message): PictureRef[] {
   const fits = ({ file_size = 0 }: { file_size?: number | undefined }) => file_size <= MEDIA_MAX_BYTES;
   const largest = photo.findLast(fits);
   if (largest) return [{ ref: largest.file_id }];
+  const spoken = voice ?? audio;
+  if (spoken && fits(spoken)) return [{ ref: spoken.file_id, voice: true }];
   return document?.mime_type?.startsWith("image/") && fits(document) ? [{ ref: document.file_id }] : [];
 }
 

@@ -28,6 +28,9 @@ const Message = z.looseObject({
   type: z.string(),
   text: z.optional(z.looseObject({ body: z.string() })),
   image: z.optional(z.looseObject({ id: z.string(), caption: z.optional(z.string()) })),
+  audio: z.optional(z.looseObject({ id: z.string() })),
+  document: z.optional(z.looseObject({ caption: z.optional(z.string()) })),
+  video: z.optional(z.looseObject({ caption: z.optional(z.string()) })),
   interactive: z.optional(z.looseObject({ button_reply: z.optional(z.looseObject({ id: z.string() })) })),
 });
 type Message = z.infer<typeof Message>;
@@ -149,11 +152,24 @@ function incoming(
   };
 }
 
-function actOf({ text: said, image, interactive }: Message): Act | undefined {
+function actOf({ type, text: said, image, audio, document, video, interactive }: Message): Act | undefined {
   if (said) return said.body.trim() === "" ? undefined : { do: "say", text: said.body, pictures: [] };
   if (image) return { do: "say", text: image.caption ?? "", pictures: [{ ref: image.id }] };
+  if (audio) return { do: "say", text: "", pictures: [{ ref: audio.id, voice: true }] };
+  const unread = UNREAD[type];
+  if (unread !== undefined)
+    return { do: "say", text: document?.caption ?? video?.caption ?? "", pictures: [], unread };
   return readButton(interactive?.button_reply?.id);
 }
+
+/** By the type of a message. Reactions and system messages are no words to us. */
+const UNREAD: Record<string, string | undefined> = {
+  sticker: "a sticker",
+  location: "a location",
+  document: "a file",
+  video: "a video",
+  contacts: "a contact",
+};
 
 type WhatsAppLine = Line<WhatsAppConnection>;
 

@@ -1,0 +1,109 @@
+/** What people send beside text and pictures: a voice message, a sticker, a location, a file. Nobody is left without a word. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, describe, expect, test } from "vitest";
+import { everybody, OWNER, onTelegram, type Post } from "../platforms/people.ts";
+import { saying } from "../platforms/seeing.ts";
+import { VOICE } from "../platforms/telegram.ts";
+import { script } from "../scripted-model.ts";
+import type { Stack } from "./stack.ts";
+import { useStack } from "./stack.ts";
+
+const postTo =
+  (stack: () => Stack): Post =>
+  (path, init) =>
+    fetch(`${stack().gateway.url}${path}`, init);
+
+describe("without a model for voices", async () => {
+  const people = await everybody(postTo(() => stack));
+  const CHANNELS = JSON.stringify(Object.values(people).map(({ settings }) => settings));
+  const stack = useStack({ vars: { CHANNELS } });
+  afterAll(() => Promise.all(Object.values(people).map(({ server }) => server.close())));
+
+  const pdf = { mimetype: "application/pdf", url_private: "https://files.slack.com/a.pdf" };
+  const cases: Array<["telegram" | "slack" | "whatsapp", string, Record<string, unknown>, string]> = [
+    ["telegram", "a voice message", { voice: { file_id: "voice-1" } }, "I cannot listen to voice messages"],
+    ["telegram", "a sticker", { sticker: { emoji: "👍" } }, "I cannot read a sticker"],
+    ["telegram", "a location", { location: { latitude: 1, longitude: 2 } }, "I cannot read a location"],
+    [
+      "telegram",
+      "a PDF",
+      { document: { file_id: "d", mime_type: "application/pdf" } },
+      "I cannot read a file",
+    ],
+    ["telegram", "a poll", { poll: { id: "1" } }, "I cannot read a poll"],
+    ["slack", "a PDF", { text: "", subtype: "file_share", files: [pdf] }, "I cannot read a file"],
+    [
+      "whatsapp",
+      "a voice message",
+      { type: "audio", audio: { id: "1" } },
+      "I cannot listen to voice messages",
+    ],
+    ["whatsapp", "a sticker", { type: "sticker", sticker: { id: "1" } }, "I cannot read a sticker"],
+    ["whatsapp", "a location", { type: "location", location: {} }, "I cannot read a location"],
+    ["whatsapp", "a PDF", { type: "document", document: { id: "1" } }, "I cannot read a file"],
+  ];
+  test.each(cases)("G13 %s: %s is answered with a friendly word", async (channel, _, fields, words) => {
+    const asked = stack.model.requests.length;
+    const said = await people[channel].say("", OWNER, { fields });
+    expect(said.status).toBeLessThan(300);
+    const shown = await saying(said, words);
+    expect(shown.text).toContain("Please write what you want to know");
+    expect(stack.model.requests).toHaveLength(asked);
+  });
+
+  test("G13 what comes with words is answered, and the model knows what it cannot see", async () => {
+    const text = script({ text: "read the words" });
+    const fields = { caption: text, document: { file_id: "d", mime_type: "application/pdf" } };
+    await saying(await people.telegram.say("", OWNER, { fields }), "read the words");
+    const shown = JSON.stringify(stack.model.requests.at(-1)?.messages);
+    expect(shown).toContain("With it came a file, which cannot be read here");
+  });
+});
+
+describe("with a model for voices", async () => {
+  /** Speaks OpenAI's `/audio/transcriptions`: keeps what it was sent, and says what the test wants to have heard. */
+  const endpoint = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      heard.push({ path: request.url, key: request.headers.authorization, body: Buffer.concat(parts) });
+      const fails = says === undefined;
+      response.writeHead(fails ? 500 : 200, { "content-type": "application/json" });
+      response.end(JSON.stringify(fails ? { error: { message: "no" } } : { text: says }));
+    });
+  });
+  const heard: Array<{ path: string | undefined; key: string | undefined; body: Buffer }> = [];
+  let says: string | undefined;
+  await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve));
+  const telegram = await onTelegram(postTo(() => stack));
+  const stack = useStack({
+    vars: {
+      CHANNELS: JSON.stringify([telegram.settings]),
+      TRANSCRIPTION_MODEL: "whisper-1",
+      TRANSCRIPTION_BASE_URL: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/v1`,
+      TRANSCRIPTION_API_KEY: "a-key-for-voices",
+    },
+  });
+  afterAll(() => Promise.all([telegram.server.close(), endpoint.close()]));
+  const fields = { voice: { file_id: "voice-1", file_size: VOICE.length, mime_type: "audio/ogg" } };
+
+  test("G13 a voice message is a question like any other", async () => {
+    says = ` ${script({ text: "heard you" })} `;
+    await saying(await telegram.say("", OWNER, { fields }), "heard you");
+    const [{ path, key, body } = { path: "", key: "", body: Buffer.of() }] = heard;
+    expect(path).toBe("/v1/audio/transcriptions");
+    expect(key).toBe("Bearer a-key-for-voices");
+    expect(body.includes(VOICE)).toBe(true);
+    expect(body.toString("latin1")).toMatch(/name="model"\r\n\r\nwhisper-1/);
+    expect(body.toString("latin1")).toContain('filename="voice.ogg"');
+  });
+
+  test("G13 a voice message that cannot be understood leaves the turn going, and the model says so", async () => {
+    says = undefined;
+    const caption = script({ text: "please write it" });
+    await saying(await telegram.say("", OWNER, { fields: { ...fields, caption } }), "please write it");
+    const shown = JSON.stringify(stack.model.requests.at(-1)?.messages);
+    expect(shown).toContain("a voice message came that could not be understood");
+  });
+});

@@ -1,0 +1,101 @@
+/**
+ * Voice messages as text: by one of Cloudflare's own models, or at any endpoint with OpenAI's `/audio/transcriptions`
+ * (https://platform.openai.com/docs/api-reference/audio/createTranscription). Off until a model is named.
+ */
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { toBase64 } from "../conversation/media.ts";
+import { IS_WORKERS_AI_MODEL, type WorkersAi } from "./workers-ai.ts";
+
+export type TranscriptionVariables = {
+  TRANSCRIPTION_MODEL?: string;
+  /** Up to and with `/v1`; needed unless the model is Cloudflare's. */
+  TRANSCRIPTION_BASE_URL?: string;
+  TRANSCRIPTION_API_KEY?: string;
+};
+
+export type Transcription = { model: string; baseUrl?: string; apiKey?: string };
+
+/** A voice message is short; a person waits. */
+const TIMEOUT_MS = 60_000;
+/** Of what was said: as much as a person may write. */
+const TEXT_MAX_CHARS = 30_000;
+
+/** @returns undefined: voice messages are not taken */
+export function readTranscription(env: TranscriptionVariables): Parsed<Transcription | undefined> {
+  const model = env.TRANSCRIPTION_MODEL?.trim();
+  if (!model) return { ok: true, value: undefined };
+  if (IS_WORKERS_AI_MODEL.test(model)) return { ok: true, value: { model } };
+  const baseUrl = env.TRANSCRIPTION_BASE_URL?.trim().replace(/\/+$/, "") ?? "";
+  if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
+    return {
+      ok: false,
+      error:
+        "TRANSCRIPTION_BASE_URL: expected an http(s) address that ends in /v1, or a model of Cloudflare's (@cf/…) in TRANSCRIPTION_MODEL",
+    };
+  const apiKey = env.TRANSCRIPTION_API_KEY?.trim();
+  if (apiKey && !/^[\x21-\x7e]+$/.test(apiKey))
+    return {
+      ok: false,
+      error: "TRANSCRIPTION_API_KEY: holds a blank or a character that no header can carry",
+    };
+  return { ok: true, value: { model, baseUrl, ...(apiKey && { apiKey }) } };
+}
+
+/**
+ * @param audio as the chat platform has it: OGG/Opus, M4A, MP3
+ * @returns what was said, without blanks around it; may be empty
+ * @throws Error when there is no answer, or none with a text
+ */
+export async function transcribe(
+  { model, baseUrl, apiKey }: Transcription,
+  ai: WorkersAi | undefined,
+  audio: { data: Uint8Array; mediaType: string },
+): Promise<string> {
+  const answer =
+    baseUrl === undefined
+      ? await askWorkersAi(ai, model, audio.data)
+      : await askEndpoint({ model, baseUrl, apiKey }, audio);
+  const text = (answer as { text?: unknown } | null)?.text;
+  if (typeof text !== "string") throw new Error("the transcription has no text");
+  return text.trim().slice(0, TEXT_MAX_CHARS);
+}
+
+async function askWorkersAi(ai: WorkersAi | undefined, model: string, data: Uint8Array): Promise<unknown> {
+  if (!ai) throw new Error("TRANSCRIPTION_MODEL is Cloudflare's, and the binding AI is missing");
+  // The turbo model takes base64, the older one a list of bytes (https://developers.cloudflare.com/workers-ai/models/).
+  const audio = model.endsWith("-turbo") ? toBase64(data) : [...data];
+  return await ai.run(model, { audio }, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+}
+
+async function askEndpoint(
+  { model, baseUrl, apiKey }: { model: string; baseUrl: string; apiKey: string | undefined },
+  { data, mediaType }: { data: Uint8Array; mediaType: string },
+): Promise<unknown> {
+  const form = new FormData();
+  form.set("model", model);
+  form.set("response_format", "json");
+  form.set("file", new Blob([data], { type: mediaType }), `voice.${ENDINGS[mediaType] ?? "ogg"}`);
+  const response = await fetch(`${baseUrl}/audio/transcriptions`, {
+    method: "POST",
+    ...(apiKey && { headers: { authorization: `Bearer ${apiKey}` } }),
+    body: form,
+    // The key is for this address.
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (response.ok) return await response.json();
+  await response.body?.cancel();
+  throw new Error(`the endpoint for transcriptions answered ${response.status}`);
+}
+
+/** These endpoints go by the file's name. */
+const ENDINGS: Record<string, string> = {
+  "audio/ogg": "ogg",
+  "audio/mpeg": "mp3",
+  "audio/mp4": "m4a",
+  "audio/m4a": "m4a",
+  "audio/x-m4a": "m4a",
+  "audio/webm": "webm",
+  "audio/wav": "wav",
+  "audio/x-wav": "wav",
+};
