@@ -85,6 +85,11 @@ export async function apiToken(
   return token;
 }
 
+/** Whether a token that opened something long ago still counts: a stream ends with it. One of the secret goes by a deploy, as every stream does. */
+export async function stillCounts(env: Env, { home, made }: ApiToken): Promise<boolean> {
+  return !made || (await homeOf(env, home).useToken({ id: made.id })) !== undefined;
+}
+
 /** All records, for what is bound to one of them: a session of the console. @throws AuthSettingsError */
 export function apiTokenRecords(env: Env): ApiToken[] {
   return readRecords("API_TOKENS", env.API_TOKENS, ApiTokens);

@@ -3,7 +3,7 @@ import { AGENT_ID, VERSION } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { AuthSettingsError } from "./auth.ts";
+import { AuthSettingsError, stillCounts } from "./auth.ts";
 import { connections } from "./channels/connection-routes.ts";
 import { approvePairing, dismissPairing, removeSender, showPairings } from "./channels/pairing-routes.ts";
 import { channels } from "./channels/routes.ts";
@@ -193,7 +193,10 @@ app.get("/v1/conversations/:id/events", async (c) => {
   const { name } = await conversation(c, "ask");
   const said = async (message: string | undefined) => {
     // Somebody else may have begun what nobody had begun, or shared it no longer.
-    if (message !== undefined && beginsTurn(message)) await requireSeen(c, name);
+    if (message !== undefined && beginsTurn(message)) {
+      await requireCounting(c);
+      await requireSeen(c, name);
+    }
     return followedEvent(message);
   };
   return c.body(roomStream(conversationOf(c.env, name), "/follow", said, c.req.raw.signal), 200, SSE);
@@ -256,9 +259,18 @@ app.get("/v1/questions", async (c) => c.json(await openQuestions(c)));
 /** The same list, and again whenever it is another. It never ends by itself. */
 app.get("/v1/questions/events", (c) => {
   requireScope(c, "ask");
-  const said = async () => `event: questions\ndata: ${JSON.stringify(await openQuestions(c))}\n\n`;
+  const said = async () => {
+    await requireCounting(c);
+    return `event: questions\ndata: ${JSON.stringify(await openQuestions(c))}\n\n`;
+  };
   return c.body(roomStream(home(c), "/questions", said, c.req.raw.signal), 200, SSE);
 });
+
+/** A stream may outlive its token. @throws HttpError, which ends it */
+async function requireCounting(c: Ctx): Promise<void> {
+  if (await stillCounts(c.env, c.get("token"))) return;
+  throw new HttpError(401, "unauthorized", "this token counts no more");
+}
 
 async function openQuestions(c: Ctx) {
   return { questions: (await home(c).questions(requireScope(c, "ask"))).map(shownQuestion) };

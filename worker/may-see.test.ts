@@ -338,6 +338,51 @@ describe("S13 results of commands and of MCP's calls", () => {
   });
 });
 
+test("S13 a response of OpenAI's routes is its token's own; its pictures are seen as a conversation's", async () => {
+  const made = await post("/v1/responses", { model: "x", input: script({ text: "mine" }) }, TOKENS.member);
+  const { id } = (await made.json()) as { id: string };
+  const own = {
+    owner: 404,
+    admin: 404,
+    began: 200,
+    approver: 404,
+    guest: 404,
+    scraper: 403,
+    "other home": 404,
+  };
+  for (const [path, method] of [
+    [`/v1/responses/${id}`, "GET"],
+    [`/v1/responses/${id}/cancel`, "POST"],
+  ] as const)
+    expect(await statuses((token) => ask(path, { method, token })), path).toEqual(own);
+  for (const token of [TOKENS.guest, TOKENS.owner])
+    expect((await ask(`/v1/responses/${id}`, { method: "DELETE", token })).status).toBe(404);
+  expect((await ask(`/v1/responses/${id}`, { method: "DELETE", token: TOKENS.member })).status).toBe(200);
+});
+
+test("S13 the streams of a conversation and of what waits are for whom the lists are", async () => {
+  await conversationOfMia("streamed", ["gus"]);
+  const opened = await Promise.all(
+    NAMES.map(async (name) => {
+      const control = new AbortController();
+      const of = async (path: string) => {
+        const { status, body } = await ask(path, { token: VIEWERS[name], signal: control.signal });
+        await body?.cancel();
+        return status;
+      };
+      return [name, await of("/v1/conversations/streamed/events"), await of("/v1/questions/events")] as const;
+    }),
+  );
+  expect(Object.fromEntries(opened.map(([name, status]) => [name, status]))).toEqual({
+    // The other home has no conversation of this id yet: it would be its own.
+    ...{ ...PRIVATE, guest: 200, "other home": 200 },
+  });
+  expect(Object.fromEntries(opened.map(([name, _, status]) => [name, status]))).toMatchObject({
+    guest: 200,
+    scraper: 403,
+  });
+});
+
 test("S13 what an administrator alone sees: the record, back-ups, keys; the figures take 'metrics'", async () => {
   const admins = {
     owner: 200,

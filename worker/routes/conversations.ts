@@ -66,7 +66,9 @@ export async function requireSeen(
   name: string,
   kind: Owned["kind"] = "conversation",
 ): Promise<void> {
-  if (!(await isSeen(c, name, kind))) throw noConversation();
+  if (await isSeen(c, name, kind)) return;
+  if (!c.req.path.endsWith("/messages")) throw noConversation();
+  throw new HttpError(404, "not_found", "no conversation of yours, and its id is in use: choose another one");
 }
 
 export async function isSeen(c: Context<App>, name: string, kind: Owned["kind"]): Promise<boolean> {

@@ -2,8 +2,9 @@
 import { createExecutionContext, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { script } from "../../test/scripted-model.ts";
 import { sha256, TOKENS } from "../../test/tokens.ts";
-import { ask } from "../../test/workerd.ts";
+import { ask, say } from "../../test/workerd.ts";
 import { newHomeToken } from "../auth.ts";
 import type { Env } from "../env.ts";
 import type { TokenView } from "../home/tokens.ts";
@@ -119,6 +120,29 @@ describe("G8 a token that was made", () => {
     await statusOf("/v1/agents", token);
     expect(Date.now() - ((await used()) ?? 0)).toBeLessThan(60_000);
   });
+});
+
+test("G8 a stream that was open ends with its token, before it says anything more", async () => {
+  const { token, record } = await make({ name: "reader", role: "owner", scopes: ["ask"] });
+  const open = async (path: string) => {
+    const response = await ask(path, { token });
+    expect(response.status).toBe(200);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const first = (await reader?.read())?.value ?? "";
+    const rest = (async () => {
+      let text = "";
+      for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
+        text += part.value;
+      return text;
+    })();
+    return { first, rest };
+  };
+  const followed = await open("/v1/conversations/followed-by-token/events");
+  expect(followed.first).toContain("event: open");
+  await revoke(record.id);
+  await say("followed-by-token", script({ text: "a secret" }));
+  expect(await followed.rest).not.toContain("secret");
+  expect(await statusOf("/v1/questions/events", token)).toBe(401);
 });
 
 describe("G8 who may make one, and of what kind", () => {

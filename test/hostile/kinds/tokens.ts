@@ -12,6 +12,9 @@ const ROUTES: Array<[method: string, path: string]> = [
   ["GET", "/v1/agents"],
   ["POST", "/v1/agents/pi/commands"],
   ["GET", "/v1/questions"],
+  ["GET", "/v1/tokens"],
+  ["POST", "/v1/tokens"],
+  ["POST", "/v1/conversations/kept/share"],
   ["GET", "/v1/audit"],
   ["GET", "/v1/audit/export"],
   ["POST", "/v1/relay/a/chat/completions"],
@@ -46,6 +49,13 @@ const wrong: fc.Arbitrary<Record<string, string>> = fc.oneof(
       ),
     ),
   fc.constantFrom(...Object.values(SECRETS)).map(bearer),
+  // In the form of one that a home made: of a home that is there, and of one that is not.
+  fc
+    .tuple(fc.constantFrom("a", "b", "nobody", "x".repeat(63)), fc.stringMatching(/^[A-Za-z0-9_-]{43}$/))
+    .map(([home, random]) => bearer(`ec_${home}_${random}`)),
+  fc
+    .tuple(fc.constantFrom("a", "nobody"), fc.uuid(), fc.stringMatching(/^[A-Za-z0-9_-]{43}$/))
+    .map(([home, id, mac]) => ({ cookie: `__Host-edgecall=made.${home}.${id}.9999999999.${mac}` })),
   oddText.map((text) => ({ cookie: `__Host-edgecall=${encodeURIComponent(text.toWellFormed())}` })),
   fc
     .tuple(
@@ -70,6 +80,9 @@ export const scopes: fc.Arbitrary<Shot> = fc.oneof(
       ["GET", "/v1/audit"],
       ["GET", "/v1/audit/export"],
       ["GET", "/v1/pairings"],
+      ["GET", "/v1/tokens"],
+      ["POST", "/v1/tokens"],
+      ["DELETE", "/v1/tokens/secret-0"],
       ["POST", "/v1/pairings/ABCDEF"],
       ["DELETE", "/v1/senders/telegram/c/7"],
       ["GET", "/v1/console/agents/pi/actions"],
