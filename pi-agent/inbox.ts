@@ -141,7 +141,8 @@ export class Inbox {
       const { id, acks, jobOf: of } = entry;
       const tool = registry.get(entry.tool ?? "");
       if (of !== undefined && tool?.resume) unfinished.push({ id, of, acks, tool, work: tool.resume });
-      else if (acks) await ledger.done(id, replyText(settings, id, replyOfInterrupted(entry)));
+      else if (acks)
+        await ledger.done(id, replyText(settings, id, replyOfInterrupted(entry, ledger.jobsOf(id))));
     }
     return unfinished;
   }
@@ -212,7 +213,7 @@ export class Inbox {
         device.log("info", "command.repeated", { request_id: id });
         return await this.#options.report(begun.report ?? this.#nothingKept(id), id, acks);
       case "unknown":
-        return await this.#conclude(id, replyOfInterrupted(begun.entry), acks);
+        return await this.#conclude(id, replyOfInterrupted(begun.entry, device.ledger.jobsOf(id)), acks);
       case "refuse":
         return await this.#conclude(id, refused(command, unrecordable(begun.reason)), acks);
     }

@@ -80,3 +80,9 @@ test("a prompt that waited for its first approval has done nothing but read", ()
   expect(payloadOf(prompt).error).toContain("waited for an answer; nothing was run.");
   expect(payloadOf({ ...prompt, inner: [...reads, inner("2", false)] }).error_type).toBe("outcome_unknown");
 });
+
+test("S6 a call that was cut off announces the jobs that it began", () => {
+  const jobs = [{ job: "job-token-0001", tool: "update_self" }];
+  expect(replyOfInterrupted({ ...entry, command: "prompt" }, jobs).payload).toMatchObject({ jobs });
+  expect(replyOfInterrupted(entry).payload).not.toHaveProperty("jobs");
+});

@@ -4,13 +4,18 @@ import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { InnerCall, LedgerEntry } from "./ledger-lines.ts";
 import { type Reply, succeeded } from "./reports.ts";
 
+export type BegunJob = { job: string; tool: string };
+
 type Interrupted = Pick<LedgerEntry, "command" | "tool" | "asking" | "inner" | "jobOf">;
 
 /** The last calls are told in words; more would bury the advice before them. */
 const TOLD_CALLS = 10;
 
-/** Its outcome is unknown, unless the record says that nothing that acts had begun. */
-export function replyOfInterrupted(entry: Interrupted): Reply {
+/**
+ * Its outcome is unknown, unless the record says that nothing that acts had begun.
+ * @param jobs that it began: their results count only where the call's own result names them
+ */
+export function replyOfInterrupted(entry: Interrupted, jobs: readonly BegunJob[] = []): Reply {
   const tool = entry.tool ?? entry.command;
   const calls = entry.inner?.map(recordOf);
   const payload = entry.asking > 0 && !hasActed(entry) ? unasked(entry, tool) : unknown(entry, tool);
@@ -20,6 +25,7 @@ export function replyOfInterrupted(entry: Interrupted): Reply {
     ...payload,
     elapsed_ms: 0,
     ...(calls && { calls }),
+    ...(jobs.length > 0 && { jobs: [...jobs] }),
     ...(entry.jobOf !== undefined && { job_of: entry.jobOf }),
   });
 }

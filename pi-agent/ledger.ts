@@ -227,6 +227,13 @@ export class Ledger {
     );
   }
 
+  /** The jobs that a call began. */
+  jobsOf(id: string): Array<{ job: string; tool: string }> {
+    return [...this.#entries.values()]
+      .filter(({ jobOf }) => jobOf === id)
+      .map((job) => ({ job: job.id, tool: job.tool ?? job.command }));
+  }
+
   /** Ids of results that their caller has not acknowledged, oldest first. */
   unacked(): string[] {
     return [...this.#entries.values()]

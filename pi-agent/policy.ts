@@ -131,6 +131,8 @@ export function verdictOf(tool: string, answered: Answered, hash: string): Verdi
     text: `Error: Permission denied for tool '${tool}': ${why}. Nothing was run.\nExplain to the user; do not try again unless they ask for it.`,
   });
   switch (answered.by) {
+    case "gateway":
+      return no(`the gateway asked nobody: ${answered.why.replace(/\.$/, "")}`);
     case "nobody":
       return no(`nobody approved it within ${minutes(answered.afterMs)}`);
     case "end":

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { verdictOf } from "./policy.ts";
 import { Questions } from "./questions.ts";
 
 afterEach(() => void vi.useRealTimers());
@@ -100,4 +101,19 @@ test("it is said again, with the time that is left, to those who were away; and 
   await vi.advanceTimersByTimeAsync(60_000);
   expect(new Set(said.map(({ request_id }) => request_id))).toEqual(new Set(["two"]));
   control.abort();
+});
+
+test("S7 the gateway asks nobody: who asked hears why, and an approval is none", async () => {
+  const { said, questions, control } = harness();
+  const answered = questions.ask({ requestId: "r", text: "Which?", options: ["a", "b"] }, control.signal);
+  const question_id = said[0]?.question_id ?? "";
+  const refused = "Not asked: 3 questions of this call wait for an answer already.";
+  expect(questions.answer({ question_id, answer: refused, refused, by: "gateway" }, "1")).toEqual({
+    ok: true,
+  });
+  expect(await answered).toEqual({ by: "gateway", why: refused });
+  expect(verdictOf("bash", { by: "gateway", why: refused }, "00")).toEqual({
+    approved: false,
+    text: expect.stringContaining("the gateway asked nobody: Not asked: 3 questions"),
+  });
 });

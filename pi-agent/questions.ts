@@ -27,6 +27,8 @@ export type Asked = {
 
 export type Answered =
   | { by: "person"; text: string; hash: string | undefined; principal: string }
+  /** The gateway asked nobody, and says why. */
+  | { by: "gateway"; why: string }
   /** Nobody answered in time. */
   | { by: "nobody"; afterMs: number }
   /** The call ended first. */
@@ -84,7 +86,7 @@ export class Questions {
    * @param answerId the request id of the `answer` command: the same one a second time is no second answer
    */
   answer(command: AnswerCommand & { by: string }, answerId: string): AnswerTaken {
-    const { question_id, answer, hash, by } = command;
+    const { question_id, answer, hash, by, refused } = command;
     const open = this.#open.get(question_id);
     if (!open) return this.#notOpen(question_id, answerId);
     // After a stop of this process an answer is read before the timer that should have closed the question.
@@ -94,6 +96,11 @@ export class Questions {
       return this.#notOpen(question_id, answerId);
     }
     const { options, approval } = open.asked;
+    if (refused !== undefined) {
+      this.#close(question_id, { why: "answered", answerId });
+      open.close({ by: "gateway", why: refused });
+      return { ok: true };
+    }
     // An approval takes any word, and all but one of them for a no.
     if (!approval && options && !options.includes(answer)) {
       return { ok: false, error: `answer: right would be one of: ${options.join(", ")}` };

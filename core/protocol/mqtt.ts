@@ -206,5 +206,7 @@ export const AnswerCommand = z.looseObject({
   hash: z.optional(text(64)),
   /** Who answered; the command's caller is who asked for the call. */
   by: z.optional(text(200)),
+  /** Nobody was asked, and why. A device that does not know the field takes `answer` for a person's. */
+  refused: z.optional(text(1_000)),
 });
 export type AnswerCommand = z.infer<typeof AnswerCommand>;

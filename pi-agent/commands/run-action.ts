@@ -197,6 +197,7 @@ async function ask(
       signal,
     );
     if (answered.by === "person") return answered.text;
+    if (answered.by === "gateway") throw new Unanswered(`Error: Tool '${tool}': ${answered.why}`);
     const why = answered.by === "nobody" ? "nobody answered it in time" : "the call ended first";
     throw new Unanswered(`Error: Tool '${tool}' asked the user a question, and ${why}. Explain to the user.`);
   } finally {

@@ -18,6 +18,10 @@ const GATEWAY_APPROVAL_MS = 10 * 60_000;
 /** The device asks again every minute until it has its answer, and then gets it again. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
+/** Questions that may be open at once: of one call, and of one device. */
+const OPEN_A_CALL = 3;
+const OPEN_A_DEVICE = 20;
+
 export type AskedOfPerson = Pick<
   Asked,
   "id" | "call" | "agent" | "text" | "options" | "expiresAt" | "approval"
@@ -46,6 +50,9 @@ export class Asking {
       return;
     }
     const { approval } = event;
+    const full = this.#noRoom(call);
+    if (full !== undefined)
+      return await this.#dispatcher.refuseQuestion(call, event.question_id, approval !== undefined, full);
     if (approval) {
       const hash = await approvalHash(call.agent, approval.tool, approval.parameters, approval.cwd);
       // What is shown to the person must be what the device will run.
@@ -62,6 +69,16 @@ export class Asking {
       approval: approval ?? null,
       expiresAt: Date.now() + event.expires_in_ms,
     });
+  }
+
+  /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
+  #noRoom(call: LedgerCall): string | undefined {
+    const { questions } = this.#home;
+    if (questions.openOf(call.id).length >= OPEN_A_CALL)
+      return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
+    if (questions.openBy(call.agent) >= OPEN_A_DEVICE)
+      return `Not asked: ${OPEN_A_DEVICE} questions of this device wait for an answer already. Ask again when one is answered.`;
+    return undefined;
   }
 
   /**

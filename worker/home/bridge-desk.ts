@@ -30,12 +30,14 @@ import { placeOf, tellWatchers } from "./call-watchers.ts";
 import type { HomeContext } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { GatewayKey } from "./gateway-key.ts";
-import { JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
+import { hasReported, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
 import { jobsOf, outcomeOf } from "./outcome.ts";
 import type { Tallies } from "./tallies.ts";
 
 /** Signs of life are written down this coarsely. */
 const LIFE_GRAIN_MS = 10_000;
+/** Results of jobs that wait for the result of their call; a device has no more jobs at once. */
+const EARLY_MAX = 16;
 /** A job that reported nothing for so long is given up; its late report still counts. */
 const JOB_MAX_MS = 7 * 86_400_000;
 
@@ -334,22 +336,42 @@ export class BridgeDesk {
   async #onReport(id: string, agent: string, text: string): Promise<void> {
     if (!(await this.#inOrder(() => this.#isSaid(agent, "reports", id, text))))
       return this.#dispatcher.dismiss(id, agent);
-    const call = this.#ledger.get(id) ?? (await this.#earlyJob(id, agent, text));
+    const call = this.#ledger.get(id);
+    if (!call && (await this.#onUnannounced(id, agent, text)) === "later") return;
     // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
     if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
-    else if (call) await this.#take(call, text);
+    else if (call && !call.flags.early) await this.#take(call, text);
     // In any case: an id that is not known now will not be known later either.
     await this.#dispatcher.acknowledge(id, agent, call?.caller);
   }
 
-  /** A job may end before the call that began it, whose report would have told of it: its own says of which call it is. */
-  async #earlyJob(id: string, agent: string, text: string): Promise<LedgerCall | undefined> {
+  /**
+   * A job's result that no call has announced. The job may have ended before the call that began it, whose own result
+   * is still to come: then it is held until that names it. After that nobody began it.
+   * @returns "later": there is no room for it now; the agent sends it again
+   */
+  async #onUnannounced(id: string, agent: string, text: string): Promise<"later" | "heard"> {
     const report = readReport(text);
     const of = report.ok ? report.value.payload.job_of : undefined;
     const call = typeof of === "string" ? this.#ledger.get(of) : undefined;
-    if (call?.agent !== agent) return undefined;
-    await this.#dispatcher.expectJob(id, call, JOB_MAX_MS);
-    return this.#ledger.get(id);
+    if (!report.ok || call?.agent !== agent) return "heard";
+    if (call.command === JOB || hasReported(call)) {
+      this.#drop(call, 1);
+      return "heard";
+    }
+    if (this.#ledger.earlyOf(call.id).length >= EARLY_MAX) return "later";
+    await this.#dispatcher.expectJob(id, call, JOB_MAX_MS, { early: true });
+    const job = this.#ledger.get(id);
+    const now = Date.now();
+    if (job) this.#ledger.settle(id, this.#outcomeOf(job, report.value, now - job.createdAt), true, now);
+    return "heard";
+  }
+
+  /** Reports of jobs that no call's result announced. */
+  #drop(call: LedgerCall, count: number): void {
+    if (count === 0) return;
+    this.#tallies.jobsDropped(count);
+    logInfo("job.not_announced", { call: call.id, agent: call.agent, count });
   }
 
   async #take(call: LedgerCall, text: string): Promise<void> {
@@ -358,9 +380,12 @@ export class BridgeDesk {
     const outcome = report.ok
       ? this.#outcomeOf(call, report.value, elapsedMs)
       : unreadable(call, report.error, elapsedMs);
-    const jobs = report.ok ? jobsOf(report.value.payload) : [];
-    if (outcome.job !== undefined) jobs.push(outcome.job);
+    // The result that counts announces jobs, and it alone: not a second one, and not a job's.
+    const announces = report.ok && call.command !== JOB && !hasReported(call);
+    const jobs = announces ? jobsOf(report.value.payload) : [];
+    if (announces && outcome.job !== undefined) jobs.push(outcome.job);
     for (const job of jobs) await this.#dispatcher.expectJob(job, call, JOB_MAX_MS);
+    this.#drop(call, this.#ledger.dropEarlyOf(call.id));
     if (call.outcome) return await this.#dispatcher.settleLate(call, outcome);
     const won = await this.#dispatcher.settle(call, outcome);
     // It ran out of time in the very moment: then this is its late result.

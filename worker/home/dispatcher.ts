@@ -25,6 +25,8 @@ import { tidy } from "./tidying.ts";
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
 const BRIDGE_MARGIN_MS = 2_000;
 const AGENT_MARGIN_MS = 4_000;
+/** Of an answer that is sent once. */
+const ANSWER_LIFE_MS = 60_000;
 /** Who speaks when no person does. */
 const GATEWAY: Caller = { principal: "gateway", role: "member", channel: "gateway" };
 
@@ -165,9 +167,14 @@ export class Dispatcher {
   }
 
   /** An agent's own work, which it has accepted and will report under this token. */
-  async expectJob(token: string, call: LedgerCall, withinMs: number): Promise<void> {
-    if (this.#ledger.get(token)) return;
+  async expectJob(token: string, call: LedgerCall, withinMs: number, flags?: CallFlags): Promise<void> {
+    const known = this.#ledger.get(token);
     const now = Date.now();
+    if (known?.flags.early && known.payload.call === call.id) {
+      this.#ledger.announced(token);
+      if (known.outcome) this.#handover.ended(known, known.outcome, now);
+    }
+    if (known) return;
     const order: Order = {
       command: JOB,
       payload: { call: call.id, tool: call.payload.tool },
@@ -177,7 +184,15 @@ export class Dispatcher {
     };
     const { conversation, agent, caller } = call;
     this.#ledger.add(
-      { id: token, conversation, agent, caller, order, lateFor: call.lateFor ?? call.id },
+      {
+        id: token,
+        conversation,
+        agent,
+        caller,
+        order,
+        lateFor: call.lateFor ?? call.id,
+        ...(flags && { flags }),
+      },
       this.#writer.nextN(now),
       "taken",
       now,
@@ -312,6 +327,17 @@ export class Dispatcher {
       if (!call.flags.watch) this.#ledger.watched(id);
       await this.#tellAgent(call, "watch", { request_id: id }, now);
     }
+  }
+
+  /** A question that nobody is asked. Nothing is stored: the agent says it again, and is told again. */
+  async refuseQuestion(call: LedgerCall, question: string, isApproval: boolean, why: string): Promise<void> {
+    const now = Date.now();
+    const payload = { question_id: question, answer: isApproval ? "deny" : why, by: "gateway", refused: why };
+    const id = crypto.randomUUID();
+    const { agent, caller } = call;
+    const written = { agent, command: "answer", payload, id, caller, n: this.#writer.nextN(now) };
+    const text = await this.#writer.compose(written, ANSWER_LIFE_MS, now);
+    this.#bridge.send({ t: "publish", agent, payload: text }, now);
   }
 
   /** A word to the agent of a call, in the middle of it. */

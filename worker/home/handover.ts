@@ -131,14 +131,20 @@ export class Handover {
     } else await this.#arm();
   }
 
+  #mayBeginTurn({ agent, command, flags }: LedgerCall): boolean {
+    if (command !== JOB && flags.queued !== true) return false;
+    if (this.#ledger.turnsBegunBy(agent, Date.now() - HOUR_MS) < TURNS_AN_HOUR) return true;
+    logInfo("turn.not_begun", { agent, why: `${TURNS_AN_HOUR} an hour` });
+    return false;
+  }
+
   /** @returns whether the conversation has it; a command from the API has none */
   async #handOver(call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
     if (call.conversation === null) return true;
     try {
       const stub = conversationOf(this.#env, call.conversation);
       if (call.lateFor === null) await stub.settle(call.id, outcome, this.#plan());
-      else
-        await stub.late(call.lateFor, call.id, outcome, call.command === JOB || call.flags.queued === true);
+      else await stub.late(call.lateFor, call.id, outcome, this.#mayBeginTurn(call));
       return true;
     } catch (error) {
       logError("call.deliver_failed", error, { call: call.id });
@@ -148,6 +154,10 @@ export class Handover {
     }
   }
 }
+
+/** A job's result begins a turn, so often an hour and device; another one is told to the model with the next question. */
+const TURNS_AN_HOUR = 20;
+const HOUR_MS = 3_600_000;
 
 export function tellOutcome(socket: WebSocket, outcome: SettledOutcome): void {
   try {

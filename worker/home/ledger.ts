@@ -21,6 +21,8 @@ export type CallFlags = {
   tainted?: boolean;
   /** It waits for its agent to come online; the conversation was told so and went on. */
   queued?: boolean;
+  /** A job's result that came before the call's own result, which has to announce it: until then nobody hears of it. */
+  early?: boolean;
 };
 
 /** An outcome; for a command from the API with the report as it came. */
@@ -87,6 +89,13 @@ export type NewCall = {
 
 /** What an agent's own work is called in the ledger; it is waited for, never sent. */
 export const JOB = "job";
+
+const EARLY = "COALESCE(json_extract(flags, '$.early'), 0)";
+
+/** Whether the agent's own result is there, rather than the gateway's word that none came. */
+export function hasReported({ outcome }: LedgerCall): boolean {
+  return outcome !== undefined && outcome.sources?.length !== 0;
+}
 
 export class Ledger {
   readonly #sql: SqlStorage;
@@ -288,6 +297,38 @@ export class Ledger {
         .toArray()
         .map(({ agent, ...row }) => [agent, { ...row, error: row.calls - row.success - row.open }]),
     );
+  }
+
+  /** Results of jobs that wait for this call's own result to announce them. */
+  earlyOf(call: string): LedgerCall[] {
+    return this.#select(`WHERE ${EARLY} AND json_extract(payload, '$.call') = ?`, call);
+  }
+
+  /** The call's own result named it: its conversation hears of it. */
+  announced(id: string): void {
+    this.#sql.exec(
+      "UPDATE call SET flags = json_remove(flags, '$.early'), delivered = (conversation IS NULL) WHERE id = ?",
+      id,
+    );
+  }
+
+  /** @returns how many there were */
+  dropEarlyOf(call: string): number {
+    const where = `${EARLY} AND json_extract(payload, '$.call') = ?`;
+    return this.#sql.exec(`DELETE FROM call WHERE ${where} RETURNING id`, call).toArray().length;
+  }
+
+  /** How many results that begin a turn an agent's conversations have got since then. */
+  turnsBegunBy(agent: string, since: number): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        `SELECT COUNT(*) AS n FROM call WHERE agent = ? AND state = 'settled' AND delivered = 1 AND settled_at > ?
+         AND conversation IS NOT NULL AND NOT ${EARLY}
+         AND (command = '${JOB}' OR COALESCE(json_extract(flags, '$.queued'), 0))`,
+        agent,
+        since,
+      )
+      .one().n;
   }
 
   prune(now: number): void {

@@ -43,6 +43,12 @@ export function homePage(
       type: "counter",
       samples: [{ labels: { home }, value: tallies.bridgeConnections() }],
     },
+    {
+      name: "edgecall_gateway_unannounced_jobs_total",
+      help: "Results of jobs that no call's result had announced; they were dropped.",
+      type: "counter",
+      samples: [{ labels: { home }, value: tallies.droppedJobs() }],
+    },
     gauge(
       "agent_online",
       "Whether an agent can be called.",

@@ -100,6 +100,12 @@ export class Questions {
     return this.#select("WHERE call = ? AND answer IS NULL", call);
   }
 
+  /** How many an agent's own are open. */
+  openBy(agent: string): number {
+    const where = "agent = ? AND agent_question IS NOT NULL AND answer IS NULL";
+    return this.#sql.exec<{ n: number }>(`SELECT COUNT(*) AS n FROM question WHERE ${where}`, agent).one().n;
+  }
+
   /** Whether somebody is asked to approve this tool of a call. */
   asksFor(call: string, tool: unknown): boolean {
     return this.openOf(call).some(({ approval }) => approval?.tool === tool);

@@ -116,6 +116,15 @@ export class Tallies {
     return this.#row<number>("bridge", keyOf("connections")) ?? 0;
   }
 
+  /** Reports of jobs that nobody began. */
+  jobsDropped(count: number): void {
+    this.#write("bridge", keyOf("jobs_dropped"), this.droppedJobs() + count);
+  }
+
+  droppedJobs(): number {
+    return this.#row<number>("bridge", keyOf("jobs_dropped")) ?? 0;
+  }
+
   calls(): Array<{ agent: string; tool: string; counts: CallCounts }> {
     return this.#rows<StoredCalls>("call").map(({ names: [agent = "", tool = ""], figures }) => ({
       agent,
