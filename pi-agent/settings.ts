@@ -10,6 +10,7 @@ import type { Permission } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { parse as parseToml } from "smol-toml";
 import type { ChromiumOptions } from "./browser/chromium.ts";
+import type { WriteBounds } from "./env/bounded-writes.ts";
 import type { SandboxEngine } from "./env/sandbox-engine.ts";
 import type { McpServerSettings } from "./mcp/settings.ts";
 import type { PolicyRules } from "./policy.ts";
@@ -79,6 +80,8 @@ export type ToolSettings = {
   maxReadBytes: number;
   maxReadLines: number;
   bashTimeoutMs: number;
+  /** What one call may write into the workspace, and what stays free on its disk. */
+  writes: WriteBounds;
   sandbox: SandboxEngine;
   skillsPath: string;
   /** Where skills' programs are, unless beside them. */
@@ -242,6 +245,10 @@ function toolSettings(
     maxReadBytes: tools.max_read_bytes ?? 512 * 1024,
     maxReadLines: tools.max_read_lines ?? 2_000,
     bashTimeoutMs: tools.bash_timeout_ms ?? 30_000,
+    writes: {
+      callBytes: (tools.max_write_mb ?? 1_024) * 1024 ** 2,
+      freeBytes: (tools.min_free_mb ?? 256) * 1024 ** 2,
+    },
     sandbox: tools.sandboxing ?? "bubblewrap",
     skillsPath: path(
       tools.skills_path ?? (env.STATE_DIRECTORY ? `${env.STATE_DIRECTORY}/skills` : "~/.evoclaw/skills"),

@@ -5,6 +5,7 @@ import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
 import { refusingAbsent } from "./env/absent-programs.ts";
+import { boundedWrites } from "./env/bounded-writes.ts";
 import { local } from "./env/local.ts";
 import { Nodes } from "./env/nodes.ts";
 import { type Engine, sandboxEngine, unsupportedEngine } from "./env/sandbox-engine.ts";
@@ -119,12 +120,13 @@ export async function openToolbox(
 async function machineOf({
   root,
   stateDir,
-  tools: { workspace, readable },
+  tools: { workspace, readable, writes },
 }: Settings): Promise<MachinePlaces> {
   const spillDir = join(stateDir, "spill");
   await Promise.all([workspace, spillDir].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
   // What was too much to show can be read on.
-  const plain = local({ cwd: workspace, readable: [...readable, spillDir], root });
+  const minFreeBytes = writes.freeBytes;
+  const plain = local({ cwd: workspace, readable: [...readable, spillDir], root, minFreeBytes });
   const here = { ...plain, exec: refusingAbsent(plain.exec) };
   return { local: here, held: new HeldLines(here.exec), spillDir, stateDir, root };
 }
@@ -146,7 +148,11 @@ async function workOf(
     throw new SettingsError([`tools.sandboxing: ${unsupportedEngine(sandbox)}`]);
   const engine = sandboxEngine(sandbox, { workspace, readable });
   const work: Engine = {
-    environment: { ...engine.environment, files: here.local.files },
+    environment: {
+      ...engine.environment,
+      files: here.local.files,
+      exec: boundedWrites(engine.environment.exec, workspace, tools.writes),
+    },
     missing: () => engine.missing(),
     get lack() {
       return engine.lack;

@@ -87,6 +87,8 @@ export type RunOptions = {
   signal: AbortSignal;
   /** Output as it comes, in order of arrival; nothing is kept by `run` itself (see captured-output.ts). */
   onOutput?(chunk: Uint8Array, stream: "stdout" | "stderr"): void;
+  /** It lives beyond one call, like a server that is spoken with: what it writes is no call's. */
+  lasting?: boolean;
   /** What a sandbox leaves out unless it is granted; elsewhere of no effect. */
   grants?: { network?: boolean; devices?: readonly string[] };
 };

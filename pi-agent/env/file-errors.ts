@@ -2,6 +2,7 @@
  * The words in which a file operation is refused, the same in every environment. They come without `Error: `,
  * which the tool puts before them (tools/file-fault.ts).
  */
+import { megabytes } from "./bounded-writes.ts";
 import { FileError } from "./environment.ts";
 
 export type Access = "read" | "write";
@@ -51,6 +52,14 @@ export function gitFolder(path: string): FileError {
   return new FileError(
     "blocked",
     `Permission denied: '${shown(path)}' belongs to git, which runs what is written there; that takes the permission shell. Nothing was written.\nUse the git tools, or explain to the user.`,
+  );
+}
+
+/** The device itself needs room: for its record, its log, an update. */
+export function diskFull(path: string, free: number, kept: number): FileError {
+  return new FileError(
+    "io",
+    `'${shown(path)}' was not written: ${megabytes(free)} are free on its disk, and ${megabytes(kept)} are kept free (min_free_mb in [tools]). Nothing was changed.\nTell the user, or delete what is not needed.`,
   );
 }
 

@@ -3,11 +3,13 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { freeOf } from "./bounded-writes.ts";
 import type { DirEntry, FileInfo, FileKind, FileOps } from "./environment.ts";
 import {
   type Access,
   absent,
   changedMeanwhile,
+  diskFull,
   isFolder,
   notFolder,
   notRegular,
@@ -22,6 +24,7 @@ const UNSIZED_MAX_BYTES = 1024 * 1024;
 
 export function localFiles(place: GuardedPlace): FileOps {
   const guard = new PathGuard(place);
+  const { minFreeBytes = 0 } = place;
   return {
     async stat(path, { signal } = {}) {
       signal?.throwIfAborted();
@@ -58,6 +61,8 @@ export function localFiles(place: GuardedPlace): FileOps {
       await attempt(path, "write", signal, () =>
         holding(guard.hold(dirname(real), path, "write"), async (folder) => {
           if (!folder.stats.isDirectory()) throw notFolder(path);
+          const free = await freeOf(folder.path);
+          if (free - bytes.length < minFreeBytes) throw diskFull(path, free, minFreeBytes);
           await replace(folder, basename(real), path, bytes, mode);
         }),
       );

@@ -28,6 +28,8 @@ export type GuardedPlace = {
   readable?: readonly string[];
   /** Further folders that may be read and written. */
   writable?: readonly string[];
+  /** Kept free on the disk, in bytes: nothing is written below that. */
+  minFreeBytes?: number;
   /** `readable` is found below it: for tests. */
   root?: string;
 };

@@ -63,6 +63,7 @@ export function stdioLink({ exec, argv, env, grants }: StdioServer): Link {
 
   const options: RunOptions = {
     env,
+    lasting: true,
     signal: stop.signal,
     ...(grants && { grants }),
     onStdin: (opened) => {

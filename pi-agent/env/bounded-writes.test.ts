@@ -1,0 +1,97 @@
+// @module-tag needs/bubblewrap
+/** What one call may write, and what stays free, on the disk that the tests run on. */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { callTool } from "../testing/call.ts";
+import { bash } from "../tools/bash.ts";
+import { write } from "../tools/write.ts";
+import { boundedWrites, freeOf, type WriteBounds } from "./bounded-writes.ts";
+import { local } from "./local.ts";
+import { sandbox } from "./sandbox.ts";
+
+const MB = 1024 ** 2;
+let ws: string;
+beforeEach(() => {
+  ws = realpathSync(mkdtempSync(join(tmpdir(), "edgecall-bounds-")));
+});
+afterEach(() => rmSync(ws, { recursive: true, force: true }));
+
+const shell = (bounds: Partial<WriteBounds>) => {
+  const env = sandbox({ workspace: ws });
+  const all = { callBytes: 1024 * MB, freeBytes: 0, ...bounds };
+  return bash({ ...env, exec: boundedWrites(env.exec, ws, all) });
+};
+const written = () => readdirSync(ws).reduce((sum, name) => sum + statSync(join(ws, name)).size, 0);
+/** Real bytes, a piece at a time: slow enough to be seen, far more than allowed. */
+const MANY = "for n in $(seq 1 400); do head -c 4194304 /dev/urandom > f$n; done; echo done";
+
+describe("S15 what one call may write", () => {
+  test("S15 many files, none of them large: the program is stopped, and the result says why", async () => {
+    const { text, code } = await callTool(shell({ callBytes: 40 * MB }), { command: MANY });
+    expect(code).toBe("signal");
+    expect(text).toContain("It wrote over 40 MB into the workspace");
+    expect(text).toContain("max_write_mb");
+    expect(text).not.toContain("done");
+    expect(written()).toBeLessThan(800 * MB);
+  }, 60_000);
+
+  test("S15 files that are deleted while they are open", async () => {
+    const command =
+      'for n in $(seq 1 20); do eval "exec $((n + 10))>f; rm f; head -c 16777216 /dev/urandom >&$((n + 10))"; done; echo done; sleep 5';
+    const { text } = await callTool(shell({ callBytes: 30 * MB }), { command });
+    expect(text).toContain("It wrote over 30 MB into the workspace");
+  }, 60_000);
+
+  test("S15 what is written before anybody looked is told at the end", async () => {
+    const { text } = await callTool(shell({ callBytes: 8 * MB }), {
+      command: "head -c 12582912 /dev/zero > a; sync a; echo done",
+    });
+    expect(text).toContain("It wrote over 8 MB into the workspace");
+    expect(text).toContain("What it wrote is still there.");
+  }, 30_000);
+
+  test("S15 less than that is nobody's concern, whatever was there before", async () => {
+    writeFileSync(join(ws, "old"), Buffer.alloc(60 * MB));
+    const { text, code } = await callTool(shell({ callBytes: 40 * MB }), {
+      command: "head -c 8388608 /dev/urandom > new; touch old; mv old older; echo done",
+    });
+    expect([text, code]).toEqual(["done\n", undefined]);
+  });
+});
+
+describe("S15 what stays free", () => {
+  test("S15 files are not written below the floor, in words, and what is there can be deleted", async () => {
+    const floor = (await freeOf(ws)) + 500 * MB;
+    const { files, ...rest } = local({ cwd: ws, minFreeBytes: floor });
+    const { text, code } = await callTool(write({ ...rest, files }), { path: "a.txt", content: "x" });
+    expect(code).toBe("io");
+    expect(text).toMatch(
+      /'a.txt' was not written: \d+ MB are free on its disk, and \d+ MB are kept free \(min_free_mb/,
+    );
+    expect(existsSync(join(ws, "a.txt"))).toBe(false);
+    mkdirSync(join(ws, "empty"));
+    await files.remove("empty");
+    expect(readdirSync(ws)).toEqual([]);
+  });
+
+  test("S15 a program that goes on writing there is stopped; one that deletes is not", async () => {
+    const floor = (await freeOf(ws)) + 500 * MB;
+    writeFileSync(join(ws, "old"), "x");
+    const deleting = await callTool(shell({ freeBytes: floor }), { command: "rm old; echo deleted" });
+    expect(deleting.text).toBe("deleted\n");
+    const { text, code } = await callTool(shell({ freeBytes: floor }), { command: MANY });
+    expect(code).toBe("signal");
+    expect(text).toMatch(/Only \d+ MB are free on the disk of the workspace/);
+  }, 60_000);
+});
