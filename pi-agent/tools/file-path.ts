@@ -29,6 +29,12 @@ export async function statNear(
     return { path, info: await files.stat(path, { signal }) };
   } catch (error) {
     if (!(error instanceof FileError) || error.code !== "not_found") throw error;
+    // Models copy how other programs mention a file: `@src/x.ts`.
+    if (path.startsWith("@") && path.length > 1) {
+      const mentioned = path.slice(1);
+      const info = await files.stat(mentioned, { signal }).catch(() => undefined);
+      if (info) return { path: mentioned, info };
+    }
     const names = await namesBeside(files, path, signal);
     const same = names.filter((name) => looks(name) === looks(basename(path)));
     const [only] = same;

@@ -3,7 +3,7 @@ import { defineTool, type Tool, type ToolResult, textResult } from "@edgecall/co
 import type { Environment } from "../env/environment.ts";
 import { orFault } from "./file-fault.ts";
 import { filePath } from "./file-path.ts";
-import { globOptions, RG_LINE_MAX_CHARS, type RgRan, runRg } from "./ripgrep.ts";
+import { globOptions, notIgnored, RG_LINE_MAX_CHARS, type RgRan, runRg } from "./ripgrep.ts";
 import { fromWorkspace, type SearchPlace, searchPlace } from "./search-place.ts";
 import {
   CUT_MAX_BYTES,
@@ -49,7 +49,9 @@ export function grep(environment: Pick<Environment, "name" | "cwd" | "files" | "
     async execute({ path = ".", limit = GREP_MATCHES, ...wanted }, { signal }): Promise<ToolResult> {
       return await orFault(async () => {
         const place = await searchPlace(environment, path, signal);
-        const matches = new Matches(place, limit);
+        const { cwd, target } = place;
+        const kept = await notIgnored(environment, wanted.include, { cwd, target, signal });
+        const matches = new Matches(place, limit, wanted.context ?? 0, kept);
         const ran = await runRg(environment, argumentsOf({ ...wanted, place }), {
           cwd: place.cwd,
           signal,
@@ -97,6 +99,10 @@ type RgLine = { type: string; data: { path?: RgText; lines?: RgText; line_number
 class Matches {
   readonly #place: SearchPlace;
   readonly #limit: number;
+  readonly #context: number;
+  /** Absent: all of them. */
+  readonly #files: ReadonlySet<string> | undefined;
+  #lastMatch: { path: string; line: number } | undefined;
   readonly #lines: string[] = [];
   #bytes = 0;
   #count = 0;
@@ -104,18 +110,24 @@ class Matches {
   #cut: "matches" | "bytes" | undefined;
   #before: { path: string; line: number } | undefined;
 
-  constructor(place: SearchPlace, limit: number) {
+  constructor(place: SearchPlace, limit: number, context: number, files: ReadonlySet<string> | undefined) {
     this.#place = place;
     this.#limit = limit;
+    this.#context = context;
+    this.#files = files;
   }
 
   /** @returns false when there is enough */
   add(json: string): boolean {
     const { type, data } = JSON.parse(json) as RgLine;
     if ((type !== "match" && type !== "context") || !data.lines) return true;
+    const name = textOf(data.path);
+    if (this.#files && !this.#files.has(name)) return true;
     if (type === "match" && this.#count === this.#limit) return this.#end("matches");
-    const path = fromWorkspace(this.#place, textOf(data.path));
+    const path = fromWorkspace(this.#place, name);
     const line = data.line_number ?? 1;
+    // What is above a match that is not shown is no context of one that is.
+    if (this.#count === this.#limit && !this.#isBelowLast(path, line)) return this.#end("matches");
     const mark = type === "match" ? ":" : "-";
     const { text } = truncateLine(plain(textOf(data.lines)));
     const shown = `${plain(path)}${mark}${line}${mark} ${text}`;
@@ -126,9 +138,16 @@ class Matches {
     this.#lines.push(...lines);
     this.#bytes += bytes;
     this.#before = { path, line };
-    if (type === "match") this.#count += 1;
-    else this.#inContext = true;
+    if (type === "match") {
+      this.#count += 1;
+      this.#lastMatch = { path, line };
+    } else this.#inContext = true;
     return true;
+  }
+
+  #isBelowLast(path: string, line: number): boolean {
+    const last = this.#lastMatch;
+    return last?.path === path && line <= last.line + this.#context;
   }
 
   #end(cut: "matches" | "bytes"): false {

@@ -1,7 +1,7 @@
 /** Lists the files of a folder that fit a glob: for find and glob, which differ in their order. */
 import { type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import { type Environment, FileError } from "../env/environment.ts";
-import { globOptions, runRg } from "./ripgrep.ts";
+import { globOptions, notIgnored, runRg } from "./ripgrep.ts";
 import { fromWorkspace, searchPlace } from "./search-place.ts";
 import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, withNotice } from "./text-cut.ts";
 
@@ -26,6 +26,7 @@ export async function listFiles(
   const { pattern, path, limit, newestFirst } = wanted;
   const place = await searchPlace(environment, path, signal);
   if (place.kind !== "directory") throw new FileError("not_directory", `'${path}' is a file, not a folder.`);
+  const kept = await notIgnored(environment, pattern, { cwd: place.cwd, target: ".", signal });
   const found: string[] = [];
   let bytes = 0;
   let cut: "files" | "bytes" | undefined;
@@ -43,6 +44,7 @@ export async function listFiles(
     signal,
     lineEnd: "\0",
     onLine(name) {
+      if (kept && !kept.has(name)) return true;
       // A name may hold a newline; a list has one name a line.
       const shown = fromWorkspace(place, name).replaceAll(/\p{Cc}/gu, "\ufffd");
       const more = Buffer.byteLength(shown) + 1;

@@ -198,3 +198,12 @@ test("limits of one's own", async () => {
   );
   expect((await callTool(tool, { path: "l.txt", limit: 11 })).code).toBe("invalid_params");
 });
+
+test("S21 a file that is mentioned with @ is read, unless there is one of that very name", async () => {
+  const folder = tree({ "src/x.ts": "mentioned\n", "@own": "own\n" });
+  const tool = read({ files: localFiles({ cwd: folder }) });
+  expect((await callTool(tool, { path: "@src/x.ts" })).text).toBe("mentioned\n");
+  expect((await callTool(tool, { path: "@own" })).text).toBe("own\n");
+  expect((await callTool(tool, { path: "@none" })).code).toBe("not_found");
+  expect((await callTool(tool, { path: "@/etc/passwd" })).code).toBe("not_found");
+});

@@ -27,6 +27,7 @@ export type RgOptions = {
   signal: AbortSignal;
   /** A line without its end; false: enough, rg is stopped. */
   onLine(line: string): boolean;
+  stdin?: Uint8Array;
   /** What ends a line: `\n`, or NUL for names. */
   lineEnd?: string;
 };
@@ -49,7 +50,7 @@ export async function rgMissing({
 export async function runRg(
   { exec }: Pick<Environment, "exec">,
   args: readonly string[],
-  { cwd, signal, onLine, lineEnd = "\n" }: RgOptions,
+  { cwd, signal, onLine, stdin, lineEnd = "\n" }: RgOptions,
 ): Promise<RgRan> {
   const enough = new AbortController();
   const lines = new Lines(lineEnd, (line) => {
@@ -58,6 +59,7 @@ export async function runRg(
   let stderr = "";
   const ran = await exec.run(["rg", ...ALWAYS, ...args], {
     ...(cwd !== undefined && { cwd }),
+    ...(stdin && { stdin }),
     signal: AbortSignal.any([signal, enough.signal]),
     onOutput(chunk, stream) {
       if (stream === "stdout") lines.add(chunk);
@@ -78,6 +80,9 @@ export async function runRg(
   return { partial: ran.exitCode === 2, overlong: lines.overlong };
 }
 
+/** More than anybody lists or searches by one glob. */
+const NAMES_MAX = 500_000;
+
 /** Fits every path. As a glob for rg it would bring back the folders that .gitignore leaves out. */
 const EVERYTHING = new Set(["*", "**", "**/*"]);
 
@@ -88,7 +93,48 @@ const EVERYTHING = new Set(["*", "**", "**/*"]);
 export function globOptions(pattern: string | undefined): string[] {
   const wanted = pattern === undefined || EVERYTHING.has(pattern) ? [] : [pattern];
   // The last one that fits wins.
-  return [...wanted.map((one) => `--glob=${one.startsWith("!") ? `\\${one}` : one}`), "--glob=!.git"];
+  return [...wanted.map((one) => `--glob=${asPlain(one)}`), "--glob=!.git"];
+}
+
+/** In a rule `!` in front turns the meaning round, and `#` begins a comment. */
+function asPlain(pattern: string): string {
+  return /^[!#]/.test(pattern) ? `\\${pattern}` : pattern;
+}
+
+/** A glob that a file of rules for ignoring cannot hold as it is. */
+const NO_RULE = /[\n\r]|^\s|[\s\\]$/;
+
+/**
+ * The files that fit a glob and that no .gitignore names, as rg tells them. A glob on rg's command line brings back what
+ * .gitignore leaves out; so whoever uses one keeps only what is in here.
+ * @param target what is searched, relative to `cwd`
+ * @returns undefined when the glob leaves nothing out: then rg needs none, and .gitignore counts
+ */
+export async function notIgnored(
+  environment: Pick<Environment, "exec">,
+  pattern: string | undefined,
+  { cwd, target, signal }: { cwd: string | undefined; target: string; signal: AbortSignal },
+): Promise<Set<string> | undefined> {
+  if (pattern === undefined || EVERYTHING.has(pattern)) return undefined;
+  const names = new Set<string>();
+  // As rules that count less than those of .gitignore, it only spares the listing of the rest.
+  const rules = NO_RULE.test(pattern) ? undefined : `*\n!*/\n!${asPlain(pattern)}\n`;
+  const args = [
+    "--files",
+    "--null",
+    ...(rules ? ["--ignore-file=/dev/stdin"] : []),
+    "--glob=!.git",
+    "--",
+    target,
+  ];
+  await runRg(environment, args, {
+    cwd,
+    signal,
+    lineEnd: "\0",
+    ...(rules && { stdin: Buffer.from(rules) }),
+    onLine: (name) => names.add(name).size < NAMES_MAX,
+  });
+  return names;
 }
 
 class Lines {

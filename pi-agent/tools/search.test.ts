@@ -238,3 +238,61 @@ describe("find and glob", { tags: RG }, () => {
     expect((await run("ls", { path: "10.txt" })).code).toBe("not_directory");
   });
 });
+
+describe("S21 what .gitignore names is left out, whatever the glob", { tags: RG }, () => {
+  const files = {
+    ".gitignore": "*.log\n!keep.log\nbuild/\n",
+    "a.ts": "hit\n",
+    "a.log": "hit\n",
+    "keep.log": "hit\n",
+    "build/b.ts": "hit\n",
+    "src/.gitignore": "gen.ts\n",
+    "src/c.ts": "hit\n",
+    "src/gen.ts": "hit\n",
+    "src/deep/gen.ts": "hit\n",
+    "src/deep/d.ts": "hit\n",
+  };
+
+  test.each([
+    ["*.ts", ["a.ts", "src/c.ts", "src/deep/d.ts"]],
+    ["src/**/*.ts", ["src/c.ts", "src/deep/d.ts"]],
+    ["**/gen.ts", []],
+    ["*.log", ["keep.log"]],
+    ["{a,c}.ts", ["a.ts", "src/c.ts"]],
+    ["build/*", []],
+  ])("S21 find, glob and grep's include: %s", async (pattern, wanted) => {
+    const { run } = inTree(files);
+    const found = await run("find", { pattern });
+    expect(found.text).toBe(wanted.join("\n") || "No files found matching pattern");
+    const listed = await run("glob", { pattern });
+    expect(listed.text.split("\n").sort()).toEqual(
+      [wanted.join("\n") || "No files found matching pattern"].join().split("\n"),
+    );
+    const hits = await run("grep", { pattern: "hit", include: pattern });
+    expect(hits.text).toBe(wanted.map((name) => `${name}:1: hit`).join("\n") || "No matches found");
+  });
+
+  test("S21 globs that no rule can hold find what they find", async () => {
+    const { run } = inTree({ "a b ": "x\n", "!x": "x\n", "#y": "x\n", ".gitignore": "no\n" });
+    expect((await run("find", { pattern: "!x" })).text).toBe("!x");
+    expect((await run("find", { pattern: "#y" })).text).toBe("#y");
+    expect((await run("find", { pattern: "a*" })).text).toBe("a b ");
+  });
+});
+
+test("S21 grep's limit with context shows the context of the matches that are shown, and no more", {
+  tags: RG,
+}, async () => {
+  const lines = ["1", "hit 2", "3", "4", "5", "6", "hit 7", "8"];
+  const { run } = inTree({ "a.txt": `${lines.join("\n")}\n`, "b.txt": "0\nhit\n" });
+  const one = await run("grep", { pattern: "hit", context: 1, limit: 1 });
+  expect(one.text.split("\n").slice(0, 3)).toEqual(["a.txt-1- 1", "a.txt:2: hit 2", "a.txt-3- 3"]);
+  expect(one.text).toContain("[Showing matches 1-1 of more.");
+  expect(one.text).not.toContain("a.txt-6-");
+  const two = await run("grep", { pattern: "hit", context: 2, limit: 2 });
+  expect(two.text).toContain("a.txt-8- 8\n");
+  expect(two.text).not.toContain("b.txt");
+  const all = await run("grep", { pattern: "hit", context: 1, limit: 3 });
+  expect(all.text).toContain("b.txt:2: hit");
+  expect(all.text).not.toContain("Showing");
+});

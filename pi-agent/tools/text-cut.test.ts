@@ -60,7 +60,9 @@ test("property: a cut keeps whole lines from one end, within its limits", () => 
           whole.replace(/\n$/, "").endsWith.bind(whole.replace(/\n$/, "")),
         ],
       ] as const) {
-        if (cut.by === null) expect(cut.content).toBe(whole);
+        // No line is missing; at most the final newline is, where it alone did not fit.
+        const fitsWhole = Buffer.byteLength(whole) <= maxBytes;
+        if (cut.by === null) expect(cut.content).toBe(fitsWhole ? whole : whole.replace(/\n$/, ""));
         else expect(fits(cut.content), JSON.stringify({ whole, cut })).toBe(true);
         expect(Buffer.byteLength(cut.content)).toBe(cut.shown.bytes);
         expect(cut.shown.bytes).toBeLessThanOrEqual(maxBytes);
@@ -90,4 +92,26 @@ test("the notice has one form", () => {
     "a\n\n[n]",
   ]);
   expect(formatSize(5 * 1024 ** 3)).toBe("5.0GB");
+});
+
+test.each([
+  [1_023, "1023B"],
+  [1_024, "1.0KB"],
+  [1_048_524, "1023.9KB"],
+  [1_048_525, "1.0MB"],
+  [1_048_575, "1.0MB"],
+  [1_073_741_823, "1.0GB"],
+  [1_099_511_627_775, "1024.0GB"],
+])("S21 a size just below the next unit is written in that: %d", (bytes, text) => {
+  expect(formatSize(bytes)).toBe(text);
+});
+
+test.each([truncateHead, truncateTail])("S21 a final newline that does not fit cuts no line", (truncate) => {
+  expect(truncate("aa\nbb\n", { maxBytes: 5 })).toMatchObject({ content: "aa\nbb", by: null });
+  expect(truncate("aaaaa\n", { maxBytes: 5 })).toMatchObject({
+    content: "aaaaa",
+    by: null,
+    partialLine: false,
+  });
+  expect(truncate("aaaaaa\n", { maxBytes: 5 })).toMatchObject({ by: "bytes" });
 });

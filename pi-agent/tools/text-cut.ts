@@ -57,6 +57,15 @@ function truncate(
     kept.push(line);
     bytes += more;
   }
+  // Only the final newline did not fit: no line is missing.
+  if (kept.length === lines.length)
+    return {
+      content: lines.join("\n"),
+      by: null,
+      shown: { lines: kept.length, bytes },
+      total,
+      partialLine: false,
+    };
   if (keep === "tail" && kept.length === 0) {
     const content = lastBytes(lines.at(-1) ?? "", maxBytes);
     return { content, by, shown: { lines: 1, bytes: Buffer.byteLength(content) }, total, partialLine: true };
@@ -96,7 +105,8 @@ export function formatSize(bytes: number): string {
   if (bytes < 1_024) return `${bytes}B`;
   const units = ["KB", "MB", "GB"];
   let size = bytes / 1_024;
-  while (size >= 1_024 && units.length > 1) {
+  // As it will be written: 1023.96 is 1024.0, which is one of the next unit.
+  while (Number(size.toFixed(1)) >= 1_024 && units.length > 1) {
     size /= 1_024;
     units.shift();
   }
