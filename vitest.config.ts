@@ -14,12 +14,38 @@ const IN_NODE = [
   "test/chaos",
   "test/bench",
   "test/hostile",
-  "test/image",
 ].map((folder) => `${folder}/**/*.test.ts`);
 IN_NODE.push("test/*.test.ts");
 
 /** They wait for minutes and do next to nothing. */
 const IDLE = ["test/e2e/idle.test.ts", "test/e2e/slow-model.test.ts"];
+
+/** What boots machines, kills programs again and again, or waits long: `npm run test:all`, and CI. */
+const SLOW = [
+  ...[
+    "bridge-service",
+    "channels-crash",
+    "channels-slow",
+    "crash",
+    "deploy",
+    "hostile-requests",
+    "npm-start-device",
+    "npm-start-killed",
+    "own-broker",
+    "power",
+    "presence",
+    "service",
+    "stolen-broker",
+    "trial",
+    "update-service",
+    "upgrade",
+    "with-bridge",
+  ].map((name) => `test/e2e/${name}.test.ts`),
+  "test/bare/**/*.test.ts",
+  "test/image/**/*.test.ts",
+];
+/** Each file runs whole programs; two at once would measure each other. */
+const WHOLE_PROGRAMS = { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false };
 
 /**
  * Of what may run side by side: one more than vitest's own choice, since `idle` holds one for three minutes and
@@ -77,13 +103,11 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          exclude: [...IDLE, "**/node_modules/**"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          // Each file runs whole programs; two at once would measure each other.
-          fileParallelism: false,
+          exclude: [...IDLE, ...SLOW, "**/node_modules/**"],
+          ...WHOLE_PROGRAMS,
         },
       },
+      { test: { name: "slow", include: SLOW, ...WHOLE_PROGRAMS } },
     ],
   },
 });

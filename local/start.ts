@@ -3,9 +3,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
+import type { BridgeSettings } from "../bridge/settings.ts";
 import { type Client, waitForAgent } from "./client.ts";
 import { onStop } from "./on-stop.ts";
 import { freePort, isFree } from "./port.ts";
+import { checkBroker, checkSettings } from "./preflight.ts";
 import { claim, type Running, runningIn } from "./running.ts";
 import { DEFAULT_PORT, readStartSettings, type StartSettings, USAGE } from "./settings.ts";
 import { type Stack, startStack } from "./stack.ts";
@@ -26,13 +28,18 @@ if (!settings.ok) {
   console.error(settings.error);
   process.exit(2);
 }
+const checked = await checkSettings(process.env);
+if (!checked.ok) {
+  console.error(checked.error);
+  process.exit(2);
+}
 try {
-  await main(settings.value);
+  await main(settings.value, checked.value);
 } catch (error) {
   fail(error);
 }
 
-async function main(settings: StartSettings): Promise<void> {
+async function main(settings: StartSettings, bridge: BridgeSettings): Promise<void> {
   makeStateFolder(settings.dir);
   const tokens = loadTokens(settings.dir, settings.token);
   const running = runningIn(settings.dir);
@@ -43,6 +50,7 @@ async function main(settings: StartSettings): Promise<void> {
     process.exitCode = await answer({ url: running.url, token: tokens.api }, settings.ask);
     return;
   }
+  if (settings.mqttUrl !== undefined) await checkBroker(bridge);
   const port = await choosePort(settings);
   const url = `http://127.0.0.1:${port}`;
   const claimed = claim(settings.dir, url);
