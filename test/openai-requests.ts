@@ -24,7 +24,7 @@ export type Completion = {
   edge: { turn: string; status: string; conversation?: string };
   metadata: Json;
   model: string;
-  error?: { message: string; type: string; code: string };
+  error?: { message: string; type: string; code: string; param: string | null };
 };
 
 /** The data of every event, to the end; `text` is the stream as it was. */

@@ -37,6 +37,7 @@ export type ModelRequest = {
   at: number;
   model: string;
   messages: Message[];
+  tool_choice?: unknown;
   tools: Array<{ function: { name: string; description: string; parameters: Record<string, unknown> } }>;
 };
 
@@ -105,6 +106,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       at: performance.now(),
       model: asked.model,
       messages: asked.messages,
+      ...(asked.tool_choice !== undefined && { tool_choice: asked.tool_choice }),
       tools: asked.tools ?? [],
     });
     const breach = breachOf(asked.messages);

@@ -14,6 +14,8 @@ export type TurnResult = {
   /** Words for the person, whatever the turn came to; null while it runs. */
   answer: string | null;
   model: string | null;
+  /** Calls of the caller's own tools, with which the turn ended: the caller runs them, and brings their results. */
+  requested?: CallRecord[];
   /** Every call that was made and what it came to: a claim can be held against it. */
   calls: CallRecord[];
   usage: Usage;

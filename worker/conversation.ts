@@ -13,6 +13,7 @@ import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restor
 import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
 import type { ShownQuestion } from "./channels/question-words.ts";
 import { Alarm } from "./conversation/alarm.ts";
+import { aligned } from "./conversation/aligned.ts";
 import { CallStep } from "./conversation/call-step.ts";
 import { Driver } from "./conversation/driver.ts";
 import { FromHome } from "./conversation/from-home.ts";
@@ -168,7 +169,12 @@ export class Conversation extends DurableObject<Env> {
     this.#makeTables();
     const turns = this.#transcript.turns().filter(({ status }) => status === "running");
     const isKnown = this.#transcript.turnByKey(keyOf(request)) !== undefined;
-    return isKnown || turns.length < unfinished ? await this.start(request) : undefined;
+    if (isKnown) return await this.start(request);
+    if (turns.length >= unfinished) return undefined;
+    const { brought } = request.origin;
+    if (!brought) return await this.start(request);
+    const shown = aligned(this.#transcript, brought, !isOneShot(this.#name()));
+    return await this.start({ ...request, origin: { ...request.origin, brought: shown } });
   }
 
   /** The turn that a client lost, for its second try of the same request; undefined: it asks anew. */

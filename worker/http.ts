@@ -14,10 +14,13 @@ const BODY_MAX_BYTES = 1024 * 1024;
 /** An answer that is an error: `{error: {code, message}}`. Thrown, and made into a response by the app. */
 export class HttpError extends HTTPException {
   readonly code: string;
+  /** The field that is wrong, for clients that look for it. */
+  readonly param: string | undefined;
 
-  constructor(status: ContentfulStatusCode, code: string, message: string) {
+  constructor(status: ContentfulStatusCode, code: string, message: string, param?: string) {
     super(status, { message });
     this.code = code;
+    this.param = param;
   }
 }
 

@@ -42,9 +42,13 @@ export const DEFAULT_MODEL_TIMEOUTS: ModelTimeouts = {
   totalMs: 300_000,
 };
 
+/** The model has to call a tool: any one, or this one. */
+export type ToolChoice = "required" | { type: "function"; function: { name: string } };
+
 export type ModelRequest = {
   messages: ChatMessage[];
   tools: ToolDefinition[];
+  toolChoice?: ToolChoice | undefined;
   maxTokens?: number;
   signal?: AbortSignal;
   /** Text as it arrives. */

@@ -9,7 +9,10 @@ export function requestBody(settings: ModelSettings, request: ModelRequest): Req
     model: settings.model,
     messages: request.messages,
     // Left out when empty: some endpoints refuse an empty list.
-    ...(request.tools.length > 0 && { tools: request.tools }),
+    ...(request.tools.length > 0 && {
+      tools: request.tools,
+      ...(request.toolChoice && { tool_choice: request.toolChoice }),
+    }),
     max_tokens: request.maxTokens ?? settings.maxTokens,
     temperature: settings.temperature,
     stream: true,
@@ -30,6 +33,11 @@ export function withoutRefused(body: RequestBody, said: string): RequestBody | u
   if (/image|vision|multimodal|content type/i.test(said)) {
     const messages = withoutPictures(body.messages as ChatMessage[]);
     if (messages) return { ...body, messages };
+  }
+  // Some servers know no choice; the model is left to itself then.
+  if (body.tool_choice !== undefined && /tool.choice/i.test(said)) {
+    const { tool_choice: _, ...free } = body;
+    return free;
   }
   if (max_tokens !== undefined && said.includes("max_completion_tokens"))
     return { ...rest, temperature, stream_options, max_completion_tokens: max_tokens };

@@ -4,7 +4,7 @@ import type { Tool } from "./contract.ts";
 /** A tool as an OpenAI-compatible endpoint is told of it. */
 export type ToolDefinition = {
   type: "function";
-  function: { name: string; description: string; parameters: Record<string, unknown> };
+  function: { name: string; description: string; parameters: Record<string, unknown>; strict?: true };
 };
 
 /**

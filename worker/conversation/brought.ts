@@ -1,86 +1,179 @@
 /**
  * What a caller sends along with its words, as clients do that keep a conversation themselves (worker/openai):
- * instructions, and what was said before by the caller's word. It is stored in the turn's origin.
+ * instructions, tools of its own, and what was said before by the caller's word. It is stored in the turn's origin.
  */
 import { joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { resultOutcome, type WantedCall, withResults } from "./client-tools.ts";
 import type { Transcript } from "./transcript.ts";
-import type { StoredEntry, Turn } from "./transcript-rows.ts";
+import type { StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
 
 export type Brought = {
   /** Stands below the gateway's own system prompt, for this turn. */
   instructions?: string;
   /** No tools are offered. */
   tools?: false;
+  /** The caller's own (client-tools.ts). */
+  clientTools?: ToolDefinition[];
+  wants?: WantedCall;
+  /** One call at a time, of the caller's tools. */
+  oneCall?: true;
+  /** Results of the caller's calls in earlier turns, by their `callRef`. */
+  results?: Record<string, string>;
   /** What was said before the turn, in place of our rows. Empty: nothing was. */
-  history?: BroughtEntry[];
+  history?: BroughtItem[];
   /** Instead: the id of the turn that this one goes on from, whatever was said in others. */
   after?: string;
 };
 
-export type BroughtEntry = { role: "user" | "assistant"; text: string; images?: string[] };
+/** A turn of ours that the caller has in its history as well: our rows know what the devices said. */
+export type BroughtItem = BroughtEntry | { turn: string };
+
+export type BroughtEntry = {
+  role: "user" | "assistant";
+  text: string;
+  images?: string[];
+  calls?: BroughtCall[];
+};
+
+/** A call of a caller's tool, in a reply that was not ours, or of which we have no rows. */
+export type BroughtCall = {
+  id: string;
+  /** `id` is the `callRef` of a call that a turn of ours handed over. */
+  own?: true;
+  name: string;
+  arguments: string;
+  result?: string;
+};
 
 /** `turn` of the entries that a caller brought; ours begin with 1. */
 const BROUGHT_TURN = 0;
 
 /** Whether a turn is shown something else than all the rows before it. */
-export function standsApart({ origin }: Turn): boolean {
-  return origin.brought?.history !== undefined || origin.brought?.after !== undefined;
+export function standsApart(transcript: Transcript, turn: Turn): boolean {
+  return chainOf(transcript, turn) !== undefined;
 }
 
 /** What the model is shown in a turn. */
 export function historyOf(transcript: Transcript, turn: Turn): StoredEntry[] {
-  if (!standsApart(turn)) return transcript.entries(turn.n);
   const chain = chainOf(transcript, turn);
-  return [
-    ...(chain[0]?.origin.brought?.history ?? []).map(toEntry),
-    ...chain.flatMap(({ n }) => transcript.entriesOf(n)),
-  ];
+  const turns = chain?.turns ?? transcript.turns().filter(({ n }) => n <= turn.n);
+  const results = new Map(turns.flatMap(({ origin }) => Object.entries(origin.brought?.results ?? {})));
+  if (!chain) return withResults(transcript.entries(turn.n), results);
+  const entries = chain.items.flatMap((item) => entriesOf(transcript, item));
+  return withResults(entries, results);
+}
+
+/** The turns of ours that a turn goes on from, where they are not all those before it. */
+export function chainOf(
+  transcript: Transcript,
+  turn: Turn,
+): { items: BroughtItem[]; turns: Turn[] } | undefined {
+  const items: BroughtItem[] = [];
+  const turns: Turn[] = [];
+  let isApart = false;
+  for (let at: Turn | undefined = turn; at; ) {
+    items.unshift({ turn: at.id });
+    turns.unshift(at);
+    const brought: Brought | undefined = at.origin.brought;
+    if (brought?.history) {
+      items.unshift(...brought.history);
+      turns.unshift(
+        ...brought.history.flatMap((item) => ("turn" in item ? (transcript.turn(item.turn) ?? []) : [])),
+      );
+      return { items, turns };
+    }
+    const n: number = at.n;
+    const before: Turn | undefined =
+      brought?.after === undefined ? transcript.turnAt(n - 1) : transcript.turn(brought.after);
+    isApart ||= brought?.after !== undefined;
+    // A turn goes on from an older one only, so this comes to an end.
+    at = before && before.n < n ? before : undefined;
+  }
+  return isApart ? { items, turns } : undefined;
+}
+
+function entriesOf(transcript: Transcript, item: BroughtItem): StoredEntry[] {
+  if (!("turn" in item)) return [toEntry(item)];
+  const turn = transcript.turn(item.turn);
+  return turn ? transcript.entriesOf(turn.n) : [];
 }
 
 /** Whose texts the model is shown in a turn: those of our rows, and those of what the caller brought. */
 export function sourcesFor(transcript: Transcript, turn: Turn): Source[] {
-  if (!standsApart(turn)) return transcript.sourcesUpTo(turn.n);
-  const chain = chainOf(transcript, turn);
-  return joinSources(
-    ...chain.map((one) => transcript.sourcesOf(one)),
-    chain[0] ? broughtSources(transcript, chain[0]) : [STRANGER],
-  );
+  const known = new Map<number, Source[]>();
+  const look = (at: Turn): Source[] => {
+    const before = known.get(at.n);
+    if (before) return before;
+    known.set(at.n, []);
+    const chain = chainOf(transcript, at);
+    const turns = chain?.turns ?? transcript.turns().filter(({ n }) => n <= at.n);
+    const sources = joinSources(
+      ...(chain ? turns.map((one) => transcript.sourcesOf(one)) : [transcript.sourcesUpTo(at.n)]),
+      // Nobody knows what a caller's tool has read.
+      turns.some(({ origin }) => origin.brought?.results) ? [STRANGER] : [],
+      ...(chain?.items ?? []).map((item) => ("turn" in item ? [] : entrySources(item, at))),
+    );
+    known.set(at.n, sources);
+    return sources;
+  };
+  /**
+   * Whose texts a caller brought. Words of an assistant are ours where we have the turns in which they were said, and
+   * then our rows know; of any others we know nothing.
+   */
+  const entrySources = ({ role, text, images, calls }: BroughtEntry, at: Turn): Source[] => {
+    if (role === "user") return images?.length ? [STRANGER] : [];
+    const said = transcript.turns().filter((one) => one.n < at.n && saysSame(transcript, one, text));
+    return calls || said.length === 0 ? [STRANGER] : joinSources(...said.map(look));
+  };
+  return look(turn);
 }
 
-/**
- * Whose texts a caller brought. Words of an assistant are ours where we have the turns in which they were said, and
- * then our rows know; of any others we know nothing.
- */
-function broughtSources(transcript: Transcript, begin: Turn): Source[] {
-  const history = begin.origin.brought?.history ?? [];
-  if (history.some(({ role, images }) => role === "user" && images?.length)) return [STRANGER];
-  if (!wasAnswered(begin)) return [];
-  const [oldest] = transcript.turns();
-  if (!oldest || oldest.n === begin.n || wasAnswered(oldest)) return [STRANGER];
-  return transcript.sourcesUpTo(begin.n - 1);
+/** Whether a client has this as the answer of a turn: in a stream it was told the texts of all its steps. */
+export function saysSame(transcript: Transcript, turn: Turn, text: string): boolean {
+  const steps = transcript
+    .entriesOf(turn.n)
+    .flatMap((entry) => (entry.role === "assistant" ? [entry.text] : []));
+  const whole = plain(steps.join("\n\n"));
+  // Below the answer stood what the devices brought; of these links only the names are left (openai/said.ts).
+  const theirs = plain(text.replace(/(\s*\[[^\]\n]*\])+\s*$/, ""));
+  return [plain(text), theirs].some((one) => one === plain(turn.answer ?? "") || one === whole);
 }
 
-/** Whatever the person did not say themselves, somebody else did. */
-function wasAnswered({ origin }: Turn): boolean {
-  return origin.brought?.history?.some(({ role }) => role !== "user") ?? false;
-}
-
-/** The turns that lead to this one, the first one first. */
-function chainOf(transcript: Transcript, turn: Turn): Turn[] {
-  const chain = [turn];
-  for (let at = turn; at.origin.brought?.after !== undefined; ) {
-    const before = transcript.turn(at.origin.brought.after);
-    // A turn goes on from an older one only, so this comes to an end.
-    if (!before || before.n >= at.n) break;
-    chain.unshift(before);
-    at = before;
-  }
-  return chain;
+/** Clients trim what they show, and some join its lines. */
+export function plain(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
 }
 
 function toEntry(entry: BroughtEntry): StoredEntry {
   const common = { seq: 0, turn: BROUGHT_TURN };
-  return entry.role === "user"
-    ? { ...common, ...entry, role: "user" }
-    : { ...common, role: "assistant", text: entry.text, calls: [] };
+  if (entry.role === "assistant")
+    return { ...common, role: "assistant", text: entry.text, calls: (entry.calls ?? []).map(toCall) };
+  const { role: _, calls: __, ...said } = entry;
+  return { ...common, ...said, role: "user" };
+}
+
+function toCall({ id, name, arguments: raw, result }: BroughtCall): StoredCall {
+  return {
+    id,
+    turn: BROUGHT_TURN,
+    modelCallId: id,
+    name,
+    args: argumentsOf(raw),
+    ...(result !== undefined && { outcome: resultOutcome(result) }),
+    submittedAt: null,
+    settledAt: null,
+    settledSeq: null,
+  };
+}
+
+function argumentsOf(raw: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(raw);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
+  } catch {
+    // A model's slip, long ago and elsewhere.
+  }
+  return {};
 }

@@ -14,7 +14,11 @@ import { type HomeStub, insist } from "../objects.ts";
 import type { Settings } from "../settings.ts";
 import { GatewayCalls } from "../tools/gateway-calls.ts";
 import { keysOf } from "../tools/settings.ts";
+
 import { sourcesFor } from "./brought.ts";
+
+import { clientSchema, isClients } from "./client-tools.ts";
+
 import type { Transcript } from "./transcript.ts";
 import type { StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
 import { cancelledOutcome } from "./turn-words.ts";
@@ -64,7 +68,7 @@ export class CallStep {
   /** Puts calls out, at most `maxParallel` at once, and parks the turn until a result or a deadline. */
   async take(turn: Turn, history: readonly StoredEntry[], settings: Settings): Promise<"on" | "parked"> {
     const now = Date.now();
-    const open = openCalls(history.filter((entry) => entry.turn === turn.n));
+    const open = oursOf(turn, openCalls(history.filter((entry) => entry.turn === turn.n)));
     const out = open.filter((call) => this.#out.has(call.id));
     const overdue = out.filter((call) => this.#dueAt(call) <= now);
     const room = Math.max(0, settings.limits.maxParallel - out.length);
@@ -91,7 +95,7 @@ export class CallStep {
       const unreached = failed.filter((call) => call !== undefined);
       if (unreached.length > 0) this.#homeFailed(turn, unreached);
     }
-    const left = this.#open(turn);
+    const left = oursOf(turn, this.#open(turn));
     // Something was settled on the spot: there is room for another call, or the batch is complete.
     if (left.length < open.length) return "on";
     const deadlines = left.filter((call) => this.#out.has(call.id)).map((call) => this.#dueAt(call));
@@ -155,6 +159,11 @@ export class CallStep {
     sources: readonly Source[],
     ours: readonly string[],
   ): Promise<StoredCall | undefined> {
+    if (isClients(turn, call)) {
+      const text = errorText.invalidParams(call.name, call.problem ?? "", clientSchema(turn, call));
+      this.settle(call.id, { status: "error", errorType: "invalid_params", text, elapsedMs: 0 });
+      return undefined;
+    }
     const checked = checkEdgeCall(call, ours);
     if (!checked.ok) {
       this.settle(call.id, checked.outcome);
@@ -225,6 +234,11 @@ export class CallStep {
   #open(turn: Turn): StoredCall[] {
     return openCalls(this.#host.transcript.entriesOf(turn.n));
   }
+}
+
+/** Without those that the caller runs; one that cannot be read is answered here. */
+function oursOf(turn: Turn, calls: StoredCall[]): StoredCall[] {
+  return calls.filter((call) => !isClients(turn, call) || call.problem !== undefined);
 }
 
 function openCalls(entries: readonly StoredEntry[]): StoredCall[] {

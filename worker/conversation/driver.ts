@@ -10,6 +10,7 @@ import { logError } from "../log.ts";
 import { type Settings, SettingsError } from "../settings.ts";
 import { historyOf } from "./brought.ts";
 import { type CallStep, HOME_RETRY_MS } from "./call-step.ts";
+import { handedOver, isClients } from "./client-tools.ts";
 import type { ModelStep } from "./model-step.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Turn } from "./transcript-rows.ts";
@@ -114,7 +115,14 @@ export class Driver {
       this.#host.finish(turn, "done", next.text);
       return "on";
     }
-    if (next.do === "calls") return await this.#host.calls.take(turn, history, settings);
+    if (next.do === "calls") {
+      if (handedOver(turn, own).length === 0) return await this.#host.calls.take(turn, history, settings);
+      // What is left is the caller's to run; a later turn brings the results.
+      const asked = own.findLast((entry) => entry.role === "assistant");
+      const isMixed = asked?.calls.some((call) => !isClients(turn, call));
+      this.#host.finish(turn, "done", isMixed ? "" : (asked?.text ?? ""));
+      return "on";
+    }
     await this.#host.model.take(turn, history, next, settings);
     return "on";
   }

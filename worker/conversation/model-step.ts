@@ -22,7 +22,8 @@ import { inReach, type Roster } from "../home/roster.ts";
 import { logError } from "../log.ts";
 import type { HomeStub } from "../objects.ts";
 import { countsDays, hasLimit, NO_MODEL, type Settings } from "../settings.ts";
-import { standsApart } from "./brought.ts";
+import { type Brought, standsApart } from "./brought.ts";
+import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { MediaStore } from "./media.ts";
 import type { Transcript } from "./transcript.ts";
 import type { StoredEntry, Turn } from "./transcript-rows.ts";
@@ -122,6 +123,7 @@ export class ModelStep {
     signal: AbortSignal,
   ): Promise<void> {
     const estimate = estimateTokens(history);
+    const own = history.filter((entry) => entry.turn === turn.n);
     let model: NamedModel | undefined;
     let said = 0;
     try {
@@ -137,12 +139,13 @@ export class ModelStep {
       const { brought, limits } = turn.origin;
       const roster = inReach(plan.roster, limits?.agents);
       const loopEnabled = settings.loopEnabled && brought?.tools !== false;
-      const tools = loopEnabled && next.tools ? this.#tools(roster, settings) : [];
+      const ours = loopEnabled && next.tools ? this.#tools(roster, settings) : [];
+      const offer = offerOf(ours, brought, next.tools, own);
       const system = systemPrompt(settings, loopEnabled ? roster : undefined, brought?.instructions);
       const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
       const request = {
         messages: toMessages(system, entries, note, this.#pictures(entries)),
-        tools,
+        ...offer,
         signal,
         onText: (text: string) => {
           this.#host.delta(turn, text, said);
@@ -153,7 +156,9 @@ export class ModelStep {
       if (counts) this.#correct(model, reply.usage, estimate, settings);
       if (model.name in plan.health) this.#host.later(this.#host.home().modelAnswered(model.name));
       // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
-      const entry = assistantEntry(reply, history, loopEnabled && next.tools);
+      const mayCall = (loopEnabled && next.tools) || offer.tools.length > 0;
+      const entry = assistantEntry(reply, history, mayCall);
+      entry.calls = withoutOthers(turn, entry.calls);
       const seq = this.#host.transcript.addReply(
         turn.n,
         lastSaid(turn, history),
@@ -226,9 +231,17 @@ export class ModelStep {
     signal: AbortSignal,
   ): Promise<Entry[]> {
     const { transcript } = this.#host;
-    const currentFrom = history.findIndex((entry) => entry.turn === turn.n);
+    const begins = history.findIndex((entry) => entry.turn === turn.n);
+    // One that takes results of its caller's tools goes on with what they were asked for.
+    const currentFrom =
+      begins >= 0
+        ? begins
+        : Math.max(
+            0,
+            history.findLastIndex(({ role }) => role === "user"),
+          );
     // A summary is of all the rows, in their order.
-    const apart = standsApart(turn);
+    const apart = standsApart(transcript, turn);
     const summary = apart ? undefined : transcript.summary();
     const options = { ...settings.history, currentFrom, ...(summary && { summary }) };
     const fitted = fitHistory(history, options);
@@ -293,6 +306,17 @@ export class ModelStep {
 /** Seq of what was said last in a turn; null in one that a job set off, which begins with a note. */
 function lastSaid(turn: Turn, history: readonly StoredEntry[]): number | null {
   return history.findLast((entry) => entry.turn === turn.n && entry.role !== "note")?.seq ?? null;
+}
+
+/** @param mayCall not at a limit */
+function offerOf(
+  ours: readonly ToolDefinition[],
+  brought: Brought = {},
+  mayCall: boolean,
+  own: readonly StoredEntry[],
+): ReturnType<typeof offered> {
+  if (brought.tools === false) return { tools: [] };
+  return mayCall ? offered(ours, brought, own) : lastOffered(brought);
 }
 
 function isLimited(budgets: Settings["budgets"]): boolean {

@@ -119,7 +119,10 @@ export type NewTurn = {
   idempotency: string | undefined;
   /** It belongs to what the same person has just said, if the model has said nothing since. */
   merge?: boolean;
+  /** Empty, without images: nothing new is said; the caller brought what the turn goes on from. */
   text: string;
+  /** … and this is what the model is told of it. */
+  note?: string;
   /** Addresses, and `media:` with the ids of kept ones. */
   images: string[];
   /** Those kept ones. */

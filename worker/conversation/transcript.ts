@@ -49,7 +49,9 @@ export class Transcript {
       const waiting = turn.merge ? this.#unanswered(turn) : undefined;
       if (waiting) return { turn: this.#join(waiting, turn), as: "joined" };
       const begun = this.#insertTurn(turn.origin, turn.id, turn.idempotency);
-      this.#addMessage(begun.n, "user", turn.text, turn.images);
+      if (turn.text !== "" || turn.images.length > 0)
+        this.#addMessage(begun.n, "user", turn.text, turn.images);
+      else if (turn.note !== undefined) this.#addMessage(begun.n, "note", turn.note);
       return { turn: begun, as: "new" };
     });
   }

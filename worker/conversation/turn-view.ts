@@ -6,6 +6,7 @@ import { recordsOf } from "@edgecall/core/loop/run.ts";
 import type { TurnQuestion, TurnResult } from "../answers.ts";
 import { EDGE_CALL } from "../edge-call.ts";
 import type { ToldTurn } from "../home/tallies.ts";
+import { isClients, requestedOf } from "./client-tools.ts";
 import { type StoredEntry, type StoredQuestion, shownCall, type Turn } from "./transcript-rows.ts";
 
 /**
@@ -36,12 +37,15 @@ export function resultOf(
   entries: readonly StoredEntry[],
   questions: readonly StoredQuestion[] = [],
 ): TurnResult {
+  const requested = requestedOf(turn, entries);
+  const isOurs = (call: CallRecord) => !isClients(turn, call);
   return {
     turn: turn.id,
     status: turn.status,
     answer: turn.answer,
     model: turn.model,
-    calls: recordsOf(entries).map(shownCall),
+    ...(requested.length > 0 && { requested }),
+    calls: recordsOf(entries).filter(isOurs).map(shownCall),
     usage: turn.usage,
     metrics: metricsOf(turn, entries),
     ...(turn.notices.length > 0 && { notices: turn.notices.map(({ text }) => text) }),
@@ -109,8 +113,10 @@ export function eventsAfter(
 ): TurnEvent[] {
   const events: Array<TurnEvent & { id: number }> = [];
   for (const entry of entries) {
-    if (entry.role !== "assistant" || entry.calls.length === 0) continue;
-    const calls = recordsOf([entry]).map(shownCall);
+    if (entry.role !== "assistant") continue;
+    const own = entry.calls.filter((call) => !isClients(turn, call));
+    if (own.length === 0) continue;
+    const calls = recordsOf([{ ...entry, calls: own }]).map(shownCall);
     // As it was when it was said: the calls were still to be made.
     const asked = calls.map(({ id, name, agent, action, query, args }) => ({
       id,
@@ -122,7 +128,7 @@ export function eventsAfter(
       status: "pending" as const,
     }));
     events.push({ id: entry.seq, event: "message", data: { text: entry.text, calls: asked } });
-    for (const [position, call] of entry.calls.entries()) {
+    for (const [position, call] of own.entries()) {
       const shown = calls[position];
       if (shown && call.settledSeq !== null) events.push({ id: call.settledSeq, event: "call", data: shown });
     }

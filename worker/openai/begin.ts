@@ -1,10 +1,11 @@
 /** From what a client asked to a turn: a new one, or the one that its first try began. */
 import type { Context } from "hono";
 import type { ApiToken } from "../auth.ts";
-import type { Brought } from "../conversation/brought.ts";
+import type { Brought, BroughtEntry } from "../conversation/brought.ts";
 import { type App, HttpError } from "../http.ts";
 import { conversationOf, insist } from "../objects.ts";
-import { oncePlace, oncePlaces, type Place } from "./conversation-key.ts";
+import { oncePlace, oncePlaces, type Place, placeOfCall } from "./conversation-key.ts";
+import type { OwnTools } from "./own-tools.ts";
 import { keepPictures, type Sorted } from "./said.ts";
 
 /** One works and one waits: whoever asks a third time into the same conversation is told to come back. */
@@ -23,8 +24,7 @@ export type Asked = {
   after?: string | undefined;
   /** One of the configured. */
   model: string | undefined;
-  /** False: none are offered. */
-  tools: boolean;
+  own: OwnTools;
   /** The client waits for the answer on this request. */
   waits: boolean;
 };
@@ -54,6 +54,7 @@ async function placesFor(
   idempotency: string | undefined,
 ): Promise<Place[]> {
   if (place) return [place];
+  if (sorted.object !== undefined) return [await placeOfCall(token, sorted.object)];
   // A repeat has to find the first one, however many chats begin alike.
   if (idempotency !== undefined) return [await oncePlace(token, `key ${idempotency}`)];
   const alike = await oncePlaces(token, sorted.beginning);
@@ -69,12 +70,14 @@ async function start(
   idempotency: string | undefined,
 ): Promise<string | undefined> {
   const { sorted, model, hash, waits } = asked;
+  const isPinned = asked.place !== undefined || sorted.object !== undefined;
   const id = crypto.randomUUID();
   const { images, history, added } = await keepPictures(sorted, id, place.name);
   const turn = {
     id,
     idempotency,
     text: sorted.text,
+    ...(sorted.note !== undefined && { note: sorted.note }),
     images,
     media: added,
     origin: {
@@ -86,17 +89,23 @@ async function start(
       brought: broughtBy(asked, place, history),
     },
   };
-  const limit = place.key !== undefined ? UNFINISHED_MAX : asked.place ? UNFINISHED_MAX_BRANCHES : 1;
+  const limit = place.key !== undefined ? UNFINISHED_MAX : isPinned ? UNFINISHED_MAX_BRANCHES : 1;
   const started = await insist(async () => await conversationOf(c.env, place.name).startWithin(limit, turn));
   return started?.turn;
 }
 
-function broughtBy({ sorted, after, tools }: Asked, place: Place, history: Brought["history"]): Brought {
+function broughtBy({ sorted, after, own }: Asked, place: Place, history: BroughtEntry[]): Brought {
+  const { instructions, results, isTold } = sorted;
+  const { clientTools, none, wants, oneCall } = own;
+  // In a conversation that has a name our own rows are the history, unless the client tells its own.
+  const tells = place.key === undefined ? isTold || Object.keys(results).length === 0 : isTold || place.whole;
   return {
-    ...(sorted.instructions !== "" && { instructions: sorted.instructions }),
-    ...(!tools && { tools: false as const }),
-    // In a conversation that has a key our own rows are the history: they know what the devices said.
-    ...(place.key === undefined && (after === undefined ? { history: history ?? [] } : { after })),
+    ...(instructions !== "" && { instructions }),
+    ...(none && { tools: false as const }),
+    ...(clientTools.length > 0 && { clientTools, ...(oneCall && { oneCall }) }),
+    ...(wants !== undefined && { wants }),
+    ...(Object.keys(results).length > 0 && { results }),
+    ...(after !== undefined && place.key === undefined ? { after } : tells && { history }),
   };
 }
 

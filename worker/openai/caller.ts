@@ -38,17 +38,16 @@ export function wantsTrace(c: Context<App>): boolean {
   return c.req.header("x-edge-trace")?.toLowerCase() !== "off";
 }
 
-/** Where a request that names no conversation goes, and whether it is offered tools. */
+/** Where a request belongs. Undefined: to none that is named. */
 export async function placeFor(
   c: Context<App>,
   sorted: Sorted,
   named: () => Promise<Place | undefined>,
-  toolChoice: unknown,
-): Promise<{ place: Place | undefined; tools: boolean }> {
+): Promise<{ place: Place | undefined; isBackground: boolean }> {
   const token = c.get("token");
-  if (isBackgroundRequest(sorted.text))
-    return { place: await oncePlace(token, crypto.randomUUID()), tools: false };
-  return { place: await named(), tools: toolChoice !== "none" };
+  if (isBackgroundRequest(sorted.text, sorted.instructions))
+    return { place: await oncePlace(token, crypto.randomUUID()), isBackground: true };
+  return { place: await named(), isBackground: false };
 }
 
 /**

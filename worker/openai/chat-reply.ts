@@ -2,6 +2,7 @@
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../answers.ts";
 import type { TurnEvent } from "../conversation/turn-view.ts";
+import { clientCallId, type Place } from "./conversation-key.ts";
 import { OWN_NAME } from "./models.ts";
 import { type Linker, shownMedia } from "./pictures.ts";
 import { KEEP_ALIVE } from "./sending.ts";
@@ -10,8 +11,7 @@ import { LOST, TAKEN_BACK } from "./turn-text.ts";
 
 export type Chat = {
   turn: string;
-  /** Of the conversation, where it has one. */
-  key: string | undefined;
+  place: Place;
   createdAt: number;
   model: string | undefined;
   /** Lines of tool activity, as reasoning. */
@@ -34,21 +34,22 @@ export async function chatCompletion(result: TurnResult, chat: Chat) {
         index: 0,
         message: {
           role: "assistant",
-          content: await finalText(result, chat.linker),
+          content: (await finalText(result, chat.linker)) || (result.requested ? null : ""),
           refusal: null,
+          ...(result.requested && { tool_calls: toolCalls(result, chat) }),
           ...(trace && { reasoning_content: trace }),
         },
         logprobs: null,
-        finish_reason: "stop",
+        finish_reason: finishOf(result),
       },
     ],
     usage: usageOf(result.usage),
-    metadata: chat.key === undefined ? {} : { conversation_id: chat.key },
+    metadata: chat.place.key === undefined ? {} : { conversation_id: chat.place.key },
     edge: edgeOf(chat, result),
   };
 }
 
-/** Server-sent events; never a named one, and never `tool_calls`, which a client would try to run. */
+/** Server-sent events; never a named one, and `tool_calls` for the client's own tools alone, since it runs them. */
 export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat): AsyncGenerator<string> {
   const chunk = (delta: Record<string, unknown>, more: Record<string, unknown> = {}) =>
     sse({
@@ -88,7 +89,9 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
       const media = await shownMedia(result.calls, chat.linker);
       yield* content(rest);
       yield* content(media && `\n\n${media}`);
-      const end = { choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: "stop" }] };
+      const calls = toolCalls(result, chat).map((call, index) => ({ index, ...call }));
+      if (calls.length > 0) yield chunk({ tool_calls: calls });
+      const end = { choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: finishOf(result) }] };
       yield chunk({}, { ...end, edge: edgeOf(chat, result) });
       if (chat.usage) yield chunk({}, { choices: [], usage: usageOf(result.usage) });
       return yield "data: [DONE]\n\n";
@@ -139,6 +142,19 @@ export async function finalText(result: TurnResult, linker: Linker): Promise<str
   return [result.answer ?? "", media].filter((part) => part !== "").join("\n\n");
 }
 
+/** Of the client's own tools alone: what devices did is no call that a client could make. */
+function toolCalls({ requested = [] }: TurnResult, { place }: Chat) {
+  return requested.map(({ id, name, args }) => ({
+    id: clientCallId(place, id),
+    type: "function" as const,
+    function: { name, arguments: JSON.stringify(args ?? {}) },
+  }));
+}
+
+function finishOf({ requested }: TurnResult): "tool_calls" | "stop" {
+  return requested ? "tool_calls" : "stop";
+}
+
 function common(chat: Chat, model: string | null) {
   return {
     id: `chatcmpl-${chat.turn}`,
@@ -152,7 +168,7 @@ function common(chat: Chat, model: string | null) {
 function edgeOf(chat: Chat, result?: TurnResult) {
   return {
     turn: chat.turn,
-    ...(chat.key !== undefined && { conversation: chat.key }),
+    ...(chat.place.key !== undefined && { conversation: chat.place.key }),
     ...(result && { status: result.status, calls: result.calls.map(briefly) }),
     ...(result?.error && { error: result.error }),
     ...(result?.notices && { notices: result.notices }),

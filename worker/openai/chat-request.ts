@@ -1,5 +1,6 @@
 /** The body of `POST /v1/chat/completions`. What we do not know is ignored, as these clients expect. */
 import { z } from "@edgecall/core/protocol/parse.ts";
+import type { BroughtCall } from "../conversation/brought.ts";
 import { HttpError } from "../http.ts";
 import { answerForm } from "./answer-form.ts";
 import type { Said } from "./said.ts";
@@ -10,9 +11,23 @@ export const Part = z.looseObject({
   image_url: z.optional(z.nullable(z.union([z.string(), z.looseObject({ url: z.string() })]))),
 });
 
+const Call = z.looseObject({
+  id: z.optional(z.nullable(z.string().check(z.maxLength(500)))),
+  function: z.optional(
+    z.nullable(
+      z.looseObject({
+        name: z.string().check(z.maxLength(200)),
+        arguments: z.optional(z.nullable(z.string())),
+      }),
+    ),
+  ),
+});
+
 const Message = z.looseObject({
   role: z.string(),
   content: z.optional(z.nullable(z.union([z.string(), z.array(Part).check(z.maxLength(200))]))),
+  tool_calls: z.optional(z.nullable(z.array(Call).check(z.maxLength(200)))),
+  tool_call_id: z.optional(z.nullable(z.string().check(z.maxLength(500)))),
 });
 
 export const ChatRequest = z.looseObject({
@@ -25,7 +40,9 @@ export const ChatRequest = z.looseObject({
   n: z.optional(z.nullable(z.number())),
   user: z.optional(z.nullable(z.string().check(z.maxLength(1_000)))),
   metadata: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+  tools: z.optional(z.unknown()),
   tool_choice: z.optional(z.unknown()),
+  parallel_tool_calls: z.optional(z.unknown()),
   response_format: z.optional(z.unknown()),
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
@@ -34,18 +51,23 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
 export function saidInChat(request: ChatRequest): Said[] {
   if (request.n != null && request.n !== 1)
     throw new HttpError(400, "invalid_body", "n: one answer is given, since devices act once");
-  const said = request.messages.flatMap(({ role, content }, index): Said[] => {
+  const said = request.messages.flatMap((message, index): Said[] => {
+    const { role, content, tool_calls, tool_call_id } = message;
     const known = roleOf(role);
-    // Calls and results of the client's own tools: their words come again in the assistant's.
     if (!known) return [];
-    return [{ role: known, ...contentOf(content ?? "", known, `messages.${index}.content`) }];
+    const words = contentOf(content ?? "", known, `messages.${index}.content`);
+    if (known === "tool") return tool_call_id ? [{ role: known, ...words, call: tool_call_id }] : [];
+    const calls = (tool_calls ?? []).flatMap(({ id, function: called }): BroughtCall[] =>
+      id && called ? [{ id, name: called.name, arguments: called.arguments ?? "" }] : [],
+    );
+    return [{ role: known, ...words, ...(known === "assistant" && calls.length > 0 && { calls }) }];
   });
   return [...said, ...answerForm(request.response_format)];
 }
 
 export function roleOf(role: string): Said["role"] | undefined {
   if (role === "developer" || role === "system") return "system";
-  return role === "user" || role === "assistant" ? role : undefined;
+  return role === "user" || role === "assistant" || role === "tool" ? role : undefined;
 }
 
 /** Text and pictures of a message. @throws HttpError a user's part that would be lost */

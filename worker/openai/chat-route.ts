@@ -8,6 +8,7 @@ import { type Chat, chatChunks, chatCompletion } from "./chat-reply.ts";
 import { ChatRequest, saidInChat } from "./chat-request.ts";
 import { namedPlace } from "./conversation-key.ts";
 import { chosenModel } from "./models.ts";
+import { NO_TOOLS, ownTools } from "./own-tools.ts";
 import { sortSaid } from "./said.ts";
 import { eventStream, patientJson } from "./sending.ts";
 import { LOST } from "./turn-text.ts";
@@ -17,14 +18,16 @@ export async function postChat(c: Context<App>): Promise<Response> {
   const { request, hash } = await readRequest(c, ChatRequest);
   const sorted = sortSaid(saidInChat(request), "messages");
   const named = () => namedPlace(c, token, request);
-  const { place: wanted, tools } = await placeFor(c, sorted, named, request.tool_choice);
+  const tools = ownTools(c.env, request);
+  const { place: wanted, isBackground } = await placeFor(c, sorted, named);
+  const own = isBackground ? NO_TOOLS : tools;
   const model = chosenModel(c.env, request.model);
-  const { turn, place } = await begin(c, token, { hash, place: wanted, sorted, model, tools, waits: true });
+  const { turn, place } = await begin(c, token, { hash, place: wanted, sorted, model, own, waits: true });
   nameTurn(c, place, turn);
   const stop = stopper(c, place, turn);
   const chat: Chat = {
     turn,
-    key: place.key,
+    place,
     createdAt: Math.floor(Date.now() / 1_000),
     model,
     trace: wantsTrace(c),

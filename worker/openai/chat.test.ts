@@ -162,18 +162,25 @@ describe("which conversation", () => {
     ["the user", { user: "u1" }, {}, "user:u1"],
     ["not one without an id yet", { user: "u2" }, { "x-conversation-id": "new" }, "user:u2"],
   ];
-  test.each(keyed)("%s names it, and our own history counts in it", async (_, more, headers, key) => {
-    const first = await chat([user(script({ text: "first" }))], more, headers);
-    expect(first.headers.get("x-edge-conversation")).toBe(key);
-    expect(first.body.metadata).toEqual({ conversation_id: key });
-    const second = await shown("second", [user("a"), assistant("what was never said")], more, headers);
-    expect(second.text).toContain('"content":"first"');
-    expect(second.text).not.toContain("never said");
-    // The id that was told leads there, too, and another token's does not.
-    const named = { "x-edge-conversation": key };
-    expect((await shown("third", [], {}, named)).text).toContain('"content":"second"');
-    expect((await shown("fourth", [], {}, named, TOKENS.guest)).text).not.toContain("third");
-  });
+  test.each(keyed)(
+    "%s names it, and our own history counts in it unless the client tells its own",
+    async (_, more, headers, key) => {
+      const first = await chat([user(script({ text: "first" }))], more, headers);
+      expect(first.headers.get("x-edge-conversation")).toBe(key);
+      expect(first.body.metadata).toEqual({ conversation_id: key });
+      // A client that sends the whole chat each time says with one message that there is no other.
+      const isWhole = "x-openwebui-chat-id" in headers ? key === "o1" : key === "c1";
+      const second = await shown("second", [], more, headers);
+      expect(second.text.includes('"content":"first"')).toBe(!isWhole);
+      // The id that was told leads there, too, and another token's does not.
+      const named = { "x-edge-conversation": key };
+      expect((await shown("third", [], {}, named)).text).toContain('"content":"second"');
+      expect((await shown("fourth", [], {}, named, TOKENS.guest)).text).not.toContain("third");
+      const told = await shown("fifth", [user("a"), assistant("what was never said")], {}, named);
+      expect(told.text).toContain("never said");
+      expect(told.text).not.toContain('"content":"second"');
+    },
+  );
 
   test("without a name the request's own history counts, with the client's instructions below ours", async () => {
     const before = [{ role: "system", content: "Talk like a pirate." }, user("one"), assistant("two")];
@@ -200,12 +207,13 @@ describe("which conversation", () => {
   test("titles and tags are asked for without tools, and leave no trace in the conversation", async () => {
     await pi();
     const headers = { "x-openwebui-chat-id": "titled" };
-    await chat([user(script({ text: "hello" }))], {}, headers);
+    const greeting = script({ text: "hello" });
+    await chat([user(greeting)], {}, headers);
     const task = `### Task:\nGenerate a concise title.\n${script({ text: '{"title": "Hello"}' })}`;
     const { body } = await chat([user(task)], {}, headers);
     expect(body.choices[0]?.message.content).toBe('{"title": "Hello"}');
     expect((await modelRequest(task))?.tools).toEqual([]);
-    const next = await shown("next", [], {}, headers);
+    const next = await shown("next", [user(greeting), assistant("hello")], {}, headers);
     expect(next.text).toContain('"content":"hello"');
     expect(next.text).not.toContain("### Task");
     expect(next.tools.length).toBeGreaterThan(0);
@@ -369,7 +377,7 @@ describe("errors are OpenAI's", () => {
   const wrong: Array<[string, unknown, number, RegExp]> = [
     ["no JSON", "{", 400, /not JSON/],
     ["no messages", {}, 400, /messages/],
-    ["none to answer", { messages: [user("a"), assistant("b")] }, 400, /last one has to be the user's/],
+    ["nothing said", { messages: [{ role: "system", content: "a" }] }, 400, /nothing is said/],
     ["an empty one", { messages: [user("  ")] }, 400, /empty/],
     ["two answers", { n: 2, messages: [user("a")] }, 400, /^n:/],
     ["sound", { messages: [user([{ type: "input_audio" }])] }, 400, /content\.0: .*'input_audio'/],

@@ -4,6 +4,7 @@
  */
 import type { Context } from "hono";
 import type { ApiToken } from "../auth.ts";
+import { callRef } from "../conversation/client-tools.ts";
 import { base64Url, sha256Hex } from "../conversation/media.ts";
 import { type App, HttpError } from "../http.ts";
 import { utf8 } from "../uploads.ts";
@@ -18,6 +19,8 @@ export type Place = {
   name: string;
   /** The conversation's id for the client; absent in one that the client keeps itself. */
   key?: string;
+  /** Its client sends the whole chat each time, so what it does not send is no part of it any more. */
+  whole?: true;
 };
 
 /** What a body may say of its conversation. */
@@ -42,18 +45,21 @@ export async function namedPlace(
       "X-Edge-Conversation: expected 1 to 100 of A-Z a-z 0-9 . _ : @ -",
     );
   const { metadata, conversation, user } = body;
+  const chats = [c.req.header("x-openwebui-chat-id"), c.req.header("x-conversation-id")];
   const inMetadata = metadata?.conversation_id;
   const inBody = typeof conversation === "string" ? conversation : conversation?.id;
   const names = [
     own,
-    c.req.header("x-openwebui-chat-id"),
-    c.req.header("x-conversation-id"),
+    ...chats,
     c.req.header("x-session-id"),
     typeof inMetadata === "string" ? inMetadata : undefined,
     inBody,
   ];
   const key = names.find((name) => name !== undefined && !NO_KEY.test(name.trim()));
-  if (key !== undefined) return await keptPlace(token, key.trim());
+  if (key !== undefined) {
+    const place = await keptPlace(token, key.trim());
+    return key !== own && chats.includes(key) ? { ...place, whole: true } : place;
+  }
   if (response) return response;
   if (typeof user === "string" && !NO_KEY.test(user.trim())) return await keptPlace(token, `user:${user}`);
   return undefined;
@@ -86,6 +92,29 @@ export async function oncePlaces(token: ApiToken, beginning: string): Promise<Pl
 /** Of a token's name, not of the token: a new token for the same person keeps the conversations. */
 async function tagOf(token: ApiToken): Promise<string> {
   return (await sha256Hex(utf8(token.name))).slice(0, 16);
+}
+
+/** Its parts have a fixed length: base64url may hold a `_`. */
+const CALL_ID = /^ec_([A-Za-z0-9_-]{22})?_([0-9a-f]{12})$/;
+
+/** A call that its client is to make, as the client knows it: where it is kept, unless the client names that, and which. */
+export function clientCallId({ name, key }: Place, call: string): string {
+  const hash = /\.([0-9a-f]{32})$/.exec(name)?.[1] ?? "";
+  const bytes = Uint8Array.from(hash.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  return `ec_${key === undefined ? base64Url(bytes) : ""}_${callRef(call)}`;
+}
+
+/** @returns its `callRef`, and the object of a chat without a name; undefined: it is none of ours */
+export function readClientCallId(id: string): { ref: string; object: string | undefined } | undefined {
+  const [, place, ref] = CALL_ID.exec(id) ?? [];
+  if (ref === undefined) return undefined;
+  const hash = Array.from(decoded(place ?? ""), (char) => char.charCodeAt(0).toString(16).padStart(2, "0"));
+  return { ref, object: place === undefined ? undefined : hash.join("") };
+}
+
+/** Where a chat without a name goes on. @param object as `readClientCallId` has it */
+export async function placeOfCall(token: ApiToken, object: string): Promise<Place> {
+  return { name: `${token.home}/openai/once.${await tagOf(token)}.${object}` };
 }
 
 /** A response as its id says it: which turn, where, and since when (s). */

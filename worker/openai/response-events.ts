@@ -12,6 +12,7 @@ import { shownMedia } from "./pictures.ts";
 import {
   type About,
   callItem,
+  functionItem,
   type Item,
   type MessageItem,
   messageItem,
@@ -125,9 +126,10 @@ class Teller {
       const at = this.#output.findIndex(({ id }) => id === `mcp_${call.id}`);
       if (at >= 0) this.#output[at] = callItem(call);
     }
+    const requested = (result.requested ?? []).flatMap((call) => this.#requested(call));
     const response = await responseObject(this.#about, result, this.#output);
     const end = { done: "completed", failed: "failed", cancelled: "incomplete", running: "incomplete" };
-    return [...spoken, ...this.#next(`response.${end[result.status]}`, { response })];
+    return [...spoken, ...requested, ...this.#next(`response.${end[result.status]}`, { response })];
   }
 
   // ── text ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -223,6 +225,21 @@ class Teller {
     return [
       ...this.#next(`response.mcp_call.${state}`, { output_index: index, item_id: item.id }),
       ...this.#next("response.output_item.done", { output_index: index, item }),
+    ];
+  }
+
+  /** One of the client's own tools. */
+  #requested(call: CallRecord): Told[] {
+    const item = functionItem(this.#about.ref, call);
+    const { arguments: text } = item;
+    const at = { output_index: this.#output.length, item_id: item.id };
+    this.#output.push(item);
+    const begun = { output_index: at.output_index, item: { ...item, status: "in_progress", arguments: "" } };
+    return [
+      ...this.#next("response.output_item.added", begun),
+      ...this.#next("response.function_call_arguments.delta", { ...at, delta: text }),
+      ...this.#next("response.function_call_arguments.done", { ...at, name: item.name, arguments: text }),
+      ...this.#next("response.output_item.done", { output_index: at.output_index, item }),
     ];
   }
 

@@ -2,7 +2,7 @@
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../answers.ts";
 import { finalText } from "./chat-reply.ts";
-import { type ResponseRef, responseId } from "./conversation-key.ts";
+import { clientCallId, type ResponseRef, responseId } from "./conversation-key.ts";
 import { OWN_NAME } from "./models.ts";
 import type { Linker } from "./pictures.ts";
 
@@ -30,7 +30,8 @@ export type ReasoningItem = {
   type: "reasoning";
   summary: Array<{ type: "summary_text"; text: string }>;
 };
-export type Item = MessageItem | CallItem | ReasoningItem;
+export type FunctionItem = ReturnType<typeof functionItem>;
+export type Item = MessageItem | CallItem | ReasoningItem | FunctionItem;
 
 type Status = "in_progress" | "completed" | "failed" | "cancelled";
 const STATUS: Record<TurnResult["status"], Status> = {
@@ -85,7 +86,10 @@ function shortTexts(metadata: Record<string, unknown>): Record<string, string> {
 async function outputOf(ref: ResponseRef, result: TurnResult, linker: Linker): Promise<Item[]> {
   const calls = result.calls.map(callItem);
   if (result.answer === null) return calls;
-  return [...calls, messageItem(`msg_${ref.turn}`, await finalText(result, linker))];
+  const requested = (result.requested ?? []).map((call) => functionItem(ref, call));
+  const text = await finalText(result, linker);
+  const said = text === "" && requested.length > 0 ? [] : [messageItem(`msg_${ref.turn}`, text)];
+  return [...calls, ...said, ...requested];
 }
 
 export function messageItem(id: string, text: string): MessageItem {
@@ -95,6 +99,18 @@ export function messageItem(id: string, text: string): MessageItem {
     role: "assistant",
     status: "completed",
     content: [{ type: "output_text", text, annotations: [] }],
+  };
+}
+
+/** A call of one of the client's own tools, which the client makes. */
+export function functionItem({ place }: ResponseRef, { id, name, args }: CallRecord) {
+  return {
+    id: `fc_${id.replaceAll("-", "")}`,
+    type: "function_call" as const,
+    status: "completed" as const,
+    call_id: clientCallId(place, id),
+    name,
+    arguments: JSON.stringify(args ?? {}),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The body of `POST /v1/responses`. What we do not know is ignored, as these clients expect. */
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { HttpError } from "../http.ts";
 import { answerForm } from "./answer-form.ts";
 import { contentOf, Part, roleOf } from "./chat-request.ts";
 import type { Said } from "./said.ts";
@@ -8,7 +9,14 @@ const Item = z.looseObject({
   type: z.optional(z.nullable(z.string())),
   role: z.optional(z.nullable(z.string())),
   content: z.optional(z.nullable(z.union([z.string(), z.array(Part).check(z.maxLength(200))]))),
+  // Of a `function_call`, and of its `function_call_output`.
+  call_id: z.optional(z.nullable(z.string().check(z.maxLength(500)))),
+  name: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
+  arguments: z.optional(z.nullable(z.string())),
+  output: z.optional(z.unknown()),
 });
+
+const Output = z.union([z.string(), z.array(Part).check(z.maxLength(200))]);
 
 export const ResponseRequest = z.looseObject({
   model: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
@@ -22,7 +30,9 @@ export const ResponseRequest = z.looseObject({
   ),
   user: z.optional(z.nullable(z.string().check(z.maxLength(1_000)))),
   metadata: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+  tools: z.optional(z.unknown()),
   tool_choice: z.optional(z.unknown()),
+  parallel_tool_calls: z.optional(z.unknown()),
   text: z.optional(z.nullable(z.looseObject({ format: z.optional(z.unknown()) }))),
 });
 export type ResponseRequest = z.infer<typeof ResponseRequest>;
@@ -30,11 +40,33 @@ export type ResponseRequest = z.infer<typeof ResponseRequest>;
 /** @throws HttpError what cannot be said to a home */
 export function saidInResponse({ input, instructions, text }: ResponseRequest): Said[] {
   const first: Said[] = instructions ? [{ role: "system", text: instructions, images: [] }] : [];
-  const items = typeof input === "string" ? [{ role: "user", content: input }] : input;
-  const said = items.flatMap(({ role, content }, index): Said[] => {
-    // Items without a role (calls, reasoning, references) are the work of earlier turns, which the words tell.
-    const known = roleOf(role ?? "");
-    return known ? [{ role: known, ...contentOf(content ?? "", known, `input.${index}.content`) }] : [];
-  });
+  const items: Array<z.infer<typeof Item>> =
+    typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const said: Said[] = [];
+  for (const [index, item] of items.entries()) {
+    const { type, role, content, call_id, name } = item;
+    if (type === "function_call" && call_id && name) {
+      const call = { id: call_id, name, arguments: item.arguments ?? "" };
+      const before = said.at(-1);
+      // Items of one reply stand beside each other.
+      if (before?.role === "assistant") before.calls = [...(before.calls ?? []), call];
+      else said.push({ role: "assistant", text: "", images: [], calls: [call] });
+    } else if (type === "function_call_output" && call_id) {
+      const output = Output.safeParse(item.output);
+      if (!output.success)
+        throw new HttpError(
+          400,
+          "invalid_body",
+          `input.${index}.output: expected a text`,
+          `input.${index}.output`,
+        );
+      said.push({ role: "tool", ...contentOf(output.data, "tool", `input.${index}.output`), call: call_id });
+    } else {
+      // Other items without a role (reasoning, references) are the work of earlier turns, which the words tell.
+      const known = roleOf(role ?? "");
+      if (known && known !== "tool")
+        said.push({ role: known, ...contentOf(content ?? "", known, `input.${index}.content`) });
+    }
+  }
   return [...first, ...said, ...answerForm(text?.format)];
 }

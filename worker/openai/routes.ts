@@ -43,9 +43,10 @@ openai.onError((error, c) => {
   const settings = error instanceof SettingsError || error instanceof AuthSettingsError;
   const status = known ? error.status : 500;
   const code = error instanceof HttpError ? error.code : settings ? "not_configured" : "internal";
+  const param = error instanceof HttpError ? (error.param ?? null) : null;
   const message =
     known || settings ? error.message : "something went wrong in the gateway; its log has the reason";
-  return c.json({ error: { message, type: typeOf(status), param: null, code } }, status);
+  return c.json({ error: { message, type: typeOf(status), param, code } }, status);
 });
 
 async function needsToken(c: Context<App>, next: Next): Promise<void> {

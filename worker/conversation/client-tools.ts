@@ -1,0 +1,113 @@
+/**
+ * Tools of a caller's own: offered to the model beside ours, and never run here. A call to one of them ends the turn with
+ * the call open; its result comes with a later turn (`brought.results`), whose history shows the call answered by it.
+ */
+import type { Call, CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
+import type { ToolChoice } from "@edgecall/core/loop/model.ts";
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { EDGE_CALL } from "../edge-call.ts";
+import type { Brought } from "./brought.ts";
+import type { StoredEntry, Turn } from "./transcript-rows.ts";
+
+/** Which tools the caller wants called: any one, or this one; absent: the model decides. */
+export type WantedCall = "required" | { name: string };
+
+/** So much of a call's UUID names it in a conversation. */
+const REF_CHARS = 12;
+
+/** What a caller knows a call by, beside the place where it is. */
+export function callRef(id: string): string {
+  return id.replaceAll("-", "").slice(0, REF_CHARS);
+}
+
+export function isClients({ origin }: Turn, { name }: { name: string }): boolean {
+  return origin.brought?.clientTools?.some((tool) => tool.function.name === name) ?? false;
+}
+
+export function clientSchema({ origin }: Turn, { name }: { name: string }): Record<string, unknown> {
+  return origin.brought?.clientTools?.find(named(name))?.function.parameters ?? {};
+}
+
+/** One call at a time, where the caller wants it so; ours are not meant. */
+export function withoutOthers<T extends { name: string }>(turn: Turn, calls: readonly T[]): T[] {
+  if (!turn.origin.brought?.oneCall) return [...calls];
+  const first = calls.find((call) => isClients(turn, call));
+  return calls.filter((call) => call === first || !isClients(turn, call));
+}
+
+/** Calls that the caller has to make, when nothing else is open. Arguments that cannot be read are not theirs to see. */
+export function handedOver(turn: Turn, entries: readonly StoredEntry[]): Call[] {
+  const last = entries.findLast((entry) => entry.role === "assistant");
+  const open = last?.calls.filter(({ outcome }) => outcome === undefined) ?? [];
+  return open.every((call) => isClients(turn, call) && call.problem === undefined) ? open : [];
+}
+
+/** Those that the turn ended with, as the caller is told them. */
+export function requestedOf(turn: Turn, entries: readonly StoredEntry[]): CallRecord[] {
+  if (turn.status !== "done") return [];
+  return handedOver(turn, entries).map(({ id, name, args }) => ({ id, name, args, status: "pending" }));
+}
+
+/** What the model is offered at this step, and which of it it has to call. */
+export function offered(
+  ours: readonly ToolDefinition[],
+  { clientTools = [], wants }: Brought,
+  own: readonly StoredEntry[],
+): { tools: ToolDefinition[]; toolChoice?: ToolChoice } {
+  const all = [...ours, ...clientTools];
+  if (wants === undefined) return { tools: all };
+  const theirs = wants === "required" ? clientTools : clientTools.filter(named(wants.name));
+  if (theirs.length === 0) {
+    // One of ours is wanted: once.
+    const first = !own.some(({ role }) => role === "assistant");
+    if (!first || ours.length === 0) return { tools: all };
+    if (wants === "required") return { tools: all, toolChoice: "required" };
+    return ours.some(named(wants.name)) ? { tools: all, toolChoice: choose(wants.name) } : { tools: all };
+  }
+  // Devices are asked as ever before the caller's tool is called, which is what the turn has to end with.
+  const tools = [...ours, ...theirs];
+  const [only] = tools;
+  return tools.length === 1 && only
+    ? { tools, toolChoice: choose(only.function.name) }
+    : { tools, toolChoice: "required" };
+}
+
+/** At a limit, where there are no tools else: the one that the turn has to end with. */
+export function lastOffered(brought: Brought): { tools: ToolDefinition[]; toolChoice?: ToolChoice } {
+  const { clientTools = [], wants } = brought;
+  const theirs = wants === undefined ? [] : offered([], { clientTools, wants }, []).tools;
+  const [only] = theirs;
+  if (!only || (wants !== "required" && !clientTools.some(named((wants as { name: string }).name))))
+    return { tools: [] };
+  return { tools: theirs, toolChoice: theirs.length === 1 ? choose(only.function.name) : "required" };
+}
+
+function named(name: string): (tool: ToolDefinition) => boolean {
+  return (tool) => tool.function.name === name;
+}
+
+function choose(name: string): ToolChoice {
+  return { type: "function", function: { name } };
+}
+
+/** A result as the model reads it: a stranger's text, for nobody knows what the caller's tool has read. */
+export function resultOutcome(text: string): Outcome {
+  return { status: "success", text, elapsedMs: 0, sources: [STRANGER] };
+}
+
+/** Calls of a caller that were left open, with the results that came later. The last one counts: it may be edited. */
+export function withResults(
+  entries: readonly StoredEntry[],
+  results: ReadonlyMap<string, string>,
+): StoredEntry[] {
+  if (results.size === 0) return [...entries];
+  return entries.map((entry) => {
+    if (entry.role !== "assistant" || !entry.calls.some(({ id }) => results.has(callRef(id)))) return entry;
+    const calls = entry.calls.map((call) => {
+      const text = call.outcome || call.name === EDGE_CALL ? undefined : results.get(callRef(call.id));
+      return text === undefined ? call : { ...call, outcome: resultOutcome(text) };
+    });
+    return { ...entry, calls };
+  });
+}
