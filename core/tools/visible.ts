@@ -98,3 +98,16 @@ function unitEscape(code: number): string {
 function codePoint(sign: string): string {
   return `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
+
+/** Sentences of an error that tell a model what to do next. */
+const FOR_MODEL =
+  /^(?:Explain|Tell|Do not|Please choose|Try again with|Ask for something|Ask the user)\b|\bthe user\b/i;
+
+/** An error as a person reads it: without what its last line has for the model alone. */
+export function forPerson(text: string): string {
+  if (!text.startsWith("Error: ")) return text;
+  const lines = text.slice("Error: ".length).trimEnd().split("\n");
+  const last = lines.pop() ?? "";
+  const kept = last.split(/(?<=[.!])\s+/).filter((sentence) => !FOR_MODEL.test(sentence));
+  return [...lines, ...(kept.length > 0 ? [kept.join(" ")] : [])].join("\n");
+}

@@ -2,7 +2,7 @@
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
-import { Problem, Screen, useLoaded } from "./load.tsx";
+import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import type { Agent, AuditLine } from "./shapes.ts";
 import { duration } from "./times.ts";
 
@@ -78,7 +78,7 @@ export function Audit() {
         Each device writes it down itself and brings it within five minutes, so the newest calls may be
         missing yet.
       </p>
-      {value && <Lines entries={value.entries} />}
+      {value ? <Lines entries={value.entries} /> : !problem && <Skeleton lines={6} />}
     </Screen>
   );
 }

@@ -1,5 +1,5 @@
 /** One call: who was asked what, how far it is, and what came of it. All of it is a device's or a model's text. */
-import { hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
+import { forPerson, hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -14,16 +14,18 @@ type Props = { call: CallView; questions: Question[]; mayApprove: boolean; answe
 
 export function CallCard({ call, questions, mayApprove, answer }: Props) {
   const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
+  // A device answers in words, though a call that it made for them was denied or failed.
+  const failed = call.status === "success" ? failedOf(call) : 0;
   const open = questions.some((question) => question.answer === undefined);
   return (
     <article
-      class={`call ${open ? "waiting" : call.status}`}
+      class={`call ${open ? "waiting" : failed > 0 ? "partial" : call.status}`}
       aria-label={`${title} on ${call.agent ?? "the gateway"}`}
     >
       <header>
         <span class="agent">{call.agent ?? "gateway"}</span>
         <span class="action">{title}</span>
-        <Stages call={call} waits={open} />
+        <Stages call={call} waits={open} failed={failed} />
       </header>
       {call.query !== undefined && <p class="query">{visible(call.query)}</p>}
       <Arguments call={call} />
@@ -33,7 +35,7 @@ export function CallCard({ call, questions, mayApprove, answer }: Props) {
       {call.status === "pending" && call.output !== "" && <Pre text={call.output} label="output so far" />}
       {!(call.status === "error" && textOf(call).trim() === answer?.trim()) && <Outcome call={call} />}
       {call.calls && call.calls.length > 0 && (
-        <details>
+        <details open={failed > 0}>
           <summary>
             {call.calls.length} {call.calls.length === 1 ? "call" : "calls"} on the device
           </summary>
@@ -46,7 +48,17 @@ export function CallCard({ call, questions, mayApprove, answer }: Props) {
   );
 }
 
-function Stages({ call, waits }: { call: CallView; waits: boolean }) {
+function failedOf({ calls = [] }: Call): number {
+  return calls.filter(({ status }) => status === "error").length;
+}
+
+function endWords({ status, error_type }: Call, failed: number): string {
+  if (failed > 0) return `done, ${failed} ${failed === 1 ? "call" : "calls"} failed`;
+  if (status === "success") return "done";
+  return error_type === "permission_denied" ? "denied" : (error_type ?? "failed").replaceAll("_", " ");
+}
+
+function Stages({ call, waits, failed }: { call: CallView; waits: boolean; failed: number }) {
   const began = call.stages[0]?.at;
   const on = call.stages.filter(({ name }) => name !== "ended" && !(name === "waits" && waits));
   return (
@@ -59,9 +71,10 @@ function Stages({ call, waits }: { call: CallView; waits: boolean }) {
       ))}
       {call.status !== "pending" && (
         <li class="end">
-          {call.status === "success" ? "done" : (call.error_type ?? "failed").replaceAll("_", " ")}
+          {endWords(call, failed)}
           {/* 0: the gateway ended it by itself, and no device told how long it was at it. */}
           {call.elapsed_ms ? ` ${duration(call.elapsed_ms)}` : ""}
+          {call.waited_ms && call.waited_ms >= 1_000 ? `, waited ${duration(call.waited_ms)}` : ""}
         </li>
       )}
       {call.status === "pending" && (
@@ -106,7 +119,8 @@ function Outcome({ call }: { call: Call }) {
   const text = textOf(call);
   return (
     <>
-      {text.length > SHORT_RESULT ? (
+      {call.for_user !== undefined && <Pre text={call.for_user} label="for you" />}
+      {text.length > SHORT_RESULT || (call.for_user !== undefined && text !== "") ? (
         <details>
           <summary>result, {text.length.toLocaleString()} characters</summary>
           <Pre text={text} label="result" />
@@ -120,14 +134,14 @@ function Outcome({ call }: { call: Call }) {
 }
 
 function textOf(call: Call): string {
-  return (call.status === "success" ? call.result : (call.error ?? call.result)) ?? "";
+  return call.status === "success" ? (call.result ?? "") : forPerson(call.error ?? call.result ?? "");
 }
 
 function Inner({ call }: { call: Call }) {
   return (
     <div class={`inner ${call.status}`}>
       <p>
-        <span class="action">{visible(call.name)}</span>{" "}
+        <span class="action">{visible(call.name)}</span> <span class="end">{endWords(call, 0)}</span>{" "}
         <code class="args">{shortened(visibleJson(call.args ?? {}), { chars: 2_000 })}</code>{" "}
         {call.elapsed_ms !== undefined && duration(call.elapsed_ms)}
       </p>

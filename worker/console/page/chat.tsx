@@ -23,7 +23,7 @@ export function Chat({ session, item }: { session: Session; item: string | undef
   useEffect(() => {
     if (item === undefined && list) location.replace(`#/chat/${list[0]?.id ?? newConversationId()}`);
   }, [item, list]);
-  if (item === undefined) return null;
+  if (item === undefined) return <Skeleton lines={4} />;
   return <Talk key={item} session={session} id={item} conversations={conversations} />;
 }
 

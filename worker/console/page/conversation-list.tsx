@@ -1,5 +1,6 @@
 /** Earlier conversations: beside the talk on a desktop, behind a button on a phone. */
 
+import { Skeleton } from "./load.tsx";
 import { ago } from "./times.ts";
 import type { Conversations } from "./use-conversations.ts";
 
@@ -14,6 +15,7 @@ export function ConversationList({ conversations, current, onOpen }: Props) {
           {problem}
         </p>
       )}
+      {!list && !problem && <Skeleton lines={4} />}
       {list?.length === 0 && <p class="quiet">Conversations that you begin are listed here.</p>}
       <ul>
         {list?.map((one) => (

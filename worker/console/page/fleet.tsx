@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 import { Devices } from "./devices.tsx";
-import { Problem, Screen, useLoaded } from "./load.tsx";
+import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import type { Action, Agent, Reply, Session, Status } from "./shapes.ts";
 import { ago, duration } from "./times.ts";
 import { TryAction } from "./try-action.tsx";
@@ -36,6 +36,7 @@ export function Fleet({ session }: { session: Session }) {
       }
     >
       <Problem text={problem ?? home.problem} />
+      {!agents && !problem && <Skeleton lines={6} />}
       {home.value && <Bridge status={home.value} session={session} look={home.reload} />}
       {agents?.length === 0 && (
         <p class="empty">No device has been seen yet. 'Add a device' below shows the command for one.</p>

@@ -1,7 +1,7 @@
 /** A Markdown tree on the page. Headings are paragraphs in bold: an answer has no place in the page's outline. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useMemo } from "preact/hooks";
-import { type Block, type Inline, parseMarkdown } from "./markdown.ts";
+import { type Block, type Inline, type ListItem, parseMarkdown } from "./markdown.ts";
 
 export function Markdown({ text }: { text: string }) {
   const blocks = useMemo(() => parseMarkdown(text), [text]);
@@ -21,10 +21,8 @@ function blockView(block: Block) {
     case "code":
       return <Pre text={block.text} label="code" />;
     case "list": {
-      const items = block.items.map(({ depth, content }) => (
-        <li class={`depth-${depth}`}>{content.map(inlineView)}</li>
-      ));
-      return block.ordered ? <ol>{items}</ol> : <ul>{items}</ul>;
+      const items = block.items.map((item) => itemView(item));
+      return block.ordered ? <ol start={block.start}>{items}</ol> : <ul>{items}</ul>;
     }
     case "table":
       return (
@@ -34,16 +32,16 @@ function blockView(block: Block) {
           <table>
             <thead>
               <tr>
-                {block.head.map((cell) => (
-                  <th>{cell.map(inlineView)}</th>
+                {block.head.map((cell, at) => (
+                  <th class={block.align[at]}>{cell.map(inlineView)}</th>
                 ))}
               </tr>
             </thead>
             <tbody>
               {block.rows.map((row) => (
                 <tr>
-                  {row.map((cell) => (
-                    <td>{cell.map(inlineView)}</td>
+                  {row.map((cell, at) => (
+                    <td class={block.align[at]}>{cell.map(inlineView)}</td>
                   ))}
                 </tr>
               ))}
@@ -52,6 +50,22 @@ function blockView(block: Block) {
         </div>
       );
   }
+}
+
+/** Its first words stand beside its mark, what else is in it below. */
+function itemView({ done, content }: ListItem) {
+  const [first, ...rest] = content;
+  return (
+    <li class={done === undefined ? undefined : "task"}>
+      {done !== undefined && (
+        <span role="img" aria-label={done ? "done" : "to do"}>
+          {done ? "☑" : "☐"}{" "}
+        </span>
+      )}
+      {first?.kind === "paragraph" ? first.content.map(inlineView) : first && blockView(first)}
+      {rest.map((block) => blockView(block))}
+    </li>
+  );
 }
 
 function inlineView(part: Inline) {

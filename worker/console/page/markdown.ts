@@ -13,29 +13,40 @@ export type Block =
   | { kind: "paragraph" | "quote"; content: Inline[] }
   | { kind: "heading"; level: number; content: Inline[] }
   | { kind: "code"; text: string }
-  | { kind: "list"; ordered: boolean; items: Array<{ depth: number; content: Inline[] }> }
-  | { kind: "table"; head: Inline[][]; rows: Inline[][][] }
+  /** `start`: the first number. */
+  | { kind: "list"; ordered: boolean; start: number; items: ListItem[] }
+  | { kind: "table"; align: Align[]; head: Inline[][]; rows: Inline[][][] }
   | { kind: "rule" };
+
+/** `done`: it is a task. */
+export type ListItem = { done?: boolean; content: Block[] };
+export type Align = "start" | "center" | "end";
 
 /** Longer than any answer; beyond it, looking for marks would be felt at each new word. */
 const PARSED_MAX = 60_000;
-const ITEM = /^(\s{0,12})([-*+]|\d{1,3}[.)])\s+(.*)$/;
+/** Lists in lists; deeper ones are text. */
+const DEPTH_MAX = 8;
+const ITEM = /^(\s{0,12})([-*+]|\d{1,3}[.)])(?:\s+(.*)|)$/;
+const DELIMITERS = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-*:?\s*)*$/;
 const FENCE = /^\s{0,3}(```|~~~)/;
 
 export function parseMarkdown(text: string): Block[] {
   if (text.length > PARSED_MAX) return [{ kind: "code", text }];
-  const lines = text.replaceAll("\r", "").split("\n");
+  return blocksOf(text.replaceAll("\r", "").split("\n"), 0);
+}
+
+function blocksOf(lines: readonly string[], depth: number): Block[] {
   const blocks: Block[] = [];
   let at = 0;
   while (at < lines.length) {
-    const [block, next] = blockAt(lines, at);
+    const [block, next] = blockAt(lines, at, depth);
     if (block) blocks.push(block);
     at = next;
   }
   return blocks;
 }
 
-function blockAt(lines: readonly string[], at: number): [Block | undefined, number] {
+function blockAt(lines: readonly string[], at: number, depth: number): [Block | undefined, number] {
   const line = lines[at] ?? "";
   if (line.trim() === "") return [undefined, at + 1];
   const fence = FENCE.exec(line)?.[1];
@@ -48,7 +59,7 @@ function blockAt(lines: readonly string[], at: number): [Block | undefined, numb
   if (heading)
     return [{ kind: "heading", level: heading[1]?.length ?? 1, content: inline(heading[2] ?? "") }, at + 1];
   if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return [{ kind: "rule" }, at + 1];
-  if (ITEM.test(line)) return listAt(lines, at);
+  if (depth < DEPTH_MAX && ITEM.test(line)) return listAt(lines, at, depth);
   if (line.startsWith(">")) {
     const end = endOf(lines, at, (one) => one.startsWith(">"));
     const content = inline(
@@ -59,35 +70,57 @@ function blockAt(lines: readonly string[], at: number): [Block | undefined, numb
     );
     return [{ kind: "quote", content }, end];
   }
-  if (line.includes("|") && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-*:?\s*)*$/.test(lines[at + 1] ?? "")) {
+  if (line.includes("|") && DELIMITERS.test(lines[at + 1] ?? "")) {
     const end = endOf(lines, at + 2, (one) => one.includes("|"));
     const rows = lines.slice(at + 2, end).map(cells);
-    return [{ kind: "table", head: cells(line), rows }, end];
+    return [{ kind: "table", align: texts(lines[at + 1] ?? "").map(alignOf), head: cells(line), rows }, end];
   }
   const end = endOf(
     lines,
     at + 1,
-    (one) => one.trim() !== "" && !FENCE.test(one) && !ITEM.test(one) && !/^(#{1,6}\s|>)/.test(one),
+    (one) =>
+      one.trim() !== "" &&
+      !FENCE.test(one) &&
+      !(depth < DEPTH_MAX && ITEM.test(one)) &&
+      !/^(#{1,6}\s|>)/.test(one),
   );
   return [{ kind: "paragraph", content: inline(lines.slice(at, end).join("\n")) }, end];
 }
 
-function listAt(lines: readonly string[], at: number): [Block, number] {
-  const items: Array<{ depth: number; text: string }> = [];
+/** An item's lines are those that are indented below it; they are read as a text of their own. */
+function listAt(lines: readonly string[], at: number, depth: number): [Block, number] {
+  const [, indent = "", first = ""] = ITEM.exec(lines[at] ?? "") ?? [];
+  const ordered = /\d/.test(first);
+  const items: string[][] = [];
   let end = at;
   for (; end < lines.length; end += 1) {
     const line = lines[end] ?? "";
-    const item = ITEM.exec(line);
+    const within = line.length - line.trimStart().length - indent.length;
+    const item = within < 2 ? ITEM.exec(line) : null;
     const last = items.at(-1);
-    if (item) items.push({ depth: Math.min(3, Math.floor((item[1]?.length ?? 0) / 2)), text: item[3] ?? "" });
-    else if (/^\s+\S/.test(line) && last) last.text += `\n${line.trim()}`;
+    if (item && /\d/.test(item[2] ?? "") === ordered) items.push([item[3] ?? ""]);
+    else if (line.trim() === "" && goesOn(lines, end, indent.length, ordered)) last?.push("");
+    else if (line.trim() !== "" && within >= (item ? 2 : 1) && last)
+      last.push(line.slice(indent.length + Math.min(within, ordered ? first.length + 1 : 2)));
     else break;
   }
-  const ordered = /^\s*\d/.test(lines[at] ?? "");
-  return [
-    { kind: "list", ordered, items: items.map(({ depth, text }) => ({ depth, content: inline(text) })) },
-    end,
-  ];
+  const content = items.map((own): ListItem => {
+    const [, mark] = /^\[([ xX])\]\s/.exec(own[0] ?? "") ?? [];
+    if (mark === undefined) return { content: blocksOf(own, depth + 1) };
+    const [task = "", ...rest] = own;
+    return { done: mark !== " ", content: blocksOf([task.slice(4), ...rest], depth + 1) };
+  });
+  return [{ kind: "list", ordered, start: Number.parseInt(first, 10) || 1, items: content }, end];
+}
+
+/** Whether a list goes on behind an empty line. */
+function goesOn(lines: readonly string[], at: number, indent: number, ordered: boolean): boolean {
+  const next = lines[at + 1] ?? "";
+  const within = next.length - next.trimStart().length - indent;
+  const [, , mark] = ITEM.exec(next) ?? [];
+  return (
+    next.trim() !== "" && (within >= 2 || (mark !== undefined && within >= 0 && /\d/.test(mark) === ordered))
+  );
 }
 
 function endOf(lines: readonly string[], from: number, belongs: (line: string) => boolean): number {
@@ -97,11 +130,20 @@ function endOf(lines: readonly string[], from: number, belongs: (line: string) =
 }
 
 function cells(line: string): Inline[][] {
+  return texts(line).map((cell) => inline(cell.replaceAll("\\|", "|")));
+}
+
+function texts(line: string): string[] {
   return line
     .trim()
-    .replace(/^\||\|$/g, "")
-    .split("|")
-    .map((cell) => inline(cell.trim()));
+    .replace(/^\||(?<!\\)\|$/g, "")
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim());
+}
+
+function alignOf(cell: string): Align {
+  if (!cell.endsWith(":")) return "start";
+  return cell.startsWith(":") ? "center" : "end";
 }
 
 /** Bounded everywhere, so that no text makes it slow. */

@@ -41,7 +41,10 @@ test("blocks are read as models write them", () => {
       { kind: "text", text: "\nsecond line" },
     ],
   });
-  expect(blocks[2]).toMatchObject({ ordered: false, items: [{ depth: 0 }, { depth: 1 }] });
+  expect(blocks[2]).toMatchObject({
+    ordered: false,
+    items: [{ content: [{ kind: "paragraph" }, { kind: "list", items: [{}] }] }],
+  });
   expect(blocks[4]).toEqual({ kind: "code", text: "rm *" });
 });
 
@@ -101,6 +104,78 @@ test("whatever is written, links are harmless, and it ends soon", () => {
   for (const piece of ["[", "`", "**", "*a", "![", "|", "> ", "- ", "http://"]) {
     const began = performance.now();
     parseMarkdown(piece.repeat(Math.floor(50_000 / piece.length)));
+    expect(performance.now() - began).toBeLessThan(1_000);
+  }
+});
+
+/** A tree of blocks as short words. */
+function shape(blocks: readonly Block[]): unknown[] {
+  return blocks.map((block) => {
+    if (block.kind !== "list")
+      return "content" in block ? block.content.map(({ text }) => text).join("") : block.kind;
+    const { ordered, start, items } = block;
+    const name = ordered ? `ol ${start}` : "ul";
+    return {
+      [name]: items.map(({ done, content }) => [...(done === undefined ? [] : [done]), ...shape(content)]),
+    };
+  });
+}
+
+test("C7 lists are nested as deep as they are written, each with its own kind and numbers", () => {
+  const text = [
+    "1. one",
+    "   - a",
+    "     - deep",
+    "   - b",
+    "2. two",
+    "",
+    "   more of two",
+    "   ```",
+    "   code",
+    "   ```",
+    "",
+    "3. three",
+    "  1. with two spaces",
+    "- another list",
+    "end",
+  ].join("\n");
+  expect(shape(parseMarkdown(text))).toEqual([
+    {
+      "ol 1": [
+        ["one", { ul: [["a", { ul: [["deep"]] }], ["b"]] }],
+        ["two", "more of two", "code"],
+        ["three", { "ol 1": [["with two spaces"]] }],
+      ],
+    },
+    { ul: [["another list"]] },
+    "end",
+  ]);
+  expect(shape(parseMarkdown("7. seven\n8. eight"))).toEqual([{ "ol 7": [["seven"], ["eight"]] }]);
+});
+
+test("C7 tasks are marked, and columns are aligned", () => {
+  expect(shape(parseMarkdown("- [x] done\n- [ ] open\n- plain"))).toEqual([
+    { ul: [[true, "done"], [false, "open"], ["plain"]] },
+  ]);
+  expect(only("| a | b | c |\n|:--|:-:|--:|\n| x \\| y | 2 | 3.14 |")).toMatchObject({
+    kind: "table",
+    align: ["start", "center", "end"],
+    rows: [[[{ text: "x | y" }], [{ text: "2" }], [{ text: "3.14" }]]],
+  });
+});
+
+test("C7 lists of any depth end soon", () => {
+  for (const line of [
+    (at: number) => `${" ".repeat(at % 12)}- x`,
+    (at: number) => `${"  ".repeat(at)}- x`,
+    () => "- - - x",
+    () => "-\n",
+  ]) {
+    const text = Array.from({ length: 2_000 }, (_, at) => line(at))
+      .join("\n")
+      .slice(0, 60_000);
+    const began = performance.now();
+    parseMarkdown(text);
     expect(performance.now() - began).toBeLessThan(1_000);
   }
 });

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { ChatApps } from "./chat-apps.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { Problem, Screen, useLoaded } from "./load.tsx";
+import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { PeopleList } from "./people.tsx";
 import type { Session, Status } from "./shapes.ts";
@@ -21,7 +21,7 @@ export function Setup({ session }: { session: Session }) {
       }
     >
       <Problem text={problem} />
-      {value && <Gateway status={value} session={session} />}
+      {value ? <Gateway status={value} session={session} /> : !problem && <Skeleton lines={4} />}
       {session.scopes?.includes("admin") ? (
         <>
           <PeopleList />

@@ -1,4 +1,5 @@
 /** One action of an agent with a form made from its schema, and what came of it. */
+import { forPerson } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
 import { Problem } from "./load.tsx";
@@ -34,7 +35,7 @@ export function TryAction({ agent, action, session }: { agent: Agent; action: Ac
     >
       <p class="quiet">
         {action.description}
-        {action.effect && action.effect !== "read" && ` It changes something (${action.effect}).`}
+        {action.effect && action.effect !== "read" && ` ${EFFECTS[action.effect] ?? "It changes something."}`}
       </p>
       {fields.map((field) => (
         <FieldView
@@ -64,6 +65,12 @@ export function TryAction({ agent, action, session }: { agent: Agent; action: Ac
     </form>
   );
 }
+
+const EFFECTS: Record<string, string> = {
+  write: "It writes to the device.",
+  exec: "It runs a program there.",
+  device: "It acts on the device's hardware.",
+};
 
 type FieldProps = { field: Field; id: string; value: string; onValue: (text: string) => void };
 
@@ -115,9 +122,10 @@ function FieldView({ field, id, value, onValue }: FieldProps) {
 function ReplyView({ reply, agent }: { reply: Reply; agent: string }) {
   const { payload = {}, elapsed_ms } = reply;
   const failed = reply.report_type === "error" || payload.status === "error";
-  const text = [payload.error, payload.result, payload.stderr].filter(
-    (part) => typeof part === "string" && part !== "",
-  );
+  const said = payload.silent === true ? undefined : payload.for_user;
+  const text = [payload.error, said === payload.result ? undefined : said, payload.result, payload.stderr]
+    .filter((part): part is string => typeof part === "string" && part !== "")
+    .map(forPerson);
   const shown = text.length > 0 ? text.join("\n") : JSON.stringify(payload, null, 2);
   return (
     <div class={`call ${failed ? "error" : "success"}`} role="status">
