@@ -65,6 +65,8 @@ export type AgentView = {
   version: string | null;
   capabilities: string;
   foreign: boolean;
+  /** It has a key that counts. */
+  paired: boolean;
   features: string[];
   actions: string[];
   problem?: string;
@@ -169,4 +171,18 @@ export type DayView = {
   tokens: number;
   model_calls: number;
   models: Array<{ name: string; usd?: number } & Usage>;
+};
+
+/** A token of `GET /v1/tokens`. Times: epoch ms. */
+export type TokenView = {
+  id: string;
+  name: string;
+  role: "owner" | "member" | "guest";
+  scopes: Array<"ask" | "command" | "approve" | "admin" | "metrics">;
+  expires_at: number | null;
+  created_at: number | null;
+  last_used_at: number | null;
+  made_by: string | null;
+  /** `secret`: it stands in API_TOKENS, and is taken away there. */
+  source: "secret" | "home";
 };

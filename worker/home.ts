@@ -48,7 +48,7 @@ import {
 import { Dispatcher } from "./home/dispatcher.ts";
 import { GatewayKey } from "./home/gateway-key.ts";
 import { type CommandRequest, Intake, type SubmitReply, type SubmitRequest } from "./home/intake.ts";
-import { type Enrolled, type HomeKeys, KeyDesk, refusedBridge } from "./home/key-desk.ts";
+import { type Enrolled, type HomeKeys, KeyDesk, type Removed, refusedBridge } from "./home/key-desk.ts";
 import { Ledger, type SettledOutcome } from "./home/ledger.ts";
 import { homePage } from "./home/metrics.ts";
 import type { Plan } from "./home/plan.ts";
@@ -296,6 +296,7 @@ export class Home extends DurableObject<Env> {
       this.#home.bridge.heardAt(Date.now()),
       this.#dispatcher.served,
       this.#home.ledger.activity(),
+      (id) => this.#home.keys.standing(id) === "signed",
     );
   }
 
@@ -366,6 +367,11 @@ export class Home extends DurableObject<Env> {
   /** Nothing of this agent is believed any more, and nothing is sent to it. @returns false: there was no key */
   async revokeAgentKey(agent: string): Promise<boolean> {
     return await this.#keyDesk.revoke(agent);
+  }
+
+  /** A device that is gone is no longer listed. */
+  async removeAgent(agent: string): Promise<Removed> {
+    return this.#keyDesk.remove(agent);
   }
 
   async keys(): Promise<HomeKeys> {

@@ -43,7 +43,7 @@ import {
   requireSeen,
   shareConversation,
 } from "./routes/conversations.ts";
-import { acceptText, putKey, revokeKey, showKeys } from "./routes/keys.ts";
+import { acceptText, putKey, removeAgent, revokeKey, showKeys } from "./routes/keys.ts";
 import { getMedia, putMedia } from "./routes/media.ts";
 import { getLinkedMedia } from "./routes/media-links.ts";
 import { showMetrics } from "./routes/metrics.ts";
@@ -289,6 +289,7 @@ app.post("/v1/questions/:id", async (c) => {
 app.get("/v1/keys", showKeys);
 app.post("/v1/agents/:agent/key", putKey);
 app.delete("/v1/agents/:agent/key", revokeKey);
+app.delete("/v1/agents/:agent", removeAgent);
 app.post("/v1/agents/:agent/accept-text", acceptText);
 
 app.get("/v1/tokens", listTokens);

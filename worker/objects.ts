@@ -77,6 +77,7 @@ export type HomeStub = Pick<
   | "dropConnection"
   | "enrolAgent"
   | "revokeAgentKey"
+  | "removeAgent"
   | "keys"
   | "tokens"
   | "makeToken"

@@ -10,6 +10,8 @@ import { type AcceptedText, accept, acceptFirst, newText } from "./advert-text.t
 import type { Believed } from "./believing.ts";
 import { oneLine, type RosterAgent } from "./roster.ts";
 
+/** In place of a reason: its key was revoked, and it was taken off the list. The row stays, so that nothing retained brings it back. */
+const HIDDEN = "(removed)";
 /** An agent's line may be this long in the roster; what a model sees of it is shorter. */
 const LINE_MAX = 1_000;
 
@@ -150,6 +152,15 @@ export class Agents {
       .map(({ id }) => id);
   }
 
+  hide(id: string): void {
+    this.#sql.exec("UPDATE agent SET online = 0, reason = ? WHERE id = ?", HIDDEN, id);
+    this.#known = undefined;
+  }
+
+  isHidden(id: string): boolean {
+    return this.#one(id)?.reason === HIDDEN;
+  }
+
   remove(id: string): void {
     this.#sql.exec("DELETE FROM agent WHERE id = ?", id);
     this.#known = undefined;
@@ -162,7 +173,7 @@ export class Agents {
 
   target(id: string, bridge: number | null, served: Served): CallTarget | undefined {
     const agent = this.#one(id);
-    if (!agent || !served(agent)) return undefined;
+    if (!agent || agent.reason === HIDDEN || !served(agent)) return undefined;
     return {
       ...rosterAgent(agent, bridge),
       adverts: agent.tools,
@@ -197,6 +208,7 @@ export class Agents {
       string,
       { last: number; calls: number; success: number; error: number; open: number }
     >,
+    paired: (id: string) => boolean,
   ): AgentView[] {
     return this.#all(served).map((known) => {
       const agent = rosterAgent(known, bridge);
@@ -218,6 +230,7 @@ export class Agents {
         version: known.version,
         capabilities: known.line,
         foreign: known.foreign,
+        paired: paired(known.id),
         features: known.features,
         actions: agent.actions,
         ...(problem !== null && { problem }),
@@ -243,7 +256,7 @@ export class Agents {
   }
 
   #all(served: Served): KnownAgent[] {
-    return [...this.#read().values()].filter(served);
+    return [...this.#read().values()].filter((agent) => agent.reason !== HIDDEN && served(agent));
   }
 
   #read(): Map<string, KnownAgent> {

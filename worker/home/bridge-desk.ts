@@ -201,6 +201,7 @@ export class BridgeDesk {
     });
     for (const one of believed) {
       if (!this.#hasRoom(one.state)) continue;
+      if (this.#isRemoved(one.state.id)) continue;
       this.#agents.update(one, this.#dispatcher.letIn(one.state.id));
       await this.#dispatcher.greet(one.state);
     }
@@ -214,6 +215,7 @@ export class BridgeDesk {
   async #onAgent(state: AgentState): Promise<void> {
     const believed = await this.#inOrder(() => believe(this.#keys, state));
     if (!this.#hasRoom(believed.state)) return;
+    if (this.#isRemoved(state.id)) return;
     const isNew = this.#agents.update(believed, this.#dispatcher.letIn(state.id));
     await this.#dispatcher.greet(believed.state);
     if (!isNew) return;
@@ -231,6 +233,11 @@ export class BridgeDesk {
     delete state.tools;
     const strangers = this.#agents.ids().filter((id) => !this.#dispatcher.served({ id }));
     return strangers.includes(state.id) || strangers.length < STRANGERS_MAX;
+  }
+
+  /** Its key was revoked and it was taken off the list: what is still retained at the broker does not bring it back. */
+  #isRemoved(agent: string): boolean {
+    return this.#keys.standing(agent) === "revoked" && this.#agents.isHidden(agent);
   }
 
   /** Its advert is not there any more. Anybody on the broker can see to that, so one with a key is merely away. */

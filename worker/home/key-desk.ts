@@ -77,6 +77,19 @@ export class KeyDesk {
     return true;
   }
 
+  /** Takes a device that is gone off the list. Its revoked key stays on record, so that it is never believed unsigned. */
+  remove(agent: string): Removed {
+    const { agents, keys, bridge, ledger } = this.#home;
+    const standing = keys.standing(agent);
+    if (!agents.ids().includes(agent) || agents.isHidden(agent)) return "unknown";
+    if (standing === "signed") return "has_a_key";
+    const target = agents.target(agent, bridge.heardAt(Date.now()), () => true);
+    if (target?.online || ledger.open(agent).length > 0) return "in_use";
+    if (standing === "revoked") agents.hide(agent);
+    else agents.remove(agent);
+    return "removed";
+  }
+
   async all(): Promise<HomeKeys> {
     const { keys, agents, gatewayKey } = this.#home;
     const unsigned = agents.ids().filter((id) => keys.standing(id) === "none");
@@ -103,6 +116,8 @@ export class KeyDesk {
     bridge.send({ t: "keys", keys: keys.forBridge() }, Date.now());
   }
 }
+
+export type Removed = "removed" | "unknown" | "has_a_key" | "in_use";
 
 export function refusedBridge(why: keyof typeof REFUSED_BRIDGE): Response {
   const [code, message] = REFUSED_BRIDGE[why];

@@ -124,6 +124,29 @@ describe("a revoked key", () => {
     expect((await call("/v1/agents/pi/key", { method: "DELETE" })).status).toBe(404);
   });
 
+  test("C12 its device is removed from the list, and what is still told of it does not bring it back", async () => {
+    const bridge = await home.connect();
+    bridge.send({ t: "agent", agent: await home.pi.state({ online: false }) });
+    await passed(bridge);
+    const remove = (token?: string) => call("/v1/agents/pi", { method: "DELETE", ...(token && { token }) });
+    expect((await remove(TOKENS.guest)).status).toBe(403);
+    expect((await remove(TOKENS.otherHome)).status).toBe(404);
+    expect((await remove()).body.error).toMatchObject({ code: "has_a_key" });
+    await call("/v1/agents/pi/key", { method: "DELETE" });
+    expect((await remove()).status).toBe(204);
+    expect((await call("/v1/agents/pi")).status).toBe(404);
+    bridge.send({ t: "agent", agent: await home.pi.state() });
+    bridge.send({ t: "snapshot", agents: [agent("pi")], last: true });
+    await passed(bridge);
+    expect((await call("/v1/agents/pi")).status).toBe(404);
+    expect((await remove()).status).toBe(404);
+    // Paired anew, it is there again.
+    const next = await SignedAgent.make("pi");
+    expect((await post("/v1/agents/pi/key", { public_key: next.publicKey })).status).toBe(200);
+    bridge.send({ t: "agent", agent: await next.state() });
+    await until(async () => (await view("pi")).online);
+  });
+
   test("is never believed again, unsigned neither; a person lets the device in anew", async () => {
     await call("/v1/agents/pi/key", { method: "DELETE" });
     await evict();

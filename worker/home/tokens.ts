@@ -1,4 +1,5 @@
 /** API tokens that were made in the console or by `edgecall tokens`: their hashes, as rows of Home. No back-up has them. */
+import type { TokenView } from "../answers.ts";
 import type { ApiToken, Scope } from "../auth.ts";
 
 /** Of a home; a person has a few, and each program one. */
@@ -15,15 +16,7 @@ export type NewToken = Pick<ApiToken, "hash" | "name" | "role" | "scopes"> & {
 };
 
 /** As it is shown; times are epoch ms. */
-export type TokenView = Pick<ApiToken, "name" | "role" | "scopes"> & {
-  id: string;
-  expires_at: number | null;
-  created_at: number | null;
-  last_used_at: number | null;
-  made_by: string | null;
-  /** `secret`: it stands in API_TOKENS, and is taken away there. */
-  source: "secret" | "home";
-};
+export type { TokenView };
 
 type Row = {
   id: string;

@@ -71,6 +71,19 @@ export async function acceptText(c: Context<App>): Promise<Response> {
   return c.body(null, 204);
 }
 
+/** A device that is gone leaves the list. */
+export async function removeAgent(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const removed = await homeOf(c.env, token.home).removeAgent(agent);
+  if (removed === "unknown") throw new HttpError(404, "not_found", `no such agent: ${agent}`);
+  if (removed === "has_a_key")
+    throw new HttpError(409, "has_a_key", `'${agent}' is paired: revoke its key first`);
+  if (removed === "in_use")
+    throw new HttpError(409, "in_use", `'${agent}' is online, or a call waits for it; stop it first`);
+  return c.body(null, 204);
+}
+
 const PROBLEMS: Record<KeyProblem, { status: 400 | 403 | 409; message: string }> = {
   not_a_key: { status: 400, message: "public_key: expected an Ed25519 public key, 32 bytes as base64url" },
   has_a_key: {

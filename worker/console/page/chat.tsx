@@ -15,6 +15,7 @@ import { duration } from "./times.ts";
 import { type CallView, isOver, type TurnView } from "./turns.ts";
 import { type Conversation, useConversation } from "./use-conversation.ts";
 import { type Conversations, useConversations } from "./use-conversations.ts";
+import { Welcome } from "./welcome.tsx";
 
 /** @property item the conversation in the address; absent: the newest one */
 export function Chat({ session, item }: { session: Session; item: string | undefined }) {
@@ -35,7 +36,7 @@ function Talk({ session, id, conversations }: TalkProps) {
   const [problem, setProblem] = useState<string>();
   const mayApprove = session.scopes?.includes("approve") ?? false;
   const current = conversations.list?.find((one) => one.id === id);
-  const say = (text: string, images: string[]) => {
+  const say = (text: string, images: string[] = []) => {
     conversations.note(id, text.slice(0, 80));
     conversation.ask(text, images);
   };
@@ -96,16 +97,7 @@ function Talk({ session, id, conversations }: TalkProps) {
             {problem}
           </p>
         )}
-        <Turns
-          conversation={conversation}
-          mayApprove={mayApprove}
-          onAgain={(turn) =>
-            say(
-              turn.text,
-              turn.pictures.filter((one) => one.startsWith("data:")),
-            )
-          }
-        />
+        <Turns conversation={conversation} mayApprove={mayApprove} onSay={say} />
         <p class="unseen" role="status">
           {announcement(conversation.turns.at(-1))}
         </p>
@@ -120,12 +112,17 @@ const NEAR_END_PX = 60;
 type TurnsProps = {
   conversation: Conversation;
   mayApprove: boolean;
-  /** The same is asked once more. */
-  onAgain: (turn: TurnView) => void;
+  onSay: (text: string, images?: string[]) => void;
 };
 
-function Turns({ conversation, mayApprove, onAgain }: TurnsProps) {
+function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
   const { turns, loaded, problem } = conversation;
+  // Pictures that the gateway has already are not sent once more: the page has their addresses alone.
+  const again = ({ text, pictures }: TurnView) =>
+    onSay(
+      text,
+      pictures.filter((one) => one.startsWith("data:")),
+    );
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const top = useRef(0);
@@ -170,19 +167,13 @@ function Turns({ conversation, mayApprove, onAgain }: TurnsProps) {
     >
       <div class="column">
         {!loaded && !problem && turns.length === 0 && <Skeleton lines={4} />}
-        {loaded && turns.length === 0 && !problem && (
-          <p class="empty">
-            Ask about your devices, or tell them what to do. Each call is shown here as it runs; what changes
-            something waits until you approve it. Which devices there are stands under{" "}
-            <a href="#/fleet">Fleet</a>.
-          </p>
-        )}
+        {loaded && turns.length === 0 && !problem && <Welcome onAsk={(text) => onSay(text)} />}
         {turns.map((turn, at) => (
           <Turn
             key={turn.key || turn.id}
             turn={turn}
             mayApprove={mayApprove}
-            onAgain={at === turns.length - 1 ? onAgain : undefined}
+            onAgain={at === turns.length - 1 ? again : undefined}
           />
         ))}
         {problem && (

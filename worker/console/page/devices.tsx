@@ -136,30 +136,32 @@ function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
   return (
     <>
       <Problem text={problem ?? failed} />
-      {value?.keys.map(({ agent, fingerprint, enrolled_at, revoked_at }) => (
-        <div key={agent} class="row">
-          <span>
-            <strong>{agent}</strong> <code>{fingerprint}</code>
-            <small>
-              {" "}
-              {revoked_at === null
-                ? `paired ${ago(enrolled_at, Date.now())}`
-                : `revoked ${ago(revoked_at, Date.now())}`}
-            </small>
-          </span>
-          <button
-            type="button"
-            class="small"
-            aria-label={`Replace the key of ${agent}`}
-            onClick={() => void replace(agent)}
-          >
-            Replace
-          </button>
-          {revoked_at === null && (
-            <Sure label="Revoke" about={`the key of ${agent}`} onSure={() => void revoke(agent)} />
-          )}
-        </div>
-      ))}
+      {value?.keys
+        .toSorted((a, b) => (a.revoked_at ?? 0) - (b.revoked_at ?? 0))
+        .map(({ agent, fingerprint, enrolled_at, revoked_at }) => (
+          <div key={agent} class="row">
+            <span>
+              <strong>{agent}</strong> <code>{fingerprint}</code>
+              <small>
+                {" "}
+                {revoked_at === null
+                  ? `paired ${ago(enrolled_at, Date.now())}`
+                  : `revoked ${ago(revoked_at, Date.now())}`}
+              </small>
+            </span>
+            <button
+              type="button"
+              class="small"
+              aria-label={`Replace the key of ${agent}`}
+              onClick={() => void replace(agent)}
+            >
+              Replace
+            </button>
+            {revoked_at === null && (
+              <Sure label="Revoke" about={`the key of ${agent}`} onSure={() => void revoke(agent)} />
+            )}
+          </div>
+        ))}
     </>
   );
 }

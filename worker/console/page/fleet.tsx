@@ -1,9 +1,10 @@
 /** Fleet: who is there, how quickly they answer, and their actions to try. */
 import { useState } from "preact/hooks";
-import { json, wordsOf } from "./api.ts";
+import { json, send, wordsOf } from "./api.ts";
 import { Devices } from "./devices.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import type { Action, Agent, Reply, Session, Status } from "./shapes.ts";
+import { Sure } from "./sure.tsx";
 import { ago, duration } from "./times.ts";
 import { TryAction } from "./try-action.tsx";
 import { AgentUpdate, Bridge } from "./update-program.tsx";
@@ -67,7 +68,18 @@ type CardProps = {
 
 function AgentCard({ agent, gateway, session, look }: CardProps) {
   const [opened, setOpened] = useState(false);
+  const [failed, setFailed] = useState<string>();
   const mayCommand = session.scopes?.includes("command") ?? false;
+  // One that is paired has its key revoked first, below.
+  const mayRemove = !agent.online && !agent.paired && (session.scopes?.includes("admin") ?? false);
+  async function remove() {
+    try {
+      await send(`/v1/agents/${agent.id}`, { method: "DELETE" });
+      look();
+    } catch (error) {
+      setFailed(wordsOf(error));
+    }
+  }
   return (
     <article class={`card ${agent.online ? "online" : "offline"}`} aria-labelledby={`agent-${agent.id}`}>
       <header>
@@ -93,6 +105,12 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
           )}
         </div>
       )}
+      {mayRemove && (
+        <div class="row">
+          <Sure label="Remove" about={agent.id} onSure={() => void remove()} />
+        </div>
+      )}
+      <Problem text={failed} />
       {mayCommand && gateway !== undefined && (
         <AgentUpdate agent={agent} gateway={gateway} session={session} onDone={look} />
       )}

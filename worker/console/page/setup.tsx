@@ -8,6 +8,7 @@ import { PeopleList } from "./people.tsx";
 import type { Session, Status } from "./shapes.ts";
 import { SNIPPETS } from "./snippets.ts";
 import { ago } from "./times.ts";
+import { Tokens } from "./tokens.tsx";
 
 export function Setup({ session }: { session: Session }) {
   const { value, problem, reload } = useLoaded<Status>("/v1/status");
@@ -26,9 +27,12 @@ export function Setup({ session }: { session: Session }) {
         <>
           <PeopleList />
           <ChatApps home={session.home ?? ""} />
+          <Tokens session={session} />
         </>
       ) : (
-        <p class="quiet">Chat apps, and people who wait to be let in, take a token with the scope 'admin'.</p>
+        <p class="quiet">
+          Chat apps, tokens, and people who wait to be let in take a token with the scope 'admin'.
+        </p>
       )}
       <Snippets />
     </Screen>

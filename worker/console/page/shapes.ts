@@ -13,6 +13,7 @@ export type {
   OpenQuestion,
   PastTurn,
   SessionView as Session,
+  TokenView,
   TurnQuestion as Question,
   TurnResult,
   UsageView as Usage,

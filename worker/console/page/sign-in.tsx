@@ -1,5 +1,5 @@
 /** Signing in with a token, or with what Cloudflare Access knows already. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, json, wordsOf } from "./api.ts";
 import { Problem } from "./load.tsx";
 import type { Session } from "./shapes.ts";
@@ -25,6 +25,8 @@ export function SignIn({ access, onSession }: { access: boolean; onSession: (ses
   useEffect(() => {
     if (access) void enter({});
   }, [access]);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   useEffect(() => {
     if (pause === 0) return;
     const timer = setTimeout(() => setPause(pause - 1), 1_000);
@@ -48,6 +50,7 @@ export function SignIn({ access, onSession }: { access: boolean; onSession: (ses
         <label for="token">Token</label>
         <input
           id="token"
+          ref={field}
           type="password"
           required
           minLength={16}

@@ -1,0 +1,230 @@
+/** What each screen of the console shows of what it knows, and while it does not know it yet. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { script } from "../scripted-model.ts";
+import { TOKENS } from "../tokens.ts";
+import { axeFinds, signIn, startChromium } from "./chromium.ts";
+import { useStack } from "./stack.ts";
+
+const stack = useStack({}, async (stack) => {
+  const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
+  await stack.startAgent({ id: "pi", env });
+  writeFileSync(join(stack.workspaceOf("pi"), "note.txt"), "one\ntwo\n");
+  await stack.gateway.online("pi");
+});
+
+const call = (action: string, params: object = {}) => ({
+  calls: [{ arguments: { agent_id: "pi", action, params } }],
+});
+
+/** The browser's own, of which these tests in Node have no types. */
+type Window = { innerHeight: number; getComputedStyle(of: unknown): { textAlign: string } };
+
+describe("the console's screens", { tags: ["needs/chromium"] }, () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await startChromium();
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    await signIn(page, stack.gateway.url, TOKENS.owner);
+  });
+  afterAll(() => browser?.close());
+
+  const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
+  async function ask(text: string) {
+    await page.getByLabel("Message").fill(text);
+    await page.getByRole("button", { name: "Ask" }).click();
+    return page.locator(".turn").last();
+  }
+  async function clean() {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeFinds(page), colorScheme).toEqual([]);
+    }
+  }
+
+  test("C13 a new conversation shows the devices, three questions of them, and the model", async () => {
+    await page.getByRole("listitem").filter({ hasText: "pi" }).first().waitFor();
+    const examples = page.locator(".welcome button");
+    expect(await examples.count()).toBe(3);
+    for (const text of await examples.allTextContents()) expect(text).toMatch(/\bpi\b/);
+    await page.getByText(/^Answered by |stand-in/).waitFor();
+    await clean();
+    const first = (await examples.first().textContent()) ?? "";
+    await examples.first().click();
+    await page.locator(".turn .asked", { hasText: first }).waitFor();
+  });
+
+  test("C9 the line to ask in has the keyboard; a turn that was stopped counts no tokens", async () => {
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await expect
+      .poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')"))
+      .toBe("Message");
+    const turn = await ask(script({ hold: "never", step: { text: "never" } }));
+    await turn.getByText("thinking").waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await turn.locator(".answer.cancelled").waitFor();
+    expect(await turn.locator(".foot").textContent()).not.toContain("tokens");
+    stack.model.release("never");
+  });
+
+  test("C9 what is said before a call stays before it", async () => {
+    const turn = await ask(
+      script(
+        { text: "First I look.", ...call("read", { path: "note.txt" }) },
+        { text: "Then I write.", ...call("append", { text: "x" }) },
+        { text: "Done with it." },
+      ),
+    );
+    await turn.getByRole("button", { name: "Approve" }).click();
+    await turn.locator(".answer", { hasText: "Done with it." }).waitFor();
+    const order = await turn
+      .locator(":scope > *")
+      .evaluateAll((parts) => parts.map(({ textContent }) => textContent ?? ""));
+    const at = (words: string) => order.findIndex((text) => text.includes(words) && !text.includes("calls"));
+    expect(at("First I look.")).toBeLessThan(at("read"));
+    expect(order.findIndex((text) => text.startsWith("piread"))).toBeLessThan(at("Then I write."));
+  });
+
+  test("D10 the diff of an edit is shown; C6 a call that was denied says so; C10 in words for a person", async () => {
+    const edit = call("edit", { path: "note.txt", old_string: "two", new_string: "three" });
+    const turn = await ask(script(edit, { text: "Edited." }));
+    await turn.getByRole("button", { name: "Approve" }).click();
+    await turn.locator(".answer", { hasText: "Edited." }).waitFor();
+    const diff = await turn.getByRole("group", { name: "for you" }).textContent();
+    expect(diff).toContain("three");
+    const denied = await ask(script(call("append", { text: "y" }), { text: "It was not done." }));
+    await denied.getByRole("button", { name: "Deny" }).click();
+    await denied.locator(".answer").waitFor();
+    const card = denied.getByRole("article", { name: "append on pi" });
+    await card.getByText(/^denied/).waitFor();
+    expect(await card.getAttribute("class")).toBe("call error");
+    expect(await card.textContent()).toContain("Nothing was run.");
+    expect(await card.textContent()).not.toMatch(/Explain|do not try|Error:/);
+    await clean();
+  });
+
+  test("C7 lists are nested, tasks are marked, and a table scrolls on a phone without cutting figures", async () => {
+    const row = "| a device with a long name | 1234567.891 | 99.999 | some more words here | 1234567.891 |";
+    const text = [
+      "1. one\n   - inner\n     - deeper\n2. two",
+      "- [x] done\n- [ ] open",
+      `| name | sum | share | words | again |\n|---|--:|:-:|---|---|\n${row}`,
+    ].join("\n\n");
+    const turn = await ask(script({ text }));
+    const answer = turn.locator(".answer");
+    await answer.locator("ol > li > ul > li > ul > li", { hasText: "deeper" }).waitFor();
+    expect(await answer.locator("ol").count()).toBe(1);
+    expect(await answer.locator(".task").allTextContents()).toEqual(["☑ done", "☐ open"]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const box = answer.getByRole("group", { name: "table" });
+    expect(await box.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true);
+    const cell = answer.locator("td", { hasText: "1234567.891" }).first();
+    expect(
+      await cell.evaluate((one) => (globalThis as unknown as Window).getComputedStyle(one).textAlign),
+    ).toBe("end");
+    // One line of text, and its padding.
+    expect((await cell.locator("xpath=..").boundingBox())?.height).toBeLessThan(140);
+    const figure = await cell.evaluate((one) => {
+      const range = one.ownerDocument.createRange();
+      range.selectNodeContents(one);
+      return range.getClientRects().length;
+    });
+    expect(figure).toBe(1);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await clean();
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test("C8 while it loads no screen claims that there is nothing; C6 one count of calls", async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/v1\/(agents|audit|status|tokens|console\/usage)/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    for (const name of ["Metrics", "Fleet", "Audit", "Setup"]) {
+      await screen(name);
+      await page.getByRole("status", { name: "Loading" }).first().waitFor();
+      expect(await page.getByText(/^0 |No calls are recorded|0 calls|None is connected/).count(), name).toBe(
+        0,
+      );
+      expect(await axeFinds(page), name).toEqual([]);
+    }
+    release();
+    await page.unroute(/\/v1\//);
+    await screen("Metrics");
+    await page.getByText(/\d+ succeeded/).waitFor();
+    expect(await page.getByText("Calls, two days").count()).toBe(0);
+  });
+
+  test("C9 the command for a new device comes into view", async () => {
+    await page.setViewportSize({ width: 390, height: 600 });
+    await screen("Fleet");
+    await page.getByRole("button", { name: "Add a device" }).click();
+    const command = page.getByRole("group", { name: "Command for the device" });
+    await command.waitFor();
+    await expect
+      .poll(() =>
+        command.evaluate((one) => {
+          const { top, bottom } = one.getBoundingClientRect();
+          return top < (globalThis as unknown as Window).innerHeight && bottom > 0;
+        }),
+      )
+      .toBe(true);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test("G8 Setup: a token is made, shown once, listed, and revoked", async () => {
+    await screen("Setup");
+    const panel = page.getByRole("region", { name: "Tokens" });
+    await panel.getByText("in the setting API_TOKENS").first().waitFor();
+    const form = panel.getByRole("form", { name: "New token" });
+    await form.getByLabel("Name").fill("wall display");
+    await form.getByLabel(/^command/).check();
+    await form.getByRole("button", { name: "Make the token" }).click();
+    const token = (await panel.getByRole("group", { name: "the new token" }).textContent()) ?? "";
+    const asked = () =>
+      fetch(`${stack.gateway.url}/v1/agents`, { headers: { authorization: `Bearer ${token}` } }).then(
+        ({ status }) => status,
+      );
+    expect(await asked()).toBe(200);
+    await panel.getByText(/guest; may ask, command/).waitFor();
+    await clean();
+    await screen("Fleet");
+    await screen("Setup");
+    await panel.getByText(/guest; may ask, command/).waitFor();
+    expect(await page.getByText(token).count()).toBe(0);
+    await panel.getByRole("button", { name: "Revoke the token wall display" }).click();
+    await panel.getByRole("button", { name: "Cancel" }).click();
+    await panel.getByRole("button", { name: "Revoke the token wall display" }).click();
+    await panel.getByRole("button", { name: "Yes, revoke" }).click();
+    await panel.getByText("wall display").waitFor({ state: "detached" });
+    expect(await asked()).toBe(401);
+  });
+
+  test("C12 a revoked device is removed from Fleet", async () => {
+    await stack.agent("pi").stop();
+    await screen("Fleet");
+    await page.getByRole("button", { name: "Revoke the key of pi" }).click();
+    await page.getByRole("button", { name: "Yes, revoke" }).click();
+    await page
+      .getByText(/revoked/)
+      .first()
+      .waitFor();
+    await page.getByRole("button", { name: "Refresh" }).click();
+    const card = page.getByRole("article", { name: "pi" });
+    await card.getByRole("button", { name: "Remove pi" }).click();
+    await clean();
+    await card.getByRole("button", { name: "Yes, remove" }).click();
+    await card.waitFor({ state: "detached" });
+    await page.getByText("No device has been seen yet.").waitFor();
+  });
+});

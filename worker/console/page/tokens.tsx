@@ -1,0 +1,175 @@
+/** Tokens of the home: which there are, a new one, and taking one away. For administrators. */
+import { useRef, useState } from "preact/hooks";
+import { json, send, wordsOf } from "./api.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { Problem, Skeleton, useLoaded } from "./load.tsx";
+import { Pre } from "./markdown-view.tsx";
+import type { Session, TokenView } from "./shapes.ts";
+import { Sure } from "./sure.tsx";
+import { ago } from "./times.ts";
+
+const ROLES = ["guest", "member", "owner"];
+const SCOPES: Record<string, string> = {
+  ask: "ask questions",
+  command: "call actions of devices",
+  approve: "approve what devices ask for",
+  admin: "manage devices, people and tokens",
+  metrics: "read figures",
+};
+const DAYS = [30, 90, 365];
+
+export function Tokens({ session }: { session: Session }) {
+  const { value, problem, reload } = useLoaded<{ tokens: TokenView[] }>("/v1/tokens");
+  const [failed, setFailed] = useState<string>();
+  async function revoke(id: string) {
+    try {
+      await send(`/v1/tokens/${id}`, { method: "DELETE" });
+      setFailed(undefined);
+    } catch (error) {
+      setFailed(wordsOf(error));
+    }
+    reload();
+  }
+  return (
+    <section class="panel" aria-labelledby="tokens">
+      <h2 id="tokens">Tokens</h2>
+      <p class="quiet">
+        One for each program and each person, with no more than it needs. A token is shown once, when it is
+        made.
+      </p>
+      <Problem text={problem ?? failed} />
+      {!value && !problem && <Skeleton lines={3} />}
+      {value?.tokens.map((token) => (
+        <div key={token.id} class="row">
+          <span>
+            <strong>{token.name}</strong> {token.role}; may {token.scopes.join(", ")}
+            <small> {factsOf(token, Date.now())}</small>
+          </span>
+          {token.source === "home" && (
+            <Sure
+              label="Revoke"
+              about={`the token ${token.name}`}
+              note="Whoever uses it is signed out at once."
+              onSure={() => void revoke(token.id)}
+            />
+          )}
+        </div>
+      ))}
+      <NewToken session={session} onMade={reload} />
+    </section>
+  );
+}
+
+function factsOf({ source, made_by, created_at, last_used_at, expires_at }: TokenView, now: number): string {
+  if (source === "secret") return "in the setting API_TOKENS";
+  const facts = [
+    `made${made_by ? ` by ${made_by}` : ""} ${ago(created_at, now)}`,
+    `used ${ago(last_used_at, now)}`,
+    expires_at === null
+      ? "does not expire"
+      : `${expires_at <= now ? "expired" : "expires"} ${new Date(expires_at).toLocaleDateString()}`,
+  ];
+  return facts.join(", ");
+}
+
+function NewToken({ session, onMade }: { session: Session; onMade: () => void }) {
+  const allowed = Object.keys(SCOPES).filter((scope) => session.scopes?.includes(scope));
+  const [name, setName] = useState("");
+  const [role, setRole] = useState("guest");
+  const [scopes, setScopes] = useState<readonly string[]>(["ask"]);
+  const [days, setDays] = useState("90");
+  const [made, setMade] = useState<{ name: string; token: string }>();
+  const [problem, setProblem] = useState<string>();
+  const shown = useRef<HTMLDivElement>(null);
+
+  async function make() {
+    try {
+      const body = { name: name.trim(), role, scopes, ...(days !== "" && { expires_in_days: Number(days) }) };
+      const { token } = await json<{ token: string }>("/v1/tokens", { method: "POST", body });
+      setMade({ name: body.name, token });
+      setProblem(undefined);
+      setName("");
+      onMade();
+      shown.current?.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      setMade(undefined);
+      setProblem(wordsOf(error));
+    }
+  }
+
+  return (
+    <form
+      class="list"
+      aria-label="New token"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void make();
+      }}
+    >
+      <h3>New token</h3>
+      <div class="row">
+        <label>
+          Name
+          <input
+            required
+            maxLength={64}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Role
+          <select value={role} onChange={(event) => setRole(event.currentTarget.value)}>
+            {ROLES.slice(0, ROLES.indexOf(session.role ?? "guest") + 1).map((one) => (
+              <option value={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Expires
+          <select value={days} onChange={(event) => setDays(event.currentTarget.value)}>
+            {DAYS.map((count) => (
+              <option value={count}>in {count} days</option>
+            ))}
+            <option value="">never</option>
+          </select>
+        </label>
+      </div>
+      <fieldset>
+        <legend>It may</legend>
+        {allowed.map((scope) => (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              onChange={(event) => {
+                const { checked } = event.currentTarget;
+                setScopes((before) => (checked ? [...before, scope] : before.filter((one) => one !== scope)));
+              }}
+            />
+            <span>
+              {scope} <small>{SCOPES[scope]}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <div class="row">
+        <button type="submit" disabled={scopes.length === 0}>
+          Make the token
+        </button>
+      </div>
+      <Problem text={problem} />
+      <div ref={shown} role="status" class="list">
+        {made && (
+          <>
+            <p>
+              The token of <strong>{made.name}</strong>. Copy it now: it is not shown again.
+            </p>
+            <Pre text={made.token} label="the new token" />
+            <CopyButton text={made.token} />
+          </>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,84 @@
+/** What an empty conversation shows: which devices there are, what could be asked of them, and which model answers. */
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { Skeleton, useLoaded } from "./load.tsx";
+import type { Agent, Usage } from "./shapes.ts";
+
+/** The local stack's, which knows a few sentences; as it names itself. */
+const STAND_IN = "stand-in";
+const EXAMPLES = 3;
+
+/** What an action is good for, as a person would ask for it; the first ones that fit are shown. */
+const ASKS: ReadonlyArray<[action: string, ask: (id: string) => string]> = [
+  ["temperature", (id) => `How warm is ${id}?`],
+  ["disk", (id) => `How full is the disk of ${id}?`],
+  ["memory", (id) => `How much memory is free on ${id}?`],
+  ["camera", (id) => `Show me a picture from ${id}.`],
+  ["system_info", (id) => `What machine is ${id}, and how long is it up?`],
+  ["ls", (id) => `Which files are in the workspace of ${id}?`],
+];
+
+export function Welcome({ onAsk }: { onAsk: (text: string) => void }) {
+  const agents = useLoaded<{ agents: Agent[] }>("/v1/agents");
+  const models = useLoaded<Usage>("/v1/console/usage").value?.models;
+  const online = agents.value?.agents.filter((agent) => agent.online) ?? [];
+  return (
+    <div class="welcome">
+      <p>
+        Ask about your devices, or tell them what to do. What changes something waits until you approve it.
+      </p>
+      {!agents.value && !agents.problem && <Skeleton lines={3} />}
+      {agents.value && (
+        <>
+          {online.length === 0 ? (
+            <p class="quiet">
+              No device is online. <a href="#/fleet">Fleet</a> shows the command that adds one.
+            </p>
+          ) : (
+            <ul class="devices">
+              {online.map(({ id, capabilities }) => (
+                <li>
+                  <strong>{id}</strong> <small>{visible(capabilities)}</small>
+                </li>
+              ))}
+            </ul>
+          )}
+          {examplesFor(online).map((text) => (
+            <button type="button" onClick={() => onAsk(text)}>
+              {text}
+            </button>
+          ))}
+        </>
+      )}
+      {models && <ModelWords names={models.map(({ name }) => name)} />}
+    </div>
+  );
+}
+
+function ModelWords({ names }: { names: string[] }) {
+  const [first] = names;
+  if (first === undefined)
+    return <p class="notice">No model is configured: set LLM_BASE_URL and LLM_MODEL.</p>;
+  if (first !== STAND_IN) return <p class="quiet">Answered by {names.join(", ")}.</p>;
+  return (
+    <p class="notice">
+      The model is a stand-in that knows a few sentences, for trying things out. For a real one set
+      LLM_BASE_URL and LLM_MODEL.
+    </p>
+  );
+}
+
+/** Three questions of devices that can answer them, of as many devices as there are. */
+export function examplesFor(agents: ReadonlyArray<Pick<Agent, "id" | "actions" | "foreign">>): string[] {
+  const each = agents.map(({ id, actions, foreign }) => [
+    ...ASKS.filter(([action]) => actions.includes(action)).map(([, ask]) => ask(id)),
+    ...(foreign ? [`What can ${id} do?`] : []),
+  ]);
+  const found: string[] = [];
+  for (let round = 0; found.length < EXAMPLES && each.some((texts) => texts.length > round); round += 1)
+    // Another question of each device, so that three devices do not get the same one.
+    for (const [at, texts] of each.entries()) {
+      const text = texts[(at + round) % Math.max(texts.length, 1)];
+      if (text !== undefined && found.length < EXAMPLES && !found.includes(text)) found.push(text);
+    }
+  return agents.length > 0 && found.length < EXAMPLES ? [...found, "Which of my devices are online?"] : found;
+}
