@@ -60,7 +60,7 @@ function Signed({ session, place }: { session: Session; place: Place }) {
             Skip to the content
           </a>
           <span class="brand">
-            <img src="/icon.svg" alt="" width="26" height="26" /> edgecall
+            <img src="/icon.svg" alt="" width="26" height="26" /> <span class="name">edgecall</span>
           </span>
           <nav aria-label="Screens">
             {names.map((name) => (
