@@ -75,10 +75,19 @@ export async function importHome(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   if (c.req.query("replace") !== "yes")
     throw new HttpError(400, "invalid_query", "replace: expected yes: what this home has now is replaced");
-  const restoring = new Restoring(c.env, home);
+  const work = importLines(new Restoring(c.env, home), c.req.raw.body);
+  // Whoever hangs up in the middle leaves neither half of it staged nor half of it replaced.
+  c.executionCtx.waitUntil(work.catch(() => {}));
+  return c.json(await work);
+}
+
+async function importLines(
+  restoring: Restoring,
+  body: ReadableStream<Uint8Array> | null,
+): Promise<{ objects: number; rows: number }> {
   let number = 0;
   try {
-    for await (const text of linesOf(c.req.raw.body)) {
+    for await (const text of linesOf(body)) {
       number += 1;
       await restoring.take(text);
     }
@@ -92,7 +101,7 @@ export async function importHome(c: Context<App>): Promise<Response> {
       `line ${number}: ${error.message}; nothing was replaced: this home is as it was`,
     );
   }
-  return c.json(await restoring.replace());
+  return await restoring.replace();
 }
 
 /** Stages a file in the objects that it names, and replaces their rows when all of it has come and fits. */
