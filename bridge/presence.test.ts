@@ -219,6 +219,30 @@ describe("foreign agents", () => {
   });
 });
 
+test("D12 of an agent that is deaf but heard, Home learns now and then when that was", () => {
+  advertise("claw", EVOCLAW);
+  roster.heartbeat("claw");
+  roster.deaf("claw", "answers heartbeats but no calls");
+  const told = () =>
+    roster.changes().map((change) => (change.kind === "agent" ? change.agent.last_seen : null));
+  expect(told()).toHaveLength(1);
+  const times: unknown[] = [];
+  for (let minute = 0; minute < 15 * 2; minute += 1) {
+    now += 30_000;
+    roster.heartbeat("claw");
+    times.push(...told());
+  }
+  // Every two minutes in fifteen, and the last of them is no older than that.
+  expect(times).toHaveLength(7);
+  expect(1_700_000_000_000 + now - Number(times.at(-1))).toBeLessThanOrEqual(120_000);
+  // One that is online is seen by that alone.
+  roster.answered("claw");
+  roster.changes();
+  now += 600_000;
+  roster.heartbeat("claw");
+  expect(told()).toEqual([]);
+});
+
 describe("the broker", () => {
   beforeEach(() => {
     advertise("pi", OURS);

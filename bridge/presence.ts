@@ -30,6 +30,9 @@ const NOT_SERVED = "it has no key, and the home's settings do not name it";
 /** Which agents have room first: those with a key or a name in the settings, before any that may come. */
 export type Standing = "named" | "any" | "stranger";
 
+/** A row of Home's for each: not at every heartbeat. */
+const LAST_SEEN_EVERY_MS = 120_000;
+
 const REASON_MAX = 200;
 
 type Life = { kind: "never" } | { kind: "believed" | "heard"; until: number };
@@ -312,7 +315,10 @@ export class Roster {
     return [...this.#agents.values()].filter(isShown).map((agent) => this.#state(agent));
   }
 
-  /** What Home has to hear since the last call: a new last_seen alone is nothing. */
+  /**
+   * What Home has to hear since the last call. A new last_seen alone is nothing while an agent is online; of one that is
+   * offline and yet heard (it is deaf, say) it is told now and then, since people read it.
+   */
   changes(): RosterChange[] {
     const changes: RosterChange[] = [];
     for (const id of this.#told.keys()) {
@@ -325,7 +331,8 @@ export class Roster {
       if (!isShown(agent)) continue;
       const state = this.#state(agent);
       const told = this.#told.get(agent.id);
-      if (told !== undefined && told.run === agent.run && saysTheSame(told.state, state)) continue;
+      const isNews = told === undefined || told.run !== agent.run || !saysTheSame(told.state, state);
+      if (!isNews && !isLate(told.state, state)) continue;
       this.#told.set(agent.id, { state, run: agent.run });
       changes.push({ kind: "agent", agent: state });
     }
@@ -473,6 +480,11 @@ function isStaleWill(will: Presence, agent: Known): boolean {
     agent.state.boot_id !== undefined &&
     will.boot_id !== agent.state.boot_id
   );
+}
+
+/** Home believes that an agent which is offline was heard of last much earlier than it was. */
+function isLate(told: AgentState, now: AgentState): boolean {
+  return !now.online && (now.last_seen ?? 0) - (told.last_seen ?? 0) >= LAST_SEEN_EVERY_MS;
 }
 
 function saysTheSame(a: AgentState, b: AgentState): boolean {

@@ -3,7 +3,12 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { newTurnCounts } from "@edgecall/core/metrics/tally.ts";
 import { type AgentEvent, Presence } from "@edgecall/core/protocol/mqtt.ts";
-import { HEARTBEAT_EVERY_MS, type TopicKind, topicOf } from "@edgecall/core/protocol/names.ts";
+import {
+  broadcastTopic,
+  HEARTBEAT_EVERY_MS,
+  type TopicKind,
+  topicOf,
+} from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
@@ -21,7 +26,7 @@ import { Inbox } from "./inbox.ts";
 import { JobDesk } from "./jobs.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerFile } from "./ledger-file.ts";
-import type { Log } from "./log.ts";
+import { type Log, messageOf } from "./log.ts";
 import { mcpSecrets } from "./mcp/settings.ts";
 import { Metrics } from "./metrics.ts";
 import { serveMetrics } from "./metrics-page.ts";
@@ -96,6 +101,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const bootId = randomUUID();
   const { voice, orders } = await trustOf(settings, bootId, log);
   const topic = (kind: TopicKind) => topicOf(settings.mqtt.topicPrefix, settings.agentId, kind);
+  const broadcasts = broadcastTopic(settings.mqtt.topicPrefix);
   /** @returns whether the broker took it; nothing is said, and no number used, while there is none */
   const say = async (kind: Exclude<TopicKind, "commands">, text: string, options?: { retain?: boolean }) =>
     connection.connected && (await connection.publish(topic(kind), voice.say(kind, text), options));
@@ -174,6 +180,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     onConnected: advertise,
     onMessage(from, payload, retained) {
       if (from === topic("commands")) void inbox.receive(payload, retained);
+      else if (from === broadcasts) void inbox.broadcast(payload, retained);
       else if (from === topic("presence")) seePresence(payload.toString("utf8"), retained);
       else guard.saw(from, payload.toString("utf8"));
     },
@@ -187,6 +194,10 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await connection.subscribe([topic("commands"), topic("presence")]);
     // A broker that lets an agent read only what it has to refuses these: then nothing is mended there.
     await connection.subscribe([topic("capabilities"), topic("tools")]).catch(() => undefined);
+    // A broker may keep it from its agents; nothing of ours is sent there.
+    await connection.subscribe([broadcasts]).catch((error: unknown) => {
+      log("info", "mqtt.no_broadcast", { error: messageOf(error) });
+    });
     birthText = voice.say("presence", presenceText("online", "birth"));
     await birth();
     toldCapabilities = "";

@@ -141,3 +141,38 @@ test("unknown commands, trade and risk among them", async () => {
     });
   }
 });
+
+describe("evoclaw/broadcast", () => {
+  const broadcast = (text: string) => served.peer.broadcast(text);
+
+  test("D16 a command there is carried out and answered by every agent, as EvoClaw's do", async () => {
+    const request_id = served.nextId();
+    await broadcast(JSON.stringify({ command: "ping", payload: {}, request_id }));
+    const report = await until(() => served.peer.reports(request_id)[0], { what: "the answer" });
+    expect(report).toMatchObject({ agent_id: "eye", report_type: "result", payload: { pong: true } });
+    const tool = served.nextId();
+    const command = { command: "tool", payload: { tool: "cpu", parameters: {} }, request_id: tool };
+    await broadcast(JSON.stringify(command));
+    expect((await until(() => served.peer.reports(tool)[0])).payload).toMatchObject({ status: "success" });
+    await broadcast(JSON.stringify({ command: "nonsense", payload: {}, request_id: "b-3" }));
+    expect(await until(() => served.peer.reports("b-3")[0])).toMatchObject({
+      report_type: "error",
+      payload: { error: "unknown command: nonsense" },
+    });
+  });
+
+  test("D16 what is no command there is nobody's: no answer, no harm", async () => {
+    const before = served.peer.heard.filter(({ kind }) => kind === "reports").length;
+    for (const text of ['{"content":"hello","sent_at":1}', "hello", '{"command":"ping","payload":{}}', ""])
+      await broadcast(text);
+    // In order: when this one is answered, those before it were read.
+    const request_id = served.nextId();
+    await broadcast(JSON.stringify({ command: "ping", payload: {}, request_id }));
+    await until(() => served.peer.reports(request_id)[0]);
+    const said = served.peer.heard.filter(
+      ({ kind, payload }) => kind === "reports" && payload.report_type !== "heartbeat",
+    );
+    expect(said.slice(-1)[0]?.payload.payload).toMatchObject({ request_id });
+    expect(served.peer.heard.filter(({ kind }) => kind === "reports").length).toBeLessThanOrEqual(before + 2);
+  });
+});

@@ -72,6 +72,15 @@ export class Inbox {
     await received.finally(() => this.#receiving.delete(received));
   }
 
+  /**
+   * Takes one message of `evoclaw/broadcast` as EvoClaw's agent does: a command is carried out and answered by every
+   * agent, and the orchestrator's other words (`{content, sent_at}`) are nobody's.
+   */
+  async broadcast(bytes: Buffer, retained: boolean): Promise<void> {
+    const isCommand = bytes.length <= COMMAND_MAX_BYTES && checkJson(Command, bytes.toString("utf8")).ok;
+    if (isCommand) await this.receive(bytes, retained);
+  }
+
   async #receive(bytes: Buffer, retained: boolean): Promise<void> {
     const { log } = this.#options.device;
     // A retained command is one that someone once left there: it would run again at every connect.

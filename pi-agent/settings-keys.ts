@@ -26,7 +26,7 @@ export const SECTIONS = {
   "": {
     agent_id: z.string().check(z.regex(AGENT_ID)),
     agent_type: z.optional(z.string().check(z.regex(AGENT_ID))),
-    capabilities: z.optional(z.string().check(z.regex(/^[^\r\n]{1,4000}$/))),
+    capabilities: z.optional(z.string().check(z.regex(/^(?=.*\S)[^\r\n]{1,4000}$/))),
     state_dir: z.optional(text),
     root: z.optional(text),
     allow_shutdown: z.optional(z.boolean()),

@@ -128,6 +128,10 @@ wallet_address = "0x"`;
     ]);
   });
 
+  test("D16 a capabilities line of blanks is refused", () => {
+    expect(problemsOf('agent_id = "x"\ncapabilities = "  "')[0]).toContain("capabilities: ");
+  });
+
   test("D14 [agent] type is agent_type, and the two may not contradict each other", () => {
     const type = (source: string) =>
       readSettings(`agent_id = "x"\n${source}`, { file: FILE }).settings.agentType;

@@ -254,6 +254,17 @@ describe("the bridge", () => {
     expect((await outcomeOf({ agent_id: "pi", action: "cpu" })).text).toBe("load 0.5");
   });
 
+  test("D16 an agent whose line is empty, or cannot be seen, has a default line", async () => {
+    const lines = ["", "  ", "\u200b\u2060", "\u00a0\u3000"];
+    const ids = lines.map((_, index) => `mute-${index}`);
+    const told = lines.map((line, index) =>
+      agent(ids[index] ?? "", { capabilities: JSON.stringify({ capabilities: line, features: ["tool"] }) }),
+    );
+    await TestBridge.connect(told);
+    const seen = (await agents()).filter(({ id }) => ids.includes(id));
+    expect(seen.map(({ capabilities }) => capabilities)).toEqual(ids.map((id) => `${id} edge agent`));
+  });
+
   test("an advert that cannot be read is told, and does not hide the agent", async () => {
     await TestBridge.connect([agent("pi", { tools: [CPU], capabilities: '{"capabilities": 5}' })]);
     const pi = (await agents()).find(({ id }) => id === "pi");

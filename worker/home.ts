@@ -511,11 +511,12 @@ type HomeParts = {
 
 function homeParts(ctx: DurableObjectState, env: Env): HomeParts {
   migrate(ctx.storage, HOME_MIGRATIONS);
-  const agents = new Agents(ctx.storage);
+  const bridge = new BridgeSocket(ctx);
+  const agents = new Agents(ctx.storage, () => bridge.vouchedAt());
   const home: HomeContext = {
     ctx,
     env,
-    bridge: new BridgeSocket(ctx),
+    bridge,
     agents,
     keys: new AgentKeys(ctx.storage),
     gatewayKey: new GatewayKey(ctx.storage),

@@ -54,6 +54,11 @@ export function topicOf(prefix: string, agentId: string, kind: TopicKind): strin
   return `${prefix}/agents/${agentId}/${kind}`;
 }
 
+/** EvoClaw's topic for all agents at once: a command there is every agent's. */
+export function broadcastTopic(prefix: string): string {
+  return `${prefix}/broadcast`;
+}
+
 /** Splits a topic into agent and kind; undefined for anything that is not an agent's topic under the prefix. */
 export function parseTopic(prefix: string, topic: string): { agentId: string; kind: TopicKind } | undefined {
   const head = `${prefix}/agents/`;

@@ -94,6 +94,10 @@ export class Peer {
     await this.#client.publishAsync(`evoclaw/agents/${id}/${kind}`, text, { qos: 1, retain });
   }
 
+  async broadcast(text: string): Promise<void> {
+    await this.#client.publishAsync("evoclaw/broadcast", text, { qos: 1 });
+  }
+
   async command(id: string, command: Record<string, unknown>): Promise<void> {
     await this.send(id, JSON.stringify({ payload: {}, ...command }));
   }

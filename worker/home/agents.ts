@@ -57,8 +57,12 @@ export class Agents {
   /** The rows, read once: this class alone writes them, and they are wanted at every step of every turn. */
   #known: Map<string, KnownAgent> | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  readonly #vouchedAt: () => number | null;
+
+  /** @param vouchedAt when a bridge vouched for its agents last, also one that has fallen silent since */
+  constructor(storage: DurableObjectStorage, vouchedAt: () => number | null = () => null) {
     this.#sql = storage.sql;
+    this.#vouchedAt = vouchedAt;
   }
 
   /**
@@ -168,14 +172,14 @@ export class Agents {
 
   /** @param bridge when the bridge vouched for its agents last; null = it is not connected, so nobody is online */
   roster(bridge: number | null, served: Served): RosterAgent[] {
-    return this.#all(served).map((agent) => rosterAgent(agent, bridge));
+    return this.#all(served).map((agent) => this.#rosterAgent(agent, bridge));
   }
 
   target(id: string, bridge: number | null, served: Served): CallTarget | undefined {
     const agent = this.#one(id);
     if (!agent || agent.reason === HIDDEN || !served(agent)) return undefined;
     return {
-      ...rosterAgent(agent, bridge),
+      ...this.#rosterAgent(agent, bridge),
       adverts: agent.tools,
       asks: agent.features.includes("question"),
       misfit: agent.misfit,
@@ -211,7 +215,7 @@ export class Agents {
     paired: (id: string) => boolean,
   ): AgentView[] {
     return this.#all(served).map((known) => {
-      const agent = rosterAgent(known, bridge);
+      const agent = this.#rosterAgent(known, bridge);
       const { last = null, ...counts } = activity.get(known.id) ?? {
         calls: 0,
         success: 0,
@@ -249,6 +253,13 @@ export class Agents {
     known.set(id, toKnown(row));
     // In the order in which the rows are read.
     if (isNew) this.#known = new Map([...known].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #rosterAgent(known: KnownAgent, bridge: number | null): RosterAgent {
+    const agent = rosterAgent(known, bridge);
+    if (bridge !== null || !known.online) return agent;
+    // Its bridge has fallen silent, and said until then that it is there; its row is as old as the last change.
+    return { ...agent, lastSeen: Math.max(known.lastSeen ?? 0, this.#vouchedAt() ?? 0) || null };
   }
 
   #one(id: string): KnownAgent | undefined {
@@ -342,7 +353,9 @@ function readAdvert(state: AgentState): Advert {
   if (state.capabilities !== undefined) {
     const read = checkJson(Capabilities, state.capabilities);
     if (read.ok) {
-      advert.line = oneLine(read.value.capabilities, LINE_MAX) || advert.line;
+      const line = oneLine(read.value.capabilities, LINE_MAX);
+      // Blanks that a person does not see are no line either.
+      if (/[^\p{C}\p{Z}]/u.test(line)) advert.line = line;
       advert.type = read.value.agent_type ?? null;
       advert.version = read.value.version ?? null;
       advert.features = read.value.features ?? [];

@@ -136,6 +136,12 @@ export class BridgeSocket {
     return socket && attachmentOf(socket).told ? this.#heardAt(socket) : null;
   }
 
+  /** The same, also of a bridge that has fallen silent since. */
+  vouchedAt(): number | null {
+    const told = this.#ctx.getWebSockets(TAG).filter((socket) => attachmentOf(socket).told);
+    return told.length > 0 ? Math.max(...told.map((socket) => this.#heardAt(socket))) : null;
+  }
+
   #heardAt(socket: WebSocket): number {
     const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
     return Math.max(ping, attachmentOf(socket).connectedAt);

@@ -33,6 +33,27 @@ const homeOf = (ctx: DurableObjectState): HomeContext => ({
 });
 const idsOf = (agents: Agents) => agents.roster(null, () => true).map(({ id }) => id);
 
+test("D12 an agent whose bridge has fallen silent was seen when the bridge was, not when it last changed", async () => {
+  const now = Date.now();
+  const MINUTE_MS = 60_000;
+  await runInDurableObject(await madeHome(), async (_, ctx) => {
+    const agents = new Agents(ctx.storage, () => now - MINUTE_MS);
+    const told = (id: string, online: boolean) => ({
+      state: { id, online, last_seen: now - 15 * MINUTE_MS, foreign: false },
+      keepsAdverts: false,
+      problem: undefined,
+      isNewRun: false,
+    });
+    agents.update(told("here", true), false);
+    agents.update(told("gone", false), false);
+    const seen = agents.roster(null, () => true).map(({ id, lastSeen }) => [id, lastSeen]);
+    expect(seen).toEqual([
+      ["gone", now - 15 * MINUTE_MS],
+      ["here", now - MINUTE_MS],
+    ]);
+  });
+});
+
 test("an agent that is gone for long is forgotten, unless a call waits for it; a bridge's restart hides no last seen", async () => {
   const now = Date.now();
   const DAY_MS = 24 * HOUR_MS;
