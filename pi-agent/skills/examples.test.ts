@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
 import type { Environment } from "../env/environment.ts";
 import { sandbox } from "../env/sandbox.ts";
 import { callTool } from "../testing/call.ts";
+import { Peer, readyAgent, startBroker, testSettings } from "../testing/home.ts";
 import { localEnvironment, oneTool, skillFolder } from "../testing/skill-folder.ts";
+import { openToolbox } from "../toolbox.ts";
 import { loadSkills, type SkillSet } from "./load-skills.ts";
 import { readGuide } from "./skill-guide.ts";
 
@@ -38,6 +41,7 @@ for (const [engine, environment] of places) {
     expect(set.tools.map(({ tool, metadata }) => [tool.name, tool.effect, metadata.sandbox])).toEqual([
       ["convert_temperature", "read", engine !== "none"],
       ["count_lines", "read", engine !== "none"],
+      ["measure_load", "read", engine !== "none"],
     ]);
     expect(set.guides.map(({ name }) => name)).toEqual(["morning-report"]);
 
@@ -87,4 +91,32 @@ test("docs/skills.md shows the examples as they are", () => {
   if (typeof guide === "string") throw new Error(guide);
   expect(docs).toContain(`name: ${guide.name}\ndescription: ${guide.description}\n---\n`);
   expect(docs).toContain(guide.instructions);
+});
+
+test("D12 a skill begins a job: its call is answered at once, and its output comes later as the job's result", async () => {
+  const broker = await startBroker();
+  const peer = await Peer.connect(broker.port);
+  const settings = testSettings(broker.port);
+  const tools = { ...settings.tools, skillsPath: EXAMPLES, sandbox: "none" as const, browser: undefined };
+  const agent = await readyAgent({ ...settings, tools }, { log: () => {}, toolbox: openToolbox });
+  try {
+    const command = { command: "tool", payload: { tool: "measure_load", parameters: { minutes: 0.03 } } };
+    const { payload } = await peer.ask("eye", { ...command, request_id: "load" });
+    expect(payload).toMatchObject({ status: "accepted", tool: "measure_load", job: expect.any(String) });
+    const late = await until(() => peer.reports(String(payload.job))[0], { what: "the job's result" });
+    expect(late.payload).toMatchObject({
+      status: "success",
+      tool: "measure_load",
+      job_of: "load",
+      result: expect.stringMatching(/^load over 1 s: least \d+\.\d+, mean \d+\.\d+, most \d+\.\d+\n$/),
+      exit_code: 0,
+    });
+    // A wrong argument is told at once, and begins nothing.
+    const wrong = { command: "tool", payload: { tool: "measure_load", parameters: {} }, request_id: "wrong" };
+    expect((await peer.ask("eye", wrong)).payload).toMatchObject({ error_type: "invalid_params" });
+  } finally {
+    await agent.stop();
+    await peer.stop();
+    await broker.stop();
+  }
 });

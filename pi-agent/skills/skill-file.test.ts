@@ -185,3 +185,16 @@ test.each([
     skipped: [{ skill: "folder", reason: expect.stringContaining(reason) }],
   });
 });
+
+test("D12 job_timeout_s makes a job of a tool; what is no time is named", () => {
+  const file = (value: string) =>
+    readSkillFile(`[[tools]]\nname = "a"\ndescription = "d"\njob_timeout_s = ${value}`, "a");
+  expect(file("3600").tools[0]?.jobMs).toBe(3_600_000);
+  for (const wrong of ["0", "604801", '"long"'])
+    expect(file(wrong).skipped).toMatchObject([
+      {
+        tool: "a",
+        reason: expect.stringContaining("job_timeout_s: right would be whole seconds from 1 to 604800"),
+      },
+    ]);
+});

@@ -11,6 +11,8 @@ export const SKILL_FILE_MAX_BYTES = 256 * 1024;
 /** The wire's bound for an advert. */
 const DESCRIPTION_MAX = 2_000;
 const TIMEOUT_MAX_MS = 300_000;
+/** As for everything that waits. */
+const JOB_MAX_S = 604_800;
 /** Providers take no other names. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** It becomes an option, `--name`. */
@@ -45,6 +47,8 @@ export type ToolDefinition = {
   /** Absent = the agent's own engine. */
   sandboxing: SandboxEngine | undefined;
   timeoutMs: number;
+  /** It goes on in the background for at most so long, and its call is answered at once; absent = no job. */
+  jobMs: number | undefined;
   /** Absent = not stated: it could be anything. An empty list says that it needs nothing. */
   permissions: readonly Permission[] | undefined;
   /** Paths in /dev that it needs; given only to who holds `device`. */
@@ -94,6 +98,10 @@ const Declared = z.looseObject({
     z.int().check(z.minimum(1), z.maximum(TIMEOUT_MAX_MS)),
     `right would be whole milliseconds from 1 to ${TIMEOUT_MAX_MS}`,
   ),
+  job_timeout_s: right(
+    z.int().check(z.minimum(1), z.maximum(JOB_MAX_S)),
+    `right would be whole seconds from 1 to ${JOB_MAX_S} (a week)`,
+  ),
   permissions: right(z.array(z.enum(PERMISSIONS)), `right would be a list of: ${oneOf(PERMISSIONS)}`),
   devices: right(
     z.array(z.string().check(z.regex(DEVICE))),
@@ -121,6 +129,7 @@ type Declared = {
   description: string;
   sandboxing?: SandboxEngine;
   timeout_ms?: number;
+  job_timeout_s?: number;
   permissions?: Permission[];
   devices?: string[];
   platforms?: string[];
@@ -171,6 +180,7 @@ function readTool(
       parameters,
       sandboxing: it.sandboxing,
       timeoutMs: it.timeout_ms ?? timeoutMs ?? defaultTimeoutMs(it.name),
+      jobMs: it.job_timeout_s === undefined ? undefined : it.job_timeout_s * 1_000,
       permissions,
       devices: it.devices ?? [],
       platforms: it.platforms ?? [],

@@ -3,6 +3,7 @@ import {
   defineTool,
   type Effect,
   faultResult,
+  type JobWork,
   type Permission,
   type Tool,
   type ToolContext,
@@ -48,7 +49,7 @@ export type SkillProgram = {
 };
 
 export function skillTool({ definition, program, folder, environment, held }: SkillProgram): Tool {
-  const { name, description, parameters, permissions, timeoutMs, idempotent } = definition;
+  const { name, description, parameters, permissions, timeoutMs, jobMs, idempotent } = definition;
   const { effect, permission } = gravest(permissions);
   const grants = grantsOf(definition, held);
   return defineTool({
@@ -64,31 +65,40 @@ export function skillTool({ definition, program, folder, environment, held }: Sk
     maxTimeoutMs: Math.max(timeoutMs, MAX_TIMEOUT_MS),
     // A bus or a file bears one at a time; what only reads, asks or computes may overlap.
     ...((effect === "device" || effect === "write") && { lock: () => `skill:${definition.skill}` }),
-    async execute(input, { signal, update }): Promise<ToolResult> {
+    async execute(input, { signal, update, job }): Promise<ToolResult> {
       const args = argumentsOf(name, input as Record<string, Value | undefined>);
       const problem = argumentProblem(args);
       if (problem !== undefined) {
         return faultResult("invalid_params", `Error: Invalid parameters for '${name}': ${problem}.`);
       }
-      const output = new ProgramOutput();
-      try {
-        const ran = await environment.exec.run([program, ...args], {
-          env: { [FOLDER_VARIABLE]: folder },
-          signal,
-          grants,
-          onOutput: streamed(output, update),
-        });
-        return resultOf(name, ran, output);
-      } catch (error) {
-        if (!(error instanceof ExecError)) throw error;
-        return faultResult(
-          error.code,
-          `Error: Tool '${name}' could not be started: ${error.message}\nTell the user that its skill needs a look.`,
-          { cause: error, details: { exit_code: KILLED } },
-        );
-      }
+      const work: JobWork = (signal, update) => run(args, signal, update);
+      return jobMs === undefined ? await run(args, signal, update) : job(work, { maxMs: jobMs });
     },
   });
+
+  async function run(
+    args: readonly string[],
+    signal: AbortSignal,
+    update: ToolContext["update"],
+  ): Promise<ToolResult> {
+    const output = new ProgramOutput();
+    try {
+      const ran = await environment.exec.run([program, ...args], {
+        env: { [FOLDER_VARIABLE]: folder },
+        signal,
+        grants,
+        onOutput: streamed(output, update),
+      });
+      return resultOf(name, ran, output);
+    } catch (error) {
+      if (!(error instanceof ExecError)) throw error;
+      return faultResult(
+        error.code,
+        `Error: Tool '${name}' could not be started: ${error.message}\nTell the user that its skill needs a look.`,
+        { cause: error, details: { exit_code: KILLED } },
+      );
+    }
+  }
 }
 
 /** One that does not say what it needs is taken for a program that does what it likes. */
