@@ -355,7 +355,7 @@ async function modelRequests(conversation: string): Promise<ModelRequestView[]> 
 async function agents() {
   return (
     (await (await ask("/v1/agents")).json()) as {
-      agents: Array<{ id: string; online: boolean; problem?: string }>;
+      agents: Array<{ id: string; online: boolean; capabilities: string; problem?: string }>;
     }
   ).agents;
 }
