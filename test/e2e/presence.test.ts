@@ -37,7 +37,9 @@ async function expectGoneFromTheModel(id: string): Promise<void> {
 async function expectBack(id: string): Promise<void> {
   await stack.gateway.online(id);
   expect((await stack.gateway.command(id, "ping")).body).toMatchObject({ payload: { pong: true } });
-  expect((await shownToTheModel()).edgeCall).toContain(`- ${id}:`);
+  // Of many agents the description has the first, and the system prompt all of them.
+  const { system, edgeCall } = await shownToTheModel();
+  expect(`${edgeCall}\n${system}`).toContain(`- ${id}:`);
 }
 
 /** A command whose side effect shows: a strategy that is kept. It has 10.1 s in all, and the agent 6.1 of them. */

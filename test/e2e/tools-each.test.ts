@@ -51,6 +51,7 @@ const TAGS: Record<string, string[]> = {
   browser: ["needs/chromium"],
   convert_temperature: ["needs/python3", ...IN_SANDBOX],
   count_lines: IN_SANDBOX,
+  measure_load: IN_SANDBOX,
   find: RG,
   git_branch: GIT,
   git_commit: GIT,
@@ -112,6 +113,7 @@ const DOT = Buffer.from(
 const CHANGED = { "list.txt": "milk\nrolls\n" };
 const PATCH = "*** Begin Patch\n*** Update File: list.txt\n@@\n milk\n-bread\n+rolls\n*** End Patch";
 
+const SKILLS = ["convert_temperature", "count_lines", "measure_load"];
 const ROWS: Record<string, Row> = {
   append: {
     params: { path: "list.txt", content: "eggs\n" },
@@ -159,6 +161,7 @@ const ROWS: Record<string, Row> = {
   journal: { params: { lines: 5 }, gives: /^2026-11-22T01:35:26Z sshd: hello$/ },
   list_processes: { gives: /^1 systemd: CPU 0\.0%, memory 11\.0 MiB/m },
   ls: { files: LIST, gives: /^list\.txt$/m },
+  measure_load: { params: { minutes: 0.01 }, gives: /^Accepted: 'measure_load' goes on in the background\./ },
   memory: { gives: /^RAM 25% used/ },
   network_info: { gives: /^eth0: up received 98\.7 GB, sent 1\.2 GB$/m },
   nodes: {
@@ -243,7 +246,7 @@ test("what an agent cannot have is not offered, and the list says why", async ()
   const { tools, unavailable } = await stack.gateway.toolsOf("bare");
   const has = tools.map(({ name }) => name);
   // Skills are an owner's: no agent lacks them.
-  const known = [...has, ...unavailable.map(({ name }) => name), "convert_temperature", "count_lines"];
+  const known = [...has, ...unavailable.map(({ name }) => name), ...SKILLS];
   expect(known.sort()).toEqual(Object.keys(ROWS).sort());
   expect(Object.fromEntries(unavailable.map(({ name, why }) => [name, why]))).toMatchObject(MISSING);
   expect(unavailable.map(({ name }) => name).sort()).toEqual(Object.keys(MISSING).sort());
