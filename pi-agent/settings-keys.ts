@@ -77,6 +77,7 @@ export const SECTIONS = {
     max_write_mb: z.optional(int(1, 1_048_576)),
     min_free_mb: z.optional(int(0, 1_048_576)),
     sandboxing: z.optional(z.enum(SANDBOX_ENGINES)),
+    unsandboxed: z.optional(z.array(text)),
     skills_path: z.optional(text),
   },
   "tools.paths": {
@@ -147,6 +148,7 @@ export const RIGHT: Record<string, string> = {
   "tools.readable": 'a list of absolute paths, e.g. ["/etc/hostname"]',
   "tools.max_read_bytes": "whole bytes from 1024 to 16777216",
   "tools.max_read_lines": "a whole number from 1 to 100000",
+  "tools.unsandboxed": 'a list of tools of skills that run without a sandbox, e.g. ["set_fan"]',
   "tools.max_write_mb": "whole megabytes from 1 to 1048576",
   "tools.min_free_mb": "whole megabytes from 0 (none are kept free) to 1048576",
   "tools.bash_timeout_ms": "whole milliseconds from 1 to 300000",

@@ -83,6 +83,8 @@ export type ToolSettings = {
   /** What one call may write into the workspace, and what stays free on its disk. */
   writes: WriteBounds;
   sandbox: SandboxEngine;
+  /** Tools of skills that say `sandboxing = "none"` and may. */
+  unsandboxed: readonly string[];
   skillsPath: string;
   /** Where skills' programs are, unless beside them. */
   binPath: string | undefined;
@@ -250,6 +252,7 @@ function toolSettings(
       freeBytes: (tools.min_free_mb ?? 256) * 1024 ** 2,
     },
     sandbox: tools.sandboxing ?? "bubblewrap",
+    unsandboxed: tools.unsandboxed ?? [],
     skillsPath: path(
       tools.skills_path ?? (env.STATE_DIRECTORY ? `${env.STATE_DIRECTORY}/skills` : "~/.evoclaw/skills"),
     ),

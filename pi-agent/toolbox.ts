@@ -158,13 +158,19 @@ async function workOf(
       return engine.lack;
     },
   };
-  const environments: SkillsOptions["environments"] = {};
+  // Without a sandbox, for the skills' tools that their owner names: in the workspace, and bounded like all others.
+  const plain = here.local.exec;
+  const environments: SkillsOptions["environments"] =
+    tools.unsandboxed.length === 0
+      ? {}
+      : { none: { ...here.local, exec: boundedWrites(plain, workspace, tools.writes) } };
   const skills = await Skills.open({
     path: skillsPath,
     bin: binPath,
     workspace,
     environments,
     engine: sandbox,
+    unsandboxed: tools.unsandboxed,
     held: permissions,
     enabled: tools.enabled,
     timeoutMs: tools.timeoutMs,

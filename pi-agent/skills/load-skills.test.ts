@@ -247,7 +247,7 @@ test("an engine that is not there is refused by name, and so is none unless it i
     "a/a: sandboxing: firejail is not available on this agent; it has: none",
   ]);
   expect(reasons(await load({ ...options, environments: {}, engine: "bubblewrap" }))).toContain(
-    "a/b: sandboxing: none: this agent runs nothing outside of a sandbox unless its owner says so",
+    "a/b: sandboxing: none: this agent runs nothing outside of a sandbox unless its owner says so: unsandboxed in [tools] of agent.toml names the tools that may",
   );
 });
 
@@ -291,4 +291,22 @@ test("the rows of the command skill", async () => {
     },
     expect.objectContaining({ name: "b", enabled: false, problems: [expect.stringContaining("not TOML")] }),
   ]);
+});
+
+test.each<[string, readonly string[] | undefined, boolean]>([
+  ["whom the owner names", ["a"], true],
+  ["whom the owner does not name", ["b"], false],
+  ["where the owner names none", undefined, false],
+])("D13 a tool without a sandbox beside one that has it: %s", async (_, unsandboxed, isOffered) => {
+  const options = skillFolder({
+    "a/skill.toml": `${oneTool("a", 'sandboxing = "none"')}\n${oneTool("c", 'sandboxing = "bubblewrap"')}`,
+    "a/bin/dt-a": PROGRAM,
+    "a/bin/dt-c": PROGRAM,
+  });
+  const [environment] = Object.values(options.environments);
+  const environments = { none: environment, bubblewrap: environment } as typeof options.environments;
+  const set = await load({ ...options, engine: "bubblewrap", environments, unsandboxed });
+  expect(names(set)).toEqual(isOffered ? ["a", "c"] : ["c"]);
+  if (isOffered) expect(set.tools.find(({ tool }) => tool.name === "a")?.metadata.sandbox).toBe(false);
+  else expect(reasons(set)[0]).toContain("unsandboxed in [tools] of agent.toml names the tools that may");
 });

@@ -30,6 +30,8 @@ export type SkillsOptions = {
   environments: Partial<Record<SandboxEngine, Environment>>;
   /** For tools that name no engine. */
   engine: SandboxEngine;
+  /** `[tools] unsandboxed`: the tools that may run with `sandboxing = "none"`, where the agent has a sandbox. */
+  unsandboxed?: readonly string[] | undefined;
   /** `[agent] capabilities`; undefined = no list: everything is offered. */
   held?: readonly Permission[] | undefined;
   /** `[tools] enabled`; undefined = no list: everything is offered. */
@@ -193,14 +195,15 @@ async function loadTool(
   name: string,
   reading: Reading,
 ): Promise<Loaded | undefined> {
-  const { path, bin, environments, engine, held } = reading.options;
+  const { path, bin, environments, engine, held, unsandboxed = [] } = reading.options;
   const refuse = (reason: string) =>
     void reading.skipped.push({ skill: name, tool: definition.name, reason });
   const unfit = unfitFor(definition, reading.options);
   if (unfit !== undefined) return refuse(unfit);
   const sandboxing = definition.sandboxing ?? engine;
   const environment = environments[sandboxing];
-  if (!environment) return refuse(noEngine(sandboxing, environments));
+  const isAllowed = sandboxing === engine || sandboxing !== "none" || unsandboxed.includes(definition.name);
+  if (!environment || !isAllowed) return refuse(noEngine(sandboxing, environments));
   const folder = join(path, name);
   const roots = [path, ...(bin === undefined ? [] : [bin])];
   const found = await findProgram(definition, { folder, roots, bin }, reading.stamps);
@@ -237,7 +240,7 @@ function unfitFor(
 function noEngine(engine: SandboxEngine, environments: SkillsOptions["environments"]): string {
   const there = Object.keys(environments).join(", ") || "no other";
   return engine === "none"
-    ? "sandboxing: none: this agent runs nothing outside of a sandbox unless its owner says so"
+    ? "sandboxing: none: this agent runs nothing outside of a sandbox unless its owner says so: unsandboxed in [tools] of agent.toml names the tools that may"
     : `sandboxing: ${engine} is not available on this agent; it has: ${there}`;
 }
 
