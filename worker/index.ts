@@ -112,6 +112,8 @@ const Message = z.strictObject({
   merge: z.optional(z.boolean()),
   /** One of the configured models, by name. */
   model: z.optional(z.string().check(z.maxLength(200))),
+  /** Another one may answer when that one is down. */
+  fallback: z.optional(z.boolean()),
   images: z.optional(
     z
       .array(
@@ -154,7 +156,10 @@ app.post("/v1/conversations/:id/messages", async (c) => {
     text: message.text,
     images: pictures.images,
     media: pictures.added,
-    origin: { ...origin, ...(model !== undefined && { model }) },
+    origin: {
+      ...origin,
+      ...(model !== undefined && { model, ...(message.fallback && { replaceable: true as const }) }),
+    },
   };
   const started = await insist(async () => await conversationOf(c.env, name).start(turn));
   c.header("edgecall-turn", started.turn);

@@ -116,3 +116,14 @@ test("property: a model that cools is called only when all do; the record surviv
     ),
   );
 });
+
+test("G5 a wanted model is stood in for only where it may be", () => {
+  const cooling = failing({}, "b", 3);
+  expect(pickModel(MODELS, cooling, "b", NOW, false)).toEqual({ ok: true, model: MODELS[1], instead: false });
+  expect(pickModel(MODELS, cooling, "b", NOW, true)).toMatchObject({ model: { name: "a" }, instead: true });
+  const first = failing({}, "a", 3);
+  expect(pickModel(MODELS, first, undefined, NOW, false)).toMatchObject({
+    model: { name: "b" },
+    instead: true,
+  });
+});

@@ -29,6 +29,7 @@ export type Picked =
  * when all are, the one that recovers first, since trying is better than refusing.
  *
  * @param wanted a name; when absent, the first of the list
+ * @param replaceable another one may stand in for the wanted one
  * @param now epoch ms, as is `coolUntil`
  */
 export function pickModel(
@@ -36,6 +37,7 @@ export function pickModel(
   health: ModelHealth,
   wanted: string | undefined,
   now: number,
+  replaceable = true,
 ): Picked {
   const preferred = wanted === undefined ? models[0] : models.find(({ name }) => name === wanted);
   if (!preferred) {
@@ -43,6 +45,7 @@ export function pickModel(
     if (names === "") return { ok: false, error: "No model is configured." };
     return { ok: false, error: `There is no model '${wanted}'. Models: ${names}.` };
   }
+  if (wanted !== undefined && !replaceable) return { ok: true, model: preferred, instead: false };
   const inOrder = [preferred, ...models.filter((model) => model !== preferred)];
   const usable = inOrder.find(({ name }) => coolUntil(health, name) <= now);
   const model =

@@ -102,6 +102,42 @@ describe("a model that fails", () => {
     expect(wrong.error?.message).toBe("model: there is no 'gpt-9'; there are: scripted, spare");
   });
 
+  test("G5 one that was named is not replaced without leave, and the reply says who answered", async () => {
+    const [{ main }, down] = await Promise.all([models(), failing(401)]);
+    const worker = await gateway({ LLM_BASE_URL: main.url, LLM_MODELS: spareAt(down.url) });
+    const complete = async (headers: Record<string, string>) => {
+      const response = await fetch(`${worker.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${TOKENS.owner}`, ...headers },
+        body: JSON.stringify({
+          model: "spare",
+          messages: [{ role: "user", content: script({ text: "from main" }) }],
+        }),
+      });
+      return (await response.json()) as {
+        model: string;
+        choices: Array<{ message: { content: string } }>;
+        edge: { status: string };
+      };
+    };
+    const refused = await complete({});
+    expect(refused).toMatchObject({ model: "spare", edge: { status: "failed" } });
+    expect(main.requests).toHaveLength(0);
+    const replaced = await complete({ "x-edge-fallback": "on" });
+    expect(replaced).toMatchObject({
+      model: "scripted",
+      choices: [{ message: { content: "from main" } }],
+      edge: { status: "done" },
+    });
+    const named = { model: "spare" };
+    expect(await say(worker, "named", script({ text: "x" }), named)).toMatchObject({ status: "failed" });
+    const may = { ...named, fallback: true };
+    expect(await say(worker, "may", script({ text: "x" }), may)).toMatchObject({
+      status: "done",
+      answer: "x",
+    });
+  });
+
   test("settings that are wrong are said to the person who asks, with the field", async () => {
     const worker = await gateway({ LLM_BASE_URL: "http://127.0.0.1:9/v1", LLM_MODELS: '[{"name":"a b"}]' });
     const answer = await say(worker, "wrong", "hello");

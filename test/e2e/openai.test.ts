@@ -183,6 +183,30 @@ test("a gateway that dies in the middle: the client's second try gets the same t
   expect(roles).toEqual(["system", "user", "assistant", "tool"]);
 });
 
+test("G6 a gateway that dies between a call of the client's tool and its result goes on with the turn", async () => {
+  const client = openai();
+  const tools = [
+    { type: "function" as const, function: { name: "weather", parameters: { type: "object" } } },
+  ];
+  const asked = script(
+    MEMORY,
+    { calls: [{ name: "weather", arguments: { city: "Bern" } }] },
+    { text: "It says: $results" },
+  );
+  const first = await client.chat.completions.create({ model: "edgecall", messages: messages(asked), tools });
+  const reply = first.choices[0]?.message;
+  const id = reply?.tool_calls?.[0]?.id ?? "";
+  await stack.worker.kill();
+  await stack.startWorker();
+  const result = { role: "tool" as const, tool_call_id: id, content: "it rains" };
+  const second = await client.chat.completions.create({
+    model: "edgecall",
+    messages: [...messages(asked), ...(reply ? [reply] : []), result],
+    tools,
+  });
+  expect(second.choices[0]?.message.content).toMatch(/RAM 50% used[\s\S]*it rains$/);
+});
+
 test("every history that the model was sent is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

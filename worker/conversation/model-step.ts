@@ -129,7 +129,13 @@ export class ModelStep {
     try {
       const counts = countsDays(settings);
       const plan = await this.#planFor(counts ? estimate : undefined, this.#beganIn(turn, history));
-      const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now());
+      const picked = pickModel(
+        settings.models,
+        plan.health,
+        turn.origin.model,
+        Date.now(),
+        turn.origin.replaceable === true,
+      );
       if (!picked.ok) return this.#host.fail(turn, picked.error, "unknown_model");
       model = picked.model;
       if (isLimited(settings.budgets) && !this.#mayGoOn(turn, plan, settings)) return;
@@ -271,7 +277,7 @@ export class ModelStep {
   ): Promise<void> {
     if (error.kind === "cancelled") return;
     logError("model.failed", error, { turn: turn.id, kind: error.kind, attempts, model: model?.name });
-    const others = settings.models.length > 1;
+    const others = settings.models.length > 1 && mayReplace(turn);
     if (model && isModelFailure(error)) {
       const passing = error.kind === "now" && !(others && error.slow);
       await this.#noteFailure(model, passing ? 1 : FAILURES_TO_COOL);
@@ -317,6 +323,11 @@ function offerOf(
 ): ReturnType<typeof offered> {
   if (brought.tools === false) return { tools: [] };
   return mayCall ? offered(ours, brought, own) : lastOffered(brought);
+}
+
+/** One that the caller named is not replaced without its leave: the words would be somebody else's. */
+function mayReplace({ origin }: Turn): boolean {
+  return origin.model === undefined || origin.replaceable === true;
 }
 
 function isLimited(budgets: Settings["budgets"]): boolean {

@@ -14,6 +14,8 @@ export type Origin = {
   reply?: Record<string, unknown>;
   /** By name; absent = the first. */
   model?: string;
+  /** Another model may answer when that one is down. */
+  replaceable?: true;
   /** Nobody asked: a job's result set the turn off. */
   event?: "job";
   /** Ids of the pictures and files that it brought. */

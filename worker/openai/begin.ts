@@ -84,7 +84,7 @@ async function start(
       principal: token.name,
       role: token.role,
       channel: "openai",
-      ...(model !== undefined && { model }),
+      ...(model !== undefined && { model, ...(mayReplace(c) && { replaceable: true as const }) }),
       ...(waits && { client: { request: hash } }),
       brought: broughtBy(asked, place, history),
     },
@@ -92,6 +92,11 @@ async function start(
   const limit = place.key !== undefined ? UNFINISHED_MAX : isPinned ? UNFINISHED_MAX_BRANCHES : 1;
   const started = await insist(async () => await conversationOf(c.env, place.name).startWithin(limit, turn));
   return started?.turn;
+}
+
+/** The caller takes another model's answer when the one that it names is down. */
+function mayReplace(c: Context<App>): boolean {
+  return c.req.header("x-edge-fallback")?.toLowerCase() === "on";
 }
 
 function broughtBy({ sorted, after, own }: Asked, place: Place, history: BroughtEntry[]): Brought {

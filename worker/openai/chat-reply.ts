@@ -91,9 +91,12 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
       yield* content(media && `\n\n${media}`);
       const calls = toolCalls(result, chat).map((call, index) => ({ index, ...call }));
       if (calls.length > 0) yield chunk({ tool_calls: calls });
-      const end = { choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: finishOf(result) }] };
+      const end = {
+        model: result.model ?? chat.model ?? OWN_NAME,
+        choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: finishOf(result) }],
+      };
       yield chunk({}, { ...end, edge: edgeOf(chat, result) });
-      if (chat.usage) yield chunk({}, { choices: [], usage: usageOf(result.usage) });
+      if (chat.usage) yield chunk({}, { model: end.model, choices: [], usage: usageOf(result.usage) });
       return yield "data: [DONE]\n\n";
     }
   }
@@ -159,7 +162,8 @@ function common(chat: Chat, model: string | null) {
   return {
     id: `chatcmpl-${chat.turn}`,
     created: chat.createdAt,
-    model: chat.model ?? model ?? OWN_NAME,
+    // Who answered, once that is known.
+    model: model ?? chat.model ?? OWN_NAME,
     system_fingerprint: null,
   };
 }

@@ -17,11 +17,40 @@ const part = fc.record(
   },
   { requiredKeys: [] },
 );
+/** Also such as we give out. */
+const callId = fc.constantFrom("a", "b", `ec__${"0".repeat(12)}`, `ec_${"A".repeat(22)}_${"f".repeat(12)}`);
+const tool = fc.record(
+  {
+    type: fc.oneof(fc.constantFrom("function", "custom"), anything),
+    name: anything,
+    parameters: anything,
+    function: fc.oneof(
+      anything,
+      fc.record({ name: fc.oneof(fc.constantFrom("f", "edge_call"), anything), parameters: anything }),
+    ),
+  },
+  { requiredKeys: [] },
+);
 const message = fc.record(
   {
     role: fc.oneof(fc.constantFrom("user", "assistant", "system", "developer", "tool"), fc.string()),
     content: fc.oneof(anything, fc.array(part, { maxLength: 3 })),
-    tool_calls: anything,
+    type: fc.constantFrom("message", "function_call", "function_call_output", "reasoning"),
+    tool_calls: fc.oneof(
+      anything,
+      fc.array(
+        fc.record({
+          id: fc.oneof(anything, callId),
+          function: fc.oneof(anything, fc.record({ name: anything, arguments: anything })),
+        }),
+        { maxLength: 3 },
+      ),
+    ),
+    tool_call_id: fc.oneof(anything, callId),
+    call_id: fc.oneof(anything, callId),
+    name: anything,
+    arguments: anything,
+    output: anything,
   },
   { requiredKeys: [] },
 );
@@ -34,6 +63,18 @@ const body = fc.record(
     stream: fc.oneof(fc.boolean(), anything),
     user: anything,
     metadata: anything,
+    tools: fc.oneof(anything, fc.array(tool, { maxLength: 3 })),
+    tool_choice: fc.oneof(
+      anything,
+      fc.constantFrom("required", "none"),
+      fc.record({
+        type: fc.constantFrom("function", "allowed_tools"),
+        name: anything,
+        function: anything,
+        tools: anything,
+      }),
+    ),
+    parallel_tool_calls: anything,
     conversation: anything,
     previous_response_id: anything,
     response_format: fc.oneof(

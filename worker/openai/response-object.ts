@@ -55,7 +55,7 @@ export async function responseObject(about: About, result?: TurnResult, output?:
     incomplete_details: null,
     instructions: null,
     max_output_tokens: null,
-    model: about.model ?? result?.model ?? OWN_NAME,
+    model: result?.model ?? about.model ?? OWN_NAME,
     output: output ?? (result ? await outputOf(ref, result, about.linker) : []),
     parallel_tool_calls: true,
     previous_response_id: previous,
