@@ -1,5 +1,6 @@
 /** The sections of agent.toml, each key checked against settings-keys.ts; every problem is told, not the first alone. */
 import type { z } from "@edgecall/core/protocol/parse.ts";
+import { closest } from "@edgecall/core/text/closest.ts";
 import { type McpServerSettings, readMcpServers } from "./mcp/settings.ts";
 import { type PolicyRules, RULES, type Rule } from "./policy.ts";
 import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
@@ -28,7 +29,8 @@ export function checkSections(table: Record<string, unknown>) {
     else if (key !== "" && (key in SECTIONS || key === "policy")) {
       if (isTable(value)) addTables(found, key, value);
       else problems.push(`${key}: must be a section, [${key}]`);
-    } else top[key] = value;
+    } else if (isTable(value) && !Object.hasOwn(SECTIONS[""], key)) problems.push(noSection(key));
+    else top[key] = value;
   }
   const read = <S extends Section>(name: S, values: Record<string, unknown>) =>
     checkSection(name, values, problems) as Values<S>;
@@ -50,6 +52,19 @@ export function checkSections(table: Record<string, unknown>) {
     mcp,
   };
   return { sections, problems, notes };
+}
+
+/** The sections that can stand at the top of the file. */
+const SECTION_NAMES = [
+  ...Object.keys(SECTIONS).filter((name) => name !== "" && !name.includes(".")),
+  "policy",
+  "mcp",
+];
+
+function noSection(key: string): string {
+  const meant = closest(key, SECTION_NAMES);
+  const hint = meant ? `did you mean [${meant}]? ` : "";
+  return `[${key}]: there is no such section; ${hint}Sections: ${SECTION_NAMES.map((name) => `[${name}]`).join(", ")}`;
 }
 
 /** A section, and those within it that stand on their own: `[tools.paths]` is one of ours, not a key of `[tools]`. */
@@ -113,7 +128,9 @@ function checkSection(
   for (const key of Object.keys(values)) {
     if (!Object.hasOwn(shape, key)) {
       const where = name ? `[${name}]` : "at the top level";
-      problems.push(`${full(key)}: unknown; known ${where}: ${Object.keys(shape).join(", ")}`);
+      const meant = closest(key, Object.keys(shape));
+      const hint = meant ? `did you mean ${meant}? ` : "";
+      problems.push(`${full(key)}: unknown; ${hint}known ${where}: ${Object.keys(shape).join(", ")}`);
     }
   }
   const read: Record<string, unknown> = {};

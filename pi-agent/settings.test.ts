@@ -73,7 +73,15 @@ wallet_address = "0x"`;
 
   test("an unknown key is named, with those that are known", () => {
     expect(problemsOf('agent_id = "x"\n[mqtt]\nprot = 1883')).toEqual([
-      "agent.toml: mqtt.prot: unknown; known [mqtt]: url, broker, port, keep_alive_secs, username, password, tls, ca, topic_prefix",
+      "agent.toml: mqtt.prot: unknown; did you mean port? known [mqtt]: url, broker, port, keep_alive_secs, username, password, tls, ca, topic_prefix",
+    ]);
+  });
+
+  test("C12 a mistyped section is named, with the one that was meant and all that there are", () => {
+    expect(problemsOf('agent_id = "x"\n[mqqt]\nurl = "mqtt://a"')).toEqual([
+      expect.stringMatching(
+        /^agent\.toml: \[mqqt\]: there is no such section; did you mean \[mqtt\]\? Sections: \[mqtt\], .*\[policy\], \[mcp\]$/,
+      ),
     ]);
   });
 

@@ -26,9 +26,9 @@ export type Deployment = {
 
 /** @throws in words for a person */
 export async function deploy({ options, wrangler, questions, say, show }: Deployment): Promise<void> {
-  await chooseAccount({ options, wrangler, questions, say });
+  const signedIn = await chooseAccount({ options, wrangler, questions, say });
   let name = options.name ?? DEFAULT_NAME;
-  let present = await wrangler.secrets(name);
+  let present = signedIn ? await wrangler.secrets(name) : undefined;
   if (present === undefined && options.name === undefined && !options.quiet && !options.dryRun) {
     name = await questions.name(name);
     if (name !== DEFAULT_NAME) present = await wrangler.secrets(name);
@@ -71,15 +71,28 @@ export async function deploy({ options, wrangler, questions, say, show }: Deploy
   show(isFirst || tokens ? nextSteps(url, tokens, options) : `${url} is up to date.\n`);
 }
 
-async function chooseAccount({ options, wrangler, questions, say }: Omit<Deployment, "show">): Promise<void> {
+/** @returns false: nobody is signed in, which --dry-run does without */
+async function chooseAccount({
+  options,
+  wrangler,
+  questions,
+  say,
+}: Omit<Deployment, "show">): Promise<boolean> {
   let accounts = await wrangler.whoami();
+  if (!accounts && options.dryRun) {
+    say("Not signed in to Cloudflare: told as for a first deploy, whatever is there.");
+    return false;
+  }
   if (!accounts && !options.quiet && (await questions.signIn())) {
     await wrangler.login();
     accounts = await wrangler.whoami();
   }
   if (!accounts)
     throw new Error("not signed in to Cloudflare: run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN");
-  if (options.account !== undefined) return wrangler.useAccount(options.account);
+  if (options.account !== undefined) {
+    wrangler.useAccount(options.account);
+    return true;
+  }
   const [only, ...more] = accounts;
   if (!only)
     throw new Error("the sign-in has no account; a token needs 'Workers Scripts: Edit' and 'Account: Read'");
@@ -90,6 +103,7 @@ async function chooseAccount({ options, wrangler, questions, say }: Omit<Deploym
   const account = more.length > 0 ? await questions.account(accounts) : only;
   say(`Account: ${account.name}`);
   wrangler.useAccount(account.id);
+  return true;
 }
 
 function planned(name: string, isFirst: boolean, model: Model | undefined, secrets: Secrets): string {

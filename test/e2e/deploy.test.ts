@@ -139,3 +139,11 @@ test("without a sign-in, and with one that does not hold, it says what to do", a
   expect(nobody.stderr).toContain("npx wrangler login");
   expect(nobody.stderr).not.toMatch(/\n\s+at .*:\d+:\d+/);
 }, 60_000);
+
+test("C12 --dry-run wants no sign-in: it tells the plan, and builds", async () => {
+  const rehearsal = await deploy(["--dry-run"], { CLOUDFLARE_API_TOKEN: "" });
+  expect(rehearsal, rehearsal.stderr).toMatchObject({ code: 0, stdout: "" });
+  expect(rehearsal.stderr).toContain("Not signed in to Cloudflare");
+  expect(rehearsal.stderr).toContain("First deploy of 'edgecall'.");
+  expect(rehearsal.stderr).toContain("Nothing was changed: this was --dry-run.");
+});
