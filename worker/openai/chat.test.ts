@@ -377,7 +377,8 @@ describe("errors are OpenAI's", () => {
   const wrong: Array<[string, unknown, number, RegExp]> = [
     ["no JSON", "{", 400, /not JSON/],
     ["no messages", {}, 400, /messages/],
-    ["nothing said", { messages: [{ role: "system", content: "a" }] }, 400, /nothing is said/],
+    ["nothing said", { messages: [{ role: "system", content: "a" }] }, 400, /nobody asks anything/],
+    ["an assistant's word alone", { messages: [assistant("b")] }, 400, /nobody asks anything/],
     ["an empty one", { messages: [user("  ")] }, 400, /empty/],
     ["two answers", { n: 2, messages: [user("a")] }, 400, /^n:/],
     ["sound", { messages: [user([{ type: "input_audio" }])] }, 400, /content\.0: .*'input_audio'/],

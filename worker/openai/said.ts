@@ -57,7 +57,8 @@ export function sortSaid(said: readonly Said[], field: string): Sorted {
     .filter((one) => one !== "")
     .join("\n\n");
   const images = now.flatMap((one) => one.images);
-  if (spoken.length === 0) throw invalid(`${field}: nothing is said`);
+  if (!spoken.some(({ role }) => role === "user" || role === "tool"))
+    throw invalid(`${field}: nobody asks anything; expected a message of the user's`);
   if (now.length > 0 && text.trim() === "" && images.length === 0)
     throw invalid(`${field}: the last one is empty`);
   for (const long of [instructions, text])

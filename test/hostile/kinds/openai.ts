@@ -38,6 +38,26 @@ const said = fc.oneof(
 const chat = { model: "edgecall", messages: user("x") };
 const response = { model: "edgecall", input: "x" };
 
+/** Of a client's own: what is none, and what has the name of ours. */
+const badTools = {
+  tools: fc.oneof(
+    not("array", "null"),
+    fc.constantFrom<unknown>(
+      [{}],
+      [null],
+      [{ type: "function", function: { name: "edge_call" } }],
+      [{ type: "function", name: "a b" }],
+    ),
+  ),
+  tool_choice: fc.constantFrom<unknown>(
+    "perhaps",
+    5,
+    [],
+    {},
+    { type: "function", function: { name: "none" } },
+  ),
+};
+
 const body = fc.oneof(
   fc.tuple(
     fc.constant("/v1/chat/completions"),
@@ -49,6 +69,7 @@ const body = fc.oneof(
         stream: not("boolean", "null"),
         model: not("string", "null"),
         user: not("string", "null"),
+        ...badTools,
       }),
       deep.map((value) => json(`{"messages":${value}}`)),
       deep.map((value) => json(`{"messages":[],"tools":${value}}`)),
@@ -68,6 +89,7 @@ const body = fc.oneof(
         conversation: fc.constantFrom<unknown>(5, true, [], {}, { id: 5 }),
         metadata: not("object", "null"),
         text: not("object", "null"),
+        ...badTools,
       }),
       deep.map((value) => json(`{"input":${value}}`)),
     ),
