@@ -182,6 +182,25 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
+  test("C14 Ctrl-K finds a screen and a conversation; an answer can be copied", async () => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await screen("Chat");
+    const answer = page.locator(".answer").last();
+    await answer.getByRole("button", { name: "Copy" }).click();
+    await answer.getByText("Copied.").waitFor();
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Go to" });
+    await palette.getByRole("searchbox").fill("metr");
+    expect(await axeFinds(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Metrics" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await palette.getByRole("searchbox").fill("pi?");
+    await palette.getByRole("button").first().click();
+    await page.locator(".turn .asked").first().waitFor();
+    await palette.waitFor({ state: "hidden" });
+  });
+
   test("G8 Setup: a token is made, shown once, listed, and revoked", async () => {
     await screen("Setup");
     const panel = page.getByRole("region", { name: "Tokens" });

@@ -4,6 +4,7 @@ import { announcement } from "./announce.ts";
 import { send, wordsOf } from "./api.ts";
 import { CallCard } from "./call-card.tsx";
 import { ConversationList } from "./conversation-list.tsx";
+import { CopyButton } from "./copy-button.tsx";
 import { Skeleton } from "./load.tsx";
 import { Markdown } from "./markdown-view.tsx";
 import { pictureOf } from "./pictures.ts";
@@ -222,6 +223,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
       {turn.answer !== null && (
         <div class={`answer ${turn.status}`}>
           <Markdown text={turn.answer} />
+          <CopyButton text={turn.answer} />
         </div>
       )}
       {turn.notices.map((notice) => (

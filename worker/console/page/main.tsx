@@ -7,6 +7,7 @@ import { Chat } from "./chat.tsx";
 import { Fleet } from "./fleet.tsx";
 import { Problem } from "./load.tsx";
 import { Metrics } from "./metrics.tsx";
+import { Palette } from "./palette.tsx";
 import { type Place, usePlace } from "./place.ts";
 import { Setup } from "./setup.tsx";
 import type { Session } from "./shapes.ts";
@@ -70,6 +71,7 @@ function Signed({ session, place }: { session: Session; place: Place }) {
               </a>
             ))}
           </nav>
+          <Palette screens={names.map((name) => ({ title: titleOf(name), address: addressOf(name) }))} />
           <WaitsLink />
           <span class="who">
             <span class="quiet">{session.name}</span>

@@ -1,0 +1,74 @@
+/** Ctrl-K: to any screen, and to any earlier conversation by its words. */
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { json } from "./api.ts";
+import { newConversationId } from "./place.ts";
+import type { Listed } from "./use-conversations.ts";
+
+type Place = { title: string; address: string };
+
+const SHOWN = 12;
+
+export function Palette({ screens }: { screens: readonly Place[] }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [words, setWords] = useState("");
+  const [conversations, setConversations] = useState<readonly Listed[]>([]);
+
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      if (dialog.current?.open) return dialog.current.close();
+      setWords("");
+      dialog.current?.showModal();
+      json<{ conversations: Listed[] }>("/v1/conversations?limit=100").then(
+        (page) => setConversations(page.conversations),
+        // The screens are there without them.
+        () => {},
+      );
+    };
+    addEventListener("keydown", open);
+    return () => removeEventListener("keydown", open);
+  }, []);
+
+  const places: Place[] = [
+    ...screens,
+    { title: "New conversation", address: `#/chat/${newConversationId()}` },
+    ...conversations.map(({ id, title }) => ({ title: visible(title), address: `#/chat/${id}` })),
+  ];
+  const wanted = words.toLowerCase().split(/\s+/);
+  const fitting = places
+    .filter(({ title }) => wanted.every((word) => title.toLowerCase().includes(word)))
+    .slice(0, SHOWN);
+  const go = (place: Place | undefined) => {
+    if (!place) return;
+    dialog.current?.close();
+    location.hash = place.address;
+  };
+
+  return (
+    <dialog ref={dialog} class="palette" aria-label="Go to">
+      <form
+        class="list"
+        onSubmit={(event) => {
+          event.preventDefault();
+          go(fitting[0]);
+        }}
+      >
+        <input
+          type="search"
+          aria-label="Find a screen or a conversation"
+          placeholder="Find a screen or a conversation"
+          value={words}
+          onInput={(event) => setWords(event.currentTarget.value)}
+        />
+        {fitting.map((place) => (
+          <button key={place.address} type="button" class="plain" onClick={() => go(place)}>
+            {place.title}
+          </button>
+        ))}
+        {fitting.length === 0 && <p class="quiet">Nothing fits.</p>}
+      </form>
+    </dialog>
+  );
+}
