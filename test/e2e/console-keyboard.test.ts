@@ -97,9 +97,9 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.keyboard.type(TOKENS.owner);
     await press("Enter");
     await page.getByRole("button", { name: "Sign out" }).waitFor();
-    await page.locator("[role=status]").waitFor({ state: "attached" });
+    await page.locator("main p.unseen[role=status]").waitFor({ state: "attached" });
     await page.evaluate(`new MutationObserver(() => {
-      const text = document.querySelector("main [role=status]")?.textContent;
+      const text = document.querySelector("main p.unseen[role=status]")?.textContent;
       if (text) window.heard(text);
     }).observe(document.querySelector("main"), { childList: true, characterData: true, subtree: true })`);
 
