@@ -38,6 +38,9 @@ const RETAINED_WITHIN_MS = 150;
 /** Progress of calls that comes while Home is away; older than this many is old news. */
 const EVENTS_MAX = 100;
 
+const agentOf = (frame: BridgeFrame): string =>
+  "agent" in frame && typeof frame.agent === "string" ? frame.agent : "";
+
 /** Starts a bridge; it connects, and keeps connecting, until it is stopped. */
 export function startBridge(settings: BridgeSettings, log: Log): Bridge {
   const running = new RunningBridge(settings, log);
@@ -309,7 +312,15 @@ class RunningBridge implements Bridge {
   #event(frame: Extract<BridgeFrame, { t: "event" }>): void {
     if (this.#told && this.#gateway.send(frame)) return;
     this.#events.push(frame);
-    if (this.#events.length > EVENTS_MAX) this.#events.shift();
+    if (this.#events.length <= EVENTS_MAX) return;
+    // Of the agent that has most: one that speaks without end pushes out its own.
+    const most = Object.entries(Object.groupBy(this.#events, agentOf)).reduce((a, b) =>
+      (b[1]?.length ?? 0) > (a[1]?.length ?? 0) ? b : a,
+    )[0];
+    this.#events.splice(
+      this.#events.findIndex((event) => agentOf(event) === most),
+      1,
+    );
   }
 
   #tick(): void {

@@ -308,6 +308,14 @@ describe("reports and acks", () => {
     expect(published).toHaveLength(1);
   });
 
+  test("S19 an agent that reports without end pushes out its own", () => {
+    const small = new ReportShelf(noLog, 10_000);
+    small.keep({ id: "of the quiet", agent: "eye", payload: "x".repeat(100) });
+    for (let n = 0; n < 500; n += 1) small.keep({ id: `r${n}`, agent: "pi", payload: "x".repeat(100) });
+    expect(small.get("eye", "of the quiet")).toBeDefined();
+    expect(small.get("pi", "r499")).toBeDefined();
+  });
+
   test("the shelf is bounded, and the oldest goes first", () => {
     const small = new ReportShelf(noLog, 100);
     for (const id of ["a", "b", "c"]) small.keep({ id, agent: "pi", payload: "x".repeat(40) });

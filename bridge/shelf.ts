@@ -18,15 +18,18 @@ export class ReportShelf {
     this.#maxBytes = maxBytes;
   }
 
-  /** Keeps a report; the newest text of the same agent and id stands. Makes room by dropping the oldest. */
+  /**
+   * Keeps a report; the newest text of the same agent and id stands. Makes room by dropping the oldest of the agent that
+   * has most, so that one which reports without end pushes out its own.
+   */
   keep(report: KeptReport): void {
     this.#remove(keyOf(report.agent, report.id));
     this.#kept.set(keyOf(report.agent, report.id), report);
     this.#bytes += sizeOf(report);
     while (this.#kept.size > SHELF_MAX_REPORTS || (this.#bytes > this.#maxBytes && this.#kept.size > 1)) {
-      const [key, oldest] = this.#kept.entries().next().value ?? [];
-      if (key === undefined || oldest === undefined) return;
-      this.#remove(key);
+      const oldest = this.#oldestOfMost();
+      if (oldest === undefined) return;
+      this.#remove(keyOf(oldest.agent, oldest.id));
       this.#log("warn", "report_dropped", { agent: oldest.agent, id: oldest.id, reason: "too many unacked" });
     }
   }
@@ -48,6 +51,19 @@ export class ReportShelf {
   /** Oldest first. */
   all(): KeptReport[] {
     return [...this.#kept.values()];
+  }
+
+  #oldestOfMost(): KeptReport | undefined {
+    const sizes = new Map<string, number>();
+    // A report weighs also where it is short: both bounds count.
+    for (const report of this.#kept.values())
+      sizes.set(
+        report.agent,
+        (sizes.get(report.agent) ?? 0) + sizeOf(report) + this.#maxBytes / SHELF_MAX_REPORTS,
+      );
+    const most = [...sizes].reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0])[0];
+    for (const report of this.#kept.values()) if (report.agent === most) return report;
+    return undefined;
   }
 
   #remove(key: string): void {

@@ -70,6 +70,20 @@ export type BudgetClocks = {
   wallClock: () => number | undefined;
 };
 
+/**
+ * How far this device's clock is ahead of its gateway's, where that alone makes a command too late.
+ * @returns ms; undefined: it is too late for another reason, or not at all
+ */
+export function clockAhead(
+  { expires_in_ms, expires_at }: Pick<Command, "expires_in_ms" | "expires_at">,
+  unknownAgeMs: number,
+  wall: number | undefined,
+): number | undefined {
+  if (expires_in_ms === undefined || expires_at === undefined || wall === undefined) return undefined;
+  const isLateByClockAlone = wall >= expires_at && expires_in_ms > unknownAgeMs;
+  return isLateByClockAlone ? wall - (expires_at - expires_in_ms) : undefined;
+}
+
 /** @param maxMs at most so much, whatever the command says */
 export function budgetOf(
   command: Pick<Command, "expires_in_ms" | "expires_at">,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../test/wait.ts";
+import { clockAhead } from "./budget.ts";
 import type { Peer } from "./testing/home.ts";
 import { type Served, serve } from "./testing/served.ts";
 
@@ -46,8 +47,23 @@ describe("budget", () => {
       request_id: nextId(),
       ...past,
     };
-    expect((await peer.ask("synced", command)).payload.code).toBe("expired");
+    const { payload } = await peer.ask("synced", command);
+    expect(payload.code).toBe("expired");
+    // G19 the clock is named, with the difference and the cure.
+    expect(payload.error).toMatch(
+      /clock is about 6\d s ahead of the gateway's.*timedatectl.*clock = "unsynced"/s,
+    );
     await synced.stop();
+  });
+
+  test.each([
+    [{ expires_in_ms: 30_000, expires_at: 100_000 }, 0, 190_000, 120_000],
+    [{ expires_in_ms: 30_000, expires_at: 100_000 }, 0, 99_000, undefined],
+    [{ expires_in_ms: 30_000, expires_at: 100_000 }, 40_000, 190_000, undefined],
+    [{ expires_in_ms: 30_000, expires_at: 100_000 }, 0, undefined, undefined],
+    [{ expires_at: 100_000 }, 0, 190_000, undefined],
+  ])("G19 %j, %i ms old at most, at %s: ahead by %s ms", (command, age, wall, ahead) => {
+    expect(clockAhead(command, age, wall)).toBe(ahead);
   });
 
   test("a tool gets no more time than is left", async () => {

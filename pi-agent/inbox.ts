@@ -4,7 +4,7 @@
  */
 import { type AgentEvent, AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
-import { type Budget, type BudgetClocks, budgetOf } from "./budget.ts";
+import { type Budget, type BudgetClocks, budgetOf, clockAhead } from "./budget.ts";
 import { COMMANDS } from "./commands/all.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "./commands/command.ts";
 import { PROMPT_MAX_MS } from "./commands/prompt.ts";
@@ -174,7 +174,7 @@ export class Inbox {
       case "answer":
         return await this.#answer(
           command.request_id,
-          budget.expired() ? expired(command) : this.#answered(command),
+          budget.expired() ? this.#expired(command) : this.#answered(command),
           false,
         );
       case "watch":
@@ -191,7 +191,7 @@ export class Inbox {
       return await this.#answer(command.request_id, failed(problem ?? "unknown command"), false);
     }
     if (kind.kind === "work") return await this.#work(command, kind, budget);
-    const reply = budget.expired() ? expired(command) : await this.#run(command, kind, budget);
+    const reply = budget.expired() ? this.#expired(command) : await this.#run(command, kind, budget);
     device.metrics.count(isFailure(reply) ? "failed" : "success");
     await this.#answer(command.request_id, reply, false);
   }
@@ -243,12 +243,18 @@ export class Inbox {
   }
 
   #refusal(command: Command, budget: Budget): Reply | undefined {
-    if (budget.expired()) return expired(command);
+    if (budget.expired()) return this.#expired(command);
     if (this.#earlyCancels.has(command.request_id)) {
       return refused(command, "Error: The call was cancelled before it came. Nothing was run.");
     }
     if (this.#underWay.size < MAX_UNDER_WAY) return undefined;
     return refused(command, `Error: This agent is busy with ${MAX_UNDER_WAY} commands. Nothing was run.`);
+  }
+
+  #expired(command: Command): Reply {
+    const { clocks, unknownAgeMs } = this.#options;
+    const ahead = clockAhead(command, unknownAgeMs(), clocks.wallClock());
+    return expired(command, ahead);
   }
 
   async #conclude(id: string, reply: Reply, acks: boolean): Promise<void> {
@@ -369,6 +375,11 @@ export class Inbox {
   }
 }
 
+function inSeconds(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
 /** The request id of a command that is wrong otherwise, so that its sender learns what is wrong. */
 /** Without an id nobody waits for it, but whoever looks at the reports learns what was wrong. */
 function textOf(settings: Device["settings"], id: string | undefined, reply: Reply): string {
@@ -396,10 +407,13 @@ function refused(command: Command, error: string, errorType = "execution_failed"
   });
 }
 
-function expired(command: Command): Reply {
+/** @param ahead ms that this device's clock is ahead of the gateway's, where that is the reason */
+function expired(command: Command, ahead?: number): Reply {
   return refused(
     command,
-    "Error: The command came after its time was over. Nothing was run.\nTry again or explain to the user.",
+    ahead === undefined
+      ? "Error: The command came after its time was over. Nothing was run.\nTry again or explain to the user."
+      : `Error: This device's clock is about ${inSeconds(ahead)} ahead of the gateway's, so every command comes too late for it. Nothing was run. Set the clock (timedatectl set-ntp true), or clock = "unsynced" in agent.toml, so that the clock is not asked.\nExplain this to the user; do not try again.`,
     "timeout",
     "expired",
   );

@@ -113,6 +113,29 @@ describe("is bounded", () => {
     });
   });
 
+  test("S19 what is too much is taken from the agent that has most", async () => {
+    await record({ AUDIT_KEEP_MB: "1" }, (audit, ctx) => {
+      const parameters = "x".repeat(20_000);
+      const put = (agent: string, id: string, tool: string, at: number) =>
+        audit.add(agent, id, [storedLine("2026-11-22T10:00:00.000Z", tool, { parameters })], at);
+      for (let n = 0; n < 5; n += 1) put("quiet", String(n), `quiet-${n}`, NOW + n);
+      for (let n = 0; n < 100; n += 1) put("loud", String(n), `loud-${n}`, NOW + 10 + n);
+      // Said again, and said otherwise: neither is counted twice.
+      for (let n = 0; n < 100; n += 1) put("loud", "same", `same-${n % 3 === 0}`, NOW + 200 + n);
+      const kept = toolsOf(audit);
+      expect(kept.filter((tool) => tool.startsWith("quiet"))).toHaveLength(5);
+      expect(kept.filter((tool) => tool.startsWith("loud")).length).toBeGreaterThan(30);
+      const { bytes } = ctx.storage.sql
+        .exec<{ bytes: number }>("SELECT SUM(length(CAST(lines AS BLOB))) AS bytes FROM audit")
+        .one();
+      expect(bytes).toBeLessThanOrEqual(1024 * 1024 + 21_000);
+      const { counted } = ctx.storage.sql
+        .exec<{ counted: number }>("SELECT SUM(bytes) AS counted FROM audit_share")
+        .one();
+      expect(counted).toBe(bytes);
+    });
+  });
+
   test("by size, in bytes, and without reading what it keeps", async () => {
     await record({ AUDIT_KEEP_MB: "1" }, (audit, ctx) => {
       // 3 bytes each: 10 of them are more than 1 MiB.

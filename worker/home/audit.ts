@@ -37,6 +37,8 @@ export class Audit {
   readonly #sql: SqlStorage;
   readonly #env: AuditVariables;
   #tell: () => void = () => {};
+  /** Bytes by agent, read once: this class alone writes them. */
+  #shares: Map<string, number> | undefined;
 
   constructor(storage: DurableObjectStorage, env: AuditVariables) {
     this.#sql = storage.sql;
@@ -56,21 +58,49 @@ export class Audit {
     const times = lines.map(({ timestamp }) => timestamp).sort();
     if (times.length === 0) return;
     const text = JSON.stringify(lines.map((line) => ({ ...line, agent_id: agent })));
+    const bytes = new TextEncoder().encode(text).length;
     const newest = this.#end("DESC");
-    this.#sql.exec(
-      `INSERT INTO audit (at, upto, agent, id, first_at, last_at, lines) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (agent, id) DO UPDATE SET at = excluded.at, upto = excluded.upto, first_at = excluded.first_at,
-         last_at = excluded.last_at, lines = excluded.lines WHERE lines <> excluded.lines`,
+    const row = [
       Math.max(now, (newest?.at ?? 0) + 1),
-      (newest?.upto ?? 0) + new TextEncoder().encode(text).length,
-      agent,
-      id,
-      times[0],
-      times.at(-1),
+      (newest?.upto ?? 0) + bytes,
+      times[0] ?? "",
+      times.at(-1) ?? "",
       text,
-    );
-    this.prune(now);
+    ];
+    const isNew =
+      this.#sql
+        .exec(
+          `INSERT INTO audit (at, upto, first_at, last_at, lines, agent, id) VALUES (?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT (agent, id) DO NOTHING RETURNING at`,
+          ...row,
+          agent,
+          id,
+        )
+        .toArray().length > 0;
+    this.#prune(now, new Map([[agent, isNew ? bytes : this.#replace(row, agent, id, bytes)]]));
     if (this.#store()) this.#tell();
+  }
+
+  /** @returns how many bytes more it has than the one before it; 0 where it says the same */
+  #replace(row: Array<string | number>, agent: string, id: string, bytes: number): number {
+    const { before } = this.#sql
+      .exec<{ before: number }>(
+        "SELECT length(CAST(lines AS BLOB)) AS before FROM audit WHERE agent = ? AND id = ?",
+        agent,
+        id,
+      )
+      .one();
+    const changed = this.#sql
+      .exec(
+        `UPDATE audit SET at = ?, upto = ?, first_at = ?, last_at = ?, lines = ?
+         WHERE agent = ? AND id = ? AND lines <> ? RETURNING at`,
+        ...row,
+        agent,
+        id,
+        row.at(-1) ?? "",
+      )
+      .toArray();
+    return changed.length > 0 ? bytes - before : 0;
   }
 
   /** The newest first. */
@@ -131,42 +161,95 @@ export class Audit {
   }
 
   /**
-   * Forgets what is too old or too much, the oldest first. What a store still waits for is never too old, but too much
-   * it may be: that is lost to it, and counted.
+   * Forgets what is too old, and what is too much: then the oldest of the agent that has most, so that one that writes
+   * without end pushes out its own. What a store still waits for is never too old, but too much it may be: that is lost to
+   * it, and counted.
    */
   prune(now: number): void {
+    this.#prune(now, new Map());
+  }
+
+  /** @param changes bytes by agent, to be noted with those that this makes: one row each */
+  #prune(now: number, changes: Map<string, number>): void {
     const settings = readAuditSettings(this.#env);
-    const newest = this.#end("DESC");
     // What is to be forgotten is not known while the settings are wrong.
-    if (!settings.ok || !newest) return;
+    if (!settings.ok) {
+      this.#note(changes);
+      return;
+    }
     const { keepMs, keepBytes } = settings.value;
     const outlet = this.outlet();
     const waiting = outlet ? outlet.get().sentTo + 1 : Number.MAX_SAFE_INTEGER;
-    const kept = this.#sql
-      .exec<{ at: number }>(
-        "SELECT at FROM audit WHERE at >= ? AND upto > ? ORDER BY at LIMIT 1",
-        Math.min(now - keepMs, waiting),
-        newest.upto - keepBytes,
-      )
-      .toArray()[0];
-    const until = kept?.at ?? newest.at + 1;
-    if (outlet && waiting < until) this.#lose(outlet, waiting, until);
-    this.#sql.exec("DELETE FROM audit WHERE at < ?", until);
+    this.#forget(changes, "at < ?", Math.min(now - keepMs, waiting));
+    let lost = 0;
+    const next = () => this.#tooMuch(keepBytes, changes);
+    for (let at = next(); at !== undefined; at = next())
+      for (const { lines } of this.#forget(changes, "at = ?", at)) if (at >= waiting) lost += lines;
+    this.#note(changes);
+    if (outlet && lost > 0) this.#lose(outlet, lost);
   }
 
-  #lose(outlet: OutletRow, from: number, until: number): void {
-    const { lost } = this.#sql
-      .exec<{ lost: number }>(
-        "SELECT COALESCE(SUM(json_array_length(lines)), 0) AS lost FROM audit WHERE at >= ? AND at < ?",
-        from,
-        until,
+  /** The place of the oldest row of who has most, while without it there is still as much as may be kept. */
+  #tooMuch(keepBytes: number, changes: ReadonlyMap<string, number>): number | undefined {
+    const shares = new Map(this.#readShares());
+    for (const [agent, bytes] of changes) shares.set(agent, (shares.get(agent) ?? 0) + bytes);
+    let sum = 0;
+    let most: [agent: string, bytes: number] = ["", 0];
+    for (const share of shares) {
+      sum += share[1];
+      if (share[1] > most[1]) most = share;
+    }
+    if (sum <= keepBytes) return undefined;
+    // `+`: in the order of the rows, in which one of theirs comes soon, and not by the key of the agent, with a sort of all.
+    const [oldest] = this.#sql
+      .exec<{ at: number; bytes: number }>(
+        "SELECT at, length(CAST(lines AS BLOB)) AS bytes FROM audit WHERE +agent = ? ORDER BY at LIMIT 1",
+        most[0],
       )
-      .one();
-    if (lost === 0) return;
-    outlet.put({ ...outlet.get(), lost: outlet.get().lost + lost });
-    logError("audit.lost", new Error("AUDIT_URL did not take them before there were too many"), {
-      lines: lost,
-    });
+      .toArray();
+    return oldest && sum - oldest.bytes >= keepBytes ? oldest.at : undefined;
+  }
+
+  #forget(changes: Map<string, number>, where: string, value: number): Array<{ at: number; lines: number }> {
+    const gone = this.#sql
+      .exec<{ at: number; agent: string; bytes: number; lines: number }>(
+        `DELETE FROM audit WHERE ${where}
+         RETURNING at, agent, length(CAST(lines AS BLOB)) AS bytes, json_array_length(lines) AS lines`,
+        value,
+      )
+      .toArray();
+    for (const { agent, bytes } of gone) changes.set(agent, (changes.get(agent) ?? 0) - bytes);
+    return gone;
+  }
+
+  #readShares(): Map<string, number> {
+    this.#shares ??= new Map(
+      this.#sql
+        .exec<{ agent: string; bytes: number }>("SELECT agent, bytes FROM audit_share")
+        .toArray()
+        .map(({ agent, bytes }) => [agent, bytes]),
+    );
+    return this.#shares;
+  }
+
+  #note(changes: ReadonlyMap<string, number>): void {
+    const shares = this.#readShares();
+    for (const [agent, bytes] of changes) {
+      if (bytes === 0) continue;
+      shares.set(agent, (shares.get(agent) ?? 0) + bytes);
+      this.#sql.exec(
+        `INSERT INTO audit_share (agent, bytes) VALUES (?, ?)
+         ON CONFLICT (agent) DO UPDATE SET bytes = bytes + excluded.bytes`,
+        agent,
+        bytes,
+      );
+      if (bytes < 0) this.#sql.exec("DELETE FROM audit_share WHERE agent = ? AND bytes <= 0", agent);
+    }
+  }
+
+  #lose(outlet: OutletRow, lines: number): void {
+    outlet.put({ ...outlet.get(), lost: outlet.get().lost + lines });
+    logError("audit.lost", new Error("AUDIT_URL did not take them before there were too many"), { lines });
   }
 
   #store() {

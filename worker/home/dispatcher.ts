@@ -8,6 +8,7 @@ import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { type CallTarget, type Order, PROMPT_MAX_MS } from "../edge-call.ts";
 import type { Env } from "../env.ts";
+import { logInfo } from "../log.ts";
 import { readSettings } from "../settings.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
@@ -16,7 +17,14 @@ import type { BridgeSocket } from "./bridge-socket.ts";
 import { CommandWriter, type Notice } from "./command-writer.ts";
 import type { HomeContext } from "./context.ts";
 import { Handover } from "./handover.ts";
-import { type CallFlags, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
+import {
+  type CallFlags,
+  JOB,
+  type Ledger,
+  type LedgerCall,
+  OPEN_MAX,
+  type SettledOutcome,
+} from "./ledger.ts";
 import { silenceOutcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 import { ago } from "./roster.ts";
@@ -117,6 +125,13 @@ export class Dispatcher {
         text: errorText.offline(agentId, ago(target.lastSeen, now)) + why,
       };
     }
+    if (this.#ledger.isFull(agentId)) {
+      return {
+        ok: false,
+        errorType: "execution_failed",
+        text: `Error: Agent '${agentId}' was not called: ${OPEN_MAX} calls to it are open already. Nothing was run.\nTry again later or explain to the user.`,
+      };
+    }
     // It might misread a call, or its answer be misread: "done" has to be true.
     if (target.misfit !== undefined && action !== UPDATE_ACTION) {
       return {
@@ -175,6 +190,7 @@ export class Dispatcher {
       if (known.outcome) this.#handover.ended(known, known.outcome, now);
     }
     if (known) return;
+    if (this.#ledger.isFull(call.agent)) return logInfo("job.too_many", { agent: call.agent, job: token });
     const order: Order = {
       command: JOB,
       payload: { call: call.id, tool: call.payload.tool },

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { script } from "../../test/scripted-model.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../test/workerd.ts";
+import { OPEN_MAX } from "./ledger.ts";
 
 let bridge: TestBridge;
 beforeEach(async () => {
@@ -138,4 +139,20 @@ test("S11 agents that are not served have no adverts at the home, and only so ma
     agents: Array<{ id: string; online: boolean }>;
   };
   expect(agents).toMatchObject([{ id: "pi", online: true }]);
+});
+
+test("S19 jobs that one device claims to have begun are bounded; another's calls go on", async () => {
+  bridge.onCall = ({ agent: to }) => ({
+    status: "success",
+    result: "x",
+    ...(to === "pi" && { jobs: Array.from({ length: 50 }, () => ({ job: crypto.randomUUID() })) }),
+  });
+  for (let n = 0; n < 8; n += 1) await command("pi", { command: "tool", payload: { tool: "cpu" } });
+  const { open } = await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
+    storage.sql
+      .exec<{ open: number }>("SELECT COUNT(*) AS open FROM call WHERE agent = 'pi' AND state <> 'settled'")
+      .one(),
+  );
+  expect(open).toBeLessThanOrEqual(OPEN_MAX);
+  expect((await command("claw", { command: "ping" })).status).toBe(200);
 });

@@ -97,6 +97,9 @@ export function hasReported({ outcome }: LedgerCall): boolean {
   return outcome !== undefined && outcome.sources?.length !== 0;
 }
 
+/** Of one agent: its share of what the home keeps in mind. */
+export const OPEN_MAX = 200;
+
 export class Ledger {
   readonly #sql: SqlStorage;
 
@@ -106,6 +109,17 @@ export class Ledger {
 
   get(id: string): LedgerCall | undefined {
     return this.#select("WHERE id = ?", id)[0];
+  }
+
+  /** Whether an agent has so many open rows that others' could suffer: calls, and jobs that it says it began. */
+  isFull(agent: string): boolean {
+    const { open } = this.#sql
+      .exec<{ open: number }>(
+        "SELECT COUNT(*) AS open FROM call WHERE state <> 'settled' AND agent = ?",
+        agent,
+      )
+      .one();
+    return open >= OPEN_MAX;
   }
 
   /** Calls that are not settled, oldest first. */

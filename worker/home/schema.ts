@@ -348,4 +348,15 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         (SELECT json_group_array(json_extract(value, '$.name')) FROM json_each(agent.tools)));
     `,
   },
+  {
+    version: 15,
+    sql: `
+      -- What each agent has of the record of calls: where it is too much, the one that has most loses its oldest lines.
+      CREATE TABLE audit_share (
+        agent TEXT PRIMARY KEY,
+        bytes INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO audit_share SELECT agent, SUM(length(CAST(lines AS BLOB))) FROM audit GROUP BY agent;
+    `,
+  },
 ];
