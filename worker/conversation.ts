@@ -8,7 +8,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { PastTurn, TurnResult } from "./answers.ts";
+import type { TurnResult } from "./answers.ts";
 import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
 import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
 import type { ShownQuestion } from "./channels/question-words.ts";
@@ -24,7 +24,7 @@ import { isOneShot, oneShotEnds } from "./conversation/one-shot.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation/schema.ts";
 import { Transcript } from "./conversation/transcript.ts";
 import type { NewTurn, Turn } from "./conversation/transcript-rows.ts";
-import { TurnTeller } from "./conversation/turn-teller.ts";
+import { type HistoryPage, type HistoryPlace, TurnTeller } from "./conversation/turn-teller.ts";
 import { cancelledAnswer } from "./conversation/turn-words.ts";
 import type { Env } from "./env.ts";
 import type { AskedOfPerson } from "./home/asking.ts";
@@ -247,9 +247,9 @@ export class Conversation extends DurableObject<Env> {
     return principal !== undefined || this.#media.nextExpiry() !== undefined ? { principal } : undefined;
   }
 
-  /** Every turn with what was said in it. */
-  async history(): Promise<PastTurn[]> {
-    return this.#blank ? [] : this.#tell.history();
+  /** A page of the turns with what was said in them. */
+  async history(place: HistoryPlace): Promise<HistoryPage> {
+    return this.#blank ? { turns: [], before: null } : this.#tell.history(place);
   }
 
   /** Ends a turn; what was done so far stays said. Undefined when there is no such turn. */

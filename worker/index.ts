@@ -106,6 +106,10 @@ app.use(async (c, next) => {
   return await next();
 });
 
+/** Of a conversation, in one answer. */
+const TURNS_SHOWN = 100;
+const TURNS_SHOWN_MAX = 200;
+
 const Message = z.strictObject({
   text: z.string().check(z.trim(), z.minLength(1), z.maxLength(32_000)),
   /** One more of several messages in one breath, as people send them in a chat: joined to the turn that waits. */
@@ -209,9 +213,12 @@ app.get("/v1/conversations/:id/events", async (c) => {
 
 app.get("/v1/conversations/:id", async (c) => {
   const { name } = await conversation(c, "ask");
-  const turns = await conversationOf(c.env, name).history();
-  if (turns.length === 0) throw new HttpError(404, "not_found", "no such conversation");
-  return c.json({ id: c.req.param("id"), turns });
+  const before = wholeQuery(c, "before", { fallback: Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
+  const limit = wholeQuery(c, "limit", { fallback: TURNS_SHOWN, max: TURNS_SHOWN_MAX });
+  const page = await conversationOf(c.env, name).history({ before, limit });
+  if (page.turns.length === 0)
+    throw new HttpError(404, "not_found", "no such conversation, or nothing older");
+  return c.json({ id: c.req.param("id"), ...page });
 });
 
 app.delete("/v1/conversations/:id", forgetConversation);
@@ -344,6 +351,14 @@ app.onError((error, c) => {
 });
 
 type Ctx = Parameters<typeof requireScope>[0];
+
+/** @throws HttpError 400 */
+function wholeQuery(c: Ctx, name: string, { fallback, max }: { fallback: number; max: number }): number {
+  const text = c.req.query(name);
+  const value = text === undefined ? fallback : Number(text);
+  if (text !== "" && Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw new HttpError(400, "invalid_query", `${name}: expected a whole number from 1 to ${max}`);
+}
 
 /**
  * A conversation that the caller may see, or that nobody has begun yet. Home and channel come from the token and the

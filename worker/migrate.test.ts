@@ -82,7 +82,7 @@ describe.each(KEPT)("a conversation of version $version", ({ version, conversati
       const turn = transcript.currentTurn();
       return {
         turn,
-        entries: transcript.entries(2),
+        entries: transcript.entriesBetween(0, 2),
         call: transcript.call("6a4b1d7e-0000-4000-8000-000000000002"),
       };
     });

@@ -39,10 +39,11 @@ const fit = (maxTokens: number, more: Partial<FitOptions> = {}) =>
   fitHistory(history, { maxTokens, keepFirst: 1, ...more });
 
 test("what fits is left as it is", () => {
-  expect(fit(size)).toEqual({ entries: history, cut: { results: 0, turns: 0 } });
+  expect(fit(size)).toEqual({ entries: history, cut: { results: 0, turns: 0 }, shownFrom: 1 });
   expect(fitHistory([], { maxTokens: 0, keepFirst: 3 })).toEqual({
     entries: [],
     cut: { results: 0, turns: 0 },
+    shownFrom: 0,
   });
 });
 

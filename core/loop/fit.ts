@@ -38,6 +38,8 @@ export type Fitted = {
   entries: Entry[];
   /** Results that were cut, and turns that are left out in all. */
   cut: { results: number; turns: number };
+  /** Where in the given history what is shown behind the note begins. */
+  shownFrom: number;
   /**
    * What is left out and in no summary yet, led by the earlier summary where there is one. What a model makes
    * of it (summaryPrompt) goes in as `summary: {text, turns: cut.turns}` from the next time on.
@@ -69,9 +71,10 @@ export function fitHistory(history: readonly Entry[], options: FitOptions): Fitt
   const entries = [...first, ...place, ...old.flatMap((turn) => turn.entries), ...current];
   const results = old.reduce((sum, turn) => sum + turn.results, fits ? 0 : longResultsIn(whole));
   const cut = { results, turns: leftOut?.turns ?? 0 };
-  if (gone.length === 0) return { entries, cut };
+  const shownFrom = currentFrom - old.reduce((sum, turn) => sum + turn.entries.length, 0);
+  if (gone.length === 0) return { entries, cut, shownFrom };
   const earlier = leftOut?.summary ? [summaryNote(leftOut.summary)] : [];
-  return { entries, cut, toSummarise: [...earlier, ...gone.flatMap((turn) => turn.whole)] };
+  return { entries, cut, shownFrom, toSummarise: [...earlier, ...gone.flatMap((turn) => turn.whole)] };
 }
 
 /** A turn of the past, or a note in place of some. */
@@ -211,7 +214,8 @@ function leaveOut(
   return { leftOut, old, gone };
 }
 
-function leftOutNote(leftOut: LeftOut): Note {
+/** What stands in place of what was left out. */
+export function leftOutNote(leftOut: LeftOut): Note {
   const { turns, summary } = leftOut;
   const since = turns - (summary?.turns ?? 0);
   const words = since > 0 ? `${turnsText(since)} of this conversation left out here.` : "";

@@ -54,12 +54,12 @@ export function standsApart(transcript: Transcript, turn: Turn): boolean {
   return chainOf(transcript, turn) !== undefined;
 }
 
-/** What the model is shown in a turn. */
-export function historyOf(transcript: Transcript, turn: Turn): StoredEntry[] {
+/** What the model is shown in a turn. @param keepFirst how many of the first entries stay when the rest is summed up */
+export function historyOf(transcript: Transcript, turn: Turn, keepFirst: number): StoredEntry[] {
   const chain = chainOf(transcript, turn);
   const turns = chain?.turns ?? transcript.turns().filter(({ n }) => n <= turn.n);
   const results = new Map(turns.flatMap(({ origin }) => Object.entries(origin.brought?.results ?? {})));
-  if (!chain) return withResults(transcript.entries(turn.n), results);
+  if (!chain) return withResults(transcript.shownUpTo(turn.n, keepFirst), results);
   const entries = chain.items.flatMap((item) => entriesOf(transcript, item));
   return withResults(entries, results);
 }

@@ -108,7 +108,7 @@ export class Driver {
       this.#host.finish(turn, "failed", `The gateway is not set up right. ${settings.message}`, "settings");
       return "on";
     }
-    const history = historyOf(this.#host.transcript, turn);
+    const history = historyOf(this.#host.transcript, turn, settings.history.keepFirst);
     const own = history.filter((entry) => entry.turn === turn.n);
     const next = nextOf(own, settings.limits);
     if (next.do === "done") {

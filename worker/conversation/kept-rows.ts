@@ -1,7 +1,8 @@
 /**
- * The turns, messages and calls of a Conversation: rows, and the same rows in memory. They are read once, since the
- * driver wants all of them at every step; then each write gives its row back (`RETURNING *`), and that is what is
- * kept. So memory never says what a row does not, and an object that is rebuilt reads them again.
+ * The turns, messages and calls of a Conversation: rows, and the same rows in memory. What the model is shown is read
+ * once, since the driver wants it at every step; then each write gives its row back (`RETURNING *`), and that is what
+ * is kept. So memory never says what a row does not, and an object that is rebuilt reads them again. Messages and calls
+ * of turns that a summary stands for are not kept: a conversation may have thousands, with large results.
  */
 import {
   type CallRow,
@@ -19,6 +20,10 @@ type Kept = {
   turns: Map<number, Turn>;
   /** By their turn, in the order of `seq`. Replaced, never changed: the driver holds on to what it was given. */
   entries: Map<number, readonly StoredEntry[]>;
+  /** Entries of turns from this one on are kept; older ones are read when they are wanted. */
+  from: number;
+  /** How many messages of a model there are in all; counted when a budget asks for it. */
+  replies?: number;
 };
 
 export class KeptRows {
@@ -55,26 +60,49 @@ export class KeptRows {
   }
 
   entriesOf(turn: number): StoredEntry[] {
-    return [...(this.#rows().entries.get(turn) ?? [])];
+    return this.entriesBetween(turn, turn);
   }
 
-  /** Turn after turn: a later one may have been asked before an earlier one is over. */
-  entriesUpTo(turn: number): StoredEntry[] {
-    const { turns, entries } = this.#rows();
-    return [...turns.keys()].filter((n) => n <= turn).flatMap((n) => entries.get(n) ?? []);
+  /** Of all turns between two, both included, turn after turn: a later one may have been asked before an earlier one is over. */
+  entriesBetween(first: number, last: number): StoredEntry[] {
+    const { turns, entries, from } = this.#rows();
+    const older = first < from ? this.#read(first, Math.min(last, from - 1)) : undefined;
+    return [...turns.keys()]
+      .filter((n) => n >= first && n <= last)
+      .flatMap((n) => (n < from ? older : entries)?.get(n) ?? []);
+  }
+
+  /** A summary stands for what was said before this turn. */
+  forgetBefore(turn: number): void {
+    const kept = this.#rows();
+    for (const n of kept.entries.keys()) if (n < turn) kept.entries.delete(n);
+    kept.from = Math.max(kept.from, turn);
   }
 
   /** The newest seq among them. */
   lastSeq(): number {
     const { turns, entries } = this.#rows();
-    const seqs = [...entries.values()]
-      .flat()
-      .flatMap((entry) => [
-        entry.seq,
-        ...(entry.role === "assistant" ? entry.calls.map((call) => call.settledSeq ?? 0) : []),
-      ]);
+    const { last } = this.#sql.exec<{ last: number | null }>("SELECT MAX(seq) AS last FROM message").one();
     const ends = [...turns.values()].map((turn) => turn.finishedSeq ?? 0);
-    return [...seqs, ...ends].reduce((last, seq) => Math.max(last, seq), 0);
+    // A late result of an older turn brings a note, which is the later one of the two.
+    const settled = [...entries.values()]
+      .flat()
+      .flatMap((entry) =>
+        entry.role === "assistant" ? entry.calls.map(({ settledSeq }) => settledSeq ?? 0) : [],
+      );
+    return [...ends, ...settled].reduce((most, seq) => Math.max(most, seq), last ?? 0);
+  }
+
+  /** How many replies of a model there are in all. */
+  replies(): number {
+    const kept = this.#rows();
+    kept.replies ??=
+      kept.from > 0
+        ? this.#sql
+            .exec<{ count: number }>("SELECT COUNT(*) AS count FROM message WHERE role = 'assistant'")
+            .one().count
+        : [...kept.entries.values()].flat().filter(({ role }) => role === "assistant").length;
+    return kept.replies;
   }
 
   insertTurn(id: string, idempotency: string | null, origin: string, sources = "[]"): Turn {
@@ -105,7 +133,9 @@ export class KeptRows {
       text,
       images,
     );
-    keepMessage(this.#rows(), rows.one());
+    const kept = this.#rows();
+    keepMessage(kept, rows.one());
+    if (role === "assistant" && kept.replies !== undefined) kept.replies += 1;
   }
 
   /** Says it anew, and later than it was said. */
@@ -158,14 +188,24 @@ export class KeptRows {
 
   #rows(): Kept {
     if (this.#kept) return this.#kept;
-    const kept: Kept = { turns: new Map(), entries: new Map() };
+    const [summary] = this.#sql
+      .exec<{ from_turn: number | null }>("SELECT from_turn FROM summary ORDER BY turns DESC LIMIT 1")
+      .toArray();
+    const from = summary?.from_turn ?? 0;
+    const kept: Kept = { turns: new Map(), entries: this.#read(from, Number.MAX_SAFE_INTEGER), from };
     for (const row of this.#sql.exec<TurnRow>("SELECT * FROM turn ORDER BY n")) keepTurn(kept, row);
-    for (const row of this.#sql.exec<MessageRow>("SELECT * FROM message ORDER BY seq"))
-      keepMessage(kept, row);
-    // In no order: each has its place, and to sort them is billed as reading them twice.
-    for (const row of this.#sql.exec<CallRow>("SELECT * FROM call")) keepCall(kept, row);
     this.#kept = kept;
     return kept;
+  }
+
+  #read(first: number, last: number): Kept["entries"] {
+    const read: Kept = { turns: new Map(), entries: new Map(), from: first };
+    const messages = "SELECT * FROM message WHERE turn BETWEEN ? AND ? ORDER BY seq";
+    for (const row of this.#sql.exec<MessageRow>(messages, first, last)) keepMessage(read, row);
+    // In no order: each has its place, and to sort them is billed as reading them twice.
+    const calls = "SELECT * FROM call WHERE turn BETWEEN ? AND ?";
+    for (const row of this.#sql.exec<CallRow>(calls, first, last)) keepCall(read, row);
+    return read.entries;
   }
 }
 
@@ -176,13 +216,15 @@ function keepTurn({ turns }: Kept, row: TurnRow): Turn {
 }
 
 /** @param was the seq that it had before */
-function keepMessage({ entries }: Kept, row: MessageRow, was = row.seq): void {
+function keepMessage({ entries, from }: Kept, row: MessageRow, was = row.seq): void {
+  if (row.turn < from) return;
   const others = (entries.get(row.turn) ?? []).filter(({ seq }) => seq !== was);
   entries.set(row.turn, [...others, toEntry(row, [])]);
 }
 
 /** A call that is new, or was answered. */
-function keepCall({ entries }: Kept, row: CallRow): void {
+function keepCall({ entries, from }: Kept, row: CallRow): void {
+  if (row.turn < from) return;
   const before = entries.get(row.turn) ?? [];
   const after = before.map((entry) => {
     if (entry.role !== "assistant" || entry.seq !== row.message) return entry;

@@ -251,11 +251,14 @@ export class ModelStep {
     const summary = apart ? undefined : transcript.summary();
     const options = { ...settings.history, currentFrom, ...(summary && { summary }) };
     const fitted = fitHistory(history, options);
-    if (!fitted.toSummarise || apart) return fitted.entries;
+    const from = history[fitted.shownFrom];
+    if (summary && !summary.from && from && fitted.cut.turns === summary.turns)
+      transcript.summaryEnds(summary, from);
+    if (!fitted.toSummarise || !from || apart) return fitted.entries;
     try {
       const messages: ChatMessage[] = [{ role: "user", content: summaryPrompt(fitted.toSummarise) }];
       const reply = await callModel(model, { messages, tools: [], signal }, this.#host.fetch(model.baseUrl));
-      transcript.summarise({ text: reply.text, turns: fitted.cut.turns }, turn.n, reply.usage);
+      transcript.summarise({ text: reply.text, turns: fitted.cut.turns }, turn.n, from, reply.usage);
       if (countsDays(settings)) this.#correct(model, reply.usage, 0, settings);
       return fitHistory(history, { ...options, summary: { text: reply.text, turns: fitted.cut.turns } })
         .entries;

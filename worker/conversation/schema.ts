@@ -189,4 +189,13 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       );
     `,
   },
+  {
+    version: 7,
+    sql: `
+      -- The first entry that the summary does not tell of: what is older is read only when somebody looks at it. Null in
+      -- rows of an earlier version.
+      ALTER TABLE summary ADD COLUMN from_turn INTEGER;
+      ALTER TABLE summary ADD COLUMN from_seq INTEGER;
+    `,
+  },
 ];

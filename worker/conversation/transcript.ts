@@ -1,5 +1,7 @@
 /** The transcript of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
+
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
+import { leftOutNote } from "@edgecall/core/loop/fit.ts";
 import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
@@ -25,6 +27,10 @@ import { FROM_BACKUP } from "./turn-words.ts";
 /** Of what a person says in one breath: as much as one message may hold. */
 const MERGED_MAX_CHARS = 32_000;
 const MERGED_MAX_IMAGES = 8;
+
+/** @property from the first entry that it does not tell of; absent in rows of an earlier version */
+export type StoredSummary = Summary & { from?: { turn: number; seq: number } };
+type SummaryRow = Summary & { from_turn: number | null; from_seq: number | null };
 
 export class Transcript {
   readonly #sql: SqlStorage;
@@ -129,9 +135,28 @@ export class Transcript {
     return this.#rows.turn(n);
   }
 
-  /** Entries of the conversation up to and with a turn; later turns that wait are not in the history yet. */
-  entries(upToTurn: number): StoredEntry[] {
-    return this.#rows.entriesUpTo(upToTurn);
+  /**
+   * The conversation up to and with a turn, as the model is shown it: the first entries, a note in place of what the
+   * summary tells of, and the rest. Later turns that wait are not in the history yet.
+   */
+  shownUpTo(turn: number, keepFirst: number): StoredEntry[] {
+    const summary = this.summary();
+    const from = summary?.from;
+    if (!summary || !from) return this.#rows.entriesBetween(0, turn);
+    const first: StoredEntry[] = [];
+    for (const { n } of this.turns()) {
+      if (n >= from.turn || first.length >= keepFirst) break;
+      first.push(...this.entriesOf(n));
+    }
+    const rest = this.#rows
+      .entriesBetween(from.turn, turn)
+      .filter((entry) => entry.turn > from.turn || entry.seq >= from.seq);
+    const note = leftOutNote({ turns: summary.turns, summary: { turns: summary.turns, text: summary.text } });
+    return [...first.slice(0, keepFirst), { ...note, seq: 0, turn: 0 }, ...rest];
+  }
+
+  entriesBetween(first: number, last: number): StoredEntry[] {
+    return this.#rows.entriesBetween(first, last);
   }
 
   entriesOf(turn: number): StoredEntry[] {
@@ -292,18 +317,13 @@ export class Transcript {
 
   /** What a turn and its conversation have spent on models. */
   spent(turn: number): { turn: Spent; conversation: Spent } {
-    const sum = (turns: readonly Turn[]): Spent => ({
-      tokens: turns.reduce((total, { usage }) => total + usage.input_tokens + usage.output_tokens, 0),
-      modelCalls: turns.reduce((total, { n }) => total + this.#replies(n), 0),
-    });
+    const tokens = (turns: readonly Turn[]) =>
+      turns.reduce((total, { usage }) => total + usage.input_tokens + usage.output_tokens, 0);
+    const replies = this.entriesOf(turn).filter(({ role }) => role === "assistant").length;
     return {
-      turn: sum(this.turns().filter(({ n }) => n === turn)),
-      conversation: sum(this.turns()),
+      turn: { tokens: tokens(this.turns().filter(({ n }) => n === turn)), modelCalls: replies },
+      conversation: { tokens: tokens(this.turns()), modelCalls: this.#rows.replies() },
     };
-  }
-
-  #replies(turn: number): number {
-    return this.entriesOf(turn).filter(({ role }) => role === "assistant").length;
   }
 
   /** Budgets that the person was told of, in this turn or, for the conversation's, in any. */
@@ -319,20 +339,41 @@ export class Transcript {
   }
 
   /** The newest summary of what no longer fits. */
-  summary(): Summary | undefined {
-    return this.#sql
-      .exec<Summary>("SELECT turns, text FROM summary ORDER BY turns DESC LIMIT 1")
-      .toArray()[0];
+  summary(): StoredSummary | undefined {
+    const [row] = this.#sql
+      .exec<SummaryRow>("SELECT turns, text, from_turn, from_seq FROM summary ORDER BY turns DESC LIMIT 1")
+      .toArray();
+    if (!row) return undefined;
+    const { turns, text, from_turn, from_seq } = row;
+    const isKnown = from_turn !== null && from_seq !== null;
+    return { turns, text, ...(isKnown && { from: { turn: from_turn, seq: from_seq } }) };
   }
 
-  /** @param turn that the summary was made for, and that pays for it */
-  summarise(summary: Summary, turn: number, usage: Usage | undefined): void {
+  /** Notes where a summary of an earlier version ends. @param from the first entry that it does not tell of */
+  summaryEnds({ turns }: Summary, from: StoredEntry): void {
     this.#sql.exec(
-      "INSERT OR REPLACE INTO summary (turns, text, created_at) VALUES (?, ?, ?)",
+      "UPDATE summary SET from_turn = ?, from_seq = ? WHERE turns = ?",
+      from.turn,
+      from.seq,
+      turns,
+    );
+    this.#rows.forgetBefore(from.turn);
+  }
+
+  /**
+   * @param turn that the summary was made for, and that pays for it
+   * @param from the first entry that it does not tell of
+   */
+  summarise(summary: Summary, turn: number, from: StoredEntry, usage: Usage | undefined): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO summary (turns, text, created_at, from_turn, from_seq) VALUES (?, ?, ?, ?, ?)",
       summary.turns,
       summary.text,
       Date.now(),
+      from.turn,
+      from.seq,
     );
+    this.#rows.forgetBefore(from.turn);
     this.#rows.updateTurn(
       turn,
       "input_tokens = input_tokens + ?, output_tokens = output_tokens + ?",

@@ -11,6 +11,16 @@ import type { Transcript } from "./transcript.ts";
 import type { StoredEntry, Turn } from "./transcript-rows.ts";
 import { eventsAfter, resultOf, type TurnEvent, toldTurn } from "./turn-view.ts";
 
+/** Of one answer: results may have 50 KB each, and an answer between two objects 32 MiB. */
+const PAGE_MAX_CHARS = 4_000_000;
+/** Turns whose entries are read from rows in one go. */
+const READ_AT_ONCE = 10;
+
+/** @property before a turn's number; `limit` at most that many of those before it */
+export type HistoryPlace = { before: number; limit: number };
+/** @property before where the next page goes on; null: there is nothing older */
+export type HistoryPage = { turns: PastTurn[]; before: number | null };
+
 export class TurnTeller {
   readonly #transcript: Transcript;
   readonly #waiters: Waiters;
@@ -26,10 +36,24 @@ export class TurnTeller {
     return resultOf(turn, this.#transcript.entriesOf(turn.n), this.#transcript.questions.of(turn.n));
   }
 
-  /** Every turn with what was said in it. */
-  history(): PastTurn[] {
-    const turns = this.#transcript.turns();
-    const entries = this.#transcript.entries(turns.at(-1)?.n ?? 0);
+  /** The newest turns before a place, the oldest of them first, with what was said in them. */
+  history({ before, limit }: HistoryPlace): HistoryPage {
+    const left = this.#transcript.turns().filter(({ n }) => n < before);
+    const turns: PastTurn[] = [];
+    let chars = 0;
+    let next: number | null = null;
+    while (left.length > 0 && turns.length < limit && chars < PAGE_MAX_CHARS) {
+      const some = left.splice(-Math.min(READ_AT_ONCE, limit - turns.length));
+      next = some[0]?.n ?? null;
+      const past = this.#past(some);
+      turns.unshift(...past);
+      chars += JSON.stringify(past).length;
+    }
+    return { turns, before: left.length > 0 ? next : null };
+  }
+
+  #past(turns: readonly Turn[]): PastTurn[] {
+    const entries = this.#transcript.entriesBetween(turns[0]?.n ?? 0, turns.at(-1)?.n ?? 0);
     return turns.map((turn) => {
       const own = entries.filter((entry) => entry.turn === turn.n);
       return {

@@ -71,13 +71,13 @@ export async function cancelResponse(c: Context<App>): Promise<Response> {
 export async function deleteResponse(c: Context<App>): Promise<Response> {
   const ref = await refOf(c);
   const stub = () => conversationOf(c.env, ref.place.name);
-  const turns = await stub().history();
-  if (!turns.some(({ turn }) => turn === ref.turn)) throw noSuchResponse();
+  if (!(await stub().look(ref.turn))) throw noSuchResponse();
+  const { turns } = await stub().history({ before: Number.MAX_SAFE_INTEGER, limit: 2 });
   if (turns.length > 1 && c.req.query("conversation") !== "true")
     throw new HttpError(
       409,
       "conversation_in_use",
-      `its conversation has ${turns.length} responses, which go together: add ?conversation=true to forget all of them`,
+      "its conversation has other responses, which go together with it: add ?conversation=true to forget all of them",
     );
   await stub().forget();
   return c.json({ id: c.req.param("id"), object: "response", deleted: true });

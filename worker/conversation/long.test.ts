@@ -1,0 +1,115 @@
+/** A conversation that goes on for years: what it holds in memory, asks the model and tells at once does not grow with it. */
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { script } from "../../test/scripted-model.ts";
+import { ask } from "../../test/workerd.ts";
+import { Transcript } from "./transcript.ts";
+
+const TURNS = 400;
+const NAME = "a/api/long-one";
+const stub = () => env.CONVERSATION.getByName(NAME);
+
+type Page = { turns: Array<{ turn: string; text: string; status: string }>; before: number | null };
+const page = async (query: string) => {
+  const response = await ask(`/v1/conversations/long-one${query}`);
+  return { status: response.status, body: (await response.json()) as Page & { error?: { message: string } } };
+};
+const say = async (text: string) => {
+  const response = await ask("/v1/conversations/long-one/messages", {
+    method: "POST",
+    body: JSON.stringify({ text }),
+  });
+  return (await response.json()) as { answer: string; status: string };
+};
+const requests = async () =>
+  (await (await fetch(`${env.LLM_BASE_URL}/requests`)).json()) as Array<{
+    messages: Array<{ content: string }>;
+  }>;
+const requestsAbout = async (words: string) =>
+  (await requests()).filter(({ messages }) => JSON.stringify(messages).includes(words));
+
+test("G17 hundreds of turns with large results: summed up once, paged, and only what is shown is in memory", async () => {
+  expect((await say(script({ text: "first" }))).answer).toBe("first");
+  // As 400 turns with a result of 50 KB each would have left them; to ask them one by one would take minutes.
+  await runInDurableObject(stub(), (_, { storage }) => {
+    const outcome = JSON.stringify({ status: "success", text: "r".repeat(50_000), elapsedMs: 1 });
+    const origin = JSON.stringify({ principal: "anna", role: "owner", channel: "api" });
+    const { sql } = storage;
+    for (let n = 2; n <= TURNS; n += 1) {
+      const seq = n * 10;
+      sql.exec(
+        "INSERT INTO turn (n, id, origin, status, answer, model, created_at, finished_at, finished_seq) VALUES (?, ?, ?, 'done', ?, 'm', ?, ?, ?)",
+        n,
+        crypto.randomUUID(),
+        origin,
+        `answer ${n}`,
+        n,
+        n,
+        seq + 4,
+      );
+      const message = "INSERT INTO message (seq, turn, role, text) VALUES (?, ?, ?, ?)";
+      sql.exec(message, seq, n, "user", `question ${n}`);
+      sql.exec(message, seq + 1, n, "assistant", "");
+      sql.exec(message, seq + 3, n, "assistant", `answer ${n}`);
+      sql.exec(
+        "INSERT INTO call (id, turn, message, position, model_call_id, name, args, outcome, settled_at, settled_seq) VALUES (?, ?, ?, 0, ?, 'edge_call', ?, ?, ?, ?)",
+        crypto.randomUUID(),
+        n,
+        seq + 1,
+        `m${n}`,
+        JSON.stringify({ agent_id: "pi", action: "read" }),
+        outcome,
+        n,
+        seq + 2,
+      );
+    }
+  });
+  await evictDurableObject(stub());
+
+  const mark = crypto.randomUUID();
+  for (const nth of [1, 2, 3, 4, 5])
+    expect((await say(`${script({ text: `fine ${nth}` })}\n${mark}`)).answer).toBe(`fine ${nth}`);
+  const own = await requestsAbout(mark);
+  // A request each, and one summary: the questions themselves stand in no summary yet.
+  expect(own).toHaveLength(5);
+  expect(JSON.stringify(own.at(-1)?.messages)).toContain("earlier turns summed up");
+  expect(JSON.stringify(own.at(-1)?.messages).length).toBeLessThan(200_000);
+  expect((await requestsAbout("question 200")).length).toBeLessThanOrEqual(1);
+
+  // An object that is rebuilt reads what the model is shown, and not the rest.
+  const read = await runInDurableObject(stub(), (_, { storage }) => {
+    const transcript = new Transcript(storage);
+    const shown = transcript.shownUpTo(TURNS + 5, 2);
+    return {
+      shown: shown.length,
+      from: transcript.summary()?.from?.turn,
+      sixth: transcript.entriesOf(6).length,
+    };
+  });
+  expect(read.from).toBeGreaterThan(TURNS / 2);
+  // Three entries a turn.
+  expect(read.shown).toBeLessThan(TURNS * 1.5);
+  expect(read.sixth).toBe(3);
+
+  // Pages from the newest to the oldest, each turn once.
+  const seen: string[] = [];
+  let before: number | null = Number.MAX_SAFE_INTEGER;
+  let pages = 0;
+  while (before !== null) {
+    const { status, body }: Awaited<ReturnType<typeof page>> = await page(`?before=${before}&limit=150`);
+    expect(status).toBe(200);
+    expect(JSON.stringify(body).length).toBeLessThan(6_000_000);
+    seen.unshift(...body.turns.map(({ turn }) => turn));
+    before = body.before;
+    pages += 1;
+  }
+  expect(seen).toHaveLength(TURNS + 5);
+  expect(new Set(seen).size).toBe(TURNS + 5);
+  expect(pages).toBeGreaterThan(2);
+}, 60_000);
+
+test("G17 a place and a number of turns that are none are refused by name", async () => {
+  expect((await page("?limit=0")).body.error?.message).toBe("limit: expected a whole number from 1 to 200");
+  expect((await page("?before=x")).body.error?.message).toContain("before: expected a whole number");
+});
