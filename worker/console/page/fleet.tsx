@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
 import { Devices } from "./devices.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
+import { NewText } from "./new-text.tsx";
 import type { Action, Agent, Reply, Session, Status } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { ago, duration } from "./times.ts";
@@ -95,6 +96,7 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
       </dl>
       {!agent.online && agent.reason && <p class="quiet">{agent.reason}</p>}
       {agent.problem && <p class="notice">{agent.problem}</p>}
+      <NewText agent={agent} session={session} look={look} />
       {mayCommand && (
         <div class="row">
           <Ping agent={agent.id} disabled={!agent.online} />

@@ -1,0 +1,32 @@
+/** Fleet shows what a device newly says of itself, and an administrator accepts it. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PlayedAgent } from "../../bridge/testkit/agent.ts";
+import { TOKENS } from "../tokens.ts";
+import { signIn, startChromium } from "./chromium.ts";
+import { useStack } from "./stack.ts";
+
+const stack = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "*" } });
+
+describe("Fleet", { tags: ["needs/chromium"] }, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startChromium();
+  });
+  afterAll(() => browser?.close());
+
+  test("S5 the words of a device that nobody let in are shown, and accepted with a button", async () => {
+    const agent = await PlayedAgent.foreign("evo", stack.mqttUrl);
+    await stack.gateway.online("evo");
+    const page = await browser.newPage();
+    page.setDefaultTimeout(30_000);
+    await signIn(page, stack.gateway.url, TOKENS.owner);
+    await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
+    const card = page.getByRole("article", { name: "evo" });
+    await card.getByText("calls to other devices ask until this is accepted").waitFor();
+    await card.getByRole("button", { name: "Accept text" }).click();
+    await card.getByText("ask until this is accepted").waitFor({ state: "detached" });
+    expect(await stack.gateway.agent("evo")).not.toHaveProperty("new_text");
+    await agent.stop();
+  });
+});

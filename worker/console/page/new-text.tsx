@@ -1,0 +1,40 @@
+/** What a device newly says of itself, for an administrator to read and accept. */
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { useState } from "preact/hooks";
+import { send, wordsOf } from "./api.ts";
+import { Problem } from "./load.tsx";
+import type { Agent, Session } from "./shapes.ts";
+
+export function NewText({ agent, session, look }: { agent: Agent; session: Session; look: () => void }) {
+  const [problem, setProblem] = useState<string>();
+  const { new_text: text } = agent;
+  if (!text) return null;
+  async function accept() {
+    try {
+      // The line that stands here: another one that came meanwhile is not accepted with it.
+      const body = { line: agent.capabilities };
+      await send(`/v1/agents/${agent.id}/accept-text`, { method: "POST", body });
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(wordsOf(error));
+    }
+    look();
+  }
+  return (
+    <div class="notice">
+      <p>
+        {text.line === undefined ? "It names new actions" : "It describes itself anew"}; calls to other
+        devices ask until this is accepted.
+      </p>
+      {text.line !== undefined && <p>Now: {visible(text.line)}</p>}
+      {text.was !== undefined && <p>Accepted before: {visible(text.was)}</p>}
+      {text.actions.length > 0 && <p>New actions: {text.actions.join(", ")}</p>}
+      {session.scopes?.includes("admin") && (
+        <button type="button" class="small" onClick={() => void accept()}>
+          Accept text
+        </button>
+      )}
+      <Problem text={problem} />
+    </div>
+  );
+}
