@@ -88,7 +88,9 @@ test("each broken link is named, with what to do", async () => {
   });
 });
 
-test("D3 a rule for a skill that is gone, a slip in a skill.toml and a missing run bit are named", async () => {
+test("D3 a rule for a skill that is gone, a slip in a skill.toml and a missing run bit are named", {
+  tags: ["needs/bubblewrap"],
+}, async () => {
   const skills = mkdtempSync(join(tmpdir(), "edgecall-skills-"));
   put(skills, {
     "greet/skill.toml": oneTool("greet"),

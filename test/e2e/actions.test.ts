@@ -11,7 +11,9 @@ const stack = useStack({}, async (stack) => {
 
 const call = (args: Record<string, unknown>) => ({ calls: [{ arguments: args }] });
 
-test("the action names in the advert are enough to call one directly", async () => {
+test("the action names in the advert are enough to call one directly", {
+  tags: ["needs/git", "needs/ripgrep", "needs/bubblewrap"],
+}, async () => {
   const observer = await Observer.start(stack.mqttUrl);
   try {
     const question = script(call({ agent_id: "plain-pi", action: "temperature" }), {

@@ -48,7 +48,9 @@ const call = (action: string, params: object) => ({
 });
 type Shown = { media?: Array<{ id: string; media_type: string }> } | undefined;
 
-test("a page of the device's is served without authority: nothing in it runs, loads or leads anywhere", async () => {
+test("a page of the device's is served without authority: nothing in it runs, loads or leads anywhere", {
+  tags: ["needs/chromium", "needs/bubblewrap"],
+}, async () => {
   const trap = await startTrap();
   const away = `http://127.0.0.1:${trap.port}/`;
   const html = `<h1 id=h>Plan</h1><script>document.title = "ran"</script><img src=x onerror="document.title='ran'">
@@ -85,7 +87,9 @@ test("a page of the device's is served without authority: nothing in it runs, lo
   }
 });
 
-test("a page of the web reaches the model as words and as a picture, and the person as a picture", async () => {
+test("a page of the web reaches the model as words and as a picture, and the person as a picture", {
+  tags: ["needs/chromium", "needs/bubblewrap"],
+}, async () => {
   const turn = await stack.gateway.ask(
     // In one batch: once the page's text is in the conversation, what goes to the network asks the person.
     script(

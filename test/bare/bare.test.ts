@@ -1,0 +1,47 @@
+/**
+ * The README's promise, on a machine with Node and npm alone: both commands work, as a plain user and as root. All of
+ * `npm test` is run once, by the user; of root's run the unit tests are enough, since the rest starts the same programs.
+ */
+import { stripVTControlCharacters } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BareDebian, type Ran } from "./bare-debian.ts";
+
+const RUN_WITHIN_MS = 1_500_000;
+
+describe("C3 with Node and npm alone", {
+  tags: ["needs/linux", "needs/root", "needs/debootstrap", "needs/util-linux", "needs/git"],
+  timeout: RUN_WITHIN_MS,
+}, () => {
+  let debian: BareDebian;
+  let installed: Ran;
+  beforeAll(async () => {
+    debian = await BareDebian.make();
+    installed = await debian.runs("bare", "npm install");
+  }, RUN_WITHIN_MS);
+  afterAll(() => debian?.remove(), 60_000);
+
+  test("npm install warns of nothing", () => {
+    expect(installed.code, installed.err).toBe(0);
+    expect(installed.err).not.toMatch(/EBADENGINE|npm warn/i);
+  });
+
+  test("a question is answered, by a plain user and by root", async () => {
+    for (const user of ["bare", "root"] as const) {
+      const asked = await debian.runs(user, 'npm start --silent -- --ask "How full is the root disk?"');
+      expect(asked, asked.err).toMatchObject({ code: 0, out: expect.stringMatching(/^\S.*\d+%/) });
+    }
+  });
+
+  test.each([
+    ["bare", "npm test"],
+    ["root", "npm test -- --project unit"],
+  ] as const)("%s: %s is green, and names once what was left out", async (user, line) => {
+    const ran = await debian.runs(user, line);
+    const out = stripVTControlCharacters(ran.out);
+    expect(ran.code, out.slice(-20_000)).toBe(0);
+    const [, skipped] = /^ *Tests .* (\d+) skipped/m.exec(out) ?? [];
+    const [, leftOut, names = ""] = /^(\d+) tests were left out: they need (.*)\. `/m.exec(out) ?? [];
+    expect(leftOut).toBe(skipped);
+    for (const name of ["bubblewrap", "git", "openssh-server", "ripgrep"]) expect(names).toContain(name);
+  });
+});
