@@ -74,7 +74,7 @@ function Stages({ call, waits, failed }: { call: CallView; waits: boolean; faile
           {endWords(call, failed)}
           {/* 0: the gateway ended it by itself, and no device told how long it was at it. */}
           {call.elapsed_ms ? ` ${duration(call.elapsed_ms)}` : ""}
-          {call.waited_ms && call.waited_ms >= 1_000 ? `, waited ${duration(call.waited_ms)}` : ""}
+          {call.waited_ms && call.waited_ms >= 1_000 ? `, ${duration(call.waited_ms)} waiting` : ""}
         </li>
       )}
       {call.status === "pending" && (

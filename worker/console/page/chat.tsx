@@ -1,5 +1,6 @@
 /** Chat: what was said, the calls it took, and the line to ask in. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce.ts";
 import { send, wordsOf } from "./api.ts";
 import { CallCard } from "./call-card.tsx";
@@ -13,7 +14,7 @@ import { QuestionCard } from "./question-card.tsx";
 import type { Session } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { duration } from "./times.ts";
-import { type CallView, isOver, type TurnView } from "./turns.ts";
+import { type CallView, isOver, type Pause, type TurnView } from "./turns.ts";
 import { type Conversation, useConversation } from "./use-conversation.ts";
 import { type Conversations, useConversations } from "./use-conversations.ts";
 import { Welcome } from "./welcome.tsx";
@@ -117,7 +118,7 @@ type TurnsProps = {
 };
 
 function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
-  const { turns, loaded, problem } = conversation;
+  const { turns, loaded, problem, earlier } = conversation;
   // Pictures that the gateway has already are not sent once more: the page has their addresses alone.
   const again = ({ text, pictures }: TurnView) =>
     onSay(
@@ -138,6 +139,23 @@ function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
     follow.observe(current.firstElementChild);
     return () => follow.disconnect();
   }, []);
+  // What is read stays where it is when older turns come above it: this far from the end.
+  const fromEnd = useRef<number | undefined>(undefined);
+  const showEarlier = () => {
+    if (!box.current) return;
+    fromEnd.current = box.current.scrollHeight - box.current.scrollTop;
+    atEnd.current = false;
+    earlier?.();
+  };
+  const first = turns[0]?.id;
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (!current || fromEnd.current === undefined) return;
+    current.scrollTop = current.scrollHeight - fromEnd.current;
+    fromEnd.current = undefined;
+    // The button that was pressed may be gone; the keyboard stays with what is read.
+    if (!earlier) current.focus({ preventScroll: true });
+  }, [first]);
   const asked = turns.at(-1)?.status === "sending";
   useEffect(() => {
     if (!asked || !box.current) return;
@@ -169,6 +187,11 @@ function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
       <div class="column">
         {!loaded && !problem && turns.length === 0 && <Skeleton lines={4} />}
         {loaded && turns.length === 0 && !problem && <Welcome onAsk={(text) => onSay(text)} />}
+        {earlier && (
+          <button type="button" class="small earlier" onClick={showEarlier}>
+            Earlier messages
+          </button>
+        )}
         {turns.map((turn, at) => (
           <Turn
             key={turn.key || turn.id}
@@ -253,12 +276,32 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
             .join(" · ")}
         </p>
       )}
-      {!isOver(turn) && turn.saying === "" && turn.calls.every(({ status }) => status !== "pending") && (
-        <p class="thinking">
-          <span class="dot" aria-hidden="true" /> {turn.waiting ?? "thinking"}
-        </p>
-      )}
+      {!isOver(turn) && turn.waiting && <Paused {...turn.waiting} />}
+      {!isOver(turn) &&
+        !turn.waiting &&
+        turn.saying === "" &&
+        turn.calls.every(({ status }) => status !== "pending") && (
+          <p class="thinking">
+            <span class="dot" aria-hidden="true" /> thinking
+          </p>
+        )}
     </div>
+  );
+}
+
+/** The model's endpoint wants a pause: why, and the seconds that are left of it. */
+function Paused({ until, text }: Pause) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const tick = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(tick);
+  }, []);
+  const seconds = Math.ceil((until - now) / 1_000);
+  return (
+    <p class="thinking">
+      <span class="dot" aria-hidden="true" /> {visible(text)} ·{" "}
+      {seconds > 0 ? `asks again in ${seconds} s` : "asks again"}
+    </p>
   );
 }
 

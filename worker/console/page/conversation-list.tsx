@@ -7,7 +7,7 @@ import type { Conversations } from "./use-conversations.ts";
 type Props = { conversations: Conversations; current: string; onOpen: (id: string) => void };
 
 export function ConversationList({ conversations, current, onOpen }: Props) {
-  const { list, problem, more } = conversations;
+  const { list, problem, more, full } = conversations;
   return (
     <>
       {problem && (
@@ -32,6 +32,12 @@ export function ConversationList({ conversations, current, onOpen }: Props) {
           </li>
         ))}
       </ul>
+      {full !== undefined && (
+        <p class="quiet">
+          The newest {full.toLocaleString()} are listed. Older ones are still there: open them by their id, as
+          #/chat/ID in the address.
+        </p>
+      )}
       {more && (
         <button type="button" class="small" onClick={more}>
           Show earlier ones

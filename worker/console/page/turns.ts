@@ -18,8 +18,8 @@ export type TurnView = {
   /** What the model said before its calls, each with the number of calls that came before it; and what it says now. */
   said: Said[];
   saying: string;
-  /** Why nothing comes right now: a model's endpoint asked to wait. */
-  waiting: string | undefined;
+  /** Why nothing comes right now: a model's endpoint asked to wait until then (epoch ms). */
+  waiting: Pause | undefined;
   calls: CallView[];
   questions: Question[];
   notices: string[];
@@ -31,6 +31,8 @@ export type TurnView = {
   problem: string | undefined;
 };
 
+export type Pause = { until: number; text: string };
+
 export type Said = { text: string; before: number };
 
 /** `turn` begins one anew, with all that there is of it to follow. */
@@ -40,7 +42,7 @@ export type FollowedTurn = {
 };
 
 export type TurnEvent =
-  | { event: "waiting"; data: { text: string } }
+  | { event: "waiting"; data: Pause }
   | { event: "delta"; data: { text: string; at: number } }
   | { event: "reset"; data: object }
   | { event: "message"; data: { text: string; calls: Call[] } }
@@ -77,6 +79,24 @@ export function newTurn(text: string, pictures: string[] = [], key = ""): TurnVi
 export function pastTurn(past: PastTurn): TurnView {
   const turn = newTurn(past.text, picturesOf(past.images), past.turn);
   return ended({ ...turn, id: past.turn }, past, past.created_at);
+}
+
+/** The newest turns of a conversation, and the place before them; null: there are none before them. */
+export type Shown = { turns: readonly TurnView[]; before: number | null };
+export type Page = { turns: readonly PastTurn[]; before: number | null };
+
+/** The newest page, asked for anew: what was loaded of older ones stays, as long as it joins on to this page. */
+export function refreshed({ turns, before }: Shown, page: Page): Shown {
+  const joint = turns.findIndex(({ id }) => id !== "" && id === page.turns[0]?.turn);
+  if (page.before === null || joint <= 0) return { turns: merged(turns, page.turns), before: page.before };
+  return { turns: [...turns.slice(0, joint), ...merged(turns.slice(joint), page.turns)], before };
+}
+
+/** The page before what is shown. */
+export function withEarlier({ turns }: Shown, page: Page): Shown {
+  const known = new Set(turns.map(({ id }) => id));
+  const earlier = page.turns.filter(({ turn }) => !known.has(turn)).map(pastTurn);
+  return { turns: [...earlier, ...turns], before: page.before };
 }
 
 /** What the page shows, with what the gateway keeps: turns of other devices, and what came while nobody listened. */
@@ -127,12 +147,13 @@ export function isOver(turn: TurnView): boolean {
   return turn.status !== "sending" && turn.status !== "running";
 }
 
-export function applied(turn: TurnView, event: TurnEvent, now: number): TurnView {
+export function applied(before: TurnView, event: TurnEvent, now: number): TurnView {
+  const turn = { ...before, waiting: undefined };
   switch (event.event) {
     case "waiting":
-      return { ...turn, waiting: event.data.text };
+      return { ...turn, waiting: event.data };
     case "delta":
-      return { ...turn, waiting: undefined, saying: turn.saying.slice(0, event.data.at) + event.data.text };
+      return { ...turn, saying: turn.saying.slice(0, event.data.at) + event.data.text };
     case "reset":
       return { ...turn, saying: "" };
     case "message": {
@@ -142,7 +163,7 @@ export function applied(turn: TurnView, event: TurnEvent, now: number): TurnView
         event.data.text.trim() === ""
           ? turn.said
           : [...turn.said, { text: event.data.text, before: turn.calls.length }];
-      return { ...turn, saying: "", waiting: undefined, said, calls: [...turn.calls, ...calls] };
+      return { ...turn, saying: "", said, calls: [...turn.calls, ...calls] };
     }
     case "call":
       return eachCall(turn, event.data.id, (call) => settled(call, event.data, now));

@@ -1,7 +1,16 @@
 import { turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { expect, test } from "vitest";
 import type { PastTurn, TurnResult } from "./shapes.ts";
-import { applied, followed, merged, newTurn, type TurnEvent, type TurnView } from "./turns.ts";
+import {
+  applied,
+  followed,
+  merged,
+  newTurn,
+  refreshed,
+  type TurnEvent,
+  type TurnView,
+  withEarlier,
+} from "./turns.ts";
 
 const pending = { id: "c1", name: "edge_call", agent: "pi", status: "pending" as const };
 
@@ -120,4 +129,32 @@ test("C4 what the gateway keeps fills every hole, and forgets what was deleted",
   expect(turns[1]).toBe(running);
   expect(merged([running], [past("t2", "done")])).toMatchObject([{ status: "done", answer: "answer t2" }]);
   expect(merged([running], [])).toEqual([running]);
+});
+
+const ended = (...names: string[]) => names.map((name) => past(name, "done"));
+
+test("G17 older pages stay when the newest one is asked for anew, unless turns are missing between them", () => {
+  const names = ({ turns }: { turns: readonly TurnView[] }) => turns.map(({ id }) => id).join("");
+  const first = refreshed({ turns: [], before: null }, { turns: ended("c", "d"), before: 3 });
+  const two = withEarlier(first, { turns: ended("a", "b"), before: 1 });
+  expect([names(two), two.before]).toEqual(["abcd", 1]);
+  const later = refreshed(two, { turns: ended("d", "e"), before: 4 });
+  expect([names(later), later.before]).toEqual(["abcde", 1]);
+  const apart = refreshed(later, { turns: ended("x", "y"), before: 20 });
+  expect([names(apart), apart.before]).toEqual(["xy", 20]);
+  // All there is: what is not in it was deleted.
+  const all = refreshed(later, { turns: ended("d", "e"), before: null });
+  expect([names(all), all.before]).toEqual(["de", null]);
+});
+
+test("G9 a pause of the model's endpoint is over when anything else comes", () => {
+  const pause: TurnEvent = { event: "waiting", data: { until: 9, text: "busy" } };
+  expect(after(pause).waiting).toEqual({ until: 9, text: "busy" });
+  const others: TurnEvent[] = [
+    { event: "reset", data: {} },
+    { event: "delta", data: { text: "x", at: 0 } },
+    { event: "message", data: { text: "x", calls: [] } },
+    { event: "accepted", data: { call: "c1" } },
+  ];
+  for (const other of others) expect(after(pause, other).waiting).toBeUndefined();
 });

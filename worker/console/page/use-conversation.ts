@@ -1,12 +1,22 @@
 /** One conversation, live: asks and stops, and shows what happens in it wherever that was begun. */
-import { useCallback, useState } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
 import { ApiError, json, type ServerEvent, send, wordsOf } from "./api.ts";
-import type { PastTurn } from "./shapes.ts";
 import { useStream } from "./stream.ts";
-import { followed, isOver, merged, newTurn, type TurnView } from "./turns.ts";
+import {
+  followed,
+  isOver,
+  newTurn,
+  type Page,
+  refreshed,
+  type Shown,
+  type TurnView,
+  withEarlier,
+} from "./turns.ts";
 
 export type Conversation = {
-  turns: TurnView[];
+  turns: readonly TurnView[];
+  /** Loads the page before what is shown; absent: the conversation begins here. */
+  earlier?: () => void;
   /** The gateway has told what is in it. */
   loaded: boolean;
   problem: string | undefined;
@@ -17,7 +27,9 @@ export type Conversation = {
 
 /** @param id of one conversation for good: another one is another component */
 export function useConversation(id: string): Conversation {
-  const [turns, setTurns] = useState<TurnView[]>([]);
+  const [{ turns, before }, setShown] = useState<Shown>({ turns: [], before: null });
+  const setTurns = (by: (turns: readonly TurnView[]) => TurnView[]) =>
+    setShown((shown) => ({ ...shown, turns: by(shown.turns) }));
   const [loaded, setLoaded] = useState(false);
   const [problem, setProblem] = useState<string>();
   const base = `/v1/conversations/${id}`;
@@ -25,11 +37,8 @@ export function useConversation(id: string): Conversation {
   const busy = running !== undefined;
 
   const load = useCallback(async () => {
-    const past = await json<{ turns: PastTurn[] }>(base).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return { turns: [] };
-      throw error;
-    });
-    setTurns((all) => merged(all, past.turns));
+    const page = await pageOf(base);
+    setShown((shown) => refreshed(shown, page));
     setLoaded(true);
     setProblem(undefined);
   }, [base]);
@@ -44,6 +53,22 @@ export function useConversation(id: string): Conversation {
     },
     onRefused: (error) => setProblem(wordsOf(error)),
   });
+
+  const asking = useRef(false);
+  async function earlier() {
+    if (asking.current) return;
+    asking.current = true;
+    try {
+      const page = await pageOf(`${base}?before=${before}`);
+      // A reload meanwhile may have begun anew, from another place.
+      setShown((shown) => (shown.before === before ? withEarlier(shown, page) : shown));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(wordsOf(error));
+    } finally {
+      asking.current = false;
+    }
+  }
 
   async function ask(text: string, images: string[]) {
     const key = crypto.randomUUID();
@@ -80,5 +105,20 @@ export function useConversation(id: string): Conversation {
     }
   }
 
-  return { turns, loaded, problem, busy, ask: (...args) => void ask(...args), stop: () => void stop() };
+  return {
+    turns,
+    ...(before !== null && { earlier: () => void earlier() }),
+    loaded,
+    problem,
+    busy,
+    ask: (...args) => void ask(...args),
+    stop: () => void stop(),
+  };
+}
+
+async function pageOf(path: string): Promise<Page> {
+  return await json<Page>(path).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return { turns: [], before: null };
+    throw error;
+  });
 }

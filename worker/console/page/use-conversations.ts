@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 
 export type Listed = { id: string; title: string; last_at: number };
-type Page = { conversations: Listed[]; next: string | null };
+type Page = { conversations: Listed[]; next: string | null; listed_at_most: number };
 
 export type Conversations = {
   /** Undefined until the gateway has answered. */
@@ -11,6 +11,8 @@ export type Conversations = {
   problem: string | undefined;
   /** Absent: these are all. */
   more?: () => void;
+  /** So many are listed and no more: older ones are there, by their id. */
+  full: number | undefined;
   /** What was just asked in one stands above the others. */
   note(id: string, title: string): void;
   drop(id: string): void;
@@ -19,6 +21,7 @@ export type Conversations = {
 export function useConversations(): Conversations {
   const [list, setList] = useState<Listed[]>();
   const [next, setNext] = useState<string | null>(null);
+  const [most, setMost] = useState(Number.POSITIVE_INFINITY);
   const [problem, setProblem] = useState<string>();
 
   const load = useCallback(async (after: string | null) => {
@@ -29,6 +32,7 @@ export function useConversations(): Conversations {
         return [...before, ...page.conversations.filter(({ id }) => !known.has(id))];
       });
       setNext(page.next);
+      setMost(page.listed_at_most);
       setProblem(undefined);
     } catch (error) {
       setProblem(wordsOf(error));
@@ -40,6 +44,7 @@ export function useConversations(): Conversations {
   return {
     list,
     problem,
+    full: next === null && (list?.length ?? 0) >= most ? most : undefined,
     ...(next !== null && { more: () => void load(next) }),
     note: (id, title) =>
       setList((before = []) => {
