@@ -20,7 +20,7 @@ IN_NODE.push("test/*.test.ts");
 /** They wait for minutes and do next to nothing. */
 const IDLE = ["test/e2e/idle.test.ts", "test/e2e/slow-model.test.ts"];
 
-/** What boots machines, kills programs again and again, or waits long: `npm run test:all`, and CI. */
+/** These tests boot machines, kill programs again and again, or wait long: `npm run test:all`, and CI. */
 const SLOW = [
   ...[
     "bridge-service",

@@ -16,7 +16,7 @@ export const BROKER_BACKOFF: Backoff = { baseMs: 250, capMs: 10_000 };
 export const STABLE_AFTER_MS = 1_000;
 /** After a refusal that only a person can mend (token, version), or when a newer bridge took over an older gateway. */
 export const STAY_AWAY_MS = 300_000;
-/** How often a bridge that was replaced asks whether its place is free: with KEEPALIVE_LOST_MS within half a minute. */
+/** A bridge that was replaced asks this often whether its place is free: with KEEPALIVE_LOST_MS within half a minute. */
 export const STANDBY_EVERY_MS = 5_000;
 
 /** Counts the tries of one side. */

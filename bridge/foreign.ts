@@ -30,7 +30,7 @@ export type ForeignEffects = {
   refuse(id: string, code: Refusal, message: string, retryAfterMs?: number): void;
 };
 
-/** What waits for one agent is bounded by their deadlines; this bounds the memory. */
+/** Deadlines bound the calls that wait for one agent; this bounds the memory. */
 export const QUEUE_MAX = 64;
 /** Of the mean time of an agent's answers: what the newest one weighs. */
 const NEWEST_WEIGHS = 0.3;
@@ -68,7 +68,7 @@ export class ForeignLanes {
   readonly #roster: Roster;
   readonly #effects: ForeignEffects;
   readonly #lanes = new Map<string, Lane>();
-  /** How long each agent took for its answers of late, ms. */
+  /** The weighted mean time of each agent's latest answers, ms. */
   readonly #means = new Map<string, number>();
   /** By call id, oldest first: what was ever published, so that it never is again. */
   readonly #published = new Map<string, { agent: string; at: number; answered: boolean }>();
@@ -257,7 +257,7 @@ export class ForeignLanes {
     }
   }
 
-  /** Whether a call can be answered in its time behind so many others, at the agent's pace of late. */
+  /** Tells whether a call can be answered in its time behind so many others, at the agent's recent pace. */
   #isInTime(lane: Lane, call: ForeignCall, before: number): boolean {
     const now = this.#effects.now();
     if (now >= call.deadline) return false;

@@ -27,7 +27,7 @@ export const UNNAMED_MAX_BYTES = 4 * 1024 * 1024;
 
 const NOT_SERVED = "it has no key, and the home's settings do not name it";
 
-/** Which agents have room first: those with a key or a name in the settings, before any that may come. */
+/** The standing of an agent: those with a key or a name in the settings have room first. */
 export type Standing = "named" | "any" | "stranger";
 
 /** A row of Home's for each: not at every heartbeat. */
@@ -125,7 +125,7 @@ export class Roster {
     }
   }
 
-  /** Whether the broker has to be asked again for what it retains: of one of these something may have been turned away. */
+  /** True: the broker has to be asked again for its retained texts, since one of these agents' may have been turned away. */
   lacks(ids: Iterable<string>): boolean {
     if (!this.#turnedAway) return false;
     const isMissing = [...ids].some((id) => this.#agents.get(id)?.capabilities === undefined);
@@ -316,7 +316,7 @@ export class Roster {
   }
 
   /**
-   * What Home has to hear since the last call. A new last_seen alone is nothing while an agent is online; of one that is
+   * The changes since the last call, for Home. A new last_seen alone is nothing while an agent is online; of one that is
    * offline and yet heard (it is deaf, say) it is told now and then, since people read it.
    */
   changes(): RosterChange[] {
@@ -398,7 +398,7 @@ export class Roster {
     return strangers;
   }
 
-  /** Whether there is room for a text in place of the one before it. */
+  /** Tells whether there is room for a text in place of the one before it. */
   #fits(agent: Known, kind: "capabilities" | "tools", raw: string): boolean {
     if (agent.isStranger || this.#standing(agent.id) === "named") return true;
     const before = bytesOf(agent) - (agent[kind]?.length ?? 0);

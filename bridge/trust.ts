@@ -41,7 +41,7 @@ export class Trust {
     return keys.flatMap(({ id }) => (before.get(id) === this.#known.get(id) ? [] : [id]));
   }
 
-  /** Whose messages count by their signature. */
+  /** The agents whose messages count by their signature. */
   keyed(): Iterable<string> {
     return this.#known.keys();
   }

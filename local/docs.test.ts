@@ -1,4 +1,4 @@
-/** What docs say can be looked up in the code: a page that sends a person to an address that is not there is a defect. */
+/** The docs are checked against the code: a page that sends a person to an address that is not there is a defect. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

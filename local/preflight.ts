@@ -1,4 +1,4 @@
-/** What is checked before any program starts: a mistake in a setting is one line at once, not a time-out of a program. */
+/** These checks run before any program starts: a mistake in a setting is one line at once, not a time-out of a program. */
 
 import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
@@ -19,7 +19,7 @@ export async function checkSettings(env: Environment): Promise<Parsed<BridgeSett
   const { settingsOrError } = (await import(WORKER_SETTINGS)) as WorkerSettings;
   const worker = settingsOrError(workerVars(env));
   if (worker instanceof Error) return { ok: false, error: worker.message };
-  // What npm start gives to the bridge by itself.
+  // npm start itself gives these to the bridge.
   const given = { GATEWAY_URL: "http://127.0.0.1", BRIDGE_TOKEN: "x".repeat(43) };
   const bridge = readBridgeSettings({ ...env, ...given });
   return bridge.ok ? { ok: true, value: bridge.settings } : { ok: false, error: bridge.errors.join("\n") };

@@ -75,7 +75,7 @@ export function withOwnRecords(
   return { API_TOKENS: both("API_TOKENS"), BRIDGE_TOKENS: both("BRIDGE_TOKENS") };
 }
 
-/** What each record must have is the Worker's to say. @returns undefined: no list of records */
+/** The Worker checks the fields of each record. @returns undefined: no list of records */
 export function readRecords(text: string | undefined): object[] | undefined {
   if (!text) return [];
   const read = checkJson(z.array(z.looseObject({ hash: z.string() })), text);

@@ -62,7 +62,7 @@ export type AgentOptions = {
   skills?: SkillSource;
   /** Where the device's own come from; tests have simpler ones. */
   toolbox?: typeof openToolbox;
-  /** How long another device with this id has to be away before this one takes its place. */
+  /** Another device with this id has to be away for so long before this one takes its place. */
   freeAfterMs?: number;
   /** Called after the first complete advert. */
   onReady?: () => void;
@@ -267,7 +267,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
 
   /** Our own presence, as the broker has it: it may be a late will of our earlier connection. */
   function seePresence(text: string, retained: boolean): void {
-    // Who comes later finds what is retained: not what a stranger left there, nor an old text of ours.
+    // Later subscribers find the retained text: it must not be a stranger's, nor an old one of ours.
     guard.saw(topic("presence"), text);
     if (!voice.isMine(text)) return;
     const presence = checkJson(Presence, text);

@@ -39,7 +39,7 @@ const FILES: Record<string, string> = {
 
 let home: House;
 let ws: string;
-/** What each tool was run with, by the call. */
+/** The arguments that each tool ran with, by the call. */
 const ran = new Map<string, unknown>();
 
 function watched(tool: Tool, run = true): Tool {

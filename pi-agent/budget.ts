@@ -71,7 +71,7 @@ export type BudgetClocks = {
 };
 
 /**
- * How far this device's clock is ahead of its gateway's, where that alone makes a command too late.
+ * The lead of this device's clock over its gateway's, where that alone makes a command too late.
  * @returns ms; undefined: it is too late for another reason, or not at all
  */
 export function clockAhead(

@@ -202,7 +202,7 @@ export class Connection {
   }
 }
 
-/** What every client of this agent has: a clean session, and no reconnects of its own. */
+/** Every client of this agent has a clean session and does not reconnect by itself. */
 export function clientOptions(mqtt: MqttSettings, clientId: string): IClientOptions {
   return {
     protocolVersion: 4,

@@ -86,7 +86,7 @@ test.each([
       what: "the first is there again",
     });
     if (signs) {
-      // What the gateway believed last is the first's: everything that the copy said is older.
+      // The gateway believed the first one last: everything that the copy said is older.
       const said = at.peer.raw.map(({ text }) => JSON.parse(text) as Stamp);
       const ofCopy = said.filter(({ boot_id }) => boot_id === second.bootId).map(({ n }) => n);
       expect(ofCopy.length).toBeGreaterThan(0);

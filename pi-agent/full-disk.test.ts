@@ -51,7 +51,7 @@ test("reads are served, what acts is refused with words, and with room again all
   await home.peer.command("eye", { ...append, request_id: notRun });
   const after = await home.tool("append");
   expect((await home.result(after)).status).toBe("success");
-  // What was written around the full disk is still a ledger that knows what ran.
+  // The ledger that was written around the full disk still knows what ran.
   await agent.stop();
   await home.start({ stateDir: join(disk, "state"), policy: allowed });
   for (const id of [kept, after]) {

@@ -387,7 +387,7 @@ export class Ledger {
 }
 
 /**
- * What a person was asked for is not asked for again behind their back. A prompt is as safe as what its loop has begun:
+ * A call that a person was asked about is not run again without them. A prompt is as safe as what its loop has begun:
  * each call was recorded before it ran.
  */
 function mustNotRunAgain({ idempotent, asking, command, inner = [] }: LedgerEntry): boolean {

@@ -1,5 +1,5 @@
 /**
- * What meets a stranger's or a model's text takes time in proportion to its length: sixteen times the text must not take
+ * Code that reads a stranger's or a model's text takes time in proportion to its length: sixteen times the text must not take
  * anything like 256 times as long. Ratios of the best of several runs, so that a busy machine changes nothing.
  */
 import { readArguments } from "@edgecall/core/loop/reply.ts";
@@ -15,7 +15,7 @@ import { truncateLine, truncateTail } from "./tools/text-cut.ts";
 const RULES = { root: "/home/pi/ws" };
 const judge = (text: string) => judgeCommand(text, RULES);
 
-/** What a pattern may stumble over: repeated beginnings without an end. */
+/** Repeated beginnings without an end make a bad pattern slow. */
 const UNITS = [
   "a",
   " ",

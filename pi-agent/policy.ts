@@ -16,7 +16,7 @@ const STRICTEST_FIRST = ["deny", "ask", "allow"] as const satisfies readonly Rul
 export type PolicyRules = ReadonlyMap<string, Rule> & { readonly tainted?: TaintRules };
 
 /**
- * What becomes of a call that is not a read while a stranger's text is in the conversation, where the rule allows it:
+ * The rules for a call that is not a read while a stranger's text is in the conversation, where the rule allows it:
  * by a tool's name, by a permission, or for all. Where nothing is said, it asks.
  */
 export type TaintRules = { all: Rule | undefined; named: ReadonlyMap<string, Rule> };
@@ -78,7 +78,7 @@ export function unaskedWhenTainted(rules: PolicyRules): string[] {
   );
 }
 
-/** What is said of everything but one name. */
+/** The rules without those for one name. */
 export function rulesWithout(name: string, rules: PolicyRules): PolicyRules {
   const others = (all: ReadonlyMap<string, Rule>) => new Map([...all].filter(([one]) => one !== name));
   const { tainted } = rules;

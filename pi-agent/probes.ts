@@ -19,7 +19,7 @@ export type ProbesOptions = {
 
 export type Probed = {
   names: readonly string[];
-  /** Why they are not offered; undefined when they are. */
+  /** The reason that they are not offered; undefined when they are. */
   why: string | undefined;
   tools: readonly Tool[];
 };

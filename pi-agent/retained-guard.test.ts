@@ -1,4 +1,4 @@
-/** What the broker keeps of an agent is mended when somebody changes it, and not without end. */
+/** An agent mends its retained texts when somebody changes them, and not without end. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { startBroker } from "../local/broker.ts";
 import { until } from "../test/wait.ts";

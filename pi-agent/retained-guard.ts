@@ -1,5 +1,5 @@
 /**
- * What the broker keeps of this agent is what the agent said last. Whoever holds the broker's password can put something
+ * The broker keeps the texts that this agent said last. Whoever holds the broker's password can put something
  * else there, an old text of the agent's own too; who comes later would find that.
  */
 

@@ -84,7 +84,7 @@ function tools(): Record<string, Tool> {
   return Object.fromEntries(all.map((make) => make(env)).map((tool) => [tool.name, tool]));
 }
 
-/** What is outside, name and content. */
+/** The files outside, name and content. */
 const around = () => readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), "utf8")]);
 
 /** In each `OUT` is the folder outside, `WS` the workspace, `PORT` a server of this machine. */

@@ -80,7 +80,7 @@ export type ToolSettings = {
   maxReadBytes: number;
   maxReadLines: number;
   bashTimeoutMs: number;
-  /** What one call may write into the workspace, and what stays free on its disk. */
+  /** The most that one call may write into the workspace, and the space that stays free on its disk. */
   writes: WriteBounds;
   sandbox: SandboxEngine;
   /** Tools of skills that say `sandboxing = "none"` and may. */

@@ -14,7 +14,7 @@ export type StandbyOptions = {
   mqtt: MqttSettings;
   clientId: string;
   topic: string;
-  /** Whether a presence says that the other one is there. */
+  /** True if a presence says that the other one is there. */
   isTaken(presence: string): boolean;
   freeAfterMs?: number;
 };

@@ -131,7 +131,7 @@ async function machineOf({
   return { local: here, held: new HeldLines(here.exec), spillDir, stateDir, root };
 }
 
-/** Where programs run, and the skills that run there once that is known to work. */
+/** The place where programs run, and the skills that run there once it works. */
 async function workOf(
   here: MachinePlaces,
   { tools, permissions }: Settings,

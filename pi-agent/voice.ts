@@ -12,7 +12,7 @@ export type Voice = {
   /** Whether a presence on its own topic may be its own; anybody can write there. */
   isMine(presence: string): boolean;
   /**
-   * Whether a presence that may be its own was said after this one: it is no recording of the past.
+   * Tells whether a presence that may be its own was said after this one: it is no recording of the past.
    * @param birth as published
    */
   isAfter(presence: string, birth: string): boolean;

@@ -56,7 +56,7 @@ export function watchMainThread(agentId: string, env: Environment): void {
   watcher.unref();
 }
 
-/** Whether somebody starts the agent again: a container's engine, systemd, the program that started it. */
+/** True if something starts the agent again: a container's engine, systemd, the program that started it. */
 function isSupervised(env: Environment): boolean {
   return process.pid === 1 || env.INVOCATION_ID !== undefined || process.channel !== undefined;
 }

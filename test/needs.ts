@@ -4,7 +4,7 @@
  *     describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => …)
  *     // @module-tag needs/ripgrep
  *
- * Where one is missing, its tests are left out and named once, at the end (`needs-reporter.ts`). In CI (CI=true) nothing
+ * When one is missing, its tests are left out and named once, at the end (`needs-reporter.ts`). In CI (CI=true) nothing
  * is left out: the test runs, and fails.
  */
 import { spawnSync } from "node:child_process";

@@ -32,7 +32,7 @@ export type TurnResult = {
 export type PastTurn = TurnResult & {
   text: string;
   created_at: number;
-  /** What the person sent with it: `media:` and the id of a kept picture, or an address. */
+  /** The pictures that the person sent with it: `media:` and the id of a kept one, or an address. */
   images?: string[];
 };
 
@@ -70,7 +70,7 @@ export type AgentView = {
   features: string[];
   actions: string[];
   problem?: string;
-  /** What it says of itself and nobody has accepted: it taints the calls to others until then. `was`: the line before. */
+  /** Its words about itself that nobody has accepted yet: they taint the calls to others until then. `was`: the line before. */
   new_text?: { line?: string; was?: string; actions: string[] };
   counts: { calls: number; success: number; error: number; open: number };
 };

@@ -85,7 +85,7 @@ export async function apiToken(
   return token;
 }
 
-/** Whether a token that opened something long ago still counts: a stream ends with it. One of the secret goes by a deploy, as every stream does. */
+/** Tells whether a token that opened a stream still counts: the stream ends with it. A token of the secret ends with a deploy, as every stream does. */
 export async function stillCounts(env: Env, { home, made }: ApiToken): Promise<boolean> {
   return !made || (await homeOf(env, home).useToken({ id: made.id })) !== undefined;
 }
@@ -96,7 +96,7 @@ export function apiTokenRecords(env: Env): ApiToken[] {
 }
 
 /**
- * Whether the settings name this home. Every route that learns a home's name from a path, a body or a token's text asks
+ * Tells whether the settings name this home. Every route that learns a home's name from a path, a body or a token's text asks
  * this before it wakes an object: to ask for a home would otherwise be to make one.
  * @throws AuthSettingsError
  */

@@ -7,7 +7,7 @@ import { isBlank, type Migration, migrate } from "./migrate.ts";
 /** Bytes of text in a page; one row may go over it (a part of a picture is 512 KiB). */
 const PAGE_CHARS = 1_000_000;
 const LOOK_AFTER_MS = 1_000;
-/** Where an import waits until all of it is here (Staging). */
+/** An import waits here until all of it has come (Staging). */
 const STAGING = "restoring";
 /**
  * The home's tokens are in no back-up: it would bring those back that were revoked since, and let whoever writes one
@@ -71,7 +71,7 @@ const REPLACED = -1;
 export type Restored = {
   ctx: DurableObjectState;
   migrations: readonly Migration[];
-  /** What was under way has come to its end since, whatever it was: it must not go on, or be done again. */
+  /** Work that was under way has ended since, one way or the other: it must not go on, or be done again. */
   giveUp: () => void;
 };
 

@@ -240,7 +240,7 @@ export class Conversation extends DurableObject<Env> {
     return turn && this.#tell.result(turn);
   }
 
-  /** Who began it, for `maySee`; undefined: nothing is here. */
+  /** The principal that began it, for `maySee`; undefined: nothing is here. */
   async belongs(): Promise<{ principal: string | undefined } | undefined> {
     if (this.#blank) return undefined;
     const principal = this.#transcript.beganBy() ?? this.#media.broughtFor();

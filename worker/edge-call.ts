@@ -107,7 +107,7 @@ function callDescription(lines: readonly string[], more: string): string {
   return description;
 }
 
-/** What the system prompt says of the agents that can be called, where the tool's description has no room for all. */
+/** The agents that can be called, for the system prompt, where the tool's description has no room for all. */
 export function agentsNote(roster: Roster): string {
   const lines = agentLines(roster);
   const fits = [CALL_WORDS, ...lines].join("\n").length <= DESCRIPTION_MAX;

@@ -71,7 +71,7 @@ export class Home extends DurableObject<Env> {
   /** Undefined: nothing was asked of this home yet that may be stored. */
   #made: HomeParts | undefined;
 
-  /** Who asks for a home that they made up leaves nothing behind: the tables are made when they are needed. */
+  /** A request for a made-up home leaves nothing behind: the tables are made when they are needed. */
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (!isBlank(ctx.storage)) this.#made = homeParts(ctx, env);
@@ -82,7 +82,7 @@ export class Home extends DurableObject<Env> {
     return this.#made;
   }
 
-  /** What a stranger's word reaches looks at this first: nothing is on record here that could let anybody in. */
+  /** True if nothing is on record here that could let anybody in. Methods that a stranger can reach look at it first. */
   get #isBlank(): boolean {
     return this.#made === undefined;
   }
@@ -492,7 +492,7 @@ export class Home extends DurableObject<Env> {
   }
 }
 
-/** What a home is made of, over its tables. */
+/** The parts of a home, over its tables. */
 type HomeParts = {
   home: HomeContext;
   dispatcher: Dispatcher;

@@ -1,4 +1,4 @@
-/** Who may see and answer what: the table of docs/security.md, each role and scope at each route. */
+/** Tests the table of docs/security.md (who may see and answer what), each role and scope at each route. */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
@@ -215,7 +215,7 @@ describe("S13 questions and approvals", () => {
     };
   }
 
-  /** Who sees it in the list, and what each is told who answers with something that is no answer. */
+  /** The callers that see it in the list, and the status for each that answers with something that is no answer. */
   async function seenBy(id: string) {
     const found: Partial<Record<ViewerName, [boolean, number]>> = {};
     for (const name of NAMES) {

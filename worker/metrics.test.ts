@@ -42,7 +42,7 @@ test("a turn in figures: its calls by tool and error, its time, its tokens, and 
   expect(rise(page, `edgecall_gateway_tool_calls_total{${pi},status="error"}`)).toBe(1);
   expect(rise(page, `edgecall_gateway_tool_errors_total{${pi},error_type="execution_failed"}`)).toBe(1);
   expect(rise(page, `edgecall_gateway_tool_duration_seconds_count{${pi}}`)).toBe(2);
-  // What was refused before it was sent is a failed call as well; a name that the model made up is no label.
+  // A call that was refused before it was sent is a failed one too; a name that the model made up is no label.
   const nobody = 'home="a",agent="(others)",tool="(others)",error_type="not_found"';
   expect(rise(page, `edgecall_gateway_tool_errors_total{${nobody}}`)).toBe(1);
   const api = 'home="a",channel="api"';

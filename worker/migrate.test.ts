@@ -164,7 +164,7 @@ test("a home of version 10 knows its bridge and the logins at its broker", async
 });
 
 test("S5 a conversation of an earlier version knows whose texts are in it", async () => {
-  // What 0.2.0 kept of a stranger: a taint in an outcome, a person's picture, a late result.
+  // 0.2.0 kept these of a stranger: a taint in an outcome, a person's picture, a late result.
   const more = `
     INSERT INTO turn SELECT 3, 'three', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
     INSERT INTO turn SELECT 4, 'four', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;

@@ -31,7 +31,7 @@ export type Settings = {
   limits: LoopLimits;
   /** For an action that advertises no time-out of its own. */
   defaultToolTimeoutMs: number;
-  /** What a foreign agent gets for a prompt or a command: it tells nothing while it works. */
+  /** The time of a foreign agent for a prompt or a command: it tells nothing while it works. */
   foreignTimeoutMs: number;
   /** Foreign agents that are served: ids, or `*`. */
   unsignedAgents: ReadonlySet<string>;

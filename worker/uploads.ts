@@ -23,7 +23,7 @@ const Grant = z.strictObject({
   conversation: z.string(),
   /** Of the Home that gave it; absent in a grant of a version before 0.3. */
   home: z.optional(z.string()),
-  /** Who made the call; absent in a grant of a version before 0.3. */
+  /** The principal that made the call; absent in a grant of a version before 0.3. */
   principal: z.optional(z.string()),
   media_type: z.string(),
   bytes: z.int(),

@@ -30,7 +30,7 @@ export class PlayedHome {
   protocol = BRIDGE_PROTOCOL;
   /** One that cannot be read says nothing. */
   version = "test";
-  /** Whether it says that a bridge may wait for its place; and who asks so while another has it. */
+  /** True: it says that a bridge may wait for its place. `asked` counts the bridges that ask while `isTaken`. */
   standby = false;
   isTaken = false;
   asked = 0;

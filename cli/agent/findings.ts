@@ -66,12 +66,12 @@ export async function findTools(settings: Settings, isService: boolean): Promise
   ];
 }
 
-/** Whether the settings count on this tool: a rule for a camera that this device has not got is no fault. */
+/** True if the settings count on this tool: a rule for a camera that this device does not have is no fault. */
 function isMissed({ tools: { enabled }, policy }: Settings, name: string, why: string): boolean {
   return enabled?.includes(name) === true || (policy.has(name) && /^(skill|policy\.)/.test(why));
 }
 
-/** What a stranger's text (a file, a page, another device) may have done without a person. */
+/** The calls that a stranger's text (a file, a page, another device) may cause without a person. */
 export function findUnasked({ policy }: Settings): Finding {
   const link = "policy";
   const names = unaskedWhenTainted(policy);

@@ -38,7 +38,7 @@ export async function askPerson(
   }
 }
 
-/** Whether an approval is too long to be shown whole at once. */
+/** True if an approval is too long to be shown whole at once. */
 function isCut({ approval }: Question): boolean {
   const values = approval ? [...Object.values(approval.parameters), approval.cwd ?? ""] : [];
   return values.some((value) => headAndTail(textOf(value), SHOWN) !== undefined);

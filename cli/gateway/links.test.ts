@@ -5,7 +5,7 @@ import { Gateway } from "./gateway.ts";
 import { findAgents } from "./links.ts";
 import type { Agent } from "./shapes.ts";
 
-/** What the doctor says of an agent that answers a ping with this. */
+/** The doctor's findings for an agent that answers a ping with this. */
 async function saysOf(payload: object) {
   const server = createServer((_, response) => {
     response.setHeader("content-type", "application/json");

@@ -38,7 +38,7 @@ export type Fitted = {
   entries: Entry[];
   /** Results that were cut, and turns that are left out in all. */
   cut: { results: number; turns: number };
-  /** Where in the given history what is shown behind the note begins. */
+  /** The place in the given history where the part after the note begins. */
   shownFrom: number;
   /**
    * What is left out and in no summary yet, led by the earlier summary where there is one. What a model makes
@@ -214,7 +214,7 @@ function leaveOut(
   return { leftOut, old, gone };
 }
 
-/** What stands in place of what was left out. */
+/** The note that replaces the part that was left out. */
 export function leftOutNote(leftOut: LeftOut): Note {
   const { turns, summary } = leftOut;
   const since = turns - (summary?.turns ?? 0);

@@ -22,7 +22,7 @@ export type Outcome = {
   args?: Record<string, unknown>;
   /** The calls that a device's own loop made to answer. */
   calls?: CallRecord[];
-  /** Whose text is in it. None: the gateway's own words alone. Absent: the words of whoever was called. */
+  /** The sources of its text. None: only the gateway's own words. Absent: the words of whoever was called. */
   sources?: Source[];
   /** Only accepted; the real result comes under this token. */
   job?: string;

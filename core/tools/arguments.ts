@@ -102,7 +102,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Where a text holds half of a character: shown as an escape, it reaches a file or program as another character.
+ * The place where a text holds half of a character: shown as an escape, it reaches a file or program as another character.
  * @returns its place, or undefined when all is well
  */
 function brokenText(value: unknown, at = ""): string | undefined {

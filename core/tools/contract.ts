@@ -59,7 +59,7 @@ export type ToolContext = {
   callId: string;
   /** Who asked, and in which conversation; a peer that names none has one for each channel. */
   caller: { principal: string; role: string; channel: string; conversation?: string | undefined };
-  /** What was judged of `Tool.targets`; absent where nobody judged it. */
+  /** The targets (`Tool.targets`) that were judged; absent where nobody judged them. */
   targets?: readonly Target[];
   /** Aborted at the time-out or a cancel; its `reason` says which. */
   signal: AbortSignal;
@@ -134,7 +134,7 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   /** What this very call does, where that is less than `effect`: a tool of several actions may only look. */
   effectIn?(input: z.output<Input>): Effect;
   /**
-   * Where this very call would write, links and all, looked up before it is judged. What is in a folder of git's
+   * The paths that this call would write, links and all, looked up before it is judged. What is in a folder of git's
    * needs `shell` as well, since git runs it.
    */
   targets?(input: z.output<Input>, signal: AbortSignal): Promise<Target[]>;

@@ -27,7 +27,7 @@ export function visibleJson(value: unknown, indent?: number): string {
   );
 }
 
-/** What cannot be seen in a value's texts, in words; undefined: nothing. Stands beside what is shown. */
+/** Names the invisible characters in a value's texts; undefined: there are none. It stands beside the value. */
 export function hiddenNotice(value: unknown): string | undefined {
   const found = new Set<string>();
   const look = (text: string) => {
@@ -72,7 +72,7 @@ export function betweenWords({ between }: HeadAndTail): string {
   return ` … ${between.toLocaleString("en")} more characters … `;
 }
 
-/** Where the first half of so many lines ends, and where the last half begins; undefined: there are no more. */
+/** The end of the first half of so many lines, and the start of the last half; undefined: there are no more lines. */
 function linesOf(text: string, max: number): { head: number; tail: number } | undefined {
   const ends = [...text.matchAll(/\n/g)].map(({ index }) => index);
   if (ends.length < max) return undefined;

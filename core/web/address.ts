@@ -134,7 +134,7 @@ export function checkUrl(text: string, allowed: AllowedRanges = [], base?: URL):
   return { ok: true, url };
 }
 
-/** Whether a host of an address is this machine, or one of a private network: by its name alone. */
+/** Tells by its name alone whether a host is this machine or one of a private network. */
 export function isPrivateHost(host: string): boolean {
   return host !== "" && !isAllowedHost(host.replace(/\.$/, ""), []);
 }

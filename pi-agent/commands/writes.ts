@@ -1,10 +1,10 @@
-/** What the policy says of where a call writes: a link that leads elsewhere is told, a folder of git's needs `shell`. */
+/** The policy's word on the paths that a call writes: a link that leads elsewhere is told, a folder of git's needs `shell`. */
 import type { Permission, Target, Tool } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { type Decision, decide, type PolicyRules, rulesWithout } from "../policy.ts";
 
 type Writes = {
-  /** What git would run, by its path. */
+  /** The path of a file that git would run. */
   git: string | undefined;
   links: readonly Target[];
   /** For whoever judges by permissions. */

@@ -1,5 +1,5 @@
 // @module-tag needs/bubblewrap
-/** What one call may write, and what stays free, on the disk that the tests run on. */
+/** The most that one call may write, and the space that stays free, on the disk that the tests run on. */
 import {
   existsSync,
   mkdirSync,

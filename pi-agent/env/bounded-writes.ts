@@ -1,5 +1,5 @@
 /**
- * How much one run of a program may write into the workspace, and how much of its disk stays free. The kernel bounds
+ * Bounds how much one run of a program may write into the workspace, and keeps a part of its disk free. The kernel bounds
  * the size of one file, not of a folder, so the disk is looked at while the program runs. That is cheap: only when it
  * has lost as much as one run may write, the files are looked at too.
  */
@@ -8,9 +8,9 @@ import { join } from "node:path";
 import type { ExecOps, Ran } from "./environment.ts";
 
 export type WriteBounds = {
-  /** What one run may write, in bytes. */
+  /** One run may write so many bytes. */
   callBytes: number;
-  /** What stays free on the disk of the workspace, in bytes. */
+  /** So many bytes stay free on the disk of the workspace. */
   freeBytes: number;
 };
 

@@ -43,7 +43,7 @@ export type FileOps = {
   mkdirAll(path: string, options?: Judged): Promise<void>;
   /** A file, a link (not what it leads to) or an empty directory. */
   remove(path: string, options?: Judged): Promise<void>;
-  /** Where a write of the path would go, for whoever judges it before. */
+  /** Finds the file that a write to the path would change; the policy judges it before the write. */
   target(path: string, options?: Signal): Promise<Target>;
   /** The path without links, absolute: a key for locks. Of what is not there, as far as it is there. */
   canonical(path: string, access: "read" | "write", options?: Signal): Promise<string>;

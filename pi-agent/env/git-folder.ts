@@ -1,11 +1,11 @@
 /**
- * Which writes change what git runs. A hook, a filter or a monitor that `.git/config` names is a program that the
+ * Finds the writes that change what git runs. A hook, a filter or a monitor that `.git/config` names is a program that the
  * next git call starts, so a write there is judged as one that runs programs.
  */
 import { lstat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 
-/** What makes a folder one of git's, whatever its name: a bare repository, `git init --separate-git-dir`. */
+/** These entries make a folder one of git's, whatever its name: a bare repository, `git init --separate-git-dir`. */
 const PARTS = ["HEAD", "objects", "refs"];
 
 /** Letters that some file systems drop or fold: `.GIT`, `.g<invisible>it`, `.git.`, and the short name on FAT. */
@@ -26,7 +26,7 @@ export async function isInGitFolder(top: string, real: string): Promise<boolean>
   if (real.slice(top.length).split(sep).some(isGitName)) return true;
   for (let path = real; path !== top && path.startsWith(top); path = dirname(path)) {
     const folder = dirname(path);
-    // What is made by this very write counts as there: it may be the part that was missing.
+    // The file that this write makes counts as there: it may be the part that was missing.
     const there = PARTS.map((part) => basename(path) === part || isThere(join(folder, part)));
     if ((await Promise.all(there)).every(Boolean)) return true;
   }

@@ -89,7 +89,7 @@ export class PathGuard {
     return { folder: folder.real, name: named.slice(named.lastIndexOf(sep) + 1) };
   }
 
-  /** Where a write would go. */
+  /** The target of a write. */
   async target(path: string): Promise<Target> {
     const { real } = await this.find(path, "write");
     const named = this.#locate(path, "write");

@@ -1,10 +1,10 @@
-/** Whether a program is there. One that did not answer is not missing: on a busy machine it answers later. */
+/** Tells whether a program is there. One that did not answer is not missing: on a busy machine it answers later. */
 import { ExecError, type ExecOps, type Ran } from "./environment.ts";
 
 /** A program tells its version in a hundredth of this; a board that has just booted may need all of it. */
 export const PROBE_MS = 30_000;
 
-/** What was looked for may be there, and did not answer. The message says what, in words. */
+/** The program may be there, and did not answer. The message names it. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }

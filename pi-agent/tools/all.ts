@@ -55,7 +55,7 @@ import { write } from "./write.ts";
 export type Group = {
   names: readonly string[];
   /**
-   * Why they cannot be offered, in words; undefined when they can.
+   * The reason that they cannot be offered, in words; undefined when they can.
    * @throws NoAnswer when that could not be found out: it is asked again later
    */
   missing(): Promise<string | undefined>;

@@ -1,6 +1,6 @@
 // @module-tag needs/git
 // @module-tag needs/bubblewrap
-/** What a repository names as a program, and that looking at it starts none: with a real git and a program that leaves a mark. */
+/** A repository can name programs; looking at it starts none of them. A real git and a program that leaves a mark show it. */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   appendFileSync,

@@ -52,7 +52,7 @@ export async function openGpio(exec: ExecOps, signal: AbortSignal): Promise<Gpio
   return faultResult("unavailable", "Error: This device has no GPIO chip (/dev/gpiochip*).");
 }
 
-/** What is missing for gpio_list, gpio_read and gpio_write, in words. @throws NoAnswer */
+/** Names what is missing for gpio_list, gpio_read and gpio_write. @throws NoAnswer */
 export async function gpioMissing(
   exec: ExecOps,
   platform: NodeJS.Platform = process.platform,

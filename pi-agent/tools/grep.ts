@@ -126,7 +126,7 @@ class Matches {
     if (type === "match" && this.#count === this.#limit) return this.#end("matches");
     const path = fromWorkspace(this.#place, name);
     const line = data.line_number ?? 1;
-    // What is above a match that is not shown is no context of one that is.
+    // Lines above a hidden match are no context of a shown one.
     if (this.#count === this.#limit && !this.#isBelowLast(path, line)) return this.#end("matches");
     const mark = type === "match" ? ":" : "-";
     const { text } = truncateLine(plain(textOf(data.lines)));

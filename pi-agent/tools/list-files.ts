@@ -8,7 +8,7 @@ import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, withNotice } from "./text-cut.t
 export const FILES_LIMIT = 1_000;
 export const FILES_MAX = 5_000;
 
-/** What programs put there by the thousands, and nobody looks for. */
+/** Programs put thousands of files into these folders, and nobody looks for them. */
 const GENERATED = ["node_modules", "__pycache__"];
 
 /** Left out, unless the pattern or the folder names them. */

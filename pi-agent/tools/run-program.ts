@@ -66,7 +66,7 @@ export function plain(text: string): string {
 }
 
 /**
- * Whether a program can be started at all.
+ * Tells whether a program can be started at all.
  * @param look how it is started, harmlessly: `["ping", "-V"]`
  * @throws NoAnswer
  */

@@ -37,7 +37,7 @@ export function temperature({ root }: { root: string }): Tool {
   });
 }
 
-/** Why it is not offered; undefined when something can be read. */
+/** The reason that it is not offered; undefined when something can be read. */
 export async function temperatureMissing({ root }: { root: string }): Promise<string | undefined> {
   return (await readAll(root)).length > 0
     ? undefined

@@ -9,7 +9,7 @@ import { FileError } from "../env/environment.ts";
 type DiffLine = { text: string; bare: boolean };
 
 export type DiffHunk = {
-  /** Where it begins in the new file, from 1; a hint. */
+  /** Its first line in the new file, from 1; a hint. */
   newStart: number;
   /** It has to fit at the file's beginning, or end. */
   atStart: boolean;
@@ -26,10 +26,10 @@ export type DiffChange =
 
 const NULL = "/dev/null";
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
-/** What git writes between its header and the names. */
+/** Lines that git writes between its header and the names. */
 const EXTENDED = /^(index |similarity index |dissimilarity index )/;
 
-/** Whether a text is a diff rather than a patch of another format. */
+/** Tells whether a text is a diff rather than a patch of another format. */
 export function isUnifiedDiff(text: string): boolean {
   return /^(diff --git |--- )/m.test(text);
 }

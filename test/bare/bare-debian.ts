@@ -9,10 +9,10 @@ import { AS_ROOT, asRoot, minimalDebian, ROOT_ENV } from "../debian.ts";
 
 const SOURCES = fileURLToPath(new URL("../..", import.meta.url));
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
-/** Where a command runs. */
+/** The folder where a command runs. */
 const FOLDER = "/home/bare/edgecall";
 
-/** What a shell with a login has: a terminal's devices, /proc, and a root that `df` finds. */
+/** A shell with a login has these: a terminal's devices, /proc, and a root that `df` finds. */
 const ENTER = `set -e
 mount --bind "$0" "$0"
 mount -t proc proc "$0/proc"
@@ -51,7 +51,7 @@ export class BareDebian {
     await asRoot("cp", "-a", npm, at("usr/local/lib/node_modules/npm"));
     for (const name of ["npm", "npx"])
       await asRoot("ln", "-sf", `../lib/node_modules/npm/bin/${name}-cli.js`, at(`usr/local/bin/${name}`));
-    // How this machine reaches the registry.
+    // These let this machine reach the registry.
     copyFileSync("/etc/resolv.conf", at("etc/resolv.conf"));
     writeFileSync(at("etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
     await asRoot("mkdir", "-p", dirname(at(CERTIFICATES)));

@@ -31,7 +31,7 @@ const own = new Identity(generateKeyPairSync("ed25519").privateKey);
 
 beforeAll(async () => {
   thief = await Observer.start(stack.mqttUrl);
-  // What he has on tape.
+  // The messages that the attacker recorded.
   for (let i = 0; i < 2; i += 1) await stack.gateway.command("pi", "tool", APPEND);
   await until(() => tape("reports").length > 0 && tape("commands").length > 0);
 });

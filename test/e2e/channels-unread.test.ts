@@ -1,4 +1,4 @@
-/** What people send beside text and pictures: a voice message, a sticker, a location, a file. Nobody is left without a word. */
+/** People also send voice messages, stickers, locations and files. Everybody gets an answer. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";

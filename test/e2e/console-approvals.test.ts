@@ -1,4 +1,4 @@
-/** What a person approves in the console: all of it, as it is, and found from every screen. */
+/** The console shows a person all of what they approve, as it is, and from every screen. */
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";

@@ -1,4 +1,4 @@
-/** What each screen of the console shows of what it knows, and while it does not know it yet. */
+/** Each screen of the console shows what it knows, and says so while it does not know it yet. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";

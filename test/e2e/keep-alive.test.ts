@@ -1,5 +1,5 @@
 /**
- * What a client sees that waits long, and how soon the gateway sees that a client has left: with the compression that
+ * A client that waits long is kept alive, and the gateway soon sees that a client has left: with the compression that
  * Miniflare puts in front of every answer whose client takes one.
  */
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -41,7 +41,7 @@ function send(path: string, body: Record<string, unknown>, headers: Record<strin
 }
 
 const asking = (...steps: Step[]) => ({ messages: [{ role: "user", content: script(...steps) }] });
-/** How often the model was asked this. */
+/** Counts how often the model was asked this. */
 const asked = ({ messages: [question] }: ReturnType<typeof asking>) =>
   stack.model.requests.filter(({ messages }) => messages.some(({ content }) => content === question?.content))
     .length;

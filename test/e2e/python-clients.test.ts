@@ -22,7 +22,7 @@ const call = (name: string, args: unknown): Step => ({ calls: [{ name, arguments
 const memory = call("edge_call", { agent_id: "pi", action: "memory" });
 const weather = call("weather", { city: "Bern" });
 const answer: Step = { text: "So: $results" };
-/** What the device said, which only the gateway's rows have, and what the client's tool said. */
+/** The device's words, which only the gateway's rows have, and those of the client's tool. */
 const both = expect.stringMatching(/^So: [\s\S]*RAM 50% used[\s\S]*\| rain in Bern$/);
 
 test.each<[string, Record<string, unknown>, string[]]>([

@@ -1,4 +1,4 @@
-/** What somebody without any token can make this gateway store: nothing. And what it tells of which homes there are. */
+/** Somebody without any token can make this gateway store nothing, and cannot learn which homes there are. */
 import { generateKeyPairSync, randomBytes, randomUUID, sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -45,7 +45,7 @@ afterAll(() => rmSync(STATE, { recursive: true, force: true }));
 const IN_SANDBOX = ["needs/bubblewrap"];
 const GIT = ["needs/git", ...IN_SANDBOX];
 const RG = ["needs/ripgrep"];
-/** What `bench` takes from this machine. */
+/** The programs of this machine that each tool's test needs. */
 const TAGS: Record<string, string[]> = {
   bash: IN_SANDBOX,
   browser: ["needs/chromium"],

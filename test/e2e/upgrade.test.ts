@@ -11,7 +11,7 @@ import { startEdgecall } from "./command.ts";
 import { interrupt, npmStart, running, useStateFolder } from "./npm-start.ts";
 
 const KEPT = fileURLToPath(new URL("../kept/0.2.0/home.tar.gz", import.meta.url));
-/** Where it stood, and its broker's port. */
+/** Its old folder, and its broker's port. */
 const WAS = { folder: "/tmp/h020", broker: "39075" };
 
 const folder = useStateFolder();
@@ -22,7 +22,7 @@ test("a home of 0.2.0 upgrades without a step by hand: token, conversations, que
 }, async () => {
   execFileSync("tar", ["-C", folder.path, "-xzf", KEPT]);
   const at = (path: string) => join(folder.path, path);
-  // Where it stands, and the broker's port, are this run's.
+  // The folder and the broker's port are this run's.
   const broker = String(await freePort());
   const key = readFileSync(at("eye/state/key.json"), "utf8");
   const settings = readFileSync(at("eye/agent.toml"), "utf8");

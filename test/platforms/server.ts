@@ -132,7 +132,7 @@ export type Shown = {
   previewed?: boolean;
 };
 
-/** Whether a platform fetches the links of a text. @param suppressed by the sender's word */
+/** Tells whether a platform fetches the links of a text. @param suppressed by the sender's word */
 export function fetchesLinks(text: string, suppressed: boolean): boolean {
   return !suppressed && /https?:\/\//.test(text);
 }

@@ -253,7 +253,7 @@ export class ChatDesk {
     this.#outbox.live.list(turn.n, address);
   }
 
-  /** What a call has for the person, beside what the model reads: a message of its own. */
+  /** Sends a call's text for the person as a message of its own; the model reads another one. */
   forUser(turn: Turn, { args, outcome }: StoredCall): void {
     const address = replyOf(turn);
     if (!address || outcome?.forUser === undefined || outcome.forUser === outcome.text) return;

@@ -45,7 +45,7 @@ export function choicesOf(question: ShownQuestion): Button[] {
   );
 }
 
-/** What a press answers, or undefined: the question has no such answer. */
+/** The answer that a press gives, or undefined: the question has no such answer. */
 export function answerOf(question: ShownQuestion, choice: number | string): string | undefined {
   const answers = answersOf(question);
   if (typeof choice === "number") return answers[choice];
@@ -54,13 +54,13 @@ export function answerOf(question: ShownQuestion, choice: number | string): stri
   return known ?? (answers.length === 0 ? choice : undefined);
 }
 
-/** Whether a chat does not show all that would be approved: then nobody approves it there. */
+/** True if a chat does not show all that would be approved: then nobody approves it there. */
 export function isTooLong({ approval }: ShownQuestion): boolean {
   return approval !== undefined && visibleJson(approval.parameters, 1).length > WHOLE_MAX;
 }
 
 /**
- * What is decided on: an approval is for exactly this.
+ * The text that is decided on: an approval is for exactly this.
  * @param console its address, where the gateway knows it
  */
 export function questionWords(question: ShownQuestion, console?: string): string {

@@ -158,7 +158,7 @@ async function deliveryOf(
 
 const VOICE = "a voice message";
 
-/** What of a message can be read here; a voice message where there is a model for it. */
+/** The readable part of a message; of a voice message its text, where there is a model for it. */
 function readable(
   env: Env,
   { pictures, unread }: Incoming["act"] & { do: "say" },

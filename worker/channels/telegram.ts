@@ -104,7 +104,7 @@ function said(message: Message): Act | undefined {
   return { do: "say", text, pictures, ...(unread !== undefined && { unread }) };
 }
 
-/** What a message holds that nobody here can read. */
+/** The parts of a message that nobody here can read. */
 function unreadIn(message: Message): string | undefined {
   if (message.document) return "a file";
   if (message.voice ?? message.audio) return "a voice message of this length";

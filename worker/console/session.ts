@@ -59,7 +59,7 @@ export async function sessionToken(c: Context<App>): Promise<ApiToken | undefine
   return token;
 }
 
-/** Whether there is a session to be looked at, right or wrong. */
+/** True if there is a session to check, right or wrong. */
 export function showsSession(c: Context<App>): boolean {
   return c.req.path.startsWith("/v1/") && (c.req.header("cookie") ?? "").includes(`${COOKIE}=`);
 }

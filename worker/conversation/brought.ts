@@ -54,7 +54,7 @@ export function standsApart(transcript: Transcript, turn: Turn): boolean {
   return chainOf(transcript, turn) !== undefined;
 }
 
-/** What the model is shown in a turn. @param keepFirst how many of the first entries stay when the rest is summed up */
+/** The history that the model is shown in a turn. @param keepFirst how many of the first entries stay when the rest is summed up */
 export function historyOf(transcript: Transcript, turn: Turn, keepFirst: number): StoredEntry[] {
   const chain = chainOf(transcript, turn);
   const turns = chain?.turns ?? transcript.turns().filter(({ n }) => n <= turn.n);
@@ -99,7 +99,7 @@ function entriesOf(transcript: Transcript, item: BroughtItem): StoredEntry[] {
   return turn ? transcript.entriesOf(turn.n) : [];
 }
 
-/** Whose texts the model is shown in a turn: those of our rows, and those of what the caller brought. */
+/** The sources of the texts that the model is shown in a turn: of our rows, and of what the caller brought. */
 export function sourcesFor(transcript: Transcript, turn: Turn): Source[] {
   const known = new Map<number, Source[]>();
   const look = (at: Turn): Source[] => {
@@ -118,7 +118,7 @@ export function sourcesFor(transcript: Transcript, turn: Turn): Source[] {
     return sources;
   };
   /**
-   * Whose texts a caller brought. Words of an assistant are ours where we have the turns in which they were said, and
+   * The sources of the texts that a caller brought. Words of an assistant are ours where we have the turns in which they were said, and
    * then our rows know; of any others we know nothing.
    */
   const entrySources = ({ role, text, images, calls }: BroughtEntry, at: Turn): Source[] => {
@@ -129,7 +129,7 @@ export function sourcesFor(transcript: Transcript, turn: Turn): Source[] {
   return look(turn);
 }
 
-/** Whether a client has this as the answer of a turn: in a stream it was told the texts of all its steps. */
+/** True if a client has this as the answer of a turn: in a stream it was told the texts of all its steps. */
 export function saysSame(transcript: Transcript, turn: Turn, text: string): boolean {
   const steps = transcript
     .entriesOf(turn.n)

@@ -10,13 +10,13 @@ import { EDGE_CALL } from "../edge-call.ts";
 import type { Brought } from "./brought.ts";
 import type { StoredEntry, Turn } from "./transcript-rows.ts";
 
-/** Which tools the caller wants called: any one, or this one; absent: the model decides. */
+/** The tool that the caller wants called: any one, or this one; absent: the model decides. */
 export type WantedCall = "required" | { name: string };
 
 /** So much of a call's UUID names it in a conversation. */
 const REF_CHARS = 12;
 
-/** What a caller knows a call by, beside the place where it is. */
+/** The id by which a caller knows a call, beside the place where it is. */
 export function callRef(id: string): string {
   return id.replaceAll("-", "").slice(0, REF_CHARS);
 }
@@ -49,7 +49,7 @@ export function requestedOf(turn: Turn, entries: readonly StoredEntry[]): CallRe
   return handedOver(turn, entries).map(({ id, name, args }) => ({ id, name, args, status: "pending" }));
 }
 
-/** What the model is offered at this step, and which of it it has to call. */
+/** The tools that the model is offered at this step, and the one that it has to call. */
 export function offered(
   ours: readonly ToolDefinition[],
   { clientTools = [], wants }: Brought,

@@ -117,7 +117,7 @@ export class Driver {
     }
     if (next.do === "calls") {
       if (handedOver(turn, own).length === 0) return await this.#host.calls.take(turn, history, settings);
-      // What is left is the caller's to run; a later turn brings the results.
+      // The caller runs the calls that are left; a later turn brings the results.
       const asked = own.findLast((entry) => entry.role === "assistant");
       const isMixed = asked?.calls.some((call) => !isClients(turn, call));
       this.#host.finish(turn, "done", isMixed ? "" : (asked?.text ?? ""));

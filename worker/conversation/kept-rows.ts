@@ -22,7 +22,7 @@ type Kept = {
   entries: Map<number, readonly StoredEntry[]>;
   /** Entries of turns from this one on are kept; older ones are read when they are wanted. */
   from: number;
-  /** How many messages of a model there are in all; counted when a budget asks for it. */
+  /** The number of a model's messages in all; counted when a budget asks for it. */
   replies?: number;
 };
 
@@ -93,7 +93,7 @@ export class KeptRows {
     return [...ends, ...settled].reduce((most, seq) => Math.max(most, seq), last ?? 0);
   }
 
-  /** How many replies of a model there are in all. */
+  /** The number of a model's replies in all. */
   replies(): number {
     const kept = this.#rows();
     kept.replies ??=

@@ -1,5 +1,5 @@
 /**
- * Which turn has lost its client. A client whose connection broke asks the same once more: it gets the turn that it
+ * Finds the turn that has lost its client. A client whose connection broke asks the same once more: it gets the turn that it
  * lost, since a second one would have the devices act twice. Anybody else who asks the same asks anew.
  */
 import type { Waiters } from "../waiters.ts";

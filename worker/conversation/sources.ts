@@ -1,4 +1,4 @@
-/** Whose texts an entry of a conversation holds. Whether they taint a call is core/loop/taint.ts's to say. */
+/** The sources of the texts in an entry of a conversation. core/loop/taint.ts says whether they taint a call. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { agentSource, joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { EDGE_CALL } from "../edge-call.ts";

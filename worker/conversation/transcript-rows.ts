@@ -54,7 +54,7 @@ export type Turn = {
   finishedAt: number | null;
   finishedSeq: number | null;
   notices: Notice[];
-  /** Whose texts came into the conversation with it; while it runs, beside what its entries say. */
+  /** The sources of the texts that came into the conversation with it; while it runs, beside those of its entries. */
   sources: Source[];
 };
 

@@ -184,9 +184,9 @@ export class Transcript {
     this.#rows.updateTurn(turn, "not_before = ?", notBefore);
   }
 
-  /** Whose texts came into the conversation with a turn, as far as it has come. */
+  /** The sources of the texts that came into the conversation with a turn, as far as it has come. */
   sourcesOf(turn: Turn): Source[] {
-    // What a turn that is over brought stands in its row: its entries need not be read for it.
+    // The row of a finished turn has its sources: its entries need not be read.
     if (turn.status !== "running") return turn.sources;
     return joinSources(turn.sources, sourcesOf(this.entriesOf(turn.n)));
   }
@@ -390,7 +390,7 @@ export class Transcript {
     if (this.turnAt(turn)?.status === "running") this.#rows.updateTurn(turn, "error = 'cancelled'");
   }
 
-  /** Whether the client of a turn went without its answer. */
+  /** True if the client of a turn left without its answer. */
   clientLost(turn: number, lost: boolean): void {
     this.#rows.updateTurn(turn, "origin = json_set(origin, '$.client.lost', json(?))", String(lost));
   }

@@ -24,7 +24,7 @@ export type HistoryPage = { turns: PastTurn[]; before: number | null };
 export class TurnTeller {
   readonly #transcript: Transcript;
   readonly #waiters: Waiters;
-  /** What the model says right now, by turn: for who comes in the middle of it. It is no row, and neither is it needed after a stop. */
+  /** The model's words so far, by turn, for clients that attach in the middle. They are not stored: after a stop nobody needs them. */
   readonly #saying = new Map<string, string>();
 
   constructor(transcript: Transcript, waiters: Waiters) {
@@ -163,7 +163,7 @@ export class TurnTeller {
   }
 }
 
-/** What the person said in a turn; one that a device began has no words of theirs. */
+/** The person's words in a turn; one that a device began has none. */
 function askedIn(entries: readonly StoredEntry[]): Pick<PastTurn, "text" | "images"> {
   const entry = entries.find(({ role }) => role === "user");
   if (entry?.role !== "user") return { text: "" };

@@ -12,7 +12,7 @@ export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its l
 export const FROM_BACKUP =
   "This was under way when the back-up was made. What was done for it since then is unknown; please check before you ask again.";
 
-/** What a person can do about a model that gave no answer: it names the setting where one is to blame. */
+/** Tells a person what to do about a model that gave no answer: it names the setting where one is to blame. */
 export function modelAdvice(error: ModelError, model: Pick<ModelSettings, "baseUrl" | "model">): string {
   const isWorkersAi = model.baseUrl === WORKERS_AI_URL;
   if (isWorkersAi && error.status === 404)
@@ -44,7 +44,7 @@ const LATER = "Please try again later.";
 const NO_CREDIT = "The account behind the model's key has no credit left: add some, or set another model.";
 
 /**
- * What a person can do after a failure, what was done by then, and what may have been.
+ * Tells a person what to do after a failure, what was done by then, and what may have been.
  * @param advice for when nothing was done, or nothing succeeded
  */
 export function tryAgain(history: readonly StoredEntry[], advice = LATER): string {

@@ -10,7 +10,7 @@ export type AdvertText = { line: string; actions: readonly string[] };
 /** Every line and name that was accepted so far: a tool that comes and goes is asked about once. */
 export type AcceptedText = { lines: string[]; actions: string[] };
 
-/** What nobody has accepted yet. `was`: the line that was accepted last. */
+/** The words that nobody has accepted yet. `was`: the line that was accepted last. */
 export type NewText = { line?: string; was?: string; actions: string[] };
 
 /** Older ones are forgotten, and asked about again. */

@@ -133,7 +133,7 @@ export class AgentKeys {
     return "fresh";
   }
 
-  /** How the key stands that a signature was made with; `none`: it is not the holder's. */
+  /** The state of the key that a signature was made with; `none`: it is not the holder's. */
   async #makerOf(holder: string, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<Standing> {
     const known = this.#read().get(holder);
     const key = await known?.key;

@@ -190,7 +190,7 @@ export class Agents {
     return this.#all(served).flatMap(({ id }) => this.target(id, bridge, served) ?? []);
   }
 
-  /** What it advertises, by name; undefined: there is no such agent. */
+  /** Its advertised actions, by name; undefined: there is no such agent. */
   toolNames(id: string): ReadonlySet<string> | undefined {
     const agent = this.#one(id);
     return agent && new Set(agent.tools.map(({ name }) => name));

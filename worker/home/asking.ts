@@ -71,7 +71,7 @@ export class Asking {
     });
   }
 
-  /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
+  /** The reason that a device may ask nothing more for now, in words for it; undefined: it may. */
   #noRoom(call: LedgerCall): string | undefined {
     const { questions } = this.#home;
     if (questions.openOf(call.id).length >= OPEN_A_CALL)

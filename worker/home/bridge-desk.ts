@@ -224,7 +224,7 @@ export class BridgeDesk {
   }
 
   /**
-   * Whether an agent may have a row. One that is not served may, so that a person sees its name, but without its adverts,
+   * Tells whether an agent may have a row. One that is not served may, so that a person sees its name, but without its adverts,
    * and only a few of them: a stranger on the broker must not fill the home. (An older bridge brings all.)
    */
   #hasRoom(state: AgentState): boolean {

@@ -42,7 +42,7 @@ export function tellWatchers(sockets: Sockets, callId: string, news: CallNews): 
 
 const QUESTIONS = "questions";
 
-/** Who wants to know when other questions are open than before: told that it is so, and no more. It may sleep. */
+/** Subscribers that want to know when the open questions change. They are told that, and no more. Home may sleep. */
 export function acceptQuestionWatcher(ctx: DurableObjectState): Response {
   return acceptSocket(ctx, [QUESTIONS]).response;
 }

@@ -60,7 +60,7 @@ export class ConversationList {
     this.#sql.exec("DELETE FROM conversation_reader WHERE name = ?", name);
   }
 
-  /** Who began it, while it is listed. */
+  /** The principal that began it, while it is listed. */
   principalOf(name: string): string | undefined {
     return this.#sql
       .exec<{ principal: string }>("SELECT principal FROM conversation WHERE name = ?", name)

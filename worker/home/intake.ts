@@ -100,7 +100,7 @@ export class Intake {
     return { accepted: true, deadline: await this.#dispatcher.dispatch(order) };
   }
 
-  /** What another program's model was shown of our agents, no conversation of ours remembers. */
+  /** No conversation of ours remembers what another program's model was shown of our agents. */
   #isTainted({ conversation, tainted, args }: SubmitRequest): boolean {
     if (tainted || conversation !== null) return tainted;
     const shown = this.#home.agents.roster(null, this.#dispatcher.served).filter(({ newText }) => newText);

@@ -92,7 +92,7 @@ export const JOB = "job";
 
 const EARLY = "COALESCE(json_extract(flags, '$.early'), 0)";
 
-/** Whether the agent's own result is there, rather than the gateway's word that none came. */
+/** True if the agent's own result is there, rather than the gateway's word that none came. */
 export function hasReported({ outcome }: LedgerCall): boolean {
   return outcome !== undefined && outcome.sources?.length !== 0;
 }
@@ -111,7 +111,7 @@ export class Ledger {
     return this.#select("WHERE id = ?", id)[0];
   }
 
-  /** Whether an agent has so many open rows that others' could suffer: calls, and jobs that it says it began. */
+  /** Tells whether an agent has so many open rows that others' could suffer: calls, and jobs that it says it began. */
   isFull(agent: string): boolean {
     const { open } = this.#sql
       .exec<{ open: number }>(
@@ -332,7 +332,7 @@ export class Ledger {
     return this.#sql.exec(`DELETE FROM call WHERE ${where} RETURNING id`, call).toArray().length;
   }
 
-  /** How many results that begin a turn an agent's conversations have got since then. */
+  /** The number of results that begin a turn, in an agent's conversations since then. */
   turnsBegunBy(agent: string, since: number): number {
     return this.#sql
       .exec<{ n: number }>(

@@ -100,7 +100,7 @@ export class Questions {
     return this.#select("WHERE call = ? AND answer IS NULL", call);
   }
 
-  /** How many an agent's own are open. */
+  /** The number of an agent's own open questions. */
   openBy(agent: string): number {
     const where = "agent = ? AND agent_question IS NOT NULL AND answer IS NULL";
     return this.#sql.exec<{ n: number }>(`SELECT COUNT(*) AS n FROM question WHERE ${where}`, agent).one().n;

@@ -50,7 +50,7 @@ describe("an agent with a key", () => {
     expect((await view("pi")).problem).toBeUndefined();
     const { out } = await home.commandOut(bridge);
     expect(JSON.parse(out.payload)).toMatchObject({ boot_id: "the present run" });
-    // What was believed of its presence stands: an old one is still no news.
+    // The believed presence stands: an old one is still no news.
     bridge.send({ t: "agent", agent: told });
     await until(async () => !(await view("pi")).online);
   });

@@ -38,7 +38,7 @@ const OTHERS = [
   agent("garden", { online: false, features: FEATURES, tools: [water] }),
 ];
 
-/** What a call to somebody else comes to: how it is written, and whether it was asked for. */
+/** Calls to somebody else: the form of each, and whether a person was asked. */
 const TARGETS = {
   pi: { call: on("pi", { action: "siren" }) },
   "pi, in words": { call: on("pi", { query: "sound the siren" }) },
@@ -48,9 +48,9 @@ const TARGETS = {
 type Target = keyof typeof TARGETS;
 
 type Way = {
-  /** What nas answers; default: a plain success. */
+  /** The answer of nas; default: a plain success. */
   says?: (call: CallFrame, bridge: TestBridge) => Record<string, unknown> | undefined;
-  /** What is called first. */
+  /** The first call. */
   first?: Step;
   agents?: Parameters<typeof TestBridge.connect>[0];
   /** Between the first turn and the one that calls. */
@@ -158,7 +158,7 @@ const WAYS: Record<string, Way> = {
   },
 };
 
-/** Whether the gateway or the device asks before the target does anything. */
+/** True if the gateway or the device asks before the target does anything. */
 async function isAsked(conversation: string, target: Target, bridge: TestBridge): Promise<boolean> {
   const { call } = TARGETS[target];
   const to = call.arguments.agent_id;
@@ -274,7 +274,7 @@ describe("S5 walk: by what a device says of itself,", () => {
     expect(JSON.parse(bridge.calls()[0]?.payload ?? "{}").tainted).toBeUndefined();
     await changed(bridge, nas(more));
     expect(await isAsked(crypto.randomUUID(), "pi, in words", bridge)).toBe(true);
-    // What the model said while it was shown that stays in the conversation, also when the text is as before.
+    // The model's words from that time stay in the conversation, also when the text is as before.
     const shown = crypto.randomUUID();
     await say(shown, script({ text: "hello" }));
     bridge.send({ t: "agent", agent: nas() });

@@ -38,7 +38,7 @@ export type ToldTurn = EndedTurn & {
 /** Whose tools the gateway's own are. */
 export const GATEWAY_TOOLS = "(gateway)";
 
-/** What of a call's names is real. */
+/** The names of a call that are real. */
 export type Known = "both" | "agent" | "none";
 
 type Kind = "call" | "turn" | "bridge";

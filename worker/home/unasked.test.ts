@@ -1,4 +1,4 @@
-/** What a device may begin by itself: a turn by the result of a job that was announced, and a few questions. */
+/** A device may begin by itself a turn, by the result of an announced job, and a few questions. */
 import { reset } from "cloudflare:test";
 import { afterEach, describe, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";

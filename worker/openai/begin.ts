@@ -47,7 +47,7 @@ export async function begin(c: Context<App>, token: ApiToken, asked: Asked): Pro
   throw new HttpError(409, "conversation_busy", "this conversation still works on earlier messages");
 }
 
-/** Where it may be begun, in this order; each has to be free. The last one is, where no conversation is named. */
+/** The places where it may begin, in this order; each has to be free. The last one is, where no conversation is named. */
 async function placesFor(
   token: ApiToken,
   { place, sorted }: Asked,

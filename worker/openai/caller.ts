@@ -38,7 +38,7 @@ export function wantsTrace(c: Context<App>): boolean {
   return c.req.header("x-edge-trace")?.toLowerCase() !== "off";
 }
 
-/** Where a request belongs. Undefined: to none that is named. */
+/** The conversation of a request. Undefined: none is named. */
 export async function placeFor(
   c: Context<App>,
   sorted: Sorted,

@@ -162,7 +162,7 @@ function common(chat: Chat, model: string | null) {
   return {
     id: `chatcmpl-${chat.turn}`,
     created: chat.createdAt,
-    // Who answered, once that is known.
+    // The model that answered, once it is known.
     model: model ?? chat.model ?? OWN_NAME,
     system_fingerprint: null,
   };

@@ -80,7 +80,7 @@ export async function oncePlace(token: ApiToken, seed: string): Promise<Place> {
 const ALIKE = 4;
 
 /**
- * Where a chat that its client keeps is looked for: the same beginning leads to the same objects, so that what came from
+ * The objects where a chat that its client keeps is looked for: the same beginning leads to the same objects, so that what came from
  * strangers is remembered for as long as the chat goes on (brought.ts).
  * @param beginning the first words of the person; instructions may hold the time of day
  */
@@ -112,7 +112,7 @@ export function readClientCallId(id: string): { ref: string; object: string | un
   return { ref, object: place === undefined ? undefined : hash.join("") };
 }
 
-/** Where a chat without a name goes on. @param object as `readClientCallId` has it */
+/** The conversation where a chat without a name goes on. @param object as `readClientCallId` has it */
 export async function placeOfCall(token: ApiToken, object: string): Promise<Place> {
   return { name: `${token.home}/openai/once.${await tagOf(token)}.${object}` };
 }

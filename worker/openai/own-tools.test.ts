@@ -62,7 +62,7 @@ describe.each([
     expect(id.length).toBeLessThanOrEqual(40);
     const second = await said([user(question), first.message, result(id, "it rains")], {}, at);
     expect([second.finish, second.message.content]).toEqual(["stop", "So: 7 % | it rains"]);
-    // What the device said is in our rows alone, and is shown with what the client tells.
+    // The device's words are in our rows alone, and are shown with the client's.
     const shown = (await modelRequest(question))?.messages.map(({ role }) => role);
     expect(shown).toEqual(["system", "user", "assistant", "tool", "assistant", "tool"]);
     const next = script({ text: "on" });

@@ -7,7 +7,7 @@ import { HttpError } from "../http.ts";
 import { readSettings } from "../settings.ts";
 import { gatewayTools } from "../tools/registry.ts";
 
-/** What OpenAI takes. */
+/** OpenAI's own limit. */
 const TOOLS_MAX = 128;
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** They are stored with each turn. */

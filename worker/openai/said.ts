@@ -35,7 +35,7 @@ export type Sorted = {
   /** Empty: the last one is a result, or the assistant's. */
   text: string;
   images: string[];
-  /** What the model is told when nothing new is said. */
+  /** The model gets this text when nothing new is said. */
   note: string | undefined;
   /** What the chat began with: names it while it goes on. */
   beginning: string;

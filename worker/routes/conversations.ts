@@ -1,4 +1,4 @@
-/** Which conversations somebody sees, whether they may see one, and with whom it is shared. */
+/** The routes that list, share and delete conversations, and the check that a caller may see one. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { KEPT_MAX, type Place, READERS_MAX } from "../home/conversation-list.ts";

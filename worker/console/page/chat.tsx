@@ -305,7 +305,7 @@ function Paused({ until, text }: Pause) {
   );
 }
 
-/** What the model said and the calls that it made, in their order. */
+/** The model's words and its calls, in their order. */
 function stepsOf({ said, calls }: TurnView): Array<string | CallView> {
   const steps: Array<string | CallView> = [];
   for (let at = 0; at <= calls.length; at += 1) {

@@ -33,7 +33,7 @@ function saidOf(error: unknown): string {
   return wordsOf(error);
 }
 
-/** Where something is about to stand: of the gateway nothing is known yet. */
+/** A placeholder while nothing is known from the gateway yet. */
 export function Skeleton({ lines }: { lines: number }) {
   return (
     <div class="skeleton" role="status" aria-label="Loading">

@@ -113,7 +113,7 @@ function listAt(lines: readonly string[], at: number, depth: number): [Block, nu
   return [{ kind: "list", ordered, start: Number.parseInt(first, 10) || 1, items: content }, end];
 }
 
-/** Whether a list goes on behind an empty line. */
+/** True if a list goes on after an empty line. */
 function goesOn(lines: readonly string[], at: number, indent: number, ordered: boolean): boolean {
   const next = lines[at + 1] ?? "";
   const within = next.length - next.trimStart().length - indent;

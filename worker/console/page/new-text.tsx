@@ -1,4 +1,4 @@
-/** What a device newly says of itself, for an administrator to read and accept. */
+/** A device's new words about itself, for an administrator to read and accept. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
 import { send, wordsOf } from "./api.ts";

@@ -10,7 +10,7 @@ type Props = {
   question: Question;
   mayApprove: boolean;
   onAnswered?: () => void;
-  /** Where it is asked, when that is not this place. */
+  /** The place where it is asked, when that is another one. */
   place?: ComponentChildren;
 };
 
@@ -126,7 +126,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
   );
 }
 
-/** What would be run: all of it, or its head and tail until all was asked for. Never in a box that hides its end. */
+/** The call that would run: all of it, or its head and tail until "Show all". It never stands in a box that hides its end. */
 function Whole({ text, isShown, onShow }: { text: string; isShown: boolean; onShow: () => void }) {
   const box = useRef<HTMLDivElement>(null);
   const [pressed, setPressed] = useState(false);

@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 type Props = {
   label: string;
-  /** What it is about, for who hears the button alone. */
+  /** Its object, for people who only hear the button. */
   about?: string;
-  /** What follows from it, when that is not plain. */
+  /** Its consequence, when that is not plain. */
   note?: string;
   disabled?: boolean;
   onSure: () => void;

@@ -15,7 +15,7 @@ export type TurnView = {
   status: TurnResult["status"] | "sending";
   /** Pictures that the person sent: addresses that the page can show. */
   pictures: string[];
-  /** What the model said before its calls, each with the number of calls that came before it; and what it says now. */
+  /** The model's words before its calls, each with the number of calls that came before it; and its words now. */
   said: Said[];
   saying: string;
   /** Why nothing comes right now: a model's endpoint asked to wait until then (epoch ms). */
@@ -99,7 +99,7 @@ export function withEarlier({ turns }: Shown, page: Page): Shown {
   return { turns: [...earlier, ...turns], before: page.before };
 }
 
-/** What the page shows, with what the gateway keeps: turns of other devices, and what came while nobody listened. */
+/** Joins the page's turns with the gateway's: turns of other devices, and those that came while nobody listened. */
 export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): TurnView[] {
   const views = new Map(shown.map((turn) => [turn.id, turn]));
   const kept = past.map((one): TurnView => {
@@ -108,11 +108,11 @@ export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): T
     return one.status === "running" || isOver(view) ? view : ended(view, one, one.created_at);
   });
   const known = new Set(past.map(({ turn }) => turn));
-  // What is over and not kept was deleted; what is on its way, or never got there, is known here alone.
+  // A finished turn that is not kept was deleted; one on its way, or that never got there, is known here alone.
   return [...kept, ...shown.filter((turn) => !known.has(turn.id) && (turn.id === "" || !isOver(turn)))];
 }
 
-/** What an event of the followed conversation makes of its turns. */
+/** Applies an event of the followed conversation to its turns. */
 export function followed(
   turns: readonly TurnView[],
   { event, data }: { event: string; data: unknown },

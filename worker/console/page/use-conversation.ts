@@ -44,10 +44,10 @@ export function useConversation(id: string): Conversation {
   }, [base]);
 
   useStream(`${base}/events`, {
-    // What runs is seen to its end, though the page is hidden meanwhile: its title says when something waits.
+    // A running turn is followed to its end, even on a hidden page: the title says when something waits.
     keep: busy,
     onEvent: (event: ServerEvent) => {
-      // What happens from here on is told; what was before is looked up.
+      // The stream tells what happens from here on; earlier turns are looked up.
       if (event.event === "open") load().catch((error: unknown) => setProblem(wordsOf(error)));
       else setTurns((all) => followed(all, event, Date.now()));
     },

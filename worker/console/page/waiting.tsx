@@ -1,4 +1,4 @@
-/** What waits for the person, from all conversations and commands: the count on every screen, and the list. */
+/** The questions that wait for the person, from all conversations and commands: the count on every screen, and the list. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
@@ -72,7 +72,7 @@ export function Waiting({ session }: { session: Session }) {
   );
 }
 
-/** Where it is asked: a conversation of the console's, one of a chat app, or a command. */
+/** The place where it is asked: a conversation of the console's, one of a chat app, or a command. */
 function Place({ question: { channel, conversation, title } }: { question: OpenQuestion }) {
   if (channel === "api")
     return (

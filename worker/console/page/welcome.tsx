@@ -1,4 +1,4 @@
-/** What an empty conversation shows: which devices there are, what could be asked of them, and which model answers. */
+/** An empty conversation shows the devices, questions that fit them, and the model that answers. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { Skeleton, useLoaded } from "./load.tsx";
 import type { Agent, Usage } from "./shapes.ts";
@@ -7,7 +7,7 @@ import type { Agent, Usage } from "./shapes.ts";
 const STAND_IN = "stand-in";
 const EXAMPLES = 3;
 
-/** What an action is good for, as a person would ask for it; the first ones that fit are shown. */
+/** Questions as a person would ask them, for each action; the first ones that fit are shown. */
 const ASKS: ReadonlyArray<[action: string, ask: (id: string) => string]> = [
   ["temperature", (id) => `How warm is ${id}?`],
   ["disk", (id) => `How full is the disk of ${id}?`],
