@@ -30,7 +30,7 @@ import {
 import { SettingsError } from "./settings.ts";
 import { writeWhole } from "./whole-file.ts";
 
-const KEY_FILE = "key.json";
+export const KEY_FILE = "key.json";
 const GATEWAY_FILE = "gateway.json";
 
 /** `private_key`: PKCS #8, base64url. */
@@ -82,7 +82,14 @@ export class IdentityError extends SettingsError {
 export async function openIdentity(stateDir: string): Promise<Identity> {
   const path = join(stateDir, KEY_FILE);
   const text = await readIfThere(path);
-  if (text === undefined) return await makeIdentity(stateDir);
+  return text === undefined ? await makeIdentity(stateDir) : readIdentity(path, text);
+}
+
+/**
+ * The identity of a key file's text.
+ * @throws IdentityError when it is damaged
+ */
+export function readIdentity(path: string, text: string): Identity {
   const file = checkJson(KeyFile, text);
   if (!file.ok) throw damaged(path, file.error);
   try {

@@ -147,6 +147,11 @@ export class Home extends DurableObject<Env> {
     return plan;
   }
 
+  /** Whether the key that signed this is on record for the agent, and was not revoked. */
+  async knowsKeyOf(token: RelayToken): Promise<boolean> {
+    return !this.#isBlank && (await this.#home.keys.isRelayToken(token));
+  }
+
   /** A device asks for the gateway's model. @param reserve tokens that the call may take */
   async admitToRelay(token: RelayToken, reserve: number): Promise<Admission> {
     if (this.#isBlank) return unsigned(token.claims.agent);

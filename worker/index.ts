@@ -29,7 +29,7 @@ import { logError } from "./log.ts";
 import { conversationOf, homeOf, insist } from "./objects.ts";
 import { openai } from "./openai/routes.ts";
 import { joining, makeCode, showCode } from "./pairing/routes.ts";
-import { relayChat } from "./relay/route.ts";
+import { relayChat, relayKey } from "./relay/route.ts";
 import { exportAudit, showAudit } from "./routes/audit.ts";
 import { exportHome, importHome } from "./routes/backup.ts";
 import { takeBridge } from "./routes/bridge.ts";
@@ -83,6 +83,7 @@ app.get("/v1/media/:id", getLinkedMedia);
 
 // A device asks with a token of its own making.
 app.post("/v1/relay/:home/chat/completions", relayChat);
+app.get("/v1/relay/:home/key", relayKey);
 
 // Looks at the token itself, since these clients know errors in one form only.
 app.route("/", openai);

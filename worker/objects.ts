@@ -38,6 +38,7 @@ export type HomeStub = Pick<
   | "plan"
   | "spent"
   | "admitToRelay"
+  | "knowsKeyOf"
   | "relayed"
   | "budgetTold"
   | "modelFailed"

@@ -146,3 +146,28 @@ test("what the running agent was told of its gateway, here and in `status`", () 
   expect(agentLines({ ...status, gateway: { version: "0.1.2" } })).toContain("gateway   0.1.2");
   expect(agentLines(status)).not.toContainEqual(expect.stringMatching(/^gateway/));
 });
+
+test("C12 the status of an agent that is not the service, by its settings", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "edgecall-status-")), "agent.toml");
+  writeFileSync(file, settings());
+  const { code, out } = await statusOf(file);
+  expect(code).toBe(1);
+  expect(out).toContain(`settings  ${file}`);
+  expect(out).toContain("agent     eye");
+  expect(out).toContain(`mqtt://127.0.0.1:${broker.port} is there, and has not heard of it`);
+});
+
+async function statusOf(file: string): Promise<{ code: number; out: string }> {
+  let out = "";
+  const io = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: () => {},
+    terminal: false,
+    watched: false,
+    person: false,
+  };
+  const code = await runCommandLine(COMMANDS, ["agent", "status", "--config", file], {}, io);
+  return { code, out };
+}

@@ -4,9 +4,10 @@ import { OUTCOMES_VARIABLE } from "@edgecall/core/service/update.ts";
 import { loadSettings, type Settings, SettingsError } from "@edgecall/pi-agent/settings.ts";
 import type { CommandCall } from "../command.ts";
 import { type Finding, findService, findUpdates, tellFindings } from "../service/findings.ts";
+import { pinnedGateway } from "../service/gateway-pin.ts";
 import { whatItSays } from "../service/service-state.ts";
 import { AGENT } from "../service/services.ts";
-import { findBroker, findGateway, findModel, findTools, findUnasked } from "./findings.ts";
+import { findBroker, findGateway, findKey, findModel, findTools, findUnasked } from "./findings.ts";
 
 /** Exit code 0: nothing is wrong. */
 export async function doctor(call: CommandCall): Promise<number> {
@@ -21,6 +22,8 @@ export async function doctor(call: CommandCall): Promise<number> {
     const service = isService ? await findService(AGENT) : undefined;
     if (service) findings.push(service);
     findings.push(await findBroker(read.settings));
+    const pin = isOther ? undefined : await pinnedGateway().catch(() => undefined);
+    findings.push(await findKey(read.settings, pin));
     if (isService) {
       const says = whatItSays(AGENT);
       findings.push(findGateway(says.is === "read" ? says.status.gateway : undefined));

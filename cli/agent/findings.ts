@@ -1,10 +1,13 @@
 /** What the doctor looks at, each link by itself. */
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
+import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentStatus } from "@edgecall/core/service/status.ts";
+import { type Identity, KEY_FILE, readIdentity } from "@edgecall/pi-agent/identity.ts";
 import { unaskedWhenTainted } from "@edgecall/pi-agent/policy.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { Settings } from "@edgecall/pi-agent/settings.ts";
@@ -12,11 +15,16 @@ import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox.ts";
 import { fetchProblem } from "../fetch-problem.ts";
 import { brokerFinding, type Finding } from "../service/findings.ts";
+import type { GatewayPin } from "../service/gateway-pin.ts";
 import { whatItSays } from "../service/service-state.ts";
 import { AGENT } from "../service/services.ts";
+import { beginningOf } from "../service/their-file.ts";
 
 /** Models on small machines answer slowly, but their list comes at once. */
 const MODEL_WITHIN_MS = 10_000;
+const GATEWAY_WITHIN_MS = 10_000;
+/** A key file has some 250. */
+const KEY_FILE_MAX_BYTES = 4_096;
 
 export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> {
   const url = withoutLogin(mqtt.url);
@@ -36,6 +44,55 @@ export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> 
   const seen =
     check.presence === "none" ? "has not heard of this agent yet" : `knows this agent as ${check.presence}`;
   return { ...finding, says: `${finding.says}, and ${seen}` };
+}
+
+/**
+ * Asks the gateway that this device was paired with whether the device's key still counts there.
+ * @param pin undefined: which gateway that is, is not noted on this machine
+ */
+export async function findKey(
+  { agentId, stateDir }: Pick<Settings, "agentId" | "stateDir">,
+  pin: Pick<GatewayPin, "url" | "home"> | undefined,
+): Promise<Finding> {
+  const link = "key";
+  if (!pin)
+    return {
+      link,
+      is: "left",
+      says: "which gateway knows it is not noted here: it was not paired by a code",
+    };
+  const relay = `${pin.url}/v1/relay/${pin.home}`;
+  let identity: Identity;
+  try {
+    const path = join(stateDir, KEY_FILE);
+    // The service's user owns the folder, and root reads it here.
+    identity = readIdentity(path, beginningOf(path, KEY_FILE_MAX_BYTES));
+  } catch (error) {
+    const says = error instanceof Error ? error.message : String(error);
+    return { link, is: "left", says: `cannot be read here: ${says}` };
+  }
+  const { fingerprint } = identity;
+  try {
+    const response = await fetch(`${relay}/key`, {
+      headers: { authorization: `Bearer ${identity.relayToken(agentId, relayPlace(relay), Date.now())}` },
+      redirect: "manual",
+      signal: AbortSignal.timeout(GATEWAY_WITHIN_MS),
+    });
+    await response.body?.cancel();
+    if (response.status === 204) return { link, is: "fine", says: `${fingerprint}, known to ${pin.url}` };
+    if (response.status === 401) {
+      return {
+        link,
+        is: "wrong",
+        says: `${pin.url} does not know the key ${fingerprint} of '${agentId}': it was revoked, or another device took its place; or this device's clock is off`,
+        todo: "'Replace' beside the device in the console's Setup makes a command that lets it in again",
+      };
+    }
+    // A gateway of before 0.3 has no such route.
+    return { link, is: "left", says: `${pin.url} answered ${response.status} when it was asked` };
+  } catch (error) {
+    return { link, is: "left", says: `${pin.url}: ${fetchProblem(error)}` };
+  }
 }
 
 /**

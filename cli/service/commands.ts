@@ -56,7 +56,12 @@ export function serviceCommands(
     {
       name: `${service} status`,
       about: "service, connection, version, last errors; exit code 0 when it is online",
-      options: { json: { about: "for programs" } },
+      options: {
+        ...(service === "agent" && {
+          config: { value: "FILE", about: "of an agent with these settings that is not the service" },
+        }),
+        json: { about: "for programs" },
+      },
       load: load.status,
     },
     {

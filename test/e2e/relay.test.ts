@@ -1,11 +1,16 @@
 /** A device without a key for a model answers in words all the same: through the gateway, with its own key's token. */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { findKey } from "../../cli/agent/findings.ts";
 import { script } from "../scripted-model.ts";
 import { useStack } from "./stack.ts";
 
+const state_dir = mkdtempSync(join(tmpdir(), "edgecall-relay-"));
 const stack = useStack({}, async (made) => {
   const llm = { base_url: `${made.gateway.url}/v1/relay/a`, model: "edgecall", relay: true };
-  await made.startAgent({ id: "eye", top: { llm } });
+  await made.startAgent({ id: "eye", top: { llm, state_dir } });
 });
 
 test("the device's own loop asks the gateway's model, tools and all", async () => {
@@ -18,4 +23,19 @@ test("the device's own loop asks the gateway's model, tools and all", async () =
   expect(asked.length).toBeGreaterThanOrEqual(2);
   // Of the gateway's model, whatever the device calls it.
   expect(new Set(asked.map(({ model }) => model))).toEqual(new Set(["scripted"]));
+});
+
+test("C12 a device's own doctor learns from the gateway that the device's key was revoked", async () => {
+  const here = { agentId: "eye", stateDir: state_dir };
+  const pin = { url: stack.gateway.url, home: "a" };
+  expect(await findKey(here, pin)).toMatchObject({ link: "key", is: "fine" });
+  expect(await findKey(here, undefined)).toMatchObject({ is: "left" });
+  // A gateway that is away says nothing of the key.
+  expect(await findKey(here, { ...pin, url: "http://127.0.0.1:9" })).toMatchObject({ is: "left" });
+  expect(await findKey(here, { ...pin, home: "nobody" })).toMatchObject({ is: "wrong" });
+
+  expect((await stack.gateway.fetch("/v1/agents/eye/key", { method: "DELETE" })).ok).toBe(true);
+  const revoked = await findKey(here, pin);
+  expect(revoked).toMatchObject({ is: "wrong", todo: expect.stringContaining("lets it in again") });
+  expect(revoked.says).toContain("it was revoked");
 });

@@ -93,6 +93,16 @@ export async function relayChat(c: Context<App>): Promise<Response> {
 
 const MODEL_TOTAL_MS = 300_000;
 
+/** `GET /v1/relay/{home}/key`: whether the key that made the token is the agent's on record. 204, or 401: revoked, or never known. */
+export async function relayKey(c: Context<App>): Promise<Response> {
+  const home = pathName(c, "home", HOME_ID, "a home's id");
+  const token = await shownRelayToken(c);
+  if (isNamedHome(c.env, home) && (await homeOf(c.env, home).knowsKeyOf(token))) return c.body(null, 204);
+  await countGuess(c);
+  const { message } = unsigned(token.claims.agent);
+  throw new HttpError(401, "unauthorized", message);
+}
+
 /** Everything that can be told without the agent's key is told before any object is woken. @throws HttpError 401, 429 */
 async function shownRelayToken(c: Context<App>): Promise<RelayToken> {
   let why = "a relay token is needed: 'Authorization: Bearer …', made of the device's key";
@@ -100,7 +110,7 @@ async function shownRelayToken(c: Context<App>): Promise<RelayToken> {
     const bearer = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
     if (bearer === undefined) return undefined;
     const relay = new URL(c.req.url);
-    relay.pathname = relay.pathname.replace(/\/chat\/completions$/, "");
+    relay.pathname = relay.pathname.replace(/\/(chat\/completions|key)$/, "");
     const { publicUrl } = readSettings(c.env);
     const own = publicUrl === undefined ? relay : new URL(relay.pathname, publicUrl);
     const read = readRelayToken(bearer, relayPlace(own.href), Date.now());

@@ -1,0 +1,33 @@
+/** `edgecall agent status`: of the service, or with `--config` of an agent that runs otherwise, as its broker knows it. */
+import { readFileSync } from "node:fs";
+import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
+import { topicOf } from "@edgecall/core/protocol/names.ts";
+import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
+import { loadSettings } from "@edgecall/pi-agent/settings.ts";
+import { type CommandCall, EXIT } from "../command.ts";
+import { agentStatus } from "../service/status.ts";
+
+/** Exit code 0: it is online. */
+export async function status(call: CommandCall): Promise<number> {
+  const file = call.text("config");
+  return file === undefined ? await agentStatus(call) : await statusElsewhere(file, call);
+}
+
+/** @throws SettingsError, in words for a person */
+async function statusElsewhere(file: string, { env, io, flag }: CommandCall): Promise<number> {
+  const { settings } = loadSettings(file, env);
+  const { agentId: agent, mqtt } = settings;
+  const check = await checkBroker(
+    { ...mqtt, ca: mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca) },
+    topicOf(mqtt.topicPrefix, agent, "presence"),
+  );
+  const presence = check.is === "reached" ? check.presence : "none";
+  const broker = { url: withoutLogin(mqtt.url), up: check.is === "reached" };
+  if (flag("json")) io.out(`${JSON.stringify({ settings: file, agent, presence, broker })}\n`);
+  else {
+    const known = presence === "none" ? "has not heard of it" : `knows it as ${presence}`;
+    const says = broker.up ? `is there, and ${known}` : "is not reached";
+    io.out(`settings  ${file}\nagent     ${agent}\nbroker    ${broker.url} ${says}\n`);
+  }
+  return presence === "online" ? EXIT.ok : EXIT.failed;
+}
