@@ -217,8 +217,7 @@ app.get("/v1/conversations/:id", async (c) => {
   const before = wholeQuery(c, "before", { fallback: Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
   const limit = wholeQuery(c, "limit", { fallback: TURNS_SHOWN, max: TURNS_SHOWN_MAX });
   const page = await conversationOf(c.env, name).history({ before, limit });
-  if (page.turns.length === 0)
-    throw new HttpError(404, "not_found", "no such conversation, or nothing older");
+  if (page.turns.length === 0) throw new HttpError(404, "not_found", "no such conversation");
   return c.json({ id: c.req.param("id"), ...page });
 });
 
