@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
+import { forPerson } from "@edgecall/core/tools/visible.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Rule } from "./policy.ts";
 import { type House, house, rules } from "./testing/house.ts";
@@ -103,7 +104,7 @@ describe("an approval", () => {
     expect(approval).toEqual({
       tool: "append",
       parameters: { text: "x" },
-      reason: "this device's policy asks before whatever is not a read (effect write)",
+      reason: "this device's policy asks before whatever is not a read (it writes files)",
       hash,
     });
     expect(text).toContain(`May eye run 'append' with {"text":"x"}?`);
@@ -254,7 +255,7 @@ describe("policy", () => {
       count === 1 ? { calls: [{ name: "memory", args: {} }] } : { text: "sorry" };
     expect(await home.result(await home.prompt("memory?"))).toMatchObject({
       content: "sorry",
-      calls: [{ name: "memory", status: "error", error_type: "permission_denied", error: text }],
+      calls: [{ name: "memory", status: "error", error_type: "permission_denied", error: forPerson(text) }],
     });
     const read = await home.tool("slow", { ms: 0 });
     expect((await home.question(read)).approval).toMatchObject({ tool: "slow" });

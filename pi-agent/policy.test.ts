@@ -20,12 +20,17 @@ const look = tool({ name: "cpu", effect: "read", permission: "device" });
 const rules = (table: Record<string, Rule>): PolicyRules => new Map(Object.entries(table));
 
 describe("decide", () => {
-  test("without rules reads run and everything else asks", () => {
+  test("without rules reads run and everything else asks, in plain words (C10)", () => {
     expect(decide(look, rules({}), { tainted: false })).toEqual({ do: "allow" });
-    for (const effect of ["write", "exec", "network", "device"] as const) {
+    for (const [effect, words] of [
+      ["write", "it writes files"],
+      ["exec", "it runs programs"],
+      ["network", "it uses the network"],
+      ["device", "it acts on the device"],
+    ] as const) {
       expect(decide(tool({ effect }), rules({}), { tainted: false })).toEqual({
         do: "ask",
-        reason: `this device's policy asks before whatever is not a read (effect ${effect})`,
+        reason: `this device's policy asks before whatever is not a read (${words})`,
       });
     }
   });

@@ -4,7 +4,7 @@
  * it to decide. Pure; everything that is said no to has not run.
  */
 
-import { PERMISSIONS, type Tool } from "@edgecall/core/tools/contract.ts";
+import { type Effect, PERMISSIONS, type Tool } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { Answered } from "./questions.ts";
 
@@ -105,8 +105,16 @@ function ruleOf(tool: Ruled, rules: PolicyRules): { rule: Rule; source: string }
   }
   return tool.effect === "read"
     ? { rule: "allow", source: "" }
-    : { rule: "ask", source: `whatever is not a read (effect ${tool.effect})` };
+    : { rule: "ask", source: `whatever is not a read (${EFFECT_WORDS[tool.effect]})` };
 }
+
+/** What a tool does, for whoever is asked to approve it. */
+const EFFECT_WORDS: Record<Exclude<Effect, "read">, string> = {
+  write: "it writes files",
+  exec: "it runs programs",
+  network: "it uses the network",
+  device: "it acts on the device",
+};
 
 /** Names in `[policy]` that are neither a tool of this device nor a permission. */
 export function unknownNames(rules: PolicyRules, tools: readonly string[]): string[] {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";
+import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
 import type { Call, Outcome } from "./history.ts";
 import type { ChatMessage } from "./messages.ts";
@@ -144,7 +145,7 @@ test("three failed batches in a row end in one summary without tools", async () 
   expect(asked[3]?.messages.at(-1)?.content).toContain("3 attempts in a row failed");
   expect(result.calls[0]).toMatchObject({
     status: "error",
-    error: "Error: no",
+    error: "no",
     error_type: "execution_failed",
   });
 });
@@ -182,7 +183,27 @@ test("a call whose arguments cannot be read is told to the model and not run", a
   const told =
     'Error: Invalid parameters for \'read\': the arguments are not a JSON object: {"path":"x.\nRequired: [path]. Optional: [offset].';
   expect(asked[1]?.messages.at(-1)?.content).toBe(told);
-  expect(result.calls[0]).toMatchObject({ status: "error", error: told, error_type: "invalid_params" });
+  expect(result.calls[0]).toMatchObject({
+    status: "error",
+    error: told.slice("Error: ".length),
+    error_type: "invalid_params",
+  });
+});
+
+test("C10 the record, which people read, has no words for the model; the model reads them all", async () => {
+  const { model, asked } = script(asks("a", "b"), says("sorry"));
+  const denied = errorText.permissionDenied("read", "shell");
+  const queued = "Queued: agent 'pi' is not online. Nothing has run yet. Tell the user that.";
+  const outcomes: Outcome[] = [
+    { status: "error", text: denied, errorType: "permission_denied", elapsedMs: 1 },
+    { status: "success", text: queued, job: "job-12345", elapsedMs: 1 },
+  ];
+  const result = await run({ model, runCall: async () => outcomes.shift() ?? failed });
+  expect(asked[1]?.messages.slice(-2).map(({ content }) => content)).toEqual([denied, queued]);
+  expect(result.calls[0]?.error).toBe(
+    "Permission denied for tool 'read' (requires: shell).\nThis agent does not have shell access.",
+  );
+  expect(result.calls[1]?.result).toBe("Queued: agent 'pi' is not online. Nothing has run yet.");
 });
 
 test("a device's inner calls stay in the record", async () => {

@@ -1,6 +1,7 @@
 /** The tool loop over memory: what a device runs for a `prompt`. The gateway drives the same steps over rows. */
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
+import { forPerson, withoutAdvice } from "../tools/visible.ts";
 import { runBatch } from "./batch.ts";
 import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Usage } from "./history.ts";
 import { type ChatMessage, toMessages } from "./messages.ts";
@@ -143,12 +144,15 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 function recordOf(call: Call): CallRecord {
   const base = { id: call.id, name: call.name, args: call.outcome?.args ?? call.args };
   if (!call.outcome) return { ...base, status: "pending" };
-  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media } = call.outcome;
+  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media, job } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];
   return {
     ...base,
     status,
-    ...(status === "error" ? { error: text } : { result: text }),
+    // People read a record. What is accepted ends in a word for the model too.
+    ...(status === "error"
+      ? { error: forPerson(text) }
+      : { result: job === undefined ? text : withoutAdvice(text) }),
     ...(forUser !== undefined && forUser !== text && { for_user: forUser }),
     ...(errorType && { error_type: errorType }),
     elapsed_ms: elapsedMs,

@@ -94,6 +94,11 @@ test("C10 a person is not told what is for the model alone", () => {
     errorText.unknownTool("x", []),
   ])
     expect(forPerson(error)).not.toMatch(/user|Error:|do not/i);
+  // What came of it stands below the advice.
+  expect(forPerson(`${errorText.timeout("bash", 5_000)}\nstderr: half\nexit code 3`)).toBe(
+    "Tool 'bash' timed out after 5s.\nstderr: half\nexit code 3",
+  );
+  expect(forPerson("Error: Tell the user.")).toBe("Tell the user.");
   // Its own words, however they sound, are a result's.
   expect(forPerson("Explain to the user")).toBe("Explain to the user");
 });

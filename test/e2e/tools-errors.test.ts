@@ -1,5 +1,7 @@
 /** What a model reads when a tool fails: the texts of the tool-loop design, word for word, in both ways. */
+
 import { readdirSync } from "node:fs";
+import { forPerson } from "@edgecall/core/tools/visible.ts";
 import { describe, expect, test } from "vitest";
 import { type Step, script } from "../scripted-model.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
@@ -41,7 +43,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       "Please choose an available tool or explain to the user.";
     expect(await toldByItself("pi", "git_status", {})).toEqual({
       text,
-      call: expect.objectContaining({ status: "error", error_type: "not_found", error: text }),
+      call: expect.objectContaining({ status: "error", error_type: "not_found", error: forPerson(text) }),
     });
     // The gateway knows the actions (reads come first), and the device is not asked.
     expect(await told(action("pi", "git_status"))).toEqual({
@@ -66,7 +68,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       "Try again with a shorter timeout or explain to the user.";
     const failed = {
       text,
-      call: expect.objectContaining({ status: "error", error_type: "timeout", error: text }),
+      call: expect.objectContaining({ status: "error", error_type: "timeout", error: forPerson(text) }),
     };
     expect(await toldByItself("pi", "bash", { command: "sleep 60" })).toEqual(failed);
     expect(await told(action("pi", "bash", { command: "sleep 60" }))).toEqual(failed);
@@ -85,7 +87,11 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       "This agent does not have shell access. Explain to the user.";
     const failed = {
       text,
-      call: expect.objectContaining({ status: "error", error_type: "permission_denied", error: text }),
+      call: expect.objectContaining({
+        status: "error",
+        error_type: "permission_denied",
+        error: forPerson(text),
+      }),
     };
     expect(await toldByItself("shut", "bash", { command: "touch was-here" })).toEqual(failed);
     expect(await told(action("shut", "bash", { command: "touch was-here" }))).toEqual(failed);
@@ -106,7 +112,11 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       "Required: [path]. Optional: [offset, limit].";
     expect(await toldByItself("pi", "read", {})).toEqual({
       text,
-      call: expect.objectContaining({ status: "error", error_type: "invalid_params", error: text }),
+      call: expect.objectContaining({
+        status: "error",
+        error_type: "invalid_params",
+        error: forPerson(text),
+      }),
     });
     // The gateway's model was never shown the schema, so it comes along.
     const called = await told(action("pi", "read", { limit: 5 }));

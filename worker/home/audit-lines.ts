@@ -1,7 +1,9 @@
 /** Lines that Home writes itself: of an agent that keeps no record, and of calls that never got to their agent. */
+
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
+import { forPerson } from "@edgecall/core/tools/visible.ts";
 import type { LedgerCall, SettledOutcome } from "./ledger.ts";
 import type { Question } from "./questions.ts";
 
@@ -45,7 +47,7 @@ export function homeLine(
       parameters: isTool ? payload.parameters : payload,
       result: status,
       ...(errorType && { error_type: errorType }),
-      ...(status === "error" && { error: text.slice(0, ERROR_CHARS) }),
+      ...(status === "error" && { error: forPerson(text).slice(0, ERROR_CHARS) }),
       exit_code: null,
       elapsed_ms: elapsedMs,
       call_id: id,

@@ -13,6 +13,7 @@ import type { ActionAdvert, ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
+import { forPerson } from "@edgecall/core/tools/visible.ts";
 
 /** Inner calls kept of a device's own loop, and the text of each: they ride along with every answer. */
 const INNER_CALLS_MAX = 50;
@@ -73,10 +74,7 @@ export function outcomeOf(
       ? `\nSchema of '${advert.name}': ${JSON.stringify(advert.parameters)}`
       : "";
   const output = partialOutput(payload);
-  const text = cutText(
-    `${said.startsWith("Error") ? said : `Error: ${said}`}${schema}${output}`,
-    RESULT_TEXT_MAX_BYTES,
-  );
+  const text = cutText(`${asError(said)}${schema}${output}`, RESULT_TEXT_MAX_BYTES);
   return { status: "error", text, errorType, ...common };
 }
 
@@ -181,6 +179,10 @@ function answerText(payload: Record<string, unknown>): string {
   return JSON.stringify(rest);
 }
 
+function asError(said: string): string {
+  return said.startsWith("Error") ? said : `Error: ${said}`;
+}
+
 function partialOutput(payload: Record<string, unknown>): string {
   const stderr = asText(payload.stderr);
   const parts: string[] = [];
@@ -232,7 +234,7 @@ function innerCalls(payload: Record<string, unknown>): CallRecord[] {
         status: status === "pending" ? "pending" : ok ? "success" : "error",
         ...(ok
           ? { result: asText(result).slice(0, INNER_TEXT_MAX) }
-          : { error: asText(error ?? result).slice(0, INNER_TEXT_MAX) }),
+          : { error: forPerson(asError(asText(error ?? result))).slice(0, INNER_TEXT_MAX) }),
         ...(!ok && error_type !== undefined && { error_type: errorTypeOf(error_type) }),
         ...(elapsed_ms !== undefined && { elapsed_ms }),
       },

@@ -1,5 +1,5 @@
 /** One call: who was asked what, how far it is, and what came of it. All of it is a device's or a model's text. */
-import { forPerson, hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
+import { hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -134,7 +134,7 @@ function Outcome({ call }: { call: Call }) {
 }
 
 function textOf(call: Call): string {
-  return call.status === "success" ? (call.result ?? "") : forPerson(call.error ?? call.result ?? "");
+  return call.status === "success" ? (call.result ?? "") : (call.error ?? call.result ?? "");
 }
 
 function Inner({ call }: { call: Call }) {
