@@ -34,8 +34,11 @@ export const FRAME_MAX_BYTES = 1024 * 1024;
 /** A call frame that the bridge does not take within this time counts as not delivered. */
 export const TAKEN_WITHIN_MS = 5_000;
 /** `ping` text frame; the runtime answers `pong` without waking the object. */
-export const KEEPALIVE_EVERY_MS = 8_000;
-/** Three missed keepalives: the socket may be a zombie (workerd#1187), so the bridge counts as gone. */
+export const KEEPALIVE_EVERY_MS = 7_000;
+/**
+ * Three missed keepalives: the socket may be a zombie (workerd#1187), so the bridge counts as gone. The bridge itself gives the
+ * line up after three, 3 s earlier: it is back before Home tells those who wait.
+ */
 export const KEEPALIVE_LOST_MS = 24_000;
 /** The same of a bridge that does not say `keepalive` in its hello: up to 0.2 it asked every 25 s. */
 export const KEEPALIVE_LOST_SLOW_MS = 75_000;

@@ -1,4 +1,4 @@
-/** A TCP line in front of a WebSocket server that reads along: every frame, as it is on the wire. */
+/** A TCP line in front of a WebSocket server that reads along: every frame, as it is on the wire. It can die without a word. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /** Seen from the client. */
@@ -13,10 +13,19 @@ export class WireTap {
   readonly bytes: Record<Way, number> = { up: 0, down: 0 };
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Ends of connections that carry nothing any more, and tell nobody. */
+  readonly #dead = new WeakSet<Socket>();
+  #takesNone = false;
 
   private constructor(to: string) {
     const { hostname: host, port } = new URL(to);
     this.#server = createServer({ noDelay: true }, (client) => {
+      if (this.#takesNone) {
+        this.#sockets.add(client);
+        client.on("error", () => {}).on("close", () => this.#sockets.delete(client));
+        client.resume();
+        return;
+      }
       const server = connect({ host, port: Number(port), noDelay: true });
       this.#carry("up", client, server);
       this.#carry("down", server, client);
@@ -35,6 +44,12 @@ export class WireTap {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** From now on nothing gets through, in neither direction, and nothing is closed. @param newToo nor on connections to come */
+  die({ newToo }: { newToo: boolean }): void {
+    for (const socket of this.#sockets) this.#dead.add(socket);
+    this.#takesNone = newToo;
+  }
+
   close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     return new Promise((resolve) => this.#server.close(() => resolve()));
@@ -44,6 +59,7 @@ export class WireTap {
     this.#sockets.add(from);
     const read = frameReader();
     from.on("data", (chunk: Buffer) => {
+      if (this.#dead.has(from)) return;
       this.bytes[way] += chunk.length;
       for (const frame of read(chunk)) this.frames.push({ at: performance.now(), way, ...frame });
       to.write(chunk);
@@ -51,7 +67,7 @@ export class WireTap {
     from.on("error", () => {});
     from.on("close", () => {
       this.#sockets.delete(from);
-      to.destroy();
+      if (!this.#dead.has(from)) to.destroy();
     });
   }
 }

@@ -147,6 +147,7 @@ export class BridgeDesk {
     const keys = this.#keys.forBridge();
     const gatewayKey = keys.length > 0 ? await this.#gatewayKey.publicKey() : undefined;
     this.#bridge.welcome(socket, frame.features);
+    this.#dispatcher.bridgeBack();
     this.#note(frame, null);
     this.#tallies.bridgeConnected();
     logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
@@ -421,9 +422,7 @@ export class BridgeDesk {
   onClose(): void {
     const now = Date.now();
     if (this.#bridge.current(now)) return;
-    const { sql } = this.#ctx.storage;
-    const gone = sql.exec("UPDATE bridge SET gone_at = ? WHERE gone_at IS NULL RETURNING one", now).toArray();
-    if (gone.length > 0) this.#agents.vouchedUntil(now);
+    if (this.#bridge.noteGone(now)) this.#agents.vouchedUntil(now);
   }
 }
 

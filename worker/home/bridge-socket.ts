@@ -121,13 +121,28 @@ export class BridgeSocket {
 
   /** The bridge, if one is connected and was heard of lately. */
   current(now: number): WebSocket | undefined {
-    const live = this.#ctx
+    const open = this.#open();
+    return open && now < this.#lostAt(open) ? open : undefined;
+  }
+
+  /** The newest socket that is open, as far as the runtime knows. */
+  #open(): WebSocket | undefined {
+    return this.#ctx
       .getWebSockets(TAG)
       .filter((socket) => socket.readyState === WebSocket.OPEN && attachmentOf(socket).welcomed)
       .sort((a, b) => attachmentOf(b).connectedAt - attachmentOf(a).connectedAt)[0];
-    if (!live) return undefined;
-    const lostAfter = attachmentOf(live).isQuick ? KEEPALIVE_LOST_MS : KEEPALIVE_LOST_SLOW_MS;
-    return now - this.#heardAt(live) <= lostAfter ? live : undefined;
+  }
+
+  #lostAt(socket: WebSocket): number {
+    return (
+      this.#heardAt(socket) + (attachmentOf(socket).isQuick ? KEEPALIVE_LOST_MS : KEEPALIVE_LOST_SLOW_MS)
+    );
+  }
+
+  /** When the line counts as dead unless the bridge is heard of until then (epoch ms); undefined: it is closed. */
+  lostAt(): number | undefined {
+    const open = this.#open();
+    return open && this.#lostAt(open);
   }
 
   /** When the bridge vouched for its agents last (epoch ms), or null: it is not connected, or has not told yet. */
@@ -165,9 +180,17 @@ export class BridgeSocket {
   }
 
   /** Closes the bridge that does not take calls; it dials again, and open calls are sent again. */
-  dropSilent(now: number): void {
-    const socket = this.current(now);
+  dropSilent(): void {
+    const socket = this.#open();
     if (socket) closeQuietly(socket, "calls were not taken in time", CLOSE.silent);
+  }
+
+  /** The bridge is not there since then. @returns false: that was on record */
+  noteGone(at: number): boolean {
+    const { sql } = this.#ctx.storage;
+    return (
+      sql.exec("UPDATE bridge SET gone_at = ? WHERE gone_at IS NULL RETURNING one", at).toArray().length > 0
+    );
   }
 
   /** Ends what a key of the bridge's opened that does not count any more. */

@@ -253,7 +253,7 @@ export class Dispatcher {
     for (const call of this.#ledger.open(agentId)) {
       if (call.state === "asking" || call.command === JOB) continue;
       // A foreign agent has no ledger: what it may have got once, it never gets again.
-      if (this.#agents.features(call.agent).length === 0 && call.state !== "waiting") continue;
+      if (this.#isForeign(call) && call.state !== "waiting") continue;
       if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
       const target = this.#agents.target(call.agent, heard, this.served);
       // Queued calls wait for their agent, and for a program that fits; any other is left to the bridge's judgement.
@@ -391,16 +391,21 @@ export class Dispatcher {
       this.#bridge.dropStrangers(now);
       const untaken = this.#ledger.untaken(now);
       for (const call of untaken) this.#ledger.taken(call.id);
-      // Only what this bridge was sent says something of it.
-      const since = this.#bridge.connectedSince(now) ?? now;
-      if (untaken.some((call) => (call.sentAt ?? 0) >= since)) this.#bridge.dropSilent(now);
+      this.#cutDeadLine(untaken, now);
       for (const { id } of this.#ledger.overdue(now)) {
         // As it is by now: while another was handed over it may have gone out, or been heard of.
         const call = this.#ledger.get(id);
         if (!call || call.deadline > now) continue;
         const what = call.command === "tool" ? `'${String(call.payload.tool)}'` : `the ${call.command}`;
         const delivered = call.state === "sent" || call.state === "taken";
-        const outcome = silenceOutcome(call.agent, what, now - call.createdAt, delivered, call.idempotent);
+        const outcome = silenceOutcome(
+          call.agent,
+          what,
+          now - call.createdAt,
+          delivered,
+          call.idempotent,
+          call.flags.cut === true,
+        );
         // Should it still be at it, or get the call only now: nobody waits for what it would do.
         if ((await this.conclude(call, outcome)) && delivered) await this.#tellToStop(call, now);
       }
@@ -411,6 +416,49 @@ export class Dispatcher {
     }
   }
 
+  /**
+   * A bridge that takes no call, or was not heard of for too long, sits at the end of a dead line (TCP may believe in it for
+   * minutes). What is out there is sent again when a bridge comes back; should none come, who waits is told soon.
+   */
+  #cutDeadLine(untaken: readonly LedgerCall[], now: number): void {
+    const lostAt = this.#bridge.lostAt();
+    if (lostAt === undefined) return;
+    // Only what this bridge was sent says something of it.
+    const since = this.#bridge.connectedSince(now) ?? now;
+    const isDead = lostAt <= now;
+    if (!isDead && !untaken.some((call) => (call.sentAt ?? 0) >= since)) return;
+    const unheard = new Set(untaken.map(({ id }) => id));
+    for (const call of this.#exposed()) {
+      // A foreign agent never gets again what it may have got: a bridge that comes back brings no answer to that.
+      const isLost = this.#isForeign(call) && (call.state === "sent" || unheard.has(call.id));
+      this.#ledger.cut(call.id, lostAt, !isLost);
+    }
+    const vouchedAt = this.#bridge.vouchedAt();
+    this.#bridge.dropSilent();
+    // The end of such a socket may be told much later, or never.
+    if (this.#bridge.noteGone(vouchedAt ?? now)) this.#agents.vouchedUntil(vouchedAt ?? now);
+  }
+
+  #isForeign({ agent }: LedgerCall): boolean {
+    return this.#agents.features(agent).length === 0;
+  }
+
+  /** Calls that wait for a word over the line. One that waits for a person has time: its answer goes out when the line is back. */
+  #exposed(): LedgerCall[] {
+    return this.#ledger.out().filter(({ id }) => this.#home.questions.openOf(id).length === 0);
+  }
+
+  /** When somebody who waits has to be told that the line is dead. */
+  #lineDue(): number | undefined {
+    const lostAt = this.#bridge.lostAt();
+    return lostAt !== undefined && this.#exposed().length > 0 ? lostAt : undefined;
+  }
+
+  /** A bridge is there again. */
+  bridgeBack(): void {
+    this.#ledger.mend(Date.now());
+  }
+
   /** Sets the alarm to whatever is due first. An alarm that stands earlier is left: it looks again itself. */
   async arm(): Promise<void> {
     const now = Date.now();
@@ -418,6 +466,7 @@ export class Dispatcher {
       this.#ledger.nextDue(),
       this.#handover.nextDue(),
       this.#bridge.dropStrangers(now),
+      this.#lineDue(),
       ...this.#alsoDue.map((due) => due()),
     ];
     const next = Math.min(...due.filter((time) => time !== undefined));

@@ -21,6 +21,8 @@ export type CallFlags = {
   tainted?: boolean;
   /** It waits for its agent to come online; the conversation was told so and went on. */
   queued?: boolean;
+  /** The line on which it went out is dead: who waits is told soon, unless the bridge comes back. */
+  cut?: boolean;
   /** A job's result that came before the call's own result, which has to announce it: until then nobody hears of it. */
   early?: boolean;
 };
@@ -183,6 +185,31 @@ export class Ledger {
 
   watched(id: string): void {
     this.#sql.exec("UPDATE call SET flags = json_set(flags, '$.watch', json('true')) WHERE id = ?", id);
+  }
+
+  /** Calls that went out and have no result yet; a job never goes out, it is waited for. */
+  out(): LedgerCall[] {
+    return this.#select(`WHERE state IN ('sent', 'taken') AND command <> '${JOB}' ORDER BY n`);
+  }
+
+  /** Its line is dead: it is given up then. @param mends unless the bridge comes back */
+  cut(id: string, until: number, mends: boolean): void {
+    this.#sql.exec(
+      `UPDATE call SET deadline = MIN(deadline, ?), flags = iif(?, json_set(flags, '$.cut', json('true')), flags)
+       WHERE id = ? AND state IN ('sent', 'taken')`,
+      until,
+      mends ? 1 : 0,
+      id,
+    );
+  }
+
+  /** The bridge is back: they get their silence anew. */
+  mend(now: number): void {
+    this.#sql.exec(
+      `UPDATE call SET flags = json_remove(flags, '$.cut'), deadline = MIN(? + silence_ms, ends_at)
+       WHERE state IN ('sent', 'taken') AND json_extract(flags, '$.cut')`,
+      now,
+    );
   }
 
   /** The broker has it, or may have: from here on only its deadline counts. */

@@ -156,8 +156,9 @@ export function silenceOutcome(
   elapsedMs: number,
   delivered: boolean,
   idempotent: boolean,
+  cut = false,
 ): Outcome {
-  const waited = `${Math.round(elapsedMs / 1_000)} s`;
+  const waited = `${Math.round(elapsedMs / 1_000)} s${cut ? " (the connection to the home is down)" : ""}`;
   if (!delivered) {
     const text = `Error: ${what} did not reach agent '${agentId}' within ${waited}. Nothing was run.`;
     return { status: "error", errorType: "offline", text, elapsedMs, sources: [] };
