@@ -73,7 +73,7 @@ export type IdleUsd = {
 
 /** A home with one agent in which nothing happens for 30 days. @param storedBytes of its Home's database */
 export function idleMonth(storedBytes: number): IdleUsd {
-  const pings = (MONTH_S * 1_000) / KEEPALIVE_EVERY_MS;
+  const pings = Math.round((MONTH_S * 1_000) / KEEPALIVE_EVERY_MS);
   const stored = (storedBytes / GB) * STORED_GB_MONTH_USD;
   return {
     pings,

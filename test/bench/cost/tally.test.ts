@@ -68,10 +68,10 @@ describe("the price", () => {
     expect(usd.duration).toBeCloseTo(1.6);
     expect(usd.total).toBeCloseTo(7.052);
   });
-  it("of an idle month is what is stored, and a ping each 8 s if those count", () => {
+  it("of an idle month is what is stored, and a ping each 7 s if those count", () => {
     const usd = idleMonth(1_000_000_000);
-    expect(usd).toMatchObject({ pings: 324_000, stored: 0.2 });
-    expect(usd.ifPingsAreMessages).toBeCloseTo(0.2 + 0.00243);
+    expect(usd).toMatchObject({ pings: 370_286, stored: 0.2 });
+    expect(usd.ifPingsAreMessages).toBeCloseTo(0.2 + 0.00278);
   });
 });
 
