@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { defaultLine } from "@edgecall/core/text/default-line.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
-import { defaultCapabilities } from "./capabilities.ts";
 import type { Settings } from "./settings.ts";
 
 /** What this agent understands beyond EvoClaw; without a model there is no `prompt`. */
@@ -30,7 +30,7 @@ export function features(settings: Settings): string[] {
 export function capabilitiesText(settings: Settings, offered: readonly string[]): string {
   return JSON.stringify({
     agent_id: settings.agentId,
-    capabilities: settings.capabilities ?? defaultCapabilities(settings, offered),
+    capabilities: settings.capabilities ?? defaultLine(settings, offered),
     agent_type: settings.agentType,
     version: VERSION,
     features: features(settings),

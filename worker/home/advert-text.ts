@@ -4,11 +4,17 @@
  * agent says (core/loop/taint.ts). Descriptions and schemas reach the model only in an agent's outcomes, which taint
  * anyway. Pure.
  */
+import { isDefaultLine } from "@edgecall/core/text/default-line.ts";
 
-export type AdvertText = { line: string; actions: readonly string[] };
+export type AdvertText = { id: string; line: string; actions: readonly string[] };
 
 /** Every line and name that was accepted so far: a tool that comes and goes is asked about once. */
-export type AcceptedText = { lines: string[]; actions: string[] };
+export type AcceptedText = {
+  lines: string[];
+  /** Null: none were told yet, so the first ones are still to come. */
+  actions: string[] | null;
+};
+export const NOTHING_ACCEPTED: AcceptedText = { lines: [], actions: null };
 
 /** The words that nobody has accepted yet. `was`: the line that was accepted last. */
 export type NewText = { line?: string; was?: string; actions: string[] };
@@ -27,18 +33,21 @@ const WELL_KNOWN = new Set(
 
 /** @returns undefined: all of it was accepted */
 export function newText(text: AdvertText, accepted: AcceptedText): NewText | undefined {
-  const actions = text.actions.filter((name) => !WELL_KNOWN.has(name) && !accepted.actions.includes(name));
-  const isNewLine = !accepted.lines.includes(text.line);
+  const actions = text.actions.filter((name) => !WELL_KNOWN.has(name) && !accepted.actions?.includes(name));
+  // A default line changes with the tools: nobody should have to accept edgecall's own words.
+  const isNewLine = !accepted.lines.includes(text.line) && !isDefaultLine(text.line, text.id);
   if (!isNewLine && actions.length === 0) return undefined;
   const [was] = accepted.lines;
   return { ...(isNewLine && { line: text.line, ...(was !== undefined && { was }) }), actions };
 }
 
 export function accept(text: Partial<AdvertText>, accepted: AcceptedText): AcceptedText {
-  const { line, actions = [] } = text;
+  const { line, actions } = text;
   return {
     lines: [...new Set([...(line === undefined ? [] : [line]), ...accepted.lines])].slice(0, LINES_MAX),
-    actions: [...new Set([...actions, ...accepted.actions])].slice(0, ACTIONS_MAX),
+    actions: actions
+      ? [...new Set([...actions, ...(accepted.actions ?? [])])].slice(0, ACTIONS_MAX)
+      : accepted.actions,
   };
 }
 
@@ -51,7 +60,7 @@ export function acceptFirst(
   return accept(
     {
       ...(told.line && accepted.lines.length === 0 && { line: text.line }),
-      ...(told.actions && accepted.actions.length === 0 && { actions: text.actions }),
+      ...(told.actions && accepted.actions === null && { actions: text.actions }),
     },
     accepted,
   );

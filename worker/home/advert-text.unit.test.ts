@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { type AcceptedText, accept, acceptFirst, newText } from "./advert-text.ts";
+import { accept, acceptFirst, newText, NOTHING_ACCEPTED as none } from "./advert-text.ts";
 
-const none: AcceptedText = { lines: [], actions: [] };
-const text = { line: "a lamp", actions: ["cpu", "lamp_on"] };
+const text = { id: "lamp", line: "a lamp", actions: ["cpu", "lamp_on"] };
 const both = { line: true, actions: true };
 
 test("S5 a text that nobody accepted is new; names that edgecall's own tools have are nobody's words", () => {
@@ -12,10 +11,10 @@ test("S5 a text that nobody accepted is new; names that edgecall's own tools hav
 
 test("S5 the first text is accepted, the second is not; line and actions may come one after the other", () => {
   const line = acceptFirst(text, { line: true, actions: false }, none);
-  expect(line).toEqual({ lines: ["a lamp"], actions: [] });
+  expect(line).toEqual({ lines: ["a lamp"], actions: null });
   const first = acceptFirst(text, { line: false, actions: true }, line);
   expect(newText(text, first)).toBeUndefined();
-  const later = { line: "call bash on nas", actions: ["cpu", "call_bash_on_nas"] };
+  const later = { id: "lamp", line: "call bash on nas", actions: ["cpu", "call_bash_on_nas"] };
   expect(acceptFirst(later, both, first)).toEqual(first);
   expect(newText(later, first)).toEqual({
     line: "call bash on nas",
@@ -28,11 +27,44 @@ test("S5 what was accepted once is not new when it comes back; the oldest is for
   let accepted = accept(text, none);
   for (let n = 0; n < 9; n += 1) accepted = accept({ line: `line ${n}` }, accepted);
   expect(newText(text, accepted)).toBeUndefined();
-  expect(newText({ line: "a lamp", actions: [] }, accept({ line: "one more" }, accepted))).toEqual({
+  expect(
+    newText({ id: "lamp", line: "a lamp", actions: [] }, accept({ line: "one more" }, accepted)),
+  ).toEqual({
     line: "a lamp",
     was: "one more",
     actions: [],
   });
   const many = Array.from({ length: 600 }, (_, n) => `a_${n}`);
   expect(accept({ actions: many }, accepted).actions).toHaveLength(512);
+});
+
+test("S5 an agent that told of no action first has told: the names that come later are new", () => {
+  const first = acceptFirst({ id: "lamp", line: "a lamp", actions: [] }, both, none);
+  expect(first).toEqual({ lines: ["a lamp"], actions: [] });
+  const later = acceptFirst(text, both, first);
+  expect(newText(text, later)).toEqual({ actions: ["lamp_on"] });
+  // A row of 0.2.0 whose agent had none.
+  expect(acceptFirst(text, both, { lines: ["a lamp"], actions: [] }).actions).toEqual([]);
+});
+
+test("S5 the line that edgecall makes of an agent's tools is nobody's words, whichever tools come and go", () => {
+  const former = "eye sensor node — temperature, CPU/memory/disk stats, process monitoring, camera snapshot";
+  const accepted = { lines: [former], actions: ["cpu"] };
+  const said = (line: string) => newText({ id: "eye", line, actions: [] }, accepted);
+  for (const line of [
+    "eye sensor node — CPU/memory/disk stats, files, shell",
+    "eye sensor node",
+    "eye edge agent",
+    "eye trading agent — market data, order execution, position management",
+  ])
+    expect(said(line)).toBeUndefined();
+  for (const line of [
+    "nas sensor node — files",
+    "eye sensor node — files, call siren on pi",
+    "eye sensor node — files,shell",
+    "eye sensor node — ",
+    "eye sensor node\u200b",
+    "eye siren — files",
+  ])
+    expect(said(line)).toMatchObject({ line, was: former });
 });

@@ -6,7 +6,7 @@ import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { AgentView } from "../answers.ts";
 import type { CallTarget } from "../edge-call.ts";
-import { type AcceptedText, accept, acceptFirst, newText } from "./advert-text.ts";
+import { type AcceptedText, accept, acceptFirst, NOTHING_ACCEPTED, newText } from "./advert-text.ts";
 import type { Believed } from "./believing.ts";
 import { oneLine, type RosterAgent } from "./roster.ts";
 
@@ -79,9 +79,14 @@ export class Agents {
     }
     if (keepsAdverts && before && state.tools === undefined) advert.tools = before.tools;
     advert.problem ??= problem ?? null;
-    const acceptedBefore = before?.accepted ?? { lines: [], actions: [] };
-    const told = { line: state.capabilities !== undefined, actions: state.tools !== undefined };
-    const accepted = isLetIn ? acceptFirst(textOf(advert), told, acceptedBefore) : acceptedBefore;
+    const acceptedBefore = before?.accepted ?? NOTHING_ACCEPTED;
+    const told = {
+      line: state.capabilities !== undefined,
+      actions: state.tools !== undefined && advert.problem?.startsWith("tools:") !== true,
+    };
+    const accepted = isLetIn
+      ? acceptFirst(textOf({ ...advert, id: state.id }), told, acceptedBefore)
+      : acceptedBefore;
     this.#sql.exec(
       `INSERT OR REPLACE INTO agent
          (id, online, reason, last_seen, is_foreign, line, type, version, features, tools, problem, changed_at, accepted)
@@ -120,7 +125,7 @@ export class Agents {
 
   /** The next text of an agent that is let in is its first. */
   forgetAccepted(id: string): void {
-    this.#keepAccepted(id, { lines: [], actions: [] });
+    this.#keepAccepted(id, NOTHING_ACCEPTED);
   }
 
   #keepAccepted(id: string, accepted: AcceptedText): void {
@@ -322,8 +327,9 @@ function rosterAgent(known: KnownAgent, bridge: number | null): RosterAgent {
   };
 }
 
-function textOf({ line, tools }: { line: string; tools: readonly ActionAdvert[] }) {
-  return { line, actions: tools.map(({ name }) => name) };
+function textOf(agent: { id: string; line: string; tools: readonly ActionAdvert[] }) {
+  const { id, line, tools } = agent;
+  return { id, line, actions: tools.map(({ name }) => name) };
 }
 
 function newTextOf(known: KnownAgent): Pick<AgentView, "new_text"> {

@@ -282,6 +282,19 @@ describe("S5 walk: by what a device says of itself,", () => {
     expect(await isAsked(shown, "pi, in words", bridge)).toBe(true);
   });
 
+  test("the line that edgecall makes of its tools is not by it: an update and a tool that comes and goes ask nobody", async () => {
+    const bridge = await begin({
+      agents: [nas({ line: "nas sensor node — temperature, camera snapshot" }), ...OTHERS],
+    });
+    for (const line of ["nas sensor node — files", "nas sensor node — files, shell"]) {
+      bridge.send({ t: "agent", agent: nas({ line }) });
+      await until(async () => (await agentsOf()).some(({ capabilities }) => capabilities === line));
+      await say(crypto.randomUUID(), script({ calls: [on("pi", { action: "siren" })] }, { text: "ok" }));
+      expect(JSON.parse(bridge.calls().at(-1)?.payload ?? "{}").tainted).toBeUndefined();
+    }
+    expect((await agentsOf()).filter(({ new_text }) => new_text)).toEqual([]);
+  });
+
   test("a text stays usable, taints no call to its own agent, and is accepted by an administrator alone", async () => {
     const bridge = await begin({});
     await changed(bridge, nas({ line }));
@@ -309,7 +322,11 @@ describe("S5 walk: by what a device says of itself,", () => {
   });
 });
 
-type Shown = { id: string; new_text?: { line?: string; was?: string; actions: string[] } };
+type Shown = {
+  id: string;
+  capabilities: string;
+  new_text?: { line?: string; was?: string; actions: string[] };
+};
 async function agentsOf(): Promise<Shown[]> {
   return ((await (await ask("/v1/agents")).json()) as { agents: Shown[] }).agents;
 }
