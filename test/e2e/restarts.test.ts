@@ -1,5 +1,6 @@
 /** Parts that are restarted under a running home: whoever was there before is there again. */
 import { afterAll, expect, test } from "vitest";
+import { STANDBY_EVERY_MS } from "../../bridge/backoff.ts";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
@@ -36,11 +37,11 @@ test("the bridge: while it is away that is said at once; restarted, all agents a
   await answersPing("one");
 });
 
-test("a second bridge: the newer one serves, the older one is told and stays away", async () => {
+test("a second bridge: the newer one serves, the older one is told and waits for its place", async () => {
   const older = stack.bridge;
   await stack.startBridge("newer");
-  const down = await older.logged("gateway_down", ({ code }) => code === 4001);
-  expect(down.retry_in_ms).toBe(300_000);
+  const { retry_in_ms } = await older.logged("gateway_standby");
+  expect(retry_in_ms).toBe(STANDBY_EVERY_MS);
   await answersPing("one");
   expect(older.running).toBe(true);
   await older.stop();
