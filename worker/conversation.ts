@@ -127,6 +127,7 @@ export class Conversation extends DurableObject<Env> {
       model: this.#model,
       chat: this.#chat,
       tell: this.#tell,
+      isOneShot: () => isOneShot(this.#name()),
       drive: () => this.#drive(),
     });
     this.#driver = new Driver({

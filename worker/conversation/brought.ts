@@ -136,8 +136,21 @@ export function saysSame(transcript: Transcript, turn: Turn, text: string): bool
     .flatMap((entry) => (entry.role === "assistant" ? [entry.text] : []));
   const whole = plain(steps.join("\n\n"));
   // Below the answer stood what the devices brought; of these links only the names are left (openai/said.ts).
-  const theirs = plain(text.replace(/(\s*\[[^\]\n]*\])+\s*$/, ""));
+  const theirs = plain(withoutNames(text));
   return [plain(text), theirs].some((one) => one === plain(turn.answer ?? "") || one === whole);
+}
+
+/** Cuts groups `[…]` from the end. By steps from the end: a regular expression takes the square of a long run of blanks. */
+function withoutNames(text: string): string {
+  let rest = text.trimEnd();
+  while (rest.endsWith("]")) {
+    let open = -1;
+    for (let at = rest.length - 2; at >= 0 && rest[at] !== "]" && rest[at] !== "\n"; at -= 1)
+      if (rest[at] === "[") open = at;
+    if (open < 0) break;
+    rest = rest.slice(0, open).trimEnd();
+  }
+  return rest;
 }
 
 /** Clients trim what they show, and some join its lines. */

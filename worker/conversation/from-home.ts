@@ -18,6 +18,8 @@ export type FromHomeHost = {
   model: ModelStep;
   chat: ChatDesk;
   tell: TurnTeller;
+  /** True in a conversation that its client keeps itself: a turn there does not go on from the one before it. */
+  isOneShot(): boolean;
   drive(): void;
 };
 
@@ -53,7 +55,8 @@ export class FromHome {
     // It overtook the reply to submit.
     if (!call.outcome) throw new Error("the call has no answer yet that this could come after");
     // A queued call may turn out to begin a job: only the last word sets off a turn.
-    const ownTurn = isJob && outcome.job === undefined;
+    const isLast = isJob && outcome.job === undefined;
+    const ownTurn = isLast ? (this.#host.isOneShot() ? "apart" : "next") : undefined;
     const separated = await media.separate(by, outcome);
     const note = lateNote(call, separated.outcome);
     if (!transcript.settleLate(callId, by, separated.outcome, note, ownTurn)) return;

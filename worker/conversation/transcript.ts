@@ -274,9 +274,16 @@ export class Transcript {
    * unknown; beside any other (a device's own loop began a job) it stands alone. The model is told by a note, in
    * the turn that runs (or the last one), or as a turn of its own.
    * @param by the id under which it was reported
+   * @param ownTurn `apart`: the turn goes on from the one that asked, whatever came between them
    * @returns false when it was here before
    */
-  settleLate(callId: string, by: string, outcome: Outcome, note: string, ownTurn: boolean): boolean {
+  settleLate(
+    callId: string,
+    by: string,
+    outcome: Outcome,
+    note: string,
+    ownTurn: "next" | "apart" | undefined,
+  ): boolean {
     return this.#rows.write(() => {
       const call = this.call(callId);
       const before: (Outcome & { lateBy?: string[] }) | undefined = call?.outcome;
@@ -294,7 +301,7 @@ export class Transcript {
       const asked = this.turnAt(call.turn);
       const turn =
         ownTurn && asked
-          ? this.#insertTurn(jobOrigin(asked.origin, outcome)).n
+          ? this.#insertTurn(jobOrigin(asked, outcome, ownTurn === "apart")).n
           : (this.currentTurn()?.n ?? this.turns().at(-1)?.n ?? 0);
       this.#addMessage(turn, "note", note);
       // It is read in both: in the note, and where it took the place of the first answer.
@@ -464,11 +471,19 @@ function imagesText(images: readonly string[]): string | null {
   return images.length > 0 ? JSON.stringify(images) : null;
 }
 
-/** Of a turn that a job's result sets off. `late`: its first answer was said long ago, this is another message. */
-function jobOrigin(asked: Origin, outcome: Outcome): Origin {
-  const { reply, ...origin } = asked;
+/**
+ * The origin of a turn that a job's result sets off. `late`: its first answer was said long ago, this is another message.
+ * No client waits for this turn, so it has none of the client's request: no tools, no choice among them, no history.
+ */
+function jobOrigin(asked: Turn, outcome: Outcome, isApart: boolean): Origin {
+  const { reply, client: _, brought: { instructions } = {}, ...origin } = asked.origin;
+  const brought = {
+    ...(instructions !== undefined && { instructions }),
+    ...(isApart && { after: asked.id }),
+  };
   return {
     ...origin,
+    ...(Object.keys(brought).length > 0 && { brought }),
     event: "job",
     files: filesOf(outcome),
     ...(reply && { reply: { ...reply, late: true } }),

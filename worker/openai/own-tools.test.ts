@@ -241,6 +241,65 @@ describe("G6 responses", () => {
   });
 });
 
+describe("G6 the turn of a job that a client's request began", () => {
+  const job = { status: "accepted", job: "", tool: "siren", result: "It has begun." };
+  const pausedJob = async () => {
+    const features = ["tool", "prompt", "cancel", "ack", "question", "job"];
+    bridge = await TestBridge.connect([agent("pi", { features, tools: [CPU, SIREN] })]);
+    const id = `job-${crypto.randomUUID()}`;
+    bridge.onCall = () => ({ ...job, job: id });
+    return () => bridge.report(id, "pi", { status: "success", tool: "siren", result: "12 GB saved" });
+  };
+  const told = (question: string) =>
+    expect
+      .poll(async () => JSON.stringify((await modelRequest(question))?.messages), { timeout: 10_000 })
+      .toContain("12 GB saved");
+
+  test("G6 is offered none of the client's tools, and has to call none", async () => {
+    const end = await pausedJob();
+    const question = script(calls(siren), calls(weather), { text: "Done: $notes" });
+    const choice = { tool_choice: { type: "function", function: { name: "weather" } } };
+    const { finish } = await said([user(question)], choice);
+    expect(finish).toBe("tool_calls");
+    end();
+    await told(question);
+    const asked = await modelRequest(question);
+    expect(asked?.tools.map((tool) => tool.function.name)).toEqual(["edge_call"]);
+    expect(asked?.tool_choice).toBeUndefined();
+  }, 20_000);
+
+  test("G7 is shown the question that it belongs to, in a chat without a name", async () => {
+    const end = await pausedJob();
+    const question = script(calls(siren), { text: "begun" }, { text: "Done: $notes" });
+    await said([user("hello"), assistant("hi"), user(question)]);
+    end();
+    await told(question);
+    const shown = (await modelRequest(question))?.messages.map(({ role }) => role).slice(1, 7);
+    expect(shown).toEqual(["user", "assistant", "user", "assistant", "tool", "assistant"]);
+  }, 20_000);
+
+  test("G2 is no answer to a client that asks the same once more", async () => {
+    const end = await pausedJob();
+    const question = script(
+      calls(siren),
+      { text: "begun" },
+      { text: "from the job" },
+      { text: "asked anew" },
+    );
+    const at = { "x-edge-conversation": crypto.randomUUID() };
+    expect((await said([user(question)], {}, at)).message.content).toBe("begun");
+    end();
+    await told(question);
+    const look = async () => {
+      const { body } = await said([user(script({ text: "ok" }))], {}, at);
+      return body.edge.status;
+    };
+    await expect.poll(look).toBe("done");
+    const again = await said([user(question)], {}, { ...at, "x-stainless-retry-count": "1" });
+    expect(again.message.content).toBe("asked anew");
+  }, 20_000);
+});
+
 describe("G7 the client's history is the truth", () => {
   const shownTo = async (question: string) =>
     (await modelRequest(question))?.messages.slice(1).map(({ content }) => content) ?? [];
