@@ -3,8 +3,10 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -109,5 +111,26 @@ describe("S1 S4 a link that is other when the approval comes", () => {
     expect(await home.result(id)).toMatchObject({ error_type: "permission_denied" });
     for (const name of ["harmless.txt", "secret.txt", ".git/config"])
       expect(readFileSync(join(ws, name), "utf8")).not.toContain("EVIL");
+  });
+
+  const patchOf = (lines: string) => `*** Begin Patch\n${lines}\n*** End Patch`;
+  test.each<[string, string]>([
+    ["a delete", "*** Delete File: sub/x"],
+    ["a move", "*** Update File: sub/x\n*** Move to: sub/new/y\n@@\n-of sub\n+EVIL"],
+    ["a new file", "*** Add File: sub/new/y\n+EVIL"],
+  ])("S1 %s of a patch does not go into another folder", async (_, lines) => {
+    for (const name of ["sub", "other"]) {
+      mkdirSync(join(ws, name));
+      writeFileSync(join(ws, name, "x"), "of sub\n");
+    }
+    await start({ file_write: "ask" });
+    const id = await home.tool("apply_patch", { patch: patchOf(lines) });
+    const { question_id, approval } = await home.question(id);
+    renameSync(join(ws, "sub"), join(ws, "before"));
+    symlinkSync("other", join(ws, "sub"));
+    await home.answer(question_id, "approve", { hash: approval?.hash as string });
+    expect(await home.result(id)).toMatchObject({ error_type: "permission_denied" });
+    expect(readdirSync(join(ws, "other"))).toEqual(["x"]);
+    expect(readFileSync(join(ws, "other/x"), "utf8")).toBe("of sub\n");
   });
 });

@@ -1,5 +1,14 @@
 /** One behaviour of files, wherever they are. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { codeOf as code, inEveryEnvironment, ODD_NAMES, runIn } from "../testing/environments.ts";
@@ -83,6 +92,37 @@ inEveryEnvironment((_kind, place) => {
     symlinkSync("b.txt", join(ws, "to"));
     expect(await code(write("to", "x", { judged }))).toBe("access_denied");
     expect(await read("b.txt")).toBe("b");
+  });
+
+  test("S1 a delete and a new folder go where they were judged to go, and nowhere else", async () => {
+    for (const name of ["a", "b"]) mkdirSync(join(ws, name));
+    for (const name of ["a/x", "b/x"]) await write(name, name);
+    symlinkSync("b/x", join(ws, "to"));
+    const [deleted, added, link] = await Promise.all([
+      env.files.target("a/x"),
+      env.files.target("a/new/y"),
+      env.files.target("to"),
+    ]);
+    renameSync(join(ws, "a"), join(ws, "c"));
+    symlinkSync("b", join(ws, "a"));
+    expect(await code(env.files.remove("a/x", { judged: deleted }))).toBe("access_denied");
+    expect(await code(env.files.mkdirAll("a/new", { judged: added }))).toBe("access_denied");
+    // A path that could not be looked up when it was judged.
+    const nowhere = { real: "", link: false, git: false };
+    expect(await code(env.files.remove("b/x", { judged: { ...nowhere, path: "b/x" } }))).toBe(
+      "access_denied",
+    );
+    expect(await code(write("b/x", "x", { judged: { ...nowhere, path: "b/x" } }))).toBe("access_denied");
+    expect(readdirSync(join(ws, "b"))).toEqual(["x"]);
+    expect(await read("b/x")).toBe("b/x");
+    // A link is deleted itself, as long as it leads where it did.
+    await env.files.remove("to", { judged: link });
+    expect(readdirSync(ws).sort()).toEqual(["a", "b", "c"]);
+    rmSync(join(ws, "a"));
+    renameSync(join(ws, "c"), join(ws, "a"));
+    await env.files.remove("a/x", { judged: deleted });
+    await env.files.mkdirAll("a/new", { judged: added });
+    expect(readdirSync(join(ws, "a"))).toEqual(["new"]);
   });
 
   test("stat tells kind, size, mode and time", async () => {

@@ -51,7 +51,10 @@ export type FileOps = {
 
 type Signal = { signal?: AbortSignal };
 
-/** `judged` as `target` gave it: elsewhere nothing is written. Without it, nothing is written below `.git`. */
+/**
+ * `judged` as `target` gave it: elsewhere nothing is written or deleted, and no folder is made but the one that the
+ * file is to be in. Without it, nothing is written below `.git`.
+ */
 type Judged = Signal & { judged?: Target | undefined };
 
 /** Why a file operation was refused or failed. The message is for the model: it says what, of which path. */

@@ -153,6 +153,7 @@ list)
   done ;;
 mkdir)
   nogit "$N"
+  [ -z "$1" ] || [ -e "$N" ] || [ "\${1%/*}" = "$N" ] || exit 109
   enter "$realroot"
   rest=\${N#"\${realroot%/}"}; rest=\${rest#/}
   while [ -n "$rest" ]; do
@@ -165,9 +166,11 @@ mkdir)
     enter "\${W%/}/\${name#./}"
   done ;;
 remove)
+  [ -z "$1" ] || [ "$1" = "$N" ] || exit 109
   split "$path"; real "$D"; within "$R" || exit 106
   nogit "\${R%/}/\${B#./}"
   enter "$R"
+  [ -z "$1" ] || [ -L "$B" ] || [ "\${R%/}/\${B#./}" = "$1" ] || exit 109
   if [ -d "$B" ] && [ ! -L "$B" ]; then
     rmdir -- "$B" 2>/dev/null || { [ -w . ] || exit 107; exit 108; }
   else

@@ -41,6 +41,8 @@ const OUTPUT_MAX_BYTES = 256 * 1024 * 1024;
 const DISCARD_MS = 5_000;
 
 type Operation = "canonical" | "stat" | "read" | "write" | "discard" | "list" | "mkdir" | "remove" | "target";
+/** They take the judged place as their last argument. */
+const CHANGES: ReadonlySet<Operation> = new Set(["write", "mkdir", "remove"]);
 type Script = {
   operation: Operation;
   path: string;
@@ -111,7 +113,8 @@ async function runScript(
   const where = locate(place, path, access);
   const slash = path.endsWith("/") ? "1" : "0";
   const roots = [place.cwd, String(place.readable.length), judged?.git ? "1" : "0", ...place.readable];
-  const expected = operation === "write" ? [judged?.real ?? ""] : [];
+  // Of a path that could not be looked up when it was judged: no place is like it.
+  const expected = CHANGES.has(operation) ? [judged ? judged.real || "nowhere" : ""] : [];
   const output = new Collected();
   const words = new Collected();
   const ran = await exec

@@ -84,8 +84,9 @@ export function localFiles(place: GuardedPlace): FileOps {
 
     async mkdirAll(path, { signal, judged } = {}) {
       signal?.throwIfAborted();
-      const { real } = await guard.find(path, "write");
+      const { real, is } = await guard.find(path, "write");
       await guard.refuseGit(real, path, judged);
+      if (judged && is === "absent" && dirname(judged.real) !== real) throw changedMeanwhile(path);
       await attempt(path, "write", signal, () => makeFolders(guard, real, path));
     },
 
@@ -93,10 +94,15 @@ export function localFiles(place: GuardedPlace): FileOps {
       signal?.throwIfAborted();
       const { folder, name } = await guard.findEntry(path, "write");
       await guard.refuseGit(join(folder, name), path, judged);
+      if (judged && judged.real !== (await guard.find(path, "write")).real) throw changedMeanwhile(path);
       await attempt(path, "write", signal, () =>
         holding(guard.hold(folder, path, "write"), async (held) => {
           const entry = join(held.path, name);
-          if ((await lstat(entry)).isDirectory()) await rmdir(entry);
+          const stats = await lstat(entry);
+          // A link is deleted itself; it was judged by where it leads to.
+          if (judged && !stats.isSymbolicLink() && judged.real !== join(folder, name))
+            throw changedMeanwhile(path);
+          if (stats.isDirectory()) await rmdir(entry);
           else await unlink(entry);
           await syncHeld(held);
         }),

@@ -115,7 +115,7 @@ export class PathGuard {
 
   /** Opens what `find` found, and judges it again. @param path as asked for, for the words */
   async hold(real: string, path: string, access: Access): Promise<Held> {
-    return await this.#hold(real, path, access);
+    return await this.#hold(real, path, access, real);
   }
 
   /** Opens what is in a held folder by its name. */
@@ -123,13 +123,15 @@ export class PathGuard {
     return await this.#hold(join(folder.path, name), path, access);
   }
 
-  async #hold(name: string, path: string, access: Access): Promise<Held> {
+  /** @param expected where a write has to find it: a folder on the way may have become a link since */
+  async #hold(name: string, path: string, access: Access, expected?: string): Promise<Held> {
     let handle: FileHandle | undefined;
     try {
       handle = await open(name, HOLD);
       const stats = await handle.stat();
       const real = await placeOf(handle, name, stats);
       if (stats.isSymbolicLink() || !allows(await this.#allowed(access), real)) throw changedMeanwhile(path);
+      if (access === "write" && expected !== undefined && real !== expected) throw changedMeanwhile(path);
       const held = handle;
       return {
         path: ON_LINUX ? `/proc/self/fd/${held.fd}` : name,

@@ -152,6 +152,8 @@ class Plan {
         await this.#put(file, file.after, this.#signal);
       }
     } catch (error) {
+      // A file that was refused is as it was: putting it back would be refused too.
+      if (error instanceof FileError && error.code === "access_denied") done.pop();
       await this.#undo(done.reverse(), error);
       throw error;
     }
