@@ -92,7 +92,9 @@ export type NewCall = {
 /** What an agent's own work is called in the ledger; it is waited for, never sent. */
 export const JOB = "job";
 
+// The terms of the indexes call_early and call_begins, word by word: SQLite uses them for nothing else.
 const EARLY = "COALESCE(json_extract(flags, '$.early'), 0)";
+const BEGINS = `(command = '${JOB}' OR COALESCE(json_extract(flags, '$.queued'), 0))`;
 
 /** True if the agent's own result is there, rather than the gateway's word that none came. */
 export function hasReported({ outcome }: LedgerCall): boolean {
@@ -365,7 +367,7 @@ export class Ledger {
       .exec<{ n: number }>(
         `SELECT COUNT(*) AS n FROM call WHERE agent = ? AND state = 'settled' AND delivered = 1 AND settled_at > ?
          AND conversation IS NOT NULL AND NOT ${EARLY}
-         AND (command = '${JOB}' OR COALESCE(json_extract(flags, '$.queued'), 0))`,
+         AND ${BEGINS}`,
         agent,
         since,
       )
