@@ -43,7 +43,7 @@ import {
   ConversationList,
   type ListedConversation,
   type Listing,
-  type Place,
+  type ListQuery,
 } from "./home/conversation-list.ts";
 import { Dispatcher } from "./home/dispatcher.ts";
 import { GatewayKey } from "./home/gateway-key.ts";
@@ -175,13 +175,13 @@ export class Home extends DurableObject<Env> {
     return this.#spending.days(days, Date.now());
   }
 
-  async conversationsOf(
-    principal: string,
-    after: Place | undefined,
-    limit: number,
-    all: boolean,
-  ): Promise<ListedConversation[]> {
-    return this.#conversations.of(principal, after, limit, all);
+  async conversationsOf(principal: string, query: ListQuery): Promise<ListedConversation[]> {
+    return this.#conversations.of(principal, query);
+  }
+
+  /** @returns as it is kept; undefined: it is not listed */
+  async renameConversation(name: string, title: string): Promise<string | undefined> {
+    return this.#conversations.rename(name, title);
   }
 
   /** Principals with whom a conversation was shared by name. */

@@ -31,7 +31,9 @@ export class HttpError extends HTTPException {
 export function noRoute(app: Hono<App>, c: Context<App>): HttpError {
   const { method, path } = c.req;
   const handlers = (of: string) => app.router.match(of, path)[0].length;
-  const allow = ["GET", "POST", "PUT", "DELETE"].filter((of) => handlers(of) > handlers("ANY")).join(", ");
+  const allow = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+    .filter((of) => handlers(of) > handlers("ANY"))
+    .join(", ");
   if (!allow) return new HttpError(404, "not_found", `no such route: ${method} ${path}`);
   c.header("allow", allow);
   return new HttpError(405, "method_not_allowed", `${method} ${path}: expected ${allow}`);

@@ -40,6 +40,7 @@ import {
   CONVERSATION_ID_WORDS,
   forgetConversation,
   listConversations,
+  renameConversation,
   requireSeen,
   shareConversation,
 } from "./routes/conversations.ts";
@@ -222,6 +223,7 @@ app.get("/v1/conversations/:id", async (c) => {
 });
 
 app.delete("/v1/conversations/:id", forgetConversation);
+app.patch("/v1/conversations/:id", renameConversation);
 app.post("/v1/conversations/:id/share", shareConversation);
 
 /** Plain text in, plain text out: for shortcuts, shells and buttons. Each question stands alone. */

@@ -46,7 +46,7 @@ export function mayAnswer(viewer: Viewer, owned: Owned): boolean {
   return maySee(viewer, owned) && (owned.kind !== "approval" || viewer.scopes.includes("approve"));
 }
 
-/** Sharing and deleting are for whoever began it, not for those with whom it was shared. */
+/** Sharing, renaming and deleting are for whoever began it, not for those with whom it was shared. */
 export function mayManage(viewer: Viewer, { kind, by }: Owned): boolean {
   return maySee(viewer, { kind, by });
 }

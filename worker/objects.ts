@@ -69,6 +69,7 @@ export type HomeStub = Pick<
   | "removeSender"
   | "usage"
   | "conversationsOf"
+  | "renameConversation"
   | "sharedWith"
   | "shareConversation"
   | "forgetConversation"

@@ -208,7 +208,7 @@ describe("commands", () => {
 describe("the rest", () => {
   test.for([
     ["GET", "/ask", "POST"],
-    ["PATCH", "/v1/conversations/x", "GET, DELETE"],
+    ["PUT", "/v1/conversations/x", "GET, PATCH, DELETE"],
     ["POST", "/v1/media/x", "GET, PUT"],
     ["GET", "/v1/chat/completions", "POST"],
     ["PUT", "/v1/models", "GET"],

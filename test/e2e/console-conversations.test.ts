@@ -3,13 +3,18 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { signIn, startChromium } from "./chromium.ts";
+import { axeFinds, signIn, startChromium } from "./chromium.ts";
+import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
   const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
   await stack.startAgent({ id: "pi", env });
-  await stack.gateway.online("pi");
+  await stack.startAgent({ id: "thinker", model: true });
+  const away = await stack.startAgent({ id: "away", env });
+  for (const id of ["pi", "thinker", "away"]) await stack.gateway.online(id);
+  await away.stop();
+  await stack.gateway.offline("away");
 });
 
 describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
@@ -84,5 +89,66 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     await paused.filter({ hasText: /slow down · asks again in [1-4] s/ }).waitFor();
     await turn.locator(".answer", { hasText: "On again." }).waitFor();
     expect(await paused.count()).toBe(0);
+  });
+
+  test("C6 an answer whose inner call failed is not plainly done, and shows that call", async () => {
+    await begin();
+    const turn = await ask(
+      script(ownLoop("thinker", tool("read", { path: "none.txt" }), { text: "So be it." }), RESULTS),
+    );
+    await turn.locator(".answer", { hasText: "So be it." }).waitFor();
+    const card = turn.getByRole("article", { name: "asked in words on thinker" });
+    expect(await card.getAttribute("class")).toBe("call partial");
+    await card.getByText(/^done, 1 call failed/).waitFor();
+    const inner = card.locator(".inner.error");
+    await inner.waitFor();
+    expect(await inner.textContent()).toMatch(/read.*none\.txt/s);
+    expect(await inner.textContent()).not.toMatch(/Error:|the user/);
+  });
+
+  test("C9 a turn that failed is tried again with a button", async () => {
+    await begin();
+    const turn = await ask(
+      script({ status: 401, body: { error: { message: "no key" } } }, { text: "Here I am." }),
+    );
+    await turn.locator(".answer.failed", { hasText: "no key" }).waitFor();
+    await turn.getByRole("button", { name: "Retry" }).click();
+    await page.locator(".answer.done", { hasText: "Here I am." }).waitFor();
+    expect(await page.locator(".turn").count()).toBe(2);
+    expect(await page.locator(".turn").getByRole("button", { name: "Retry" }).count()).toBe(0);
+  });
+
+  test("C9 that a device is offline is said once", async () => {
+    await begin();
+    const turn = await ask(script(action("away", "append", { text: "x" }), RESULTS));
+    await turn.locator(".answer", { hasText: "is not online" }).waitFor();
+    const card = turn.getByRole("article", { name: "append on away" });
+    await card.getByText(/^offline/).waitFor();
+    expect(await turn.getByText(/is not online/).count()).toBe(1);
+  });
+
+  test("C14 a conversation is renamed, and found by words of its title; code is copied", async () => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await begin();
+    const turn = await ask(script({ text: "Run this:\n\n```sh\nuptime -p\n```" }));
+    await turn.locator(".answer").getByRole("button", { name: "Copy this code" }).click();
+    await turn.getByText("Copied.").waitFor();
+    expect((await page.evaluate<string>("navigator.clipboard.readText()")).trim()).toBe("uptime -p");
+
+    await page.getByRole("button", { name: "Rename this conversation" }).click();
+    await page.getByLabel("Title", { exact: true }).fill("Uptime of the attic");
+    expect(await axeFinds(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Uptime of the attic" }).waitFor();
+    const list = page.getByRole("complementary", { name: "Conversations" });
+    await list.getByRole("listitem").filter({ hasText: "Uptime of the attic" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "Uptime of the attic" }).waitFor();
+    await page.getByLabel("Search conversations").fill("ATTIC");
+    await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
+    await page.getByLabel("Search conversations").fill("no such words");
+    await list.getByText("No title has these words.").waitFor();
+    await page.getByLabel("Search conversations").fill("");
+    await expect.poll(() => list.getByRole("listitem").count()).toBeGreaterThan(1);
   });
 });

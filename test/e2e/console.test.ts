@@ -319,7 +319,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
   test("signing out ends it, and forgets what was asked here", async () => {
     await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByLabel("Token").waitFor();
+    await page.getByLabel("Token", { exact: true }).waitFor();
     expect(await context.cookies()).toEqual([]);
     expect((await page.request.get(`${stack.gateway.url}/v1/agents`)).status()).toBe(401);
   });

@@ -84,6 +84,42 @@ test("page by page, nothing twice and nothing lost, also within one millisecond"
   expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((n) => `page-${n}`));
 });
 
+test("C14 a conversation is renamed by whoever manages it, and found by words of its title", async () => {
+  await say("title-1", `The boiler is 100% cold ${script({ text: "one" })}`);
+  await say("title-2", `The garden ${script({ text: "two" })}`);
+  await say("title-3", `A boiler of somebody else ${script({ text: "three" })}`, { token: TOKENS.guest });
+  const rename = (id: string, body: unknown, token: string = TOKENS.owner) =>
+    ask(`/v1/conversations/${id}`, { method: "PATCH", body: JSON.stringify(body), token });
+  const found = async (words: string, token?: string) =>
+    idsOf(await page(`?q=${encodeURIComponent(words)}`, token));
+
+  expect(await found("BOILER")).toEqual(["title-1"]);
+  expect(await found("boiler", TOKENS.guest)).toEqual(["title-3"]);
+  // Every sign is a letter here.
+  expect(await found("100% c")).toEqual(["title-1"]);
+  expect(await found("b%r")).toEqual([]);
+  expect(await found("g_rden")).toEqual([]);
+
+  const renamed = await rename("title-2", { title: "  Roses\n and\u0009 tulips " });
+  expect(await renamed.json()).toEqual({ id: "title-2", title: "Roses and tulips" });
+  expect(await found("tulips")).toEqual(["title-2"]);
+  await say("title-2", script({ text: "again" }));
+  expect(await found("garden")).toEqual([]);
+  // An owner may see and rename all; a guest their own.
+  expect((await rename("title-1", { title: "mine" }, TOKENS.guest)).status).toBe(404);
+  await ask("/v1/conversations/title-1/share", { method: "POST", body: '{"with":["gus"]}' });
+  expect((await rename("title-1", { title: "mine" }, TOKENS.guest)).status).toBe(403);
+  expect((await rename("title-3", { title: "Old boiler" })).status).toBe(200);
+  expect(await found("old boiler", TOKENS.guest)).toEqual(["title-3"]);
+  expect((await rename("nothing-there", { title: "x" })).status).toBe(404);
+  for (const body of [{}, { title: " " }, { title: "x".repeat(81) }, { title: 1 }]) {
+    const refused = await rename("title-1", body);
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("title")]);
+  }
+  for (const id of ["title-1", "title-2", "title-3"])
+    await ask(`/v1/conversations/${id}`, { method: "DELETE" });
+});
+
 test("a home lists its newest thousand; a turn after another writes no row", async () => {
   const { count, oldest, written } = await runInDurableObject(await madeHome("many"), (_, { storage }) => {
     const list = new ConversationList(storage);
@@ -101,11 +137,17 @@ test("a home lists its newest thousand; a turn after another writes no row", asy
   expect([count, oldest, written]).toEqual([1_000, 6, 0]);
 });
 
-test.each(["?limit=0", "?limit=101", "?limit=", "?limit=x", "?after=x", "?after=", "?after=1.%2F"])(
-  "%s is refused by the field's name",
-  async (query) => {
-    const response = await ask(`/v1/conversations${query}`);
-    expect(response.status).toBe(400);
-    expect(await response.text()).toMatch(/limit: expected|after: expected/);
-  },
-);
+test.each([
+  "?limit=0",
+  "?limit=101",
+  "?limit=",
+  "?limit=x",
+  "?after=x",
+  "?after=",
+  "?after=1.%2F",
+  `?q=${"x".repeat(81)}`,
+])("%s is refused by the field's name", async (query) => {
+  const response = await ask(`/v1/conversations${query}`);
+  expect(response.status).toBe(400);
+  expect(await response.text()).toMatch(/limit: expected|after: expected|q: expected/);
+});

@@ -9,11 +9,19 @@ export type Listing = { name: string; principal: string; text: string };
 /** Of a conversation in the list. */
 export type Place = { last_at: number; name: string };
 
+/** @property all everybody's @property words that stand in the title, upper and lower case alike */
+export type ListQuery = {
+  after?: Place | undefined;
+  limit: number;
+  all?: boolean;
+  words?: string | undefined;
+};
+
 /** Older ones are still there, by their id; they are not listed any more. */
 export const KEPT_MAX = 1_000;
 /** A turn after another writes no row. */
 const GRAIN_MS = 60_000;
-const TITLE_MAX = 80;
+export const TITLE_MAX = 80;
 /** Of one conversation, and of a home together. */
 export const READERS_MAX = 20;
 const READERS_MAX_OF_HOME = 5_000;
@@ -46,6 +54,16 @@ export class ConversationList {
       `DELETE FROM conversation WHERE last_at <
        (SELECT last_at FROM conversation ORDER BY last_at DESC LIMIT 1 OFFSET ${KEPT_MAX - 1})`,
     );
+  }
+
+  /** @returns undefined: it is not listed */
+  rename(name: string, title: string): string | undefined {
+    const kept = titleOf(title);
+    return this.#sql
+      .exec("UPDATE conversation SET title = ? WHERE name = ? RETURNING name", kept, name)
+      .toArray()[0]
+      ? kept
+      : undefined;
   }
 
   titleOf(name: string): string | undefined {
@@ -91,19 +109,20 @@ export class ConversationList {
 
   /**
    * Those of a person and those that were shared with them, the newest first.
-   * @param after the last one of the page before @param all everybody's
+   * @param after the last one of the page before
    */
-  of(principal: string, after: Place | undefined, limit: number, all = false): ListedConversation[] {
+  of(principal: string, { after, limit, all = false, words = "" }: ListQuery): ListedConversation[] {
     return this.#sql
       .exec<{ name: string; principal: string; title: string; last_at: number }>(
         `SELECT name, principal, title, last_at FROM conversation WHERE (last_at, name) < (?, ?) AND (? OR principal = ?
-         OR name IN (SELECT name FROM conversation_reader WHERE principal = ?))
+         OR name IN (SELECT name FROM conversation_reader WHERE principal = ?)) AND instr(lower(title), lower(?)) > 0
          ORDER BY last_at DESC, name DESC LIMIT ?`,
         after?.last_at ?? Number.MAX_SAFE_INTEGER,
         after?.name ?? "",
         all ? 1 : 0,
         principal,
         principal,
+        words,
         limit,
       )
       .toArray()

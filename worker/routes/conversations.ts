@@ -1,7 +1,7 @@
 /** The routes that list, share and delete conversations, and the check that a caller may see one. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { KEPT_MAX, type Place, READERS_MAX } from "../home/conversation-list.ts";
+import { KEPT_MAX, type Place, READERS_MAX, TITLE_MAX } from "../home/conversation-list.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { mayManage, maySee, type Owned, seesAll } from "../may-see.ts";
 import { conversationOf, homeOf } from "../objects.ts";
@@ -10,10 +10,11 @@ export const CONVERSATION_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
 
 const LIMIT = 30;
 const LIMIT_MAX = 100;
+const SEARCH_MAX_CHARS = 80;
 /** When the last one of a page was used, and its id. */
 const CURSOR = /^(\d{1,15})\.([A-Za-z0-9._:@-]{1,128})$/;
 
-/** Query: `limit` (30, at most 100), `after` (`next` of the page before), `all=yes` (everybody's: for owners and administrators). */
+/** Query: `limit` (30, at most 100), `after` (`next` of the page before), `q` (words of the title), `all=yes` (everybody's: for owners and administrators). */
 export async function listConversations(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "ask");
   const limit = limitOf(c.req.query("limit"));
@@ -26,7 +27,9 @@ export async function listConversations(c: Context<App>): Promise<Response> {
       "all: only owners and administrators see everybody's conversations",
     );
   // One more than is shown tells whether there are more.
-  const found = await homeOf(c.env, token.home).conversationsOf(token.name, after, limit + 1, all);
+  const words = wordsOf(c.req.query("q"));
+  const query = { after, limit: limit + 1, all, words };
+  const found = await homeOf(c.env, token.home).conversationsOf(token.name, query);
   const conversations = found.slice(0, limit);
   const last = found.length > limit ? conversations.at(-1) : undefined;
   return c.json({
@@ -48,6 +51,11 @@ function placeOf(text: string | undefined, home: string): Place | undefined {
   if (last_at === undefined || id === undefined)
     throw new HttpError(400, "invalid_query", "after: expected 'next' of an earlier answer");
   return { last_at: Number(last_at), name: `${home}/api/${id}` };
+}
+
+function wordsOf(text: string | undefined): string | undefined {
+  if (text === undefined || text.length <= SEARCH_MAX_CHARS) return text?.trim();
+  throw new HttpError(400, "invalid_query", `q: expected at most ${SEARCH_MAX_CHARS} characters of a title`);
 }
 
 function allOf(text: string | undefined): boolean {
@@ -105,6 +113,18 @@ export async function shareConversation(c: Context<App>): Promise<Response> {
   return c.json({ id, shared_with: [...new Set(names)].sort() });
 }
 
+const Naming = z.strictObject({ title: z.string().check(z.trim(), z.minLength(1), z.maxLength(TITLE_MAX)) });
+
+/** `PATCH /v1/conversations/{id} {title}`: for whoever may delete it. */
+export async function renameConversation(c: Context<App>): Promise<Response> {
+  const { name, id } = await managed(c);
+  const { title } = await readBody(c, Naming);
+  const kept = await homeOf(c.env, c.get("token").home).renameConversation(name, title);
+  if (kept === undefined)
+    throw new HttpError(409, "not_listed", "only the newest conversations are listed and have a title");
+  return c.json({ id, title: kept });
+}
+
 export async function forgetConversation(c: Context<App>): Promise<Response> {
   const { name } = await managed(c);
   await conversationOf(c.env, name).forget();
@@ -122,7 +142,11 @@ async function managed(c: Context<App>): Promise<{ name: string; id: string }> {
   if (belongs ? mayManage(token, { kind: "conversation", by: belongs.principal }) : c.req.method === "DELETE")
     return { name, id };
   if (!belongs) throw noConversation();
-  throw new HttpError(403, "forbidden", "only whoever began this conversation may share or delete it");
+  throw new HttpError(
+    403,
+    "forbidden",
+    "only whoever began this conversation may share, rename or delete it",
+  );
 }
 
 export const CONVERSATION_ID_WORDS = "a conversation's id: 1 to 128 of A-Z a-z 0-9 . _ : @ -";

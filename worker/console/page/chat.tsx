@@ -2,7 +2,7 @@
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce.ts";
-import { send, wordsOf } from "./api.ts";
+import { json, send, wordsOf } from "./api.ts";
 import { CallCard } from "./call-card.tsx";
 import { ConversationList } from "./conversation-list.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -58,6 +58,19 @@ function Talk({ session, id, conversations }: TalkProps) {
     open(newConversationId());
   }
 
+  async function rename(title: string) {
+    try {
+      const named = await json<{ title: string }>(`/v1/conversations/${id}`, {
+        method: "PATCH",
+        body: { title },
+      });
+      conversations.rename(id, named.title);
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(wordsOf(error));
+    }
+  }
+
   return (
     <div class="chat">
       <aside id="conversations" aria-label="Conversations" class={listOpen ? "open" : undefined}>
@@ -82,9 +95,14 @@ function Talk({ session, id, conversations }: TalkProps) {
           >
             Conversations
           </button>
-          <h1 id="chat-title">
-            {current?.title ?? (conversation.turns.length > 0 ? "Conversation" : "New conversation")}
-          </h1>
+          <Title
+            title={current?.title ?? (conversation.turns.length > 0 ? "Conversation" : "New conversation")}
+            onRename={
+              conversation.turns.some(({ id: turn }) => turn !== "")
+                ? (title) => void rename(title)
+                : undefined
+            }
+          />
           {conversation.turns.length > 0 && (
             <span class="only-desktop">
               <Sure label="Delete" about="this conversation" onSure={() => void remove()} />
@@ -106,6 +124,63 @@ function Talk({ session, id, conversations }: TalkProps) {
         <Composer conversation={conversation} onAsk={say} />
       </section>
     </div>
+  );
+}
+
+type TitleProps = { title: string; onRename: ((title: string) => void) | undefined };
+
+function Title({ title, onRename }: TitleProps) {
+  const [text, setText] = useState<string>();
+  const field = useRef<HTMLInputElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const was = useRef(false);
+  const open = text !== undefined;
+  useEffect(() => {
+    if (open) field.current?.select();
+    else if (was.current) button.current?.focus();
+    was.current = open;
+  }, [open]);
+  if (!open)
+    return (
+      <>
+        <h1 id="chat-title">{title}</h1>
+        {onRename && (
+          <button
+            ref={button}
+            type="button"
+            class="small"
+            aria-label="Rename this conversation"
+            onClick={() => setText(title)}
+          >
+            Rename
+          </button>
+        )}
+      </>
+    );
+  return (
+    <form
+      class="row title"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "" && text.trim() !== title) onRename?.(text.trim());
+        setText(undefined);
+      }}
+      onKeyDown={({ key }) => key === "Escape" && setText(undefined)}
+    >
+      <h1 id="chat-title" class="unseen">
+        {title}
+      </h1>
+      <input
+        ref={field}
+        aria-label="Title"
+        maxLength={80}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit" class="small">
+        Save
+      </button>
+    </form>
   );
 }
 

@@ -1,5 +1,5 @@
 /** Earlier conversations: beside the talk on a desktop, behind a button on a phone. */
-
+import { useState } from "preact/hooks";
 import { Skeleton } from "./load.tsx";
 import { ago } from "./times.ts";
 import type { Conversations } from "./use-conversations.ts";
@@ -7,16 +7,34 @@ import type { Conversations } from "./use-conversations.ts";
 type Props = { conversations: Conversations; current: string; onOpen: (id: string) => void };
 
 export function ConversationList({ conversations, current, onOpen }: Props) {
-  const { list, problem, more, full } = conversations;
+  const { list, problem, more, full, search } = conversations;
+  const [words, setWords] = useState("");
   return (
     <>
+      <input
+        type="search"
+        aria-label="Search conversations"
+        placeholder="Search titles"
+        maxLength={80}
+        value={words}
+        onInput={({ currentTarget: { value } }) => {
+          setWords(value);
+          search(value);
+        }}
+      />
       {problem && (
         <p role="alert" class="problem">
           {problem}
         </p>
       )}
       {!list && !problem && <Skeleton lines={4} />}
-      {list?.length === 0 && <p class="quiet">Conversations that you begin are listed here.</p>}
+      {list?.length === 0 && (
+        <p class="quiet">
+          {words.trim() === ""
+            ? "Conversations that you begin are listed here."
+            : "No title has these words."}
+        </p>
+      )}
       <ul>
         {list?.map((one) => (
           <li key={one.id}>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 /** Copies a text, and says whether it did. */
-export function CopyButton({ text }: { text: string }) {
+export function CopyButton({ text, label }: { text: string; label?: string }) {
   const [said, setSaid] = useState("");
   useEffect(() => setSaid(""), [text]);
   return (
@@ -9,6 +9,7 @@ export function CopyButton({ text }: { text: string }) {
       <button
         type="button"
         class="small"
+        aria-label={label}
         onClick={() =>
           navigator.clipboard.writeText(text).then(
             () => setSaid("Copied."),

@@ -1,6 +1,7 @@
 /** A Markdown tree on the page. Headings are paragraphs in bold: an answer has no place in the page's outline. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useMemo } from "preact/hooks";
+import { CopyButton } from "./copy-button.tsx";
 import { type Block, type Inline, type ListItem, parseMarkdown } from "./markdown.ts";
 
 export function Markdown({ text }: { text: string }) {
@@ -19,7 +20,12 @@ function blockView(block: Block) {
     case "rule":
       return <hr />;
     case "code":
-      return <Pre text={block.text} label="code" />;
+      return (
+        <div class="code">
+          <Pre text={block.text} label="code" />
+          <CopyButton text={block.text} label="Copy this code" />
+        </div>
+      );
     case "list": {
       const items = block.items.map((item) => itemView(item));
       return block.ordered ? <ol start={block.start}>{items}</ol> : <ul>{items}</ul>;

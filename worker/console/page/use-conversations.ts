@@ -1,5 +1,5 @@
 /** The conversations of who is signed in, as the gateway lists them; a page of them at a time. */
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 
 export type Listed = { id: string; title: string; last_at: number };
@@ -15,6 +15,9 @@ export type Conversations = {
   full: number | undefined;
   /** What was just asked in one stands above the others. */
   note(id: string, title: string): void;
+  /** Lists those whose titles have these words; empty: all. */
+  search(words: string): void;
+  rename(id: string, title: string): void;
   drop(id: string): void;
 };
 
@@ -24,10 +27,19 @@ export function useConversations(): Conversations {
   const [most, setMost] = useState(Number.POSITIVE_INFINITY);
   const [problem, setProblem] = useState<string>();
 
+  const words = useRef("");
   const load = useCallback(async (after: string | null) => {
+    const asked = words.current;
+    const query = new URLSearchParams({
+      ...(after !== null && { after }),
+      ...(asked !== "" && { q: asked }),
+    });
     try {
-      const page = await json<Page>(`/v1/conversations${after === null ? "" : `?after=${after}`}`);
-      setList((before = []) => {
+      const page = await json<Page>(`/v1/conversations?${query}`);
+      // Other words were typed meanwhile.
+      if (asked !== words.current) return;
+      setList((all = []) => {
+        const before = after === null && asked !== "" ? [] : all;
         const known = new Set(before.map(({ id }) => id));
         return [...before, ...page.conversations.filter(({ id }) => !known.has(id))];
       });
@@ -40,6 +52,11 @@ export function useConversations(): Conversations {
     }
   }, []);
   useEffect(() => void load(null), [load]);
+  const search = (text: string) => {
+    words.current = text.trim();
+    setList(undefined);
+    void load(null);
+  };
 
   return {
     list,
@@ -54,6 +71,9 @@ export function useConversations(): Conversations {
           ...before.filter((one) => one !== known),
         ];
       }),
+    search,
+    rename: (id, title) =>
+      setList((before) => before?.map((one) => (one.id === id ? { ...one, title } : one))),
     drop: (id) => setList((before) => before?.filter((one) => one.id !== id)),
   };
 }
