@@ -153,7 +153,7 @@ function recordOf(call: Call): CallRecord {
     ...(status === "error"
       ? { error: forPerson(text) }
       : { result: job === undefined ? text : withoutAdvice(text) }),
-    ...(forUser !== undefined && forUser !== text && { for_user: forUser }),
+    ...(forUser !== undefined && !text.includes(forUser) && { for_user: forUser }),
     ...(errorType && { error_type: errorType }),
     elapsed_ms: elapsedMs,
     ...(waitedMs !== undefined && { waited_ms: waitedMs }),

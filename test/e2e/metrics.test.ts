@@ -122,14 +122,9 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
     const id = asked.calls[0]?.id ?? "";
     const has = (lines: readonly string[], event: string) =>
       lines.some((line) => line.includes(event) && line.includes(id));
-    // The Worker's lines are objects, which workerd prints over several lines.
-    const worker = (event: string) =>
-      stack.worker.lines
-        .join("\n")
-        .split("event:")
-        .find((line) => line.includes(`'${event}'`) && line.includes(id));
+    const worker = (event: string) => stack.worker.events(event).find(({ call }) => call === id);
     await until(() => worker("call.settled"));
-    expect(worker("call.submitted")).toContain(asked.turn);
+    expect(worker("call.submitted")).toMatchObject({ turn: asked.turn });
     expect(has(stack.bridge.lines, '"event":"call"')).toBe(true);
     expect(has(stack.bridge.lines, '"event":"call_answered"')).toBe(true);
     expect(has(stack.agent("pi").lines, '"event":"command.received"')).toBe(true);

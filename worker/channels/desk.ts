@@ -256,7 +256,7 @@ export class ChatDesk {
   /** Sends a call's text for the person as a message of its own; the model reads another one. */
   forUser(turn: Turn, { args, outcome }: StoredCall): void {
     const address = replyOf(turn);
-    if (!address || outcome?.forUser === undefined || outcome.forUser === outcome.text) return;
+    if (!address || outcome?.forUser === undefined || outcome.text.includes(outcome.forUser)) return;
     this.#outbox.say(address, deviceWords(String(args.agent_id ?? ""), outcome.forUser));
     this.#outbox.go();
   }
