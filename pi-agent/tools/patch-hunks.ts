@@ -1,9 +1,7 @@
 /** Puts the hunks of a patch into a text: whole lines are replaced, all others stay byte for byte. */
 import { FileError } from "../env/environment.ts";
 import type { Hunk } from "./patch-format.ts";
-
-/** With its own ending, which is "" for a last line without one. */
-type Line = { text: string; ending: string };
+import { type FileLine, PatchWork, splitLines } from "./patch-work.ts";
 
 /** How alike two lines have to be, strictest first. */
 const LIKENESS: Array<(line: string) => string> = [
@@ -23,28 +21,28 @@ const LIKENESS: Array<(line: string) => string> = [
 /**
  * Each hunk is looked for below the one before it.
  *
- * @throws FileError `no_match`, naming the hunk
+ * @throws FileError `no_match`, naming the hunk, or `too_large` when the places are too far to look for
  */
 export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): string {
   const mark = text.startsWith("\ufeff") ? "\ufeff" : "";
   const lines = splitLines(text.slice(mark.length));
   const ending = lines.find((line) => line.ending !== "")?.ending ?? "\n";
-  const made: Line[] = [];
+  const made: FileLine[] = [];
+  const work = new PatchWork(path);
   let done = 0;
   hunks.forEach((hunk, index) => {
-    const { at, removed, put } = place(lines, done, hunk, () => noMatch(path, index, hunk));
+    const { at, removed, put } = place({ lines, work }, done, hunk, () => noMatch(path, index, hunk));
     const taken = lines.slice(at, at + removed);
-    made.push(...lines.slice(done, at));
-    made.push(
-      ...put.map(({ line, from }): Line => {
-        const own = from === undefined ? undefined : taken[from];
-        // A context line that matched loosely stays as the file has it.
-        return own ?? { text: line, ending: taken.find((one) => one.ending !== "")?.ending ?? ending };
-      }),
-    );
+    const near = taken.find((one) => one.ending !== "")?.ending ?? ending;
+    for (const line of lines.slice(done, at)) made.push(line);
+    for (const { line, from } of put) {
+      const own = from === undefined ? undefined : taken[from];
+      // A context line that matched loosely stays as the file has it.
+      made.push(own ?? { text: line, ending: near });
+    }
     done = at + removed;
   });
-  made.push(...lines.slice(done));
+  for (const line of lines.slice(done)) made.push(line);
   // What was last may have got a line below it.
   const body = made.map(
     (line, index) => line.text + (line.ending === "" && index < made.length - 1 ? ending : line.ending),
@@ -54,29 +52,31 @@ export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): 
 
 type Place = { at: number; removed: number; put: Hunk["now"] };
 
-function place(lines: readonly Line[], from: number, hunk: Hunk, missing: () => FileError): Place {
+type Searched = { lines: readonly FileLine[]; work: PatchWork };
+
+function place(file: Searched, from: number, hunk: Hunk, missing: () => FileError): Place {
   let start = from;
   if (hunk.after !== undefined) {
-    const above = seek(lines, [hunk.after], from, false);
+    const above = seek(file, [hunk.after], from, false);
     if (above === undefined) throw missing();
     start = above + 1;
   }
   if (hunk.old.length === 0) {
-    const at = hunk.after !== undefined && !hunk.atEnd ? start : lines.length;
+    const at = hunk.after !== undefined && !hunk.atEnd ? start : file.lines.length;
     return { at, removed: 0, put: hunk.now };
   }
-  const at = seek(lines, hunk.old, start, hunk.atEnd);
+  const at = seek(file, hunk.old, start, hunk.atEnd);
   if (at !== undefined) return { at, removed: hunk.old.length, put: hunk.now };
   // The empty line that a final newline seems to make is none.
   const last = hunk.old.length - 1;
   if (hunk.old[last] !== "" || last === 0) throw missing();
-  const shorter = seek(lines, hunk.old.slice(0, -1), start, hunk.atEnd);
+  const shorter = seek(file, hunk.old.slice(0, -1), start, hunk.atEnd);
   if (shorter === undefined) throw missing();
   return { at: shorter, removed: last, put: hunk.now.filter((line) => line.from !== last) };
 }
 
 function seek(
-  lines: readonly Line[],
+  { lines, work }: Searched,
   wanted: readonly string[],
   from: number,
   atEnd: boolean,
@@ -84,18 +84,16 @@ function seek(
   const last = lines.length - wanted.length;
   for (const like of LIKENESS) {
     const goal = wanted.map(like);
-    const fits = (at: number) => goal.every((line, index) => like(lines[at + index]?.text ?? "") === line);
+    const fits = (at: number) =>
+      goal.every((line, index) => {
+        const { text } = lines[at + index] ?? { text: "" };
+        work.count(text.length);
+        return like(text) === line;
+      });
     if (atEnd && last >= from && fits(last)) return last;
     for (let at = from; at <= last; at += 1) if (fits(at)) return at;
   }
   return undefined;
-}
-
-function splitLines(text: string): Line[] {
-  return [...text.matchAll(/([^\n]*?)(\r?\n)|([^\n]+)$/g)].map(([, line, ending, last]) => ({
-    text: line ?? last ?? "",
-    ending: ending ?? "",
-  }));
 }
 
 function noMatch(path: string, index: number, { after, old }: Hunk): FileError {

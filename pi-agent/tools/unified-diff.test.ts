@@ -137,6 +137,64 @@ test("D9 what a diff writes or moves below .git is judged like any other write t
   expect(JSON.stringify(await judged(add))).toContain(".git/hooks/x");
 });
 
+describe("S14 a patch does not keep the device busy", () => {
+  const BOUND_MS = 5_000;
+  const took = async (before: string, patch: string) => {
+    const folder = tree({ f: before });
+    const begun = performance.now();
+    const { code, text } = await apply(folder, patch);
+    return { ms: performance.now() - begun, code, text, after: readFileSync(join(folder, "f"), "utf8") };
+  };
+  /** Each place is found at the other end of the file, and one line more is put there. */
+  const far = (places: number) => `--- a/f\n+++ b/f\n${"@@ -5,2 +5,3 @@\n+y\n x\n z\n".repeat(places)}`;
+  const empty = (lines: number) => `${"\n".repeat(lines)}x\nz\n`;
+
+  test("S14 a unified diff whose places are far away is refused in words, however long it is", async () => {
+    for (const [places, lines] of [
+      [1_000, 250_000],
+      [2_000, 500_000],
+      [4_000, 1_000_000],
+    ] as const) {
+      const { ms, code, text, after } = await took(empty(lines), far(places));
+      expect(ms).toBeLessThan(BOUND_MS);
+      expect(code).toBe("too_large");
+      expect(text).toMatch(/too far from where it says in 'f'.* Nothing was changed/);
+      expect(after.length).toBe(lines + 4);
+    }
+  }, 60_000);
+
+  test("S14 many places where the diff says are put there in time that grows with the file alone", async () => {
+    const diff = (places: number) => {
+      const hunks = Array.from(
+        { length: places },
+        (_, n) => `@@ -${4 * n + 2},2 +${5 * n + 2},3 @@\n b\n+new\n c\n`,
+      );
+      return `--- a/f\n+++ b/f\n${hunks.join("")}`;
+    };
+    for (const places of [10_000, 20_000]) {
+      const { ms, code, after } = await took("a\nb\nc\nd\n".repeat(places), diff(places));
+      expect(code).toBeUndefined();
+      expect(ms).toBeLessThan(BOUND_MS);
+      expect(after).toBe("a\nb\nnew\nc\nd\n".repeat(places));
+    }
+  }, 60_000);
+
+  test("S14 so is a patch of the other format whose lines match loosely alone", async () => {
+    const patch = `*** Begin Patch\n*** Update File: f\n${"@@\n-a \u201cb\u201d\n+new\n".repeat(2_000)}*** End Patch`;
+    for (const lines of [20_000, 40_000]) {
+      const { ms, code, text } = await took('a "b"\n'.repeat(lines), patch);
+      expect(ms).toBeLessThan(BOUND_MS);
+      expect([code, text]).toEqual(["too_large", expect.stringContaining("Nothing was changed")]);
+    }
+    // More lines than a call takes arguments.
+    const { code, after } = await took(
+      `${"\n".repeat(400_000)}x\n`,
+      "*** Begin Patch\n*** Update File: f\n@@\n-x\n+y\n*** End Patch",
+    );
+    expect([code, after.slice(-3)]).toEqual([undefined, "\ny\n"]);
+  }, 60_000);
+});
+
 describe("D9 as git apply does it:", () => {
   const line = fc.constantFrom("a", "b", "", "x y", "{", "\tt");
   const text = fc

@@ -4,6 +4,7 @@
  * fit at that end of the file. The names' `a/` and `b/` go.
  */
 import { FileError } from "../env/environment.ts";
+import { type FileLine, PatchWork, splitLines } from "./patch-work.ts";
 
 /** A line as the diff has it; `bare`: nothing ends it, as the last line of a file may be. */
 type DiffLine = { text: string; bare: boolean };
@@ -279,48 +280,96 @@ function markBare(hunk: DiffHunk, mark: string): void {
   if (mark !== "-" && now) now.bare = true;
 }
 
-/** With its own ending, which is "" for a last line without one. */
-type FileLine = { text: string; ending: string };
+/**
+ * The lines of a file while hunks change it, in two parts that meet where the last change was: hunks come in order
+ * nearly always, and so hardly any line is moved for the next one.
+ */
+class Changing {
+  readonly #above: FileLine[] = [];
+  /** The next one is the last of them. */
+  readonly #below: FileLine[];
+  readonly #work: PatchWork;
 
-/** @throws FileError `no_match`, naming the hunk */
+  constructor(lines: FileLine[], work: PatchWork) {
+    this.#below = lines.reverse();
+    this.#work = work;
+  }
+
+  get length(): number {
+    return this.#above.length + this.#below.length;
+  }
+
+  line(at: number): FileLine | undefined {
+    return at < this.#above.length
+      ? this.#above[at]
+      : this.#below[this.#below.length - 1 - (at - this.#above.length)];
+  }
+
+  /** @returns `count` lines from there, in whose place `put` may come */
+  take(at: number, count: number): FileLine[] {
+    this.#meetAt(at);
+    return count === 0 ? [] : this.#below.splice(-count).reverse();
+  }
+
+  put(lines: readonly FileLine[]): void {
+    for (const line of lines) this.#above.push(line);
+  }
+
+  text(): string {
+    this.#meetAt(this.length);
+    return this.#above.map((line) => line.text + line.ending).join("");
+  }
+
+  #meetAt(at: number): void {
+    const move = (from: FileLine[], to: FileLine[]) => {
+      this.#work.count(0);
+      to.push(from.pop() as FileLine);
+    };
+    while (this.#above.length > at) move(this.#above, this.#below);
+    while (this.#above.length < at) move(this.#below, this.#above);
+  }
+}
+
+/** @throws FileError `no_match`, naming the hunk, or `too_large` when the places are too far to look for */
 export function applyDiff(path: string, text: string, hunks: readonly DiffHunk[]): string {
-  const lines: FileLine[] = [...text.matchAll(/([^\n]*?)(\r?\n)|([^\n]+)$/g)].map(
-    ([, line, ending, last]) => ({
-      text: line ?? last ?? "",
-      ending: ending ?? "",
-    }),
-  );
-  const ending = lines.find((line) => line.ending !== "")?.ending ?? "\n";
+  const split = splitLines(text);
+  const ending = split.find((line) => line.ending !== "")?.ending ?? "\n";
+  const work = new PatchWork(path);
+  const lines = new Changing(split, work);
   hunks.forEach((hunk, index) => {
-    const at = positionOf(hunk, lines);
+    const at = positionOf(hunk, lines, work);
     if (at === undefined) throw noMatch(path, index, hunk);
-    const taken = lines.slice(at, at + hunk.old.length);
+    const taken = lines.take(at, hunk.old.length);
     const near = taken.find((one) => one.ending !== "")?.ending ?? ending;
     const put = hunk.now.map((line): FileLine => {
       const own = line.from === undefined ? undefined : taken[line.from];
       return own ?? { text: line.text, ending: line.bare ? "" : near };
     });
-    lines.splice(at, hunk.old.length, ...put);
+    lines.put(put);
   });
-  return lines.map((line) => line.text + line.ending).join("");
+  return lines.text();
 }
 
 /** The nearest place to the one that the hunk names, as git looks for it. */
 function positionOf(
   { newStart, atStart, atEnd, old }: DiffHunk,
-  lines: readonly FileLine[],
+  lines: Changing,
+  work: PatchWork,
 ): number | undefined {
   const last = lines.length - old.length;
   if (last < 0) return undefined;
-  const fits = (at: number) =>
-    (!atStart || at === 0) &&
-    (!atEnd || at === last) &&
-    old.every(({ text, bare }, index) => {
-      const line = lines[at + index];
+  const fits = (at: number) => {
+    work.count(0);
+    return old.every(({ text, bare }, index) => {
+      const line = lines.line(at + index);
+      work.count(line?.text.length === text.length ? text.length : 0);
       return line?.text === text && (line.ending === "") === bare;
     });
+  };
+  if (atStart) return (!atEnd || last === 0) && fits(0) ? 0 : undefined;
+  if (atEnd) return fits(last) ? last : undefined;
   const wanted = Math.min(Math.max(newStart - 1, 0), last);
-  for (let distance = 0; distance <= lines.length; distance += 1) {
+  for (let distance = 0; distance <= Math.max(wanted, last - wanted); distance += 1) {
     if (wanted - distance >= 0 && fits(wanted - distance)) return wanted - distance;
     if (wanted + distance <= last && fits(wanted + distance)) return wanted + distance;
   }
