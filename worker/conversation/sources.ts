@@ -21,5 +21,9 @@ export function sourcesOf(entries: readonly StoredEntry[]): Source[] {
 /** An outcome that does not say whose it is holds the words of whoever was called. */
 export function outcomeSources({ name, args }: StoredCall, outcome: Outcome): Source[] {
   if (outcome.sources) return outcome.sources;
-  return name === EDGE_CALL && typeof args.agent_id === "string" ? [agentSource(args.agent_id)] : [STRANGER];
+  if (name !== EDGE_CALL || typeof args.agent_id !== "string") return [STRANGER];
+  const agents = agentSource(args.agent_id);
+  // Version 0.2 wrote whether a stranger's text is in it, and not whose words it holds.
+  const { tainted } = outcome as Outcome & { tainted?: boolean };
+  return tainted === true ? [agents, STRANGER] : [agents];
 }

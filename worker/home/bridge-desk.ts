@@ -1,4 +1,5 @@
 /** What the bridge says, frame by frame. Nothing that it sends can crash the object or go unanswered. */
+import { agentSource } from "@edgecall/core/loop/taint.ts";
 import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
 import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
 import type { UploadRequest } from "@edgecall/core/protocol/media.ts";
@@ -337,6 +338,8 @@ export class BridgeDesk {
       errorType: REFUSAL_TYPES[code],
       text,
       ...(retry_after_ms !== undefined && { retryAfterS: Math.ceil(retry_after_ms / 1_000) }),
+      // The reason may be the agent's own: why it went offline.
+      sources: [agentSource(call.agent)],
       elapsedMs: Date.now() - call.createdAt,
     });
   }
@@ -440,7 +443,8 @@ const Named = z.looseObject({ request_id: CallId });
 
 function unreadable(call: LedgerCall, problem: string, elapsedMs: number): SettledOutcome {
   const text = `Error: Agent '${call.agent}' answered with a report that cannot be read (${problem}). Whether it did the work is unknown.`;
-  return { status: "error", errorType: "outcome_unknown", text, elapsedMs };
+  const sources = [agentSource(call.agent)];
+  return { status: "error", errorType: "outcome_unknown", text, elapsedMs, sources };
 }
 
 /** In each of these the agent has certainly not run the call. */

@@ -309,7 +309,8 @@ export class Dispatcher {
       ? "Cancelled while the device was at it: it may or may not have run."
       : "Cancelled. Nothing was run.";
     const errorType = mayHaveRun ? "outcome_unknown" : "execution_failed";
-    const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs: now - call.createdAt };
+    const elapsedMs = now - call.createdAt;
+    const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs, sources: [] };
     // The conversation that cancels knows already.
     if (this.#ledger.settle(call.id, outcome, true, now)) this.#handover.ended(call, outcome, now);
     if (sent) await this.#tellToStop(call, now);

@@ -71,6 +71,7 @@ export class KeyDesk {
         errorType: "outcome_unknown",
         text,
         elapsedMs,
+        sources: [],
       });
       await this.#asking.callEnded(call.id);
     }

@@ -2,7 +2,7 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { madeHome } from "../../test/made-home.ts";
-import { Ledger } from "./ledger.ts";
+import { hasReported, Ledger, type SettledOutcome } from "./ledger.ts";
 
 afterEach(reset);
 
@@ -73,5 +73,33 @@ test("S6 a report reads as many rows of the ledger as it is about, however many 
     ctx.storage.sql.exec("DROP INDEX call_early; DROP INDEX call_begins");
     expect(add("without", "tool", { tool: "cpu" })).toBe(before);
     expect(counted(() => ledger.dropEarlyOf("call-8")).read).toBeGreaterThan(CALLS);
+  });
+});
+
+test("S6 a call that the gateway gave up has no report of its device yet: not when it was restored, and not in a row of 0.2.0", async () => {
+  const outcome = (more: Partial<SettledOutcome>) => ({
+    outcome: { status: "error", text: "x", elapsedMs: 1, ...more } as SettledOutcome,
+  });
+  // Version 0.2 kept no sources.
+  expect(hasReported(outcome({ errorType: "outcome_unknown" }))).toBe(false);
+  expect(hasReported(outcome({ errorType: "timeout" }))).toBe(false);
+  expect(hasReported(outcome({ errorType: "offline" }))).toBe(false);
+  expect(hasReported(outcome({ errorType: "execution_failed" }))).toBe(true);
+  expect(hasReported(outcome({ status: "success" }))).toBe(true);
+  expect(hasReported(outcome({ errorType: "outcome_unknown", sources: ["agent:pi"] }))).toBe(true);
+  await runInDurableObject(await madeHome(), (_, ctx) => {
+    const ledger = new Ledger(ctx.storage);
+    const call = {
+      id: "call-1",
+      conversation: "a/api/c",
+      agent: "pi",
+      caller: CALLER,
+      order: order("tool", {}),
+    };
+    ledger.add(call, 1, "taken", Date.now());
+    ledger.giveUp(Date.now());
+    const restored = ledger.get("call-1");
+    expect(restored?.outcome).toMatchObject({ errorType: "outcome_unknown", sources: [] });
+    expect(restored && hasReported(restored)).toBe(false);
   });
 });

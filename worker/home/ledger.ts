@@ -2,7 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
-import { errorText } from "@edgecall/core/tools/errors.ts";
+import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { Order } from "../edge-call.ts";
 
 /**
@@ -97,9 +97,13 @@ const EARLY = "COALESCE(json_extract(flags, '$.early'), 0)";
 const BEGINS = `(command = '${JOB}' OR COALESCE(json_extract(flags, '$.queued'), 0))`;
 
 /** True if the agent's own result is there, rather than the gateway's word that none came. */
-export function hasReported({ outcome }: LedgerCall): boolean {
-  return outcome !== undefined && outcome.sources?.length !== 0;
+export function hasReported({ outcome }: Pick<LedgerCall, "outcome">): boolean {
+  if (outcome === undefined) return false;
+  // A row of 0.2.0 does not say whose words it holds; with these the gateway gave a call up.
+  if (outcome.sources === undefined) return !GIVEN_UP.has(outcome.errorType);
+  return outcome.sources.length > 0;
 }
+const GIVEN_UP = new Set<ErrorType | undefined>(["outcome_unknown", "timeout", "offline"]);
 
 /** Of one agent: its share of what the home keeps in mind. */
 export const OPEN_MAX = 200;
@@ -299,7 +303,13 @@ export class Ledger {
     for (const { id, command, agent, conversation } of this.open()) {
       if (command === JOB) continue;
       const text = errorText.outcomeUnknown(`the ${command} for agent '${agent}' (from a back-up)`);
-      const outcome = { status: "error", errorType: "outcome_unknown", text, elapsedMs: 0 } as const;
+      const outcome: SettledOutcome = {
+        status: "error",
+        errorType: "outcome_unknown",
+        text,
+        elapsedMs: 0,
+        sources: [],
+      };
       this.settle(id, outcome, conversation === null, now);
     }
   }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { conversationOf, theHome } from "../../test/states.ts";
 import { rowsOf } from "../../test/stopping.ts";
-import { answerQuestion, on, openQuestions, turnsOf } from "../../test/turns.ts";
+import { answerQuestion, cancel, on, openQuestions, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
 
@@ -68,6 +68,25 @@ describe("S6 a job's result counts only where its call's own result announced it
     bridge.report(job(16), "pi", { status: "success", result: job(16), job_of: call.id });
     await allHeard(bridge, [job(16)]);
     expect(await dropped()).toBe(16);
+  });
+
+  test("a call that was cancelled still announces its job with its own result, and the job is heard of", async () => {
+    const id = crypto.randomUUID();
+    const bridge = await pi(() => undefined);
+    const turn = say(id, script(backup, { text: "begun" }, { text: "In the end: $notes" }));
+    const of = (await until(() => bridge.calls()[0])).id;
+    await cancel(id);
+    expect((await turn).body.status).toBe("cancelled");
+    bridge.report(of, "pi", { status: "accepted", job: job(1), result: "begun" });
+    await allHeard(bridge, [of]);
+    bridge.report(job(1), "pi", { status: "success", result: "backed up", job_of: of });
+    await allHeard(bridge, [job(1)]);
+    expect(await dropped()).toBe(0);
+    const notes = await rowsOf<{ text: string }>(
+      conversationOf(id),
+      "SELECT text FROM message WHERE role = 'note'",
+    );
+    expect(JSON.stringify(notes)).toContain("backed up");
   });
 
   test("a second result of the call, and a job's own, announce nothing", async () => {

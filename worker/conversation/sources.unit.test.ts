@@ -1,0 +1,17 @@
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { expect, test } from "vitest";
+import { outcomeSources } from "./sources.ts";
+import type { StoredCall } from "./transcript-rows.ts";
+
+const call = (name: string, args: Record<string, unknown>) => ({ name, args }) as StoredCall;
+const outcome = (more: Record<string, unknown>) =>
+  ({ status: "success", text: "x", elapsedMs: 1, ...more }) as Outcome;
+
+test("S5 an outcome of 0.2.0 that was tainted stays a stranger's text, for its own device too", () => {
+  const toPi = call("edge_call", { agent_id: "pi" });
+  expect(outcomeSources(toPi, outcome({ tainted: true }))).toEqual(["agent:pi", "*"]);
+  expect(outcomeSources(toPi, outcome({ tainted: false }))).toEqual(["agent:pi"]);
+  expect(outcomeSources(toPi, outcome({}))).toEqual(["agent:pi"]);
+  expect(outcomeSources(toPi, outcome({ tainted: true, sources: [] }))).toEqual([]);
+  expect(outcomeSources(call("webfetch", {}), outcome({}))).toEqual(["*"]);
+});
