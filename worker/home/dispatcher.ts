@@ -171,13 +171,15 @@ export class Dispatcher {
   /** Stores a call that a person has to approve first; its question belongs into the same write. */
   hold(call: NewOrder): LedgerCall {
     const now = Date.now();
-    return this.#ledger.add(call, this.#writer.nextN(now), "asking", now);
+    const lateFor = call.flags?.queued ? { lateFor: call.id } : {};
+    return this.#ledger.add({ ...call, ...lateFor }, this.#writer.nextN(now), "asking", now);
   }
 
-  /** It was approved: its time starts now. */
+  /** It was approved: its time starts now, or it waits for its agent for as long as it may. */
   async release(call: LedgerCall): Promise<void> {
     const now = Date.now();
-    await this.#sendAnew(call, now);
+    if (this.#waitsForAgent(call, this.#bridge.heardAt(now))) this.#ledger.approved(call.id, call.endsAt);
+    else await this.#sendAnew(call, now);
     await this.arm();
   }
 
@@ -255,11 +257,16 @@ export class Dispatcher {
       // A foreign agent has no ledger: what it may have got once, it never gets again.
       if (this.#isForeign(call) && call.state !== "waiting") continue;
       if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
-      const target = this.#agents.target(call.agent, heard, this.served);
-      // Queued calls wait for their agent, and for a program that fits; any other is left to the bridge's judgement.
-      if (call.flags.queued && (!target?.online || target.misfit !== undefined)) continue;
+      if (this.#waitsForAgent(call, heard)) continue;
       await this.#sendAnew(call, now);
     }
+  }
+
+  /** Queued calls wait for their agent, and for a program that fits; any other is left to the bridge's judgement. */
+  #waitsForAgent({ agent, flags }: LedgerCall, heard: number | null): boolean {
+    if (!flags.queued) return false;
+    const target = this.#agents.target(agent, heard, this.served);
+    return !target?.online || target.misfit !== undefined;
   }
 
   /** By its report; the first outcome counts. @returns false when something else settled it meanwhile */

@@ -68,7 +68,8 @@ export class Intake {
   async #submit(request: SubmitRequest): Promise<SubmitReply> {
     const known = this.#home.ledger.get(request.id);
     // Its result comes as a message of its own, also where the conversation did not hear that it was queued.
-    if (known?.flags.queued) return queued(known.id, known.agent, known.deadline - Date.now());
+    if (known?.flags.queued)
+      return queued(known.id, known.agent, known.deadline - Date.now(), known.state === "asking");
     if (known)
       return known.outcome
         ? { accepted: false, outcome: known.outcome }
@@ -94,8 +95,7 @@ export class Intake {
     };
     // An agent of ours asks by its own policy; one that cannot ask is asked for here.
     if (tainted && !target.asks && !ordered.order.readOnly) {
-      const reason = conversation === null ? UNSEEN_TEXT : STRANGERS_TEXT;
-      return { accepted: true, deadline: await this.#asking.beforeSending(order, reason) };
+      return { accepted: true, deadline: await this.#asking.beforeSending(order, reasonOf(conversation)) };
     }
     return { accepted: true, deadline: await this.#dispatcher.dispatch(order) };
   }
@@ -119,12 +119,15 @@ export class Intake {
     const { id, conversation, caller, limits = {} } = request;
     const tainted = this.#isTainted(request);
     if (limits.readsOnly && !order.order.readOnly) return refusal("permission_denied", READS_ONLY);
+    const { queueMs } = order.order;
     const flags = { ...(tainted && { tainted }) };
-    await this.#dispatcher.queue(
-      { id, conversation, caller, agent: target.id, order: order.order, flags },
-      order.order.queueMs,
-    );
-    return queued(id, target.id, order.order.queueMs);
+    const call: NewOrder = { id, conversation, caller, agent: target.id, order: order.order, flags };
+    const asks = tainted && !target.asks && !order.order.readOnly;
+    if (asks) {
+      const held = { ...call, order: { ...call.order, totalMs: queueMs }, flags: { ...flags, queued: true } };
+      await this.#asking.beforeSending(held, reasonOf(conversation));
+    } else await this.#dispatcher.queue(call, queueMs);
+    return queued(id, target.id, queueMs, asks);
   }
 
   /** One command to one agent, from the API; its report comes over `/wait?call=`. */
@@ -161,8 +164,12 @@ function foreignOrder(order: Order, { foreignTimeoutMs }: Settings): Order {
   return { ...order, silenceMs: foreignTimeoutMs, totalMs: foreignTimeoutMs };
 }
 
-function queued(id: string, agent: string, forMs: number): SubmitReply & { accepted: false } {
-  const text = `Queued: agent '${agent}' is not online. It gets this as soon as it comes online, within ${inWords(forMs)}; the result then arrives as a message of its own. Nothing has run yet. Tell the user that.`;
+/** @param asks a person has to approve it first */
+function queued(id: string, agent: string, forMs: number, asks: boolean): SubmitReply & { accepted: false } {
+  const when = asks
+    ? "A person is asked to approve this first. Once approved, the agent gets it"
+    : "It gets this";
+  const text = `Queued: agent '${agent}' is not online. ${when} as soon as it comes online, within ${inWords(forMs)}; the result then arrives as a message of its own. Nothing has run yet. Tell the user that.`;
   return { accepted: false, outcome: { status: "success", text, elapsedMs: 0, job: id, sources: [] } };
 }
 
@@ -186,6 +193,10 @@ function outOfReach(agent: string): string {
 /** Why a call to an agent that cannot ask itself needs an approval. */
 const STRANGERS_TEXT = "the conversation holds a text of another device, a file, the web or a picture";
 const UNSEEN_TEXT = "it comes from another program's model, which may have read anything";
+
+function reasonOf(conversation: string | null): string {
+  return conversation === null ? UNSEEN_TEXT : STRANGERS_TEXT;
+}
 
 function inWords(ms: number): string {
   const minutes = Math.round(ms / 60_000);

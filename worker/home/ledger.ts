@@ -255,6 +255,15 @@ export class Ledger {
     );
   }
 
+  /** A person approved it, and its agent is not there yet: it is sent when that comes. */
+  approved(id: string, until: number): void {
+    this.#sql.exec(
+      "UPDATE call SET state = 'waiting', deadline = ? WHERE id = ? AND state = 'asking'",
+      until,
+      id,
+    );
+  }
+
   /** Its time starts now: it was approved, answered, or its agent came. @param totalMs what is left of it in all */
   restart(id: string, totalMs: number, now: number): void {
     this.#sql.exec(
