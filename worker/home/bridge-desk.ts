@@ -31,8 +31,8 @@ import { placeOf, tellWatchers } from "./call-watchers.ts";
 import type { HomeContext } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { GatewayKey } from "./gateway-key.ts";
-import { hasReported, JOB, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
-import { jobsOf, outcomeOf } from "./outcome.ts";
+import { hasReported, JOB, type Ledger, type LedgerCall, OPEN_MAX, type SettledOutcome } from "./ledger.ts";
+import { ARRIVES_LATER, jobsOf, outcomeOf } from "./outcome.ts";
 import type { Tallies } from "./tallies.ts";
 
 /** Signs of life are written down this coarsely. */
@@ -371,7 +371,7 @@ export class BridgeDesk {
       return "heard";
     }
     if (this.#ledger.earlyOf(call.id).length >= EARLY_MAX) return "later";
-    await this.#dispatcher.expectJob(id, call, JOB_MAX_MS, { early: true });
+    if (!(await this.#dispatcher.expectJob(id, call, JOB_MAX_MS, { early: true }))) return "later";
     const job = this.#ledger.get(id);
     const now = Date.now();
     if (job) this.#ledger.settle(id, this.#outcomeOf(job, report.value, now - job.createdAt), true, now);
@@ -388,14 +388,16 @@ export class BridgeDesk {
   async #take(call: LedgerCall, text: string): Promise<void> {
     const report = readReport(text);
     const elapsedMs = Date.now() - call.createdAt;
-    const outcome = report.ok
+    let outcome = report.ok
       ? this.#outcomeOf(call, report.value, elapsedMs)
       : unreadable(call, report.error, elapsedMs);
     // The result that counts announces jobs, and it alone: not a second one, and not a job's.
     const announces = report.ok && call.command !== JOB && !hasReported(call);
     const jobs = announces ? jobsOf(report.value.payload) : [];
     if (announces && outcome.job !== undefined) jobs.push(outcome.job);
-    for (const job of jobs) await this.#dispatcher.expectJob(job, call, JOB_MAX_MS);
+    const lost: string[] = [];
+    for (const job of jobs) if (!(await this.#dispatcher.expectJob(job, call, JOB_MAX_MS))) lost.push(job);
+    if (lost.length > 0) outcome = withoutJobs(outcome, call.agent, lost);
     this.#drop(call, this.#ledger.dropEarlyOf(call.id));
     if (call.outcome) return await this.#dispatcher.settleLate(call, outcome);
     const won = await this.#dispatcher.settle(call, outcome);
@@ -440,6 +442,19 @@ function calledIn(kind: "events" | "reports", text: string): string | undefined 
 }
 
 const Named = z.looseObject({ request_id: CallId });
+
+/** The device goes on with them; only what becomes of them is not heard here. */
+function withoutJobs(outcome: SettledOutcome, agent: string, lost: readonly string[]): SettledOutcome {
+  const { job, text, ...rest } = outcome;
+  const which = lost.length === 1 ? "the result of a job" : `the results of ${lost.length} jobs`;
+  const why = `'${agent}' has ${OPEN_MAX} open calls and jobs, so ${which} of this call will not arrive here. Tell the user that, and how to look for it on the device.`;
+  const kept = job !== undefined && !lost.includes(job) ? { job } : {};
+  return {
+    ...rest,
+    ...kept,
+    text: `${kept.job === undefined ? text.replace(ARRIVES_LATER, ".") : text}\n${why}`,
+  };
+}
 
 function unreadable(call: LedgerCall, problem: string, elapsedMs: number): SettledOutcome {
   const text = `Error: Agent '${call.agent}' answered with a report that cannot be read (${problem}). Whether it did the work is unknown.`;

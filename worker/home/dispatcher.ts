@@ -183,16 +183,22 @@ export class Dispatcher {
     await this.arm();
   }
 
-  /** An agent's own work, which it has accepted and will report under this token. */
-  async expectJob(token: string, call: LedgerCall, withinMs: number, flags?: CallFlags): Promise<void> {
+  /**
+   * An agent's own work, which it has accepted and will report under this token.
+   * @returns false: its agent has too many open rows, so its result will not be heard of
+   */
+  async expectJob(token: string, call: LedgerCall, withinMs: number, flags?: CallFlags): Promise<boolean> {
     const known = this.#ledger.get(token);
     const now = Date.now();
     if (known?.flags.early && known.payload.call === call.id) {
       this.#ledger.announced(token);
       if (known.outcome) this.#handover.ended(known, known.outcome, now);
     }
-    if (known) return;
-    if (this.#ledger.isFull(call.agent)) return logInfo("job.too_many", { agent: call.agent, job: token });
+    if (known) return true;
+    if (this.#ledger.isFull(call.agent)) {
+      logInfo("job.too_many", { agent: call.agent, job: token });
+      return false;
+    }
     const order: Order = {
       command: JOB,
       payload: { call: call.id, tool: call.payload.tool },
@@ -216,6 +222,7 @@ export class Dispatcher {
       now,
     );
     await this.arm();
+    return true;
   }
 
   /** Sends a call once more, or for the first time when it had to wait: then its time starts now. */

@@ -23,6 +23,9 @@ const JOB_TOKEN = /^[A-Za-z0-9_-]{8,128}$/;
 /** A wait that is shorter is the line's, and tells a person nothing. */
 const WORTH_TELLING_MS = 1_000;
 
+/** What is told of an accepted job, unless its result cannot be waited for. */
+export const ARRIVES_LATER = ": the result arrives later as a message of its own. Tell the user that.";
+
 export type Reporter = {
   agent: string;
   /** Of the action that was called; its schema helps the model after wrong parameters. */
@@ -56,7 +59,7 @@ export function outcomeOf(
   };
   if (payload.status === "accepted" && typeof payload.job === "string" && JOB_TOKEN.test(payload.job)) {
     const said = asText(payload.result) || "The device has accepted the work.";
-    const text = `${said}\nAccepted, not done: the result arrives later as a message of its own. Tell the user that.`;
+    const text = `${said}\nAccepted, not done${ARRIVES_LATER}`;
     return { status: "success", text: cutText(text, RESULT_TEXT_MAX_BYTES), job: payload.job, ...common };
   }
   const failed = report.type === "error" || payload.status === "error";

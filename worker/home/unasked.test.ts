@@ -1,5 +1,5 @@
 /** A device may begin by itself a turn, by the result of an announced job, and a few questions. */
-import { reset } from "cloudflare:test";
+import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { conversationOf, theHome } from "../../test/states.ts";
@@ -7,6 +7,7 @@ import { rowsOf } from "../../test/stopping.ts";
 import { answerQuestion, cancel, on, openQuestions, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
+import { Ledger } from "./ledger.ts";
 
 afterEach(reset);
 
@@ -141,6 +142,55 @@ describe("S6 a job's result counts only where its call's own result announced it
     const { body } = await say(id, script({ text: "$notes" }));
     expect(body.status).toBe("done");
   }, 30_000);
+});
+
+describe("S19 with its share of open rows used up", () => {
+  const order = { command: "tool", payload: {}, silenceMs: 600_000, totalMs: 600_000, idempotent: true };
+  const fill = () =>
+    runInDurableObject(theHome(), (_, ctx) => {
+      const ledger = new Ledger(ctx.storage);
+      const caller = { principal: "anna", role: "owner", channel: "api" } as const;
+      for (let n = 1; !ledger.isFull("pi"); n += 1)
+        ledger.add(
+          { id: `full-${n}`, conversation: null, agent: "pi", caller, order },
+          n,
+          "taken",
+          Date.now(),
+        );
+    });
+
+  test("a device's job is not waited for, and the person is told so", async () => {
+    const id = crypto.randomUUID();
+    const bridge = await pi(() => undefined);
+    const turn = say(id, script(backup, { text: "$results" }));
+    const call = await until(() => bridge.calls()[0]);
+    await fill();
+    bridge.report(call.id, "pi", { status: "accepted", job: job(1), result: "begun" });
+    const { answer } = (await turn).body;
+    expect(answer).toContain("begun\nAccepted, not done.\n'pi' has 200 open calls and jobs");
+    expect(answer).toContain("the result of a job of this call will not arrive here");
+    expect(answer).not.toContain("arrives later");
+  });
+
+  test("a job's result that comes before its call's is not taken: it comes again when there is room", async () => {
+    const id = crypto.randomUUID();
+    const bridge = await pi(() => undefined);
+    const turn = say(id, script(backup, { text: "begun" }, { text: "In the end: $notes" }));
+    const call = await until(() => bridge.calls()[0]);
+    await fill();
+    const early = () =>
+      bridge.report(job(1), "pi", { status: "success", result: "backed up", job_of: call.id });
+    early();
+    bridge.report(job(2), "pi", { status: "success", result: "of no call" });
+    await allHeard(bridge, [job(2)]);
+    expect(bridge.acks()).not.toContain(job(1));
+    await rowsOf(theHome(), "DELETE FROM call WHERE id LIKE 'full-%'");
+    early();
+    await allHeard(bridge, [job(1)]);
+    bridge.report(call.id, "pi", { status: "accepted", job: job(1), result: "begun" });
+    await turn;
+    await until(async () => (await turnsOf(id)).some(({ answer }) => answer?.includes("backed up")));
+  });
 });
 
 describe("S7 a device's questions", () => {
