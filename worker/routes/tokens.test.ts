@@ -59,6 +59,18 @@ describe("G8 a token that was made", () => {
     expect(await (await ask("/v1/export")).text()).not.toContain(sha256(token));
   });
 
+  test("G8 of a token that ends lives no longer than that", async () => {
+    const admin = { name: "boss", role: "owner", scopes: ["ask", "admin"] };
+    const maker = await make({ ...admin, expires_in_days: 2 });
+    const never = await make(guest, maker.token);
+    expect([never.status, never.record.expires_at]).toEqual([201, maker.record.expires_at]);
+    const short = await make({ ...guest, expires_in_days: 1 }, maker.token);
+    expect(short.status).toBe(201);
+    expect(short.record.expires_at).toBeLessThan(maker.record.expires_at ?? 0);
+    const long = await make({ ...guest, expires_in_days: 3 }, maker.token);
+    expect([long.status, long.error?.message]).toEqual([403, expect.stringContaining("expires_in_days: ")]);
+  });
+
   test("G8 stops at the next request after it was revoked, and after its time", async () => {
     const { token, record } = await make(guest);
     expect(await statusOf("/v1/agents", token)).toBe(200);

@@ -46,6 +46,7 @@ export async function makeToken(c: Context<App>): Promise<Response> {
     throw tooMuch(`scopes: your token does not have '${missing}', so it cannot give it`);
   if (ROLES.indexOf(role) > ROLES.indexOf(maker.role))
     throw tooMuch(`role: your token has the role '${maker.role}', so it cannot give '${role}'`);
+  const expiresAt = endOf(expires_in_days, maker);
   const token = newHomeToken(maker.home);
   const record = await homeOf(c.env, maker.home).makeToken({
     hash: await sha256Hex(utf8(token)),
@@ -53,10 +54,22 @@ export async function makeToken(c: Context<App>): Promise<Response> {
     role,
     scopes: SCOPES.filter((scope) => scopes.includes(scope)),
     madeBy: maker.name,
-    expiresAt: expires_in_days === undefined ? null : Date.now() + expires_in_days * DAY_MS,
+    expiresAt,
   });
   if (!record) throw new HttpError(409, "too_many", "this home has too many tokens; revoke one first");
   return c.json({ token, record }, 201);
+}
+
+/** A token that ends makes none that lives longer. @returns epoch ms; null: never @throws HttpError 403 */
+function endOf(days: number | undefined, { made }: ApiToken): number | null {
+  const makersEnd = made?.expiresAt ?? null;
+  if (days === undefined) return makersEnd;
+  const end = Date.now() + days * DAY_MS;
+  if (makersEnd !== null && end > makersEnd)
+    throw tooMuch(
+      `expires_in_days: your token ends on ${new Date(makersEnd).toISOString()}, so it cannot give a longer time; leave it out, and the new one ends with yours`,
+    );
+  return end;
 }
 
 /** It counts no more from the next request on, of a session of the console too. */
