@@ -49,7 +49,7 @@ import { Dispatcher } from "./home/dispatcher.ts";
 import { GatewayKey } from "./home/gateway-key.ts";
 import { type CommandRequest, Intake, type SubmitReply, type SubmitRequest } from "./home/intake.ts";
 import { type Enrolled, type HomeKeys, KeyDesk, type Removed, refusedBridge } from "./home/key-desk.ts";
-import { Ledger, type SettledOutcome } from "./home/ledger.ts";
+import { JOB, Ledger, type SettledOutcome } from "./home/ledger.ts";
 import { homePage } from "./home/metrics.ts";
 import type { Plan } from "./home/plan.ts";
 import { type Answered, type Question, Questions } from "./home/questions.ts";
@@ -314,7 +314,9 @@ export class Home extends DurableObject<Env> {
   async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
     const call = this.#home.ledger.get(id);
     if (call?.agent !== agent || call.conversation !== null) return undefined;
-    const kind = call.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";
+    // What a question ended in as a job is still its answer.
+    const asked = call.command === JOB ? this.#home.ledger.get(call.lateFor ?? "") : call;
+    const kind = asked?.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";
     return maySee(viewer, { kind, by: call.caller.principal }) ? (call.outcome ?? null) : undefined;
   }
 
