@@ -153,6 +153,13 @@ export class Conversation extends DurableObject<Env> {
     return this.#tell.result(turn);
   }
 
+  /** The same, unless somebody else began this conversation: since the caller looked, perhaps. Then undefined, and nothing was accepted. */
+  async startOwn(request: NewTurn): Promise<TurnResult | undefined> {
+    const by = this.#blank ? undefined : this.#beganBy();
+    // No await before the rows are written: two who begin at once are told apart here.
+    return by === undefined || by === request.origin.principal ? await this.start(request) : undefined;
+  }
+
   /** The rows alone. */
   #begin(request: NewTurn): Turn {
     this.#makeTables();
@@ -244,8 +251,12 @@ export class Conversation extends DurableObject<Env> {
   /** The principal that began it, for `maySee`; undefined: nothing is here. */
   async belongs(): Promise<{ principal: string | undefined } | undefined> {
     if (this.#blank) return undefined;
-    const principal = this.#transcript.beganBy() ?? this.#media.broughtFor();
+    const principal = this.#beganBy();
     return principal !== undefined || this.#media.nextExpiry() !== undefined ? { principal } : undefined;
+  }
+
+  #beganBy(): string | undefined {
+    return this.#transcript.beganBy() ?? this.#media.broughtFor();
   }
 
   /** A page of the turns with what was said in them. */

@@ -39,6 +39,7 @@ import {
   CONVERSATION_ID,
   CONVERSATION_ID_WORDS,
   forgetConversation,
+  idInUse,
   listConversations,
   renameConversation,
   requireSeen,
@@ -141,7 +142,7 @@ const QuestionAnswer = z.strictObject({
 app.get("/v1/conversations", listConversations);
 
 app.post("/v1/conversations/:id/messages", async (c) => {
-  const { name, origin } = await conversation(c, "ask");
+  const { name, origin, seen } = await conversation(c, "ask");
   const message = await readBody(c, Message);
   const { model } = message;
   if (model !== undefined) requireModel(c, model);
@@ -167,7 +168,11 @@ app.post("/v1/conversations/:id/messages", async (c) => {
       ...(model !== undefined && { model, ...(message.fallback && { replaceable: true as const }) }),
     },
   };
-  const started = await insist(async () => await conversationOf(c.env, name).start(turn));
+  const started = await insist(async () => {
+    const stub = conversationOf(c.env, name);
+    return await (seen === "own" ? stub.startOwn(turn) : stub.start(turn));
+  });
+  if (!started) throw idInUse();
   c.header("edgecall-turn", started.turn);
   if (c.req.header("edgecall-on-hangup") === "cancel") cancelOnHangup(c, name, started.turn);
   if (wantsEvents(c)) return events(c, name, started.turn, 0);
@@ -366,13 +371,17 @@ function wholeQuery(c: Ctx, name: string, { fallback, max }: { fallback: number;
  * A conversation that the caller may see, or that nobody has begun yet. Home and channel come from the token and the
  * route, never from the caller.
  */
-async function conversation(c: Ctx, scope: "ask"): Promise<{ name: string; origin: Origin }> {
+async function conversation(
+  c: Ctx,
+  scope: "ask",
+): Promise<{ name: string; origin: Origin; seen: "own" | "any" }> {
   const token = requireScope(c, scope);
   const id = pathName(c, "id", CONVERSATION_ID, CONVERSATION_ID_WORDS);
   const name = `${token.home}/api/${id}`;
-  await requireSeen(c, name);
+  const seen = await requireSeen(c, name);
   return {
     name,
+    seen,
     origin: { principal: token.name, role: token.role, channel: "api" },
   };
 }

@@ -338,6 +338,33 @@ describe("S13 results of commands and of MCP's calls", () => {
   });
 });
 
+test("S13 what a question in words ended in as a job is for whoever asked it, with 'ask' alone", async () => {
+  const bridge = await TestBridge.connect([
+    agent("pi", { features: ["tool", "prompt", "ack", "job"], tools: [CPU] }),
+  ]);
+  const job = `job-${crypto.randomUUID()}`;
+  bridge.onCall = () => ({ status: "accepted", job, tool: "backup", result: "The backup has begun." });
+  const args = { agent_id: "pi", query: "back up" };
+  const accepted = await call("edge_call", args, { token: TOKENS.guest });
+  expect(accepted._meta?.["edgecall/call_id"]).toBe(job);
+  bridge.report(job, "pi", { status: "success", tool: "backup", result: "12 GB saved" });
+  const look = (token: string) => call("edge_result", { agent_id: "pi", call_id: job }, { token });
+  await expect.poll(async () => JSON.stringify(await look(TOKENS.guest))).toContain("12 GB saved");
+  expect((await look(TOKENS.approver)).isError).toBe(true);
+});
+
+test("S13 of two people who begin one conversation at once, one gets it", async () => {
+  const ids = Array.from({ length: 5 }, () => crypto.randomUUID());
+  for (const id of ids) {
+    const begun = await Promise.all(
+      [TOKENS.member, TOKENS.guest].map((token) =>
+        post(`/v1/conversations/${id}/messages`, { text: script({ text: "mine" }) }, token),
+      ),
+    );
+    expect(begun.map(({ status }) => status).sort()).toEqual([200, 404]);
+  }
+});
+
 test("S13 a response of OpenAI's routes is its token's own; its pictures are seen as a conversation's", async () => {
   const made = await post("/v1/responses", { model: "x", input: script({ text: "mine" }) }, TOKENS.member);
   const { id } = (await made.json()) as { id: string };

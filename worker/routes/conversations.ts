@@ -67,28 +67,44 @@ function allOf(text: string | undefined): boolean {
 /**
  * The caller may see this conversation, or nothing is there yet.
  * @param name `home/channel/id` @param kind of what it holds
+ * @returns `own`: they see it only as what they began, or will begin
  * @throws HttpError 404, in the words of one that does not exist
  */
 export async function requireSeen(
   c: Context<App>,
   name: string,
   kind: Owned["kind"] = "conversation",
-): Promise<void> {
-  if (await isSeen(c, name, kind)) return;
-  if (!c.req.path.endsWith("/messages")) throw noConversation();
-  throw new HttpError(404, "not_found", "no conversation of yours, and its id is in use: choose another one");
+): Promise<"own" | "any"> {
+  const seen = await seenAs(c, name, kind);
+  if (seen) return seen;
+  throw c.req.path.endsWith("/messages") ? idInUse() : noConversation();
 }
 
 export async function isSeen(c: Context<App>, name: string, kind: Owned["kind"]): Promise<boolean> {
+  return (await seenAs(c, name, kind)) !== undefined;
+}
+
+async function seenAs(
+  c: Context<App>,
+  name: string,
+  kind: Owned["kind"],
+): Promise<"own" | "any" | undefined> {
   const token = c.get("token");
   // Asks no object for those who may see them all.
-  if (maySee(token, { kind, by: undefined })) return true;
+  if (maySee(token, { kind, by: undefined })) return "any";
   const belongs = await conversationOf(c.env, name).belongs();
-  if (!belongs) return maySee(token, { kind, by: token.name });
-  const owned = { kind, by: belongs.principal };
-  if (maySee(token, owned)) return true;
+  const by = belongs ? belongs.principal : token.name;
+  if (maySee(token, { kind, by })) return "own";
   const sharedWith = await homeOf(c.env, token.home).sharedWith(name);
-  return maySee(token, { ...owned, sharedWith });
+  return maySee(token, { kind, by, sharedWith }) ? "any" : undefined;
+}
+
+export function idInUse(): HttpError {
+  return new HttpError(
+    404,
+    "not_found",
+    "no conversation of yours, and its id is in use: choose another one",
+  );
 }
 
 export function noConversation(): HttpError {
