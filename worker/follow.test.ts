@@ -1,9 +1,16 @@
 /** The two streams that a page listens to: all turns of a conversation, and what waits in the home. */
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
+import { modelRequest, releaseModel } from "../test/model-requests.ts";
 import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
+import { RECHECK } from "./waiting-room.ts";
+
+const RECHECK_MS = RECHECK.everyMs;
+afterEach(() => {
+  RECHECK.everyMs = RECHECK_MS;
+});
 
 const post = (path: string, body: object) => ask(path, { method: "POST", body: JSON.stringify(body) });
 
@@ -22,7 +29,7 @@ async function listen(path: string, token?: string) {
       const blocks = (rest + part.value).split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) {
-        const match = /^event: (.*)\ndata: (.*)$/s.exec(block);
+        const match = /^(?:id: .*\n)?event: (.*)\ndata: (.*)$/s.exec(block);
         if (match?.[1] && match[2])
           heard.push({ event: match[1], data: JSON.parse(match[2]) as Record<string, unknown> });
       }
@@ -57,6 +64,55 @@ test("C4 who attached before a conversation was begun hears nothing of what beca
   expect(guest.heard.map(({ event }) => event)).toEqual(["open"]);
   expect((await ask("/v1/conversations/guessed/events", { token: TOKENS.guest })).status).toBe(404);
 });
+
+/** Makes a token of the home, and how to revoke it. */
+async function guestToken() {
+  const body = { name: `guest-${crypto.randomUUID()}`, role: "guest", scopes: ["ask"] };
+  const made = (await (await post("/v1/tokens", body)).json()) as { token: string; record: { id: string } };
+  const revoke = () => ask(`/v1/tokens/${made.record.id}`, { method: "DELETE" });
+  return { token: made.token, name: body.name, revoke };
+}
+
+test("S13 a turn's stream ends with its token, and with the sharing of its conversation", async () => {
+  RECHECK.everyMs = 50;
+  const [revoked, unshared, still] = await Promise.all([guestToken(), guestToken(), guestToken()]);
+  const hold = crypto.randomUUID();
+  const begun = say("long-turn", script({ hold, step: { text: "a secret" } }));
+  const turns = async () =>
+    ((await (await ask("/v1/conversations/long-turn")).json()) as { turns?: Array<{ turn: string }> }).turns;
+  const turn = (await until(async () => (await turns())?.[0])).turn;
+  const share = (...guests: Array<{ name: string }>) =>
+    post("/v1/conversations/long-turn/share", { with: guests.map(({ name }) => name) });
+  await share(revoked, unshared, still);
+  const paths = [`/v1/conversations/long-turn/turns/${turn}/events`, "/v1/conversations/long-turn/events"];
+  const all = ({ token }: { token: string }) => Promise.all(paths.map((path) => listen(path, token)));
+  const [gone, apart, there] = [await all(revoked), await all(unshared), await all(still)];
+  await revoked.revoke();
+  await share(still);
+  await Promise.all([...gone, ...apart].map(({ ended }) => ended));
+  await releaseModel(hold);
+  await begun;
+  await until(() => there.every(({ heard }) => heard.some(({ event }) => event === "done")));
+  const ended = [...gone, ...apart].flatMap(({ heard }) => heard.filter(({ event }) => event === "done"));
+  expect(ended).toEqual([]);
+  await Promise.all(there.map(({ leave }) => leave()));
+}, 20_000);
+
+test("S13 an OpenAI stream, and a JSON answer that is waited for, end with their token", async () => {
+  RECHECK.everyMs = 50;
+  for (const stream of [true, false]) {
+    const guest = await guestToken();
+    const hold = crypto.randomUUID();
+    const messages = [{ role: "user", content: script({ hold, step: { text: "a secret" } }) }];
+    const body = JSON.stringify({ model: "gpt-4o", messages, stream });
+    const answer = ask("/v1/chat/completions", { method: "POST", body, token: guest.token });
+    const text = answer.then((response) => response.text());
+    await until(async () => (await modelRequest(messages[0]?.content ?? "")) !== undefined || undefined);
+    await guest.revoke();
+    expect(await text).not.toContain("a secret");
+    await releaseModel(hold);
+  }
+}, 20_000);
 
 test("C1 open questions come as a list whenever it is another, to those who may see them", async () => {
   const owner = await listen("/v1/questions/events");

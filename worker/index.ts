@@ -3,7 +3,7 @@ import { AGENT_ID, VERSION } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { AuthSettingsError, stillCounts } from "./auth.ts";
+import { AuthSettingsError } from "./auth.ts";
 import { connections } from "./channels/connection-routes.ts";
 import { approvePairing, dismissPairing, removeSender, showPairings } from "./channels/pairing-routes.ts";
 import { channels } from "./channels/routes.ts";
@@ -42,8 +42,10 @@ import {
   idInUse,
   listConversations,
   renameConversation,
+  requireCounting,
   requireSeen,
   shareConversation,
+  stillMay,
 } from "./routes/conversations.ts";
 import { acceptText, putKey, removeAgent, revokeKey, showKeys } from "./routes/keys.ts";
 import { getMedia, putMedia } from "./routes/media.ts";
@@ -209,13 +211,17 @@ app.get("/v1/conversations/:id/events", async (c) => {
   const { name } = await conversation(c, "ask");
   const said = async (message: string | undefined) => {
     // Somebody else may have begun what nobody had begun, or shared it no longer.
-    if (message !== undefined && beginsTurn(message)) {
-      await requireCounting(c);
-      await requireSeen(c, name);
-    }
+    if (message !== undefined && beginsTurn(message)) await stillMay(c, name)();
     return followedEvent(message);
   };
-  return c.body(roomStream(conversationOf(c.env, name), "/follow", said, c.req.raw.signal), 200, SSE);
+  const stream = roomStream(
+    conversationOf(c.env, name),
+    "/follow",
+    said,
+    c.req.raw.signal,
+    stillMay(c, name),
+  );
+  return c.body(stream, 200, SSE);
 });
 
 app.get("/v1/conversations/:id", async (c) => {
@@ -282,14 +288,9 @@ app.get("/v1/questions/events", (c) => {
     await requireCounting(c);
     return `event: questions\ndata: ${JSON.stringify(await openQuestions(c))}\n\n`;
   };
-  return c.body(roomStream(home(c), "/questions", said, c.req.raw.signal), 200, SSE);
+  const stream = roomStream(home(c), "/questions", said, c.req.raw.signal, () => requireCounting(c));
+  return c.body(stream, 200, SSE);
 });
-
-/** A stream may outlive its token. @throws HttpError, which ends it */
-async function requireCounting(c: Ctx): Promise<void> {
-  if (await stillCounts(c.env, c.get("token"))) return;
-  throw new HttpError(401, "unauthorized", "this token counts no more");
-}
 
 async function openQuestions(c: Ctx) {
   return { questions: (await home(c).questions(requireScope(c, "ask"))).map(shownQuestion) };
@@ -426,7 +427,7 @@ function home(c: Ctx) {
 }
 
 function events(c: Ctx, name: string, turn: string, after: number): Response {
-  const stream = turnStream(c.env, name, turn, after, c.req.raw.signal);
+  const stream = turnStream(c.env, name, turn, after, c.req.raw.signal, stillMay(c, name));
   return c.body(stream, 200, SSE);
 }
 

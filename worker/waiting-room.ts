@@ -7,6 +7,7 @@
 import type { TurnResult } from "./answers.ts";
 import type { TurnEvent } from "./conversation/turn-view.ts";
 import type { Env } from "./env.ts";
+import { HttpError } from "./http.ts";
 import { conversationOf } from "./objects.ts";
 import type { FollowedEvent } from "./waiters.ts";
 
@@ -17,6 +18,27 @@ const KEEPALIVE_MS = 15_000;
 /** Attempts in a row to attach again, and the pause between them: together about 15 s. */
 const REATTACH_TRIES = 15;
 const REATTACH_PAUSE_MS = 1_000;
+
+/** How often a stream asks whether its caller still may hear it. An object, so that a test can set it. */
+export const RECHECK = { everyMs: 30_000 };
+
+/** Throws HttpError once the token counts no more, or the caller may not see the conversation any more. */
+export type StillMay = () => Promise<unknown>;
+
+/** A signal that also fires when the caller may not go on. @returns `end` stops the asking */
+function whileAllowed(signal: AbortSignal, stillMay: StillMay | undefined) {
+  const stop = new AbortController();
+  const ask = async () => {
+    try {
+      await stillMay?.();
+    } catch (error) {
+      // Anything else: the object is being replaced, and the next time tells.
+      if (error instanceof HttpError) stop.abort();
+    }
+  };
+  const timer = stillMay && setInterval(() => void ask(), RECHECK.everyMs);
+  return { signal: AbortSignal.any([signal, stop.signal]), end: () => clearInterval(timer) };
+}
 
 /** Opens the socket of an object's waiting room; a stub that threw is broken, so each try takes a new one. */
 async function open(
@@ -71,7 +93,24 @@ export async function* turnEvents(
   turn: string,
   after: number,
   live: boolean,
+  hangup: AbortSignal,
+  stillMay?: StillMay,
+): AsyncGenerator<TurnEvent> {
+  const allowed = whileAllowed(hangup, stillMay);
+  try {
+    yield* eventsWhile(allowed.signal, env, name, turn, after, live);
+  } finally {
+    allowed.end();
+  }
+}
+
+async function* eventsWhile(
   signal: AbortSignal,
+  env: Env,
+  name: string,
+  turn: string,
+  after: number,
+  live: boolean,
 ): AsyncGenerator<TurnEvent> {
   let seen = after;
   /** There are deltas that no message has made good yet. */
@@ -114,9 +153,10 @@ export async function turnResult(
   patienceMs: number,
   hangup: AbortSignal,
   probe: () => void = () => {},
+  stillMay?: StillMay,
 ): Promise<TurnResult | undefined> {
   const signal = AbortSignal.any([hangup, AbortSignal.timeout(patienceMs)]);
-  for await (const event of turnEvents(env, name, turn, 0, false, signal))
+  for await (const event of turnEvents(env, name, turn, 0, false, signal, stillMay))
     if (event.event === "done") return event.data;
     else if (event.event === "probe") probe();
   return undefined;
@@ -129,6 +169,7 @@ export function turnStream(
   turn: string,
   after: number,
   hangup: AbortSignal,
+  stillMay: StillMay,
 ): ReadableStream<Uint8Array> {
   const stop = new AbortController();
   const signal = AbortSignal.any([hangup, stop.signal]);
@@ -140,7 +181,8 @@ export function turnStream(
       };
       const keepalive = setInterval(() => write(": keep-alive\n\n"), KEEPALIVE_MS);
       try {
-        for await (const event of turnEvents(env, name, turn, after, true, signal)) write(sse(event));
+        const events = turnEvents(env, name, turn, after, true, signal, stillMay);
+        for await (const event of events) write(sse(event));
       } finally {
         clearInterval(keepalive);
         if (!signal.aborted) controller.close();
@@ -162,9 +204,11 @@ export function roomStream(
   path: string,
   said: (message: string | undefined) => Promise<string>,
   hangup: AbortSignal,
+  stillMay: StillMay,
 ): ReadableStream<Uint8Array> {
   const stop = new AbortController();
-  const signal = AbortSignal.any([hangup, stop.signal]);
+  const allowed = whileAllowed(AbortSignal.any([hangup, stop.signal]), stillMay);
+  const { signal } = allowed;
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({
     async start(controller) {
@@ -187,7 +231,8 @@ export function roomStream(
         // The object is being replaced.
       } finally {
         clearInterval(keepalive);
-        if (!signal.aborted) controller.close();
+        allowed.end();
+        if (!hangup.aborted && !stop.signal.aborted) controller.close();
       }
     },
     cancel() {

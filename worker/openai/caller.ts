@@ -6,6 +6,7 @@ import { sha256Hex } from "../conversation/media.ts";
 import { type App, HttpError, readBytes } from "../http.ts";
 import { logError } from "../log.ts";
 import { conversationOf } from "../objects.ts";
+import { stillMay } from "../routes/conversations.ts";
 import { readSettings } from "../settings.ts";
 import { turnResult } from "../waiting-room.ts";
 import { isBackgroundRequest } from "./background.ts";
@@ -73,7 +74,7 @@ export function turnEnd(
   signal: AbortSignal,
   hurry: () => void,
 ): Promise<TurnResult | undefined> {
-  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal, hurry);
+  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal, hurry, stillMay(c, place.name));
 }
 
 /** Tells the client where its answer comes from. */

@@ -1,6 +1,7 @@
 /** `POST /v1/chat/completions`, streamed and not. */
 import type { Context } from "hono";
 import type { App } from "../http.ts";
+import { stillMay } from "../routes/conversations.ts";
 import { turnEvents } from "../waiting-room.ts";
 import { begin } from "./begin.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
@@ -37,7 +38,7 @@ export async function postChat(c: Context<App>): Promise<Response> {
   };
   if (request.stream) {
     const chunks = (signal: AbortSignal) =>
-      chatChunks(turnEvents(c.env, place.name, turn, 0, true, signal), chat);
+      chatChunks(turnEvents(c.env, place.name, turn, 0, true, signal, stillMay(c, place.name)), chat);
     return eventStream(c, chunks, stop);
   }
   const answer = async (signal: AbortSignal, hurry: () => void) => {

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { type App, HttpError } from "../http.ts";
 import { conversationOf } from "../objects.ts";
+import { stillMay } from "../routes/conversations.ts";
 import { turnEvents } from "../waiting-room.ts";
 import { begin } from "./begin.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
@@ -87,7 +88,12 @@ function stream(c: Context<App>, about: About, after: number, stop: () => void):
   const { turn, place } = about.ref;
   const options = { trace: wantsTrace(c), giveUp: stop };
   const events = (signal: AbortSignal) =>
-    responseEvents(turnEvents(c.env, place.name, turn, 0, true, signal), about, after, options);
+    responseEvents(
+      turnEvents(c.env, place.name, turn, 0, true, signal, stillMay(c, place.name)),
+      about,
+      after,
+      options,
+    );
   return eventStream(c, events, stop);
 }
 

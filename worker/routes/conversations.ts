@@ -1,6 +1,7 @@
 /** The routes that list, share and delete conversations, and the check that a caller may see one. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
+import { stillCounts } from "../auth.ts";
 import { KEPT_MAX, type Place, READERS_MAX, TITLE_MAX } from "../home/conversation-list.ts";
 import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
 import { mayManage, maySee, type Owned, seesAll } from "../may-see.ts";
@@ -105,6 +106,20 @@ export function idInUse(): HttpError {
     "not_found",
     "no conversation of yours, and its id is in use: choose another one",
   );
+}
+
+/** A stream may outlive its token. @throws HttpError, which ends it */
+export async function requireCounting(c: Context<App>): Promise<void> {
+  if (await stillCounts(c.env, c.get("token"))) return;
+  throw new HttpError(401, "unauthorized", "this token counts no more");
+}
+
+/** For a stream, which may also outlive that its conversation is shared. @returns a function that throws HttpError then */
+export function stillMay(c: Context<App>, name: string): () => Promise<void> {
+  return async () => {
+    await requireCounting(c);
+    await requireSeen(c, name);
+  };
 }
 
 export function noConversation(): HttpError {
