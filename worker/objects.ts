@@ -13,6 +13,7 @@ export type ConversationStub = Pick<
   | "start"
   | "receive"
   | "asked"
+  | "startOwn"
   | "startWithin"
   | "adopt"
   | "leave"
