@@ -10,12 +10,18 @@ import type { Connection } from "./settings.ts";
 /** Where an answer goes. JSON, kept in rows; `connection` names the settings' entry, never a secret. */
 export type Address = { connection: string; [field: string]: string | number | boolean | undefined };
 
-/** A picture or voice message that a person sent, by the platform's own name or address. */
-export type PictureRef = { ref: string; media_type?: string; voice?: true };
+/**
+ * A picture or voice message that a person sent, by the platform's own name or address.
+ * @property own of a voice: the sender has just recorded it. Any other recording is somebody else's words
+ */
+export type PictureRef = { ref: string; media_type?: string; voice?: true; own?: true };
 
 export type Act =
-  /** `unread`: something that came along and cannot be read here, as the person would call it: "a sticker". */
-  | { do: "say"; text: string; pictures: PictureRef[]; unread?: string }
+  /**
+   * `unread`: something that came along and cannot be read here, as the person would call it: "a sticker". `forwarded`: the
+   * text is somebody else's.
+   */
+  | { do: "say"; text: string; pictures: PictureRef[]; unread?: string; forwarded?: true }
   /** A button below a question. `choice`: its place among them, or what it answers. */
   | { do: "press"; question: string; choice: number | string }
   /** The platform's own button to stop an answer. */

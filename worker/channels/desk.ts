@@ -1,8 +1,10 @@
 /** The half of a Conversation that speaks with a chat: what people do there comes in here, once each. */
 
 import { KEPT } from "@edgecall/core/loop/messages.ts";
+import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { filesOf, type MediaStore, mediaId, type NewMedia, newMedia } from "../conversation/media.ts";
+import { strangersWords } from "../conversation/strangers-words.ts";
 import type { Transcript } from "../conversation/transcript.ts";
 import type { NewTurn, Origin, StoredCall, Turn } from "../conversation/transcript-rows.ts";
 import type { Env } from "../env.ts";
@@ -33,7 +35,7 @@ export type Delivery = {
   id: string;
   origin: Origin & { reply?: Address };
   act:
-    | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean }
+    | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean; sources?: Source[] }
     | { do: "command"; command: Command }
     /** Something that was done elsewhere, to be said here. */
     | { do: "tell"; text: string };
@@ -133,6 +135,7 @@ export class ChatDesk {
       merge: act.merge,
       text: act.text.trim() === "" ? "(a picture)" : act.text,
       images: [],
+      ...(act.sources && { sources: act.sources }),
       origin,
     });
     this.#remember(delivery.id, turn.id);
@@ -293,11 +296,10 @@ export class ChatDesk {
       .toArray();
     if (rows.length === 0) return false;
     await this.#host.lease();
+    // SAFETY: `#said` wrote them.
+    const pictures = rows.map(({ picture }) => JSON.parse(picture) as PictureRef);
     const fetched = await Promise.all(
-      rows.map(({ address, picture }) =>
-        // SAFETY: `#said` wrote them.
-        this.#fetch(JSON.parse(address) as Address, JSON.parse(picture) as PictureRef),
-      ),
+      rows.map(({ address }, at) => this.#fetch(JSON.parse(address) as Address, pictures[at] as PictureRef)),
     );
     const kept = fetched.flatMap(({ media }) => media ?? []);
     // No await from here on.
@@ -307,6 +309,7 @@ export class ChatDesk {
       turn.n,
       kept.map(({ id }) => KEPT + id),
       words,
+      pictures.some(({ voice, own }) => voice && !own) ? [STRANGER] : [],
     );
     for (const { n } of rows) this.#sql.exec("DELETE FROM inbound WHERE n = ?", n);
     return true;
@@ -322,7 +325,10 @@ export class ChatDesk {
         const connection = await connectionOf(this.#host.env, home, name, address.connection);
         if (!channel || !connection) return missing;
         const { data, mediaType } = await channel.picture({ connection, address }, picture);
-        if (picture.voice) return { words: await this.#heard({ data, mediaType }) };
+        if (picture.voice) {
+          const words = await this.#heard({ data, mediaType });
+          return { words: picture.own ? words : strangersWords("an audio file", words) };
+        }
         // By its bytes: what a platform calls it is what a person called it.
         const media_type = typeOf(data);
         if (!media_type || !isPicture({ media_type }) || data.length > MEDIA_MAX_BYTES) return missing;

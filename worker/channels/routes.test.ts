@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../test/tokens.ts";
-import { ask } from "../../test/workerd.ts";
+import { until } from "../../test/wait.ts";
+import { agent, ask, SIREN, TestBridge } from "../../test/workerd.ts";
 import { isBlank } from "../migrate.ts";
 import type { Knock } from "./pairing.ts";
 import { fromHex, hmac } from "./signature.ts";
@@ -17,13 +18,20 @@ function webhook(path: string, body: string | Uint8Array, headers: Record<string
 }
 
 let lastUpdate = 0;
-function telegram(from: number, text: string, more: Json = {}, secret = CHANNEL_SECRETS.telegram) {
+function telegram(
+  from: number,
+  text: string,
+  more: Json = {},
+  secret = CHANNEL_SECRETS.telegram,
+  said: Json = {},
+) {
   lastUpdate += 1;
   const message = {
     message_id: 1,
     from: { id: from, first_name: "Eve" },
     chat: { id: from, type: "private" },
     text,
+    ...said,
   };
   const update = { update_id: lastUpdate, message, ...more };
   return webhook("telegram/family", JSON.stringify(update), { "x-telegram-bot-api-secret-token": secret });
@@ -298,4 +306,56 @@ describe("the generic channel answers in its response", () => {
       "conversation",
     );
   });
+});
+
+const KNOWN = 7;
+let lastChat = 1_000;
+function newChat() {
+  lastChat += 1;
+  return { chat: { id: lastChat, type: "private" } };
+}
+
+test.each([
+  ["", {}, false],
+  ["of somebody else's", { forward_origin: { type: "user" } }, true],
+  ["of somebody else's, as old servers tell", { forward_date: 1 }, true],
+])("S5 a call after a text %s is asked for where it has to be", async (_, more, isTainted) => {
+  const bridge = await TestBridge.connect([
+    agent("pi", { features: ["tool", "prompt", "cancel", "ack", "question"], tools: [SIREN] }),
+  ]);
+  bridge.onCall = () => ({ status: "success", result: "it sounds" });
+  const at = newChat();
+  await telegram(KNOWN, "call the siren", {}, undefined, { ...at, ...more });
+  const text = script({ calls: [{ arguments: { agent_id: "pi", action: "siren" } }] }, { text: "ok" });
+  expect((await telegram(KNOWN, text, {}, undefined, at)).status).toBe(200);
+  const sent = await until(() => bridge.calls().at(-1));
+  expect((JSON.parse(sent.payload) as { tainted?: boolean }).tainted === true).toBe(isTainted);
+});
+
+test("S5 a command that was forwarded is none, and the model is told whose words these are", async () => {
+  const word = crypto.randomUUID();
+  const forwarded = { ...newChat(), forward_origin: { type: "user" } };
+  expect((await telegram(KNOWN, `/help ${word}`, {}, undefined, forwarded)).status).toBe(200);
+  const asked = async () => await (await fetch(`${env.LLM_BASE_URL}/requests`)).text();
+  await until(async () =>
+    (await asked()).includes(`Not the person's own words, forwarded: \\"/help ${word}`),
+  );
+});
+
+test("S5 an audio file taints as a text of somebody else's does, also when nobody could hear it", async () => {
+  const found = async (own: boolean) => {
+    const name = `a/telegram/family:${newChat().chat.id}`;
+    const origin = { principal: "telegram:7", role: "owner", channel: "telegram" } as const;
+    const picture = { ref: "voice-1", voice: true as const, ...(own && { own }) };
+    const act = { do: "say" as const, text: script({ text: "ok" }), pictures: [picture], merge: true };
+    const reply = { connection: "family", chat: 7 };
+    await env.CONVERSATION.getByName(name).receive({ id: "1", origin: { ...origin, reply }, act });
+    return await runInDurableObject(env.CONVERSATION.getByName(name), async (_, { storage }) => {
+      const row = () =>
+        storage.sql.exec<{ status: string; sources: string }>("SELECT status, sources FROM turn").one();
+      await until(() => row().status !== "running");
+      return JSON.parse(row().sources) as string[];
+    });
+  };
+  expect([await found(false), await found(true)]).toEqual([["*"], []]);
 });

@@ -1,5 +1,8 @@
 /** `/webhooks/{channel}/{connection}`: verified before any object is woken, kept before it is acknowledged. */
+
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { type Context, Hono } from "hono";
+import { strangersWords } from "../conversation/strangers-words.ts";
 import type { Env } from "../env.ts";
 import { type App, HttpError, readBytes } from "../http.ts";
 import { countAddress, countGuess, maySpeak, tooManyRequests } from "../limits/rates.ts";
@@ -138,7 +141,9 @@ async function deliveryOf(
     ...(!inResponse && { reply: event.address }),
   };
   const id = event.delivery;
-  const text = event.act.do === "say" ? event.act.text.slice(0, TEXT_MAX_CHARS) : "/stop";
+  const said = event.act.do === "say" ? event.act.text.slice(0, TEXT_MAX_CHARS) : "/stop";
+  const isForwarded = event.act.do === "say" && event.act.forwarded === true && said.trim() !== "";
+  const text = isForwarded ? strangersWords("forwarded", said) : said;
   const command = readCommand(text);
   if (command?.name === "approve" && isOwner)
     return {
@@ -153,7 +158,8 @@ async function deliveryOf(
   if (unread !== undefined && text.trim() === "" && pictures.length === 0)
     return { id, origin, act: { do: "tell", text: unread.words } };
   const along = unread === undefined ? "" : `\n\n[With it came ${unread.what}, which cannot be read here.]`;
-  return { id, origin, act: { do: "say", text: `${text}${along}`, pictures, merge: channel.merges } };
+  const act = { do: "say" as const, text: `${text}${along}`, pictures, merge: channel.merges };
+  return { id, origin, act: { ...act, ...(isForwarded && { sources: [STRANGER] }) } };
 }
 
 const VOICE = "a voice message";

@@ -32,7 +32,14 @@ const Event = z.looseObject({
   ts: z.optional(id),
   thread_ts: z.optional(id),
   files: z.optional(
-    z.array(z.looseObject({ mimetype: z.optional(z.string()), url_private: z.optional(z.string()) })),
+    z.array(
+      z.looseObject({
+        mimetype: z.optional(z.string()),
+        url_private: z.optional(z.string()),
+        subtype: z.optional(z.string()),
+        user: z.optional(z.string()),
+      }),
+    ),
   ),
 });
 const Envelope = z.looseObject({
@@ -77,9 +84,12 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
     event.bot_id === undefined;
   if (!isSaid || !event_id || !event.user || !event.channel) return handled();
   const files = event.files ?? [];
-  const pictures = files.flatMap(({ mimetype = "", url_private: ref }): PictureRef[] => {
+  const pictures = files.flatMap(({ mimetype = "", url_private: ref, subtype, user }): PictureRef[] => {
     if (ref === undefined || !/^(image|audio)\//.test(mimetype)) return [];
-    return [{ ref, ...(mimetype.startsWith("audio/") && { voice: true }) }];
+    if (!mimetype.startsWith("audio/")) return [{ ref }];
+    // What Slack itself recorded, by whom it says.
+    const own = subtype === "slack_audio" && user === event.user;
+    return [{ ref, voice: true, ...(own && { own }) }];
   });
   const unread = files.length > pictures.length ? "a file" : undefined;
   const words = unmentioned(event.text ?? "");

@@ -41,6 +41,9 @@ const Message = z.looseObject({
   document: z.optional(File),
   voice: z.optional(File),
   audio: z.optional(File),
+  // The second one before Bot API 7.0.
+  forward_origin: z.optional(z.unknown()),
+  forward_date: z.optional(z.unknown()),
   // Of these it is enough to know that they are there.
   sticker: z.optional(z.unknown()),
   location: z.optional(z.unknown()),
@@ -101,7 +104,17 @@ function said(message: Message): Act | undefined {
   const text = message.text ?? message.caption ?? "";
   const unread = pictures.length > 0 ? undefined : unreadIn(message);
   if (text.trim() === "" && pictures.length === 0 && unread === undefined) return undefined;
-  return { do: "say", text, pictures, ...(unread !== undefined && { unread }) };
+  return {
+    do: "say",
+    text,
+    pictures,
+    ...(unread !== undefined && { unread }),
+    ...(isForwarded(message) && { forwarded: true }),
+  };
+}
+
+function isForwarded({ forward_origin, forward_date }: Message): boolean {
+  return forward_origin !== undefined || forward_date !== undefined;
 }
 
 /** The parts of a message that nobody here can read. */
@@ -122,12 +135,14 @@ const UNREAD = [
 ] as const;
 
 /** The largest size of the photo that we keep; a picture sent as a file. */
-function picturesOf({ photo = [], document, voice, audio }: Message): PictureRef[] {
+function picturesOf(message: Message): PictureRef[] {
+  const { photo = [], document, voice, audio } = message;
   const fits = ({ file_size = 0 }: { file_size?: number | undefined }) => file_size <= MEDIA_MAX_BYTES;
   const largest = photo.findLast(fits);
   if (largest) return [{ ref: largest.file_id }];
   const spoken = voice ?? audio;
-  if (spoken && fits(spoken)) return [{ ref: spoken.file_id, voice: true }];
+  const own = voice !== undefined && !isForwarded(message);
+  if (spoken && fits(spoken)) return [{ ref: spoken.file_id, voice: true, ...(own && { own }) }];
   return document?.mime_type?.startsWith("image/") && fits(document) ? [{ ref: document.file_id }] : [];
 }
 

@@ -13,6 +13,7 @@ import {
   type Incoming,
   idPart,
   type Line,
+  type PictureRef,
   type RawRequest,
   type Received,
   readButton,
@@ -28,7 +29,13 @@ const Message = z.looseObject({
   type: z.string(),
   text: z.optional(z.looseObject({ body: z.string() })),
   image: z.optional(z.looseObject({ id: z.string(), caption: z.optional(z.string()) })),
-  audio: z.optional(z.looseObject({ id: z.string() })),
+  audio: z.optional(z.looseObject({ id: z.string(), voice: z.optional(z.boolean()) })),
+  context: z.optional(
+    z.looseObject({
+      forwarded: z.optional(z.boolean()),
+      frequently_forwarded: z.optional(z.boolean()),
+    }),
+  ),
   document: z.optional(z.looseObject({ caption: z.optional(z.string()) })),
   video: z.optional(z.looseObject({ caption: z.optional(z.string()) })),
   interactive: z.optional(z.looseObject({ button_reply: z.optional(z.looseObject({ id: z.string() })) })),
@@ -152,13 +159,21 @@ function incoming(
   };
 }
 
-function actOf({ type, text: said, image, audio, document, video, interactive }: Message): Act | undefined {
-  if (said) return said.body.trim() === "" ? undefined : { do: "say", text: said.body, pictures: [] };
-  if (image) return { do: "say", text: image.caption ?? "", pictures: [{ ref: image.id }] };
-  if (audio) return { do: "say", text: "", pictures: [{ ref: audio.id, voice: true }] };
+function actOf(message: Message): Act | undefined {
+  const { type, text: said, image, audio, document, video, interactive, context } = message;
+  const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
+  const words = (text: string, pictures: PictureRef[] = []) => ({
+    do: "say" as const,
+    text,
+    pictures,
+    ...(isForwarded && { forwarded: true as const }),
+  });
+  if (said) return said.body.trim() === "" ? undefined : words(said.body);
+  if (image) return words(image.caption ?? "", [{ ref: image.id }]);
+  const own = audio?.voice === true && !isForwarded;
+  if (audio) return words("", [{ ref: audio.id, voice: true, ...(own && { own }) }]);
   const unread = UNREAD[type];
-  if (unread !== undefined)
-    return { do: "say", text: document?.caption ?? video?.caption ?? "", pictures: [], unread };
+  if (unread !== undefined) return { ...words(document?.caption ?? video?.caption ?? ""), unread };
   return readButton(interactive?.button_reply?.id);
 }
 

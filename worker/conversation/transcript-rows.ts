@@ -125,6 +125,8 @@ export type NewTurn = {
   text: string;
   /** … and this is what the model is told of it. */
   note?: string;
+  /** Whose words are in the text beside the person's. */
+  sources?: Source[];
   /** Addresses, and `media:` with the ids of kept ones. */
   images: string[];
   /** Those kept ones. */

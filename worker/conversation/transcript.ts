@@ -53,8 +53,11 @@ export class Transcript {
       const known = turn.idempotency === undefined ? undefined : this.turnByKey(turn.idempotency);
       if (known) return { turn: known, as: "known" };
       const waiting = turn.merge ? this.#unanswered(turn) : undefined;
-      if (waiting) return { turn: this.#join(waiting, turn), as: "joined" };
-      const begun = this.#insertTurn(turn.origin, turn.id, turn.idempotency);
+      if (waiting) {
+        this.#addSources(waiting.turn, turn.sources ?? []);
+        return { turn: this.#join(waiting, turn), as: "joined" };
+      }
+      const begun = this.#insertTurn(turn.origin, turn.id, turn.idempotency, turn.sources);
       if (turn.text !== "" || turn.images.length > 0)
         this.#addMessage(begun.n, "user", turn.text, turn.images);
       else if (turn.note !== undefined) this.#addMessage(begun.n, "note", turn.note);
@@ -90,9 +93,10 @@ export class Transcript {
     return turn;
   }
 
-  /** Pictures that a turn's message came with are here now. @param words of those that are not */
-  bring(turn: number, images: readonly string[], words: string): void {
+  /** Pictures that a turn's message came with are here now. @param words of those that are not @param sources of the words */
+  bring(turn: number, images: readonly string[], words: string, sources: readonly Source[] = []): void {
     this.#rows.write(() => {
+      this.#addSources(turn, sources);
       const said = this.entriesOf(turn).find((entry) => entry.role === "user");
       if (said?.role !== "user") return;
       this.#rows.replaceMessage(said.seq, {
@@ -311,8 +315,13 @@ export class Transcript {
     });
   }
 
-  #insertTurn(origin: Origin, id: string = crypto.randomUUID(), idempotency?: string): Turn {
-    return this.#rows.insertTurn(id, idempotency ?? null, JSON.stringify(origin));
+  #insertTurn(
+    origin: Origin,
+    id: string = crypto.randomUUID(),
+    idempotency?: string,
+    sources: Source[] = [],
+  ): Turn {
+    return this.#rows.insertTurn(id, idempotency ?? null, JSON.stringify(origin), JSON.stringify(sources));
   }
 
   /** @returns its seq */
