@@ -1,5 +1,6 @@
 // @module-tag needs/bubblewrap
 /** The most that one call may write, and the space that stays free, on the disk that the tests run on. */
+import { randomBytes } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +13,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
 import { callTool } from "../testing/call.ts";
 import { bash } from "../tools/bash.ts";
 import { write } from "../tools/write.ts";
@@ -60,6 +63,47 @@ describe("S15 what one call may write", () => {
     expect(text).toContain("It wrote over 8 MB into the workspace");
     expect(text).toContain("What it wrote is still there.");
   }, 30_000);
+
+  test("S15 two runs side by side that write less than that each both go on", async () => {
+    const tool = shell({ callBytes: 60 * MB });
+    const half = (name: string) =>
+      callTool(tool, {
+        command: `for n in 1 2 3 4 5; do head -c 8388608 /dev/urandom > ${name}$n; done; sync .; while [ ! -e ${name}.go ]; do sleep 0.05; done; echo done`,
+      });
+    const both = Promise.all([half("a"), half("b")]);
+    await until(() => written() === 80 * MB, { what: "both have written", within: 30_000 });
+    // It is looked at several times while the disk has lost more than one may write.
+    await delay(500);
+    for (const name of ["a.go", "b.go"]) writeFileSync(join(ws, name), "");
+    for (const { text, code } of await both) expect([text, code]).toEqual(["done\n", undefined]);
+  }, 60_000);
+
+  test("S15 of two runs side by side the one that writes too much is stopped", async () => {
+    const tool = shell({ callBytes: 40 * MB });
+    const little = callTool(tool, {
+      command: "head -c 8388608 /dev/urandom > little; while [ ! -e go ]; do sleep 0.05; done; echo done",
+    });
+    const much = await callTool(tool, { command: MANY });
+    writeFileSync(join(ws, "go"), "");
+    expect(much.code).toBe("signal");
+    expect(much.text).toContain("It wrote over 40 MB into the workspace");
+    expect((await little).text).toBe("done\n");
+  }, 60_000);
+
+  test("S15 a run does not answer for what others write to the same disk", async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), "edgecall-elsewhere-"));
+    const running = callTool(shell({ callBytes: 8 * MB }), {
+      command: "while [ ! -e go ]; do sleep 0.05; done; echo done",
+    });
+    const before = await freeOf(ws);
+    writeFileSync(join(elsewhere, "big"), randomBytes(80 * MB), { flush: true });
+    await until(async () => before - (await freeOf(ws)) > 40 * MB, { what: "the disk has lost it" });
+    await delay(500);
+    writeFileSync(join(ws, "go"), "");
+    const { text, code } = await running;
+    rmSync(elsewhere, { recursive: true });
+    expect([text, code]).toEqual(["done\n", undefined]);
+  }, 60_000);
 
   test("S15 less than that is nobody's concern, whatever was there before", async () => {
     writeFileSync(join(ws, "old"), Buffer.alloc(60 * MB));

@@ -6,6 +6,7 @@
 import type { Writable } from "node:stream";
 import type { Target } from "@edgecall/core/tools/contract.ts";
 import type { ErrorCode } from "@edgecall/core/tools/errors.ts";
+import type { ProcessTree } from "./process-tree.ts";
 
 export type Environment = {
   /** Shown in results and the log: `local`, `sandbox`, or the name of a host. */
@@ -92,6 +93,8 @@ export type RunOptions = {
   onOutput?(chunk: Uint8Array, stream: "stdout" | "stderr"): void;
   /** It lives beyond one call, like a server that is spoken with: what it writes is no call's. */
   lasting?: boolean;
+  /** Its processes, when they are there. This machine's environments. */
+  onStarted?(tree: ProcessTree): void;
   /** What a sandbox leaves out unless it is granted; elsewhere of no effect. */
   grants?: { network?: boolean; devices?: readonly string[] };
 };

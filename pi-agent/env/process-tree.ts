@@ -73,6 +73,29 @@ export function members(tree: ProcessTree, known: ReadonlyMap<number, Process> =
   return all.filter(({ pid }) => ours.has(pid));
 }
 
+/**
+ * Bytes that it gave to disks (`write_bytes`), or wrote to anything (`wchar`). What a child wrote that has ended counts as its parent's.
+ *
+ * @returns undefined where the system does not tell
+ */
+export function writtenBy(tree: ProcessTree, field: "write_bytes" | "wchar"): number | undefined {
+  if (ioOf("self", field) === undefined) return undefined;
+  // One that cannot be read has just ended, or is not yet what it is to be.
+  return members(tree).reduce((sum, { pid }) => sum + (ioOf(pid, field) ?? 0), 0);
+}
+
+function ioOf(pid: number | "self", field: "write_bytes" | "wchar"): number | undefined {
+  try {
+    const io = readFileSync(`/proc/${pid}/io`, "latin1");
+    const figure = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(io)?.[1] ?? 0);
+    // What was deleted before it came to the disk.
+    const never = field === "write_bytes" ? figure("cancelled_write_bytes") : 0;
+    return Math.max(figure(field) - never, 0);
+  } catch {
+    return undefined;
+  }
+}
+
 function alive(): Process[] {
   let names: string[];
   try {

@@ -10,7 +10,7 @@ const IDLE_GRACE_MS = 100;
 /** A child that never pauses does not hold the call for longer. */
 const GRACE_MAX_MS = 1_000;
 
-export type ProcessOptions = Pick<RunOptions, "stdin" | "onStdin" | "signal" | "onOutput"> & {
+export type ProcessOptions = Pick<RunOptions, "stdin" | "onStdin" | "signal" | "onOutput" | "onStarted"> & {
   cwd?: string;
   /** All of it. */
   env: Readonly<Record<string, string>>;
@@ -39,6 +39,7 @@ export async function runProcess(
   const tree = child.pid === undefined ? undefined : treeOf(child.pid, mark);
   const running = new Running(child, options);
   if (!tree) throw spawnFailed(argv[0], await running.failure);
+  options.onStarted?.(tree);
   const stop = () => running.stop(tree);
   options.signal.addEventListener("abort", stop, { once: true });
   try {

@@ -93,7 +93,7 @@ function sandboxExec(profile: SandboxProfile, program: string): ExecOps {
 
 async function enter(
   command: readonly [string, ...string[]],
-  { cwd, env, stdin, onStdin, signal, onOutput }: RunOptions,
+  { cwd, env, stdin, onStdin, signal, onOutput, onStarted }: RunOptions,
   { program, workspace }: { program: string; workspace: string },
 ): Promise<Ran> {
   let status = "";
@@ -105,6 +105,7 @@ async function enter(
     signal,
     ...(stdin && { stdin }),
     ...(onStdin && { onStdin }),
+    ...(onStarted && { onStarted }),
     onStatus: (chunk) => {
       status += Buffer.from(chunk).toString();
     },
