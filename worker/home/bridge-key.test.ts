@@ -395,3 +395,35 @@ test("who guesses too often is told so before any object wakes", async () => {
   }
   expect((await listDurableObjectIds(env.HOME)).length).toBe(homes);
 });
+
+test("S19 a paired bridge that dials again and again uses up no guesses of its network; wrong keys there are counted", async () => {
+  await firstMachine();
+  let guesses = 0;
+  const RATE_GUESSES = {
+    limit: async () => {
+      guesses += 1;
+      return { success: guesses <= 4 };
+    },
+  };
+  const vars = { ...(env as unknown as Env), RATE_LIMITS: "on", RATE_GUESSES } as Env;
+  const status = async (of: SignedBridge) => {
+    const headers = {
+      authorization: `Bearer ${await of.token()}`,
+      upgrade: "websocket",
+      "cf-connecting-ip": "203.0.113.9",
+    };
+    const request = new Request("https://gateway/bridge", { headers });
+    const answer = await worker.fetch(request, vars, createExecutionContext());
+    if (answer.webSocket) {
+      answer.webSocket.accept();
+      answer.webSocket.close();
+    }
+    return answer.status;
+  };
+  for (let n = 0; n < 10; n += 1) expect(await status(hub)).toBe(101);
+  expect(guesses).toBe(1);
+  // The first wrong one is counted after Home's word, the others before Home is asked.
+  expect([await status(stranger), await status(stranger), await status(stranger)]).toEqual([401, 401, 401]);
+  expect(guesses).toBe(4);
+  expect(await status(stranger)).toBe(429);
+});

@@ -86,7 +86,7 @@ async function isWithin(env: LimitVariables, name: RateName, key: string): Promi
 }
 
 /** Cloudflare sets the header itself, whatever a client sends. */
-function networkOf(c: Context<App>): string {
+export function networkOf(c: Context<App>): string {
   return network(c.req.header("cf-connecting-ip") ?? "");
 }
 

@@ -8,7 +8,7 @@ import type { Context } from "hono";
 import { type BridgeToken, isNamedHome } from "../auth.ts";
 import { UNSIGNED_BRIDGE } from "../home/bridge-socket.ts";
 import { type App, HttpError } from "../http.ts";
-import { countAddress, countGuess, shownBridgeToken } from "../limits/rates.ts";
+import { countAddress, countGuess, networkOf, shownBridgeToken } from "../limits/rates.ts";
 import { homeOf } from "../objects.ts";
 import { readSettings } from "../settings.ts";
 
@@ -24,7 +24,7 @@ export async function takeBridge(c: Context<App>): Promise<Response> {
     throw new HttpError(426, "upgrade_required", "expected a WebSocket upgrade");
   // Last, and in the words of a home that does not know the key: whether there is such a home is not told.
   if (!isNamedHome(c.env, home)) throw new HttpError(401, "unauthorized", UNSIGNED_BRIDGE);
-  return homeOf(c.env, home).fetch(
+  const answer = await homeOf(c.env, home).fetch(
     new Request("https://object/bridge", {
       headers: {
         upgrade: "websocket",
@@ -35,6 +35,27 @@ export async function takeBridge(c: Context<App>): Promise<Response> {
       },
     }),
   );
+  if (signed !== undefined) await weigh(c, home, answer.status !== 401);
+  return answer;
+}
+
+/**
+ * Home and network of the paired bridges that this isolate has seen come in. They dial again and again (one that waits for
+ * its place does so all the time), and must not use up the guesses of the people in their network.
+ */
+const knownBridges = new Set<string>();
+const KNOWN_MAX = 1_000;
+
+const placeOf = (c: Context<App>, home: string) => `${home} ${networkOf(c)}`;
+
+/** @param isRight Home knows the key @throws HttpError 429 */
+async function weigh(c: Context<App>, home: string, isRight: boolean): Promise<void> {
+  const place = placeOf(c, home);
+  if (isRight) {
+    if (knownBridges.size >= KNOWN_MAX) knownBridges.clear();
+    knownBridges.add(place);
+    // One that was not known was counted before Home was asked.
+  } else if (knownBridges.delete(place)) await countGuess(c);
 }
 
 /** @throws HttpError 401, 429 */
@@ -46,9 +67,9 @@ async function shownBridge(c: Context<App>): Promise<Shown> {
     if (token) return token;
     throw new HttpError(401, "unauthorized", "a bridge's bearer token is needed");
   }
-  // Right or wrong, it counts as a guess: whether it is right only the object can tell.
   await countAddress(c);
-  await countGuess(c);
+  // Right or wrong, it counts as a guess: whether it is right only the object can tell.
+  if (!knownBridges.has(placeOf(c, claims.home))) await countGuess(c);
   const own = [c.req.url, readSettings(c.env).publicUrl].flatMap((url) => (url ? [new URL(url).host] : []));
   if (!own.includes(claims.for))
     throw new HttpError(401, "unauthorized", `the bridge's token is not for ${own.join(" or ")}`);
