@@ -1,8 +1,9 @@
 /**
  * The words by which an agent describes itself to a model: its line, and the names of its actions. An owner accepts
  * them, the first ones by pairing the agent or by naming it in ALLOW_UNSIGNED_AGENTS. Any other word taints as what the
- * agent says (core/loop/taint.ts). Descriptions and schemas reach the model only in an agent's outcomes, which taint
- * anyway. Pure.
+ * agent says (core/loop/taint.ts). Descriptions and schemas reach our models only in an agent's outcomes, which
+ * taint anyway. MCP clients are shown them in lists, too; the calls of such a client taint, unless MCP_TRUSTED_TOKENS
+ * names its token: who names it vouches for the descriptions (docs/mcp.md). Pure.
  */
 import { isDefaultLine } from "@edgecall/core/text/default-line.ts";
 
