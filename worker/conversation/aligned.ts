@@ -55,6 +55,7 @@ function isWhole(transcript: Transcript, items: readonly BroughtItem[]): boolean
 
 function itemsOf(transcript: Transcript, history: readonly BroughtEntry[], byWords: boolean): BroughtItem[] {
   const items: BroughtItem[] = [];
+  const wordsOf = turnsByWords(transcript);
   let asked: BroughtEntry[] = [];
   let last: Turn | undefined;
   const take = (turn: Turn) => {
@@ -78,7 +79,7 @@ function itemsOf(transcript: Transcript, history: readonly BroughtEntry[], byWor
       : asked.length === 0
         ? last && goneOnFrom(transcript, last, entry.text)
         : byWords
-          ? turnOfWords(transcript, last, asked, entry)
+          ? turnOfWords(transcript, wordsOf, last, asked, entry)
           : undefined;
     if (turn && turn.n > (last?.n ?? 0)) take(turn);
     else {
@@ -114,17 +115,36 @@ function goneOnFrom(transcript: Transcript, turn: Turn, text: string): Turn | un
     );
 }
 
+/** Turns by the person's words in them. @returns a function that reads all turns at its first call, and none after that */
+function turnsByWords(transcript: Transcript): () => Map<string, Turn[]> {
+  let found: Map<string, Turn[]> | undefined;
+  return () => {
+    if (found) return found;
+    found = new Map();
+    for (const turn of transcript.turns()) {
+      const said = transcript.entriesOf(turn.n).find(({ role }) => role === "user");
+      if (said === undefined || !("text" in said)) continue;
+      const words = plain(said.text);
+      const same = found.get(words);
+      if (same) same.push(turn);
+      else found.set(words, [turn]);
+    }
+    return found;
+  };
+}
+
 function turnOfWords(
   transcript: Transcript,
+  wordsOf: () => Map<string, Turn[]>,
   last: Turn | undefined,
   asked: readonly BroughtEntry[],
   answer: BroughtEntry,
 ): Turn | undefined {
   const words = plain(asked.map(({ text }) => text).join("\n\n"));
-  const same = transcript.turns().filter(({ n }) => {
-    const said = transcript.entriesOf(n).find(({ role }) => role === "user");
-    return n > (last?.n ?? 0) && said !== undefined && "text" in said && plain(said.text) === words;
-  });
+  const same =
+    wordsOf()
+      .get(words)
+      ?.filter(({ n }) => n > (last?.n ?? 0)) ?? [];
   return (
     same.findLast((turn) => turn.status === "done" && saysSame(transcript, turn, answer.text)) ??
     // One that was stopped, or failed, said more or less than the client has; only our rows know what was done.

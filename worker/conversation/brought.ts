@@ -121,9 +121,10 @@ export function sourcesFor(transcript: Transcript, turn: Turn): Source[] {
    * The sources of the texts that a caller brought. Words of an assistant are ours where we have the turns in which they were said, and
    * then our rows know; of any others we know nothing.
    */
+  const saidBy = sayers(transcript);
   const entrySources = ({ role, text, images, calls }: BroughtEntry, at: Turn): Source[] => {
     if (role === "user") return images?.length ? [STRANGER] : [];
-    const said = transcript.turns().filter((one) => one.n < at.n && saysSame(transcript, one, text));
+    const said = saidBy(text).filter((one) => one.n < at.n);
     return calls || said.length === 0 ? [STRANGER] : joinSources(...said.map(look));
   };
   return look(turn);
@@ -131,13 +132,45 @@ export function sourcesFor(transcript: Transcript, turn: Turn): Source[] {
 
 /** True if a client has this as the answer of a turn: in a stream it was told the texts of all its steps. */
 export function saysSame(transcript: Transcript, turn: Turn, text: string): boolean {
+  const forms = formsOf(transcript, turn);
+  return formsOfBrought(text).some((one) => forms.includes(one));
+}
+
+/** @returns a function that finds the turns that `saysSame` as a text: each turn and each text is read once, for a chat sends all of them each time */
+function sayers(transcript: Transcript): (text: string) => Turn[] {
+  let byForm: Map<string, Turn[]> | undefined;
+  const known = new Map<string, Turn[]>();
+  const index = () => {
+    const all = new Map<string, Turn[]>();
+    for (const turn of transcript.turns())
+      for (const form of new Set(formsOf(transcript, turn))) {
+        const same = all.get(form);
+        if (same) same.push(turn);
+        else all.set(form, [turn]);
+      }
+    return all;
+  };
+  return (text) => {
+    const before = known.get(text);
+    if (before) return before;
+    byForm ??= index();
+    const found = [...new Set(formsOfBrought(text).flatMap((form) => byForm?.get(form) ?? []))];
+    known.set(text, found);
+    return found;
+  };
+}
+
+/** The answer, and the texts of all steps. */
+function formsOf(transcript: Transcript, turn: Turn): string[] {
   const steps = transcript
     .entriesOf(turn.n)
     .flatMap((entry) => (entry.role === "assistant" ? [entry.text] : []));
-  const whole = plain(steps.join("\n\n"));
-  // Below the answer stood what the devices brought; of these links only the names are left (openai/said.ts).
-  const theirs = plain(withoutNames(text));
-  return [plain(text), theirs].some((one) => one === plain(turn.answer ?? "") || one === whole);
+  return [plain(turn.answer ?? ""), plain(steps.join("\n\n"))];
+}
+
+/** Below the answer stood what the devices brought; of these links only the names are left (openai/said.ts). */
+function formsOfBrought(text: string): string[] {
+  return [plain(text), plain(withoutNames(text))];
 }
 
 /** Cuts groups `[…]` from the end. By steps from the end: a regular expression takes the square of a long run of blanks. */

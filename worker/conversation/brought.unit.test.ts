@@ -1,5 +1,7 @@
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { expect, test } from "vitest";
-import { saysSame } from "./brought.ts";
+import { aligned } from "./aligned.ts";
+import { type BroughtEntry, saysSame, sourcesFor } from "./brought.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Turn } from "./transcript-rows.ts";
 
@@ -21,3 +23,68 @@ test.each([" ", "[", "]", "[]", "[ ", "\n", "a "])(
     expect(performance.now() - before).toBeLessThan(1_000);
   },
 );
+
+/** A chat of so many exchanges, of which the client sends all each time. @param named the gateway keeps the chat as well */
+function longChat(length: number, named: boolean) {
+  const history: BroughtEntry[] = [];
+  const turns: Turn[] = [];
+  const entries = new Map<number, unknown[]>();
+  let compared = 0;
+  for (let n = 1; n <= length; n += 1) {
+    const brought = named ? {} : { brought: { history: [...history] } };
+    // SAFETY: all that is asked of them.
+    turns.push({
+      n,
+      id: `t${n}`,
+      answer: `answer ${n}`,
+      status: "done",
+      origin: brought,
+      sources: [],
+    } as never);
+    entries.set(n, [
+      { role: "user", text: `question ${n}` },
+      { role: "assistant", text: `answer ${n}`, calls: [] },
+    ]);
+    history.push({ role: "user", text: `question ${n}` }, { role: "assistant", text: `answer ${n}` });
+  }
+  const transcript = {
+    turns: () => [...turns],
+    turnAt: (n: number) => turns[n - 1],
+    turn: (id: string) => turns[Number(id.slice(1)) - 1],
+    entriesOf: (n: number) => {
+      compared += 1;
+      return entries.get(n) ?? [];
+    },
+    sourcesOf: ({ n }: Turn) => (n === 2 ? ["agent:pi"] : []),
+    sourcesUpTo: () => [],
+  } as unknown as Transcript;
+  return { transcript, history, last: turns.at(-1) as Turn, compared: () => compared };
+}
+
+test("G7 what a chat without a name costs grows with its length, not with its cube", () => {
+  const read = (length: number) => {
+    const { transcript, last, compared } = longChat(length, false);
+    expect(sourcesFor(transcript, last)).toEqual(["agent:pi"]);
+    return compared();
+  };
+  expect(read(400) / read(200)).toBeLessThan(2.5);
+});
+
+test("G7 what a named chat costs that its client sends whole grows with its length", () => {
+  const read = (length: number) => {
+    const { transcript, history, compared } = longChat(length, true);
+    expect(aligned(transcript, { history }, true)).toEqual({});
+    return compared();
+  };
+  expect(read(400) / read(200)).toBeLessThan(2.5);
+});
+
+test("S5 of a chat's words that no turn of ours said, nothing is known", () => {
+  const { transcript, last, history } = longChat(3, false);
+  const brought = { history: [...history.slice(0, 2), { role: "assistant", text: "answer 9" }] };
+  const turn = { ...last, origin: { ...last.origin, brought } } as Turn;
+  expect(sourcesFor(transcript, turn)).toEqual([STRANGER]);
+  // A turn does not know what was said after it.
+  const own = { history: [{ role: "assistant" as const, text: "answer 3" }] };
+  expect(sourcesFor(transcript, { ...last, origin: { ...last.origin, brought: own } })).toEqual([STRANGER]);
+});

@@ -60,7 +60,9 @@ export class KeptRows {
   }
 
   entriesOf(turn: number): StoredEntry[] {
-    return this.entriesBetween(turn, turn);
+    const { entries, from } = this.#rows();
+    // Without a look at all turns: who goes through them asks for each.
+    return turn < from ? this.entriesBetween(turn, turn) : [...(entries.get(turn) ?? [])];
   }
 
   /** Of all turns between two, both included, turn after turn: a later one may have been asked before an earlier one is over. */
