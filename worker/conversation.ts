@@ -20,7 +20,7 @@ import { FromHome } from "./conversation/from-home.ts";
 import { LostClients } from "./conversation/lost-clients.ts";
 import { type KeptMedia, MediaStore, mediaLimits, type NewMedia } from "./conversation/media.ts";
 import { ModelStep } from "./conversation/model-step.ts";
-import { isOneShot, oneShotEnds } from "./conversation/one-shot.ts";
+import { isOneShot, oneShotEnded, oneShotEnds, oneShotLooks } from "./conversation/one-shot.ts";
 import { CONVERSATION_MIGRATIONS } from "./conversation/schema.ts";
 import { Transcript } from "./conversation/transcript.ts";
 import type { NewTurn, Turn } from "./conversation/transcript-rows.ts";
@@ -414,8 +414,10 @@ export class Conversation extends DurableObject<Env> {
     const now = Date.now();
     const ends = oneShotEnds(this.#name(), this.#transcript.turns().at(-1));
     if (ends !== undefined && ends <= now) return await this.#wipe();
+    if (ends !== undefined) this.#transcript.dropEnded(oneShotEnded(now));
+    const looks = ends && Math.min(ends, oneShotLooks(this.#transcript.turns()[0], now));
     if ((this.#media.nextExpiry() ?? now + 1) <= now) this.#media.trim();
-    const times = [ends, this.#media.nextExpiry()].filter((time) => time !== undefined);
+    const times = [looks, this.#media.nextExpiry()].filter((time) => time !== undefined);
     if (times.length > 0) await this.#alarm.by(Math.min(...times));
   }
 

@@ -10,7 +10,20 @@ export function isOneShot(name: string): boolean {
   return ONE_SHOT.test(name);
 }
 
+/** Turns that chats still go on from are looked at again after this time. */
+const AGAIN_MS = 3_600_000;
+
 /** When the whole of it goes, epoch ms; undefined: never, or its turn is not over. */
 export function oneShotEnds(name: string, last: Pick<Turn, "finishedAt"> | undefined): number | undefined {
   return isOneShot(name) && last?.finishedAt != null ? last.finishedAt + KEEP_MS : undefined;
+}
+
+/** Turns that ended before this time go (epoch ms): chats that begin alike share an object, which itself may never end. */
+export function oneShotEnded(now: number): number {
+  return now - KEEP_MS;
+}
+
+/** When the next turn of it may go. */
+export function oneShotLooks(oldest: Pick<Turn, "finishedAt"> | undefined, now: number): number {
+  return Math.max((oldest?.finishedAt ?? now) + KEEP_MS, now + AGAIN_MS);
 }

@@ -440,6 +440,32 @@ export class Transcript {
     });
   }
 
+  /**
+   * Deletes turns that ended before a time (epoch ms) and that no later turn goes on from. What a chat still goes on from stays: its
+   * sources are the chat's.
+   */
+  dropEnded(before: number): void {
+    const turns = this.turns();
+    const inUse = new Set<string>();
+    const old = turns.toReversed().filter((turn) => {
+      const stays = turn.finishedAt === null || turn.finishedAt > before || inUse.has(turn.id);
+      const { after, history = [] } = turn.origin.brought ?? {};
+      if (!stays) return true;
+      if (after !== undefined) inUse.add(after);
+      for (const item of history) if ("turn" in item) inUse.add(item.turn);
+      return false;
+    });
+    if (old.length === 0) return;
+    this.#rows.write(() => {
+      for (const { n } of old) {
+        this.#sql.exec("DELETE FROM turn WHERE n = ?", n);
+        for (const table of ["message", "call", "question", "merged"])
+          this.#sql.exec(`DELETE FROM ${table} WHERE turn = ?`, n);
+      }
+    });
+    this.forget();
+  }
+
   /** Of a back-up: what became of its turns was said long ago, and their calls may have been made. */
   giveUp(): void {
     const text = errorText.outcomeUnknown("this call, which was under way when the back-up was made,");

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { chat, user } from "../../test/openai-requests.ts";
+import { chat, post, user } from "../../test/openai-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { until } from "../../test/wait.ts";
 import { ask } from "../../test/workerd.ts";
@@ -39,6 +39,30 @@ test("a chat that its client keeps is forgotten two days after its last word; on
   });
   const again = await chat([user(script({ text: "again" }))], {}, { "x-edge-conversation": "stays" });
   expect(again.body.choices[0]?.message.content).toBe("again");
+}, 20_000);
+
+test("G7 a chat without a name is forgotten two days after its last word, whoever begins alike meanwhile", async () => {
+  const question = script(...Array.from({ length: 6 }, (_, n) => ({ text: `answer ${n}` })));
+  const { name } = await oncePlace(ANNA, question);
+  const stub = env.CONVERSATION.getByName(name);
+  const turns = async () =>
+    (await conversationOf(env, name).history({ before: Number.MAX_SAFE_INTEGER, limit: 10 })).turns;
+  const respond = async (body: Record<string, unknown>) => {
+    const response = await post("/v1/responses", { model: "x", ...body });
+    return (await response.json()) as { id: string };
+  };
+  const began = Date.now();
+  await chat([user(question)]);
+  const first = await respond({ input: question });
+  at(began + 40 * HOUR_MS);
+  const second = await respond({ input: question, previous_response_id: first.id });
+  await chat([user(question)]);
+  at(began + 60 * HOUR_MS);
+  await runDurableObjectAlarm(stub);
+  // The first chat's is gone; the second one goes on from its own.
+  await until(async () => (await turns()).length === 3);
+  expect((await ask(`/v1/responses/${second.id}`)).status).toBe(200);
+  expect((await ask(`/v1/responses/${first.id}`)).status).toBe(200);
 }, 20_000);
 
 test("a link to a picture ends after a day", async () => {
