@@ -1,4 +1,4 @@
-import { runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
-import { type BackupPage, backupPage } from "./backup.ts";
+import { type BackupPage, backupPage, type RestoreStep } from "./backup.ts";
 import { base64Url } from "./conversation/media.ts";
 import type { Env } from "./env.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
@@ -45,6 +45,66 @@ const settled = (id: string) =>
     },
     { within: 10_000, what: `conversation ${id}` },
   );
+
+/** Rows of an import whose Worker ends before the file's end. */
+const HALF: Extract<RestoreStep, { do: "stage" }> = {
+  do: "stage",
+  id: "import",
+  begin: { schema: 1 },
+  rows: [{ table: "turn", row: { id: "x" } }],
+  isWhole: false,
+};
+const aConversation = (id: string) => env.CONVERSATION.getByName(`a/api/${id}`);
+const aHome = (name: string) => env.HOME.getByName(name);
+type Staged = ReturnType<typeof aConversation> | ReturnType<typeof aHome>;
+const tables = (object: Staged) =>
+  runInDurableObject(object, (_, { storage }) =>
+    storage.sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
+      .toArray()
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith("_cf")),
+  );
+/** As a staging of 0.2.0 says it: without the time when it began. */
+const age = (object: Staged) =>
+  runInDurableObject(object, (_, { storage }) => {
+    const meta = new TextEncoder().encode(JSON.stringify({ id: "import", schema: 1 }));
+    storage.sql.exec("UPDATE restoring SET data = ? WHERE n = 0", meta.buffer);
+  });
+
+describe("G1 an import whose Worker ends in the middle", () => {
+  test("G1 what was staged goes by the alarm, and a name that only it brought stays blank", async () => {
+    for (const object of [aConversation("only-staged"), aHome("only-staged")]) {
+      await object.restore(HALF);
+      expect(await runDurableObjectAlarm(object), "an alarm stands").toBe(true);
+      expect(await tables(object), "it may still be under way").toEqual(["restoring"]);
+      const alarm = await runInDurableObject(object, (_, { storage }) => storage.getAlarm());
+      expect(alarm).toBeGreaterThan(Date.now());
+      await age(object);
+      expect(await runDurableObjectAlarm(object)).toBe(true);
+      expect(await tables(object)).toEqual([]);
+    }
+  });
+
+  test("G1 what was staged goes at the next request, and what was there before stays", async () => {
+    await say("half", script({ text: "It is still here." }));
+    const object = aConversation("half");
+    await object.restore(HALF);
+    await age(object);
+    await evictDurableObject(object);
+    expect((await history("half")).text).toContain("It is still here.");
+    expect(await tables(object)).not.toContain("restoring");
+  });
+
+  test("G1 an import that is under way is not disturbed", async () => {
+    const object = aConversation("going-on");
+    await object.restore(HALF);
+    await evictDurableObject(object);
+    await object.restore({ do: "stage", id: "import", rows: [], isWhole: false });
+    await object.restore({ do: "discard", id: "import" });
+    expect(await tables(object)).toEqual([]);
+  });
+});
 
 const head = '{"edgecall":"export","version":"0.1.0","home":"a","at":"x"}\n';
 

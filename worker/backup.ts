@@ -62,6 +62,8 @@ export type RestoreStep =
   /** They go, and what is there stays. */
   | { do: "discard"; id: string };
 
+/** An import that takes longer has ended somewhere: the Worker that staged it is gone. */
+const STAGED_MS = 6 * 3_600_000;
 /** Well below the platform's 2 MB of one value. */
 const PART_BYTES = 1024 * 1024;
 /** Places in the table of staging: who staged and of which schema, and whose rows have taken their place. */
@@ -87,7 +89,10 @@ export async function restoreStep(object: Restored, step: RestoreStep): Promise<
     return;
   }
   if (step.do === "stage") {
-    if (step.begin) staging.begin(step.id, requireKnown(step.begin.schema, object.migrations));
+    if (step.begin) {
+      staging.begin(step.id, requireKnown(step.begin.schema, object.migrations));
+      await dropStaleImport(object.ctx);
+    }
     staging.require(step.id);
     staging.add(step.rows);
     if (step.isWhole) tryOut(object, staging);
@@ -104,6 +109,26 @@ export async function restoreStep(object: Restored, step: RestoreStep): Promise<
   await storage.setAlarm(Date.now() + LOOK_AFTER_MS);
   await storage.sync();
   setTimeout(() => object.ctx.abort("restored from an export"), 0);
+}
+
+/** Whether an import that ended in the middle left its rows here. */
+export function hasStaleImport({ storage }: DurableObjectState): boolean {
+  const until = new Staging(storage).until();
+  return until !== undefined && until <= Date.now();
+}
+
+/** Such rows go; those of an import that is under way are looked at again when they may be stale. */
+export async function dropStaleImport({ storage }: DurableObjectState): Promise<void> {
+  const staging = new Staging(storage);
+  const until = staging.until();
+  if (until === undefined) return;
+  if (until > Date.now()) {
+    const alarm = await storage.getAlarm();
+    if (alarm === null || alarm > until) await storage.setAlarm(until);
+    return;
+  }
+  staging.drop();
+  if (isBlank(storage)) await storage.deleteAll();
 }
 
 function requireKnown(schema: number, migrations: readonly Migration[]): number {
@@ -126,7 +151,7 @@ class Staging {
 
   begin(id: string, schema: number): void {
     this.drop();
-    this.note(META, JSON.stringify({ id, schema }));
+    this.note(META, JSON.stringify({ id, schema, at: Date.now() }));
   }
 
   note(n: number, text: string): void {
@@ -163,6 +188,12 @@ class Staging {
     return this.#meta()?.schema ?? 0;
   }
 
+  /** When it is stale; undefined: nothing is staged. One of 0.2.0 does not say when it began. */
+  until(): number | undefined {
+    const meta = this.#meta();
+    return meta && (meta.at ?? 0) + STAGED_MS;
+  }
+
   replaced(): string | undefined {
     return this.#text(REPLACED);
   }
@@ -180,9 +211,9 @@ class Staging {
     this.#sql.exec(`DROP TABLE IF EXISTS ${STAGING}`);
   }
 
-  #meta(): { id: string; schema: number } | undefined {
+  #meta(): { id: string; schema: number; at?: number } | undefined {
     const text = this.#text(META);
-    return text === undefined ? undefined : (JSON.parse(text) as { id: string; schema: number });
+    return text === undefined ? undefined : (JSON.parse(text) as { id: string; schema: number; at?: number });
   }
 
   #text(n: number): string | undefined {

@@ -9,7 +9,15 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "./answers.ts";
-import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
+import {
+  type BackupPage,
+  type BackupPlace,
+  backupPage,
+  dropStaleImport,
+  hasStaleImport,
+  type RestoreStep,
+  restoreStep,
+} from "./backup.ts";
 import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
 import type { ShownQuestion } from "./channels/question-words.ts";
 import { Alarm } from "./conversation/alarm.ts";
@@ -57,6 +65,7 @@ export class Conversation extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
     this.#blank = isBlank(ctx.storage);
     if (!this.#blank) migrate(ctx.storage, CONVERSATION_MIGRATIONS);
     this.#alarm = new Alarm(ctx.storage);
@@ -384,6 +393,7 @@ export class Conversation extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#alarm.isGone();
+    await dropStaleImport(this.ctx);
     if (this.#blank) return;
     if (this.#driver.driving) {
       await this.#alarm.lease();

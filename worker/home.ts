@@ -17,7 +17,15 @@ import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentView, HomeStatus } from "./answers.ts";
 import { AuditOutlet } from "./audit/outlet.ts";
 import type { ApiToken } from "./auth.ts";
-import { type BackupPage, type BackupPlace, backupPage, type RestoreStep, restoreStep } from "./backup.ts";
+import {
+  type BackupPage,
+  type BackupPlace,
+  backupPage,
+  dropStaleImport,
+  hasStaleImport,
+  type RestoreStep,
+  restoreStep,
+} from "./backup.ts";
 import { type KeptConnection, KeptConnections } from "./channels/kept-connections.ts";
 import {
   type AdmittedSender,
@@ -74,6 +82,7 @@ export class Home extends DurableObject<Env> {
   /** A request for a made-up home leaves nothing behind: the tables are made when they are needed. */
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
     if (!isBlank(ctx.storage)) this.#made = homeParts(ctx, env);
   }
 
@@ -490,6 +499,9 @@ export class Home extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
+    await dropStaleImport(this.ctx);
+    // Only an import was staged here.
+    if (this.#isBlank) return;
     try {
       await this.#asking.tend();
       this.#outlet.tend(Date.now());
