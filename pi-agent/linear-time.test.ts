@@ -115,14 +115,14 @@ describe("S14 time grows with the text and no faster", () => {
     const slow: string[] = [];
     for (const unit of UNITS) {
       const [small, large] = [repeated(unit, SMALL), repeated(unit, SMALL * TIMES)];
-      const much = bestOf(1, () => look(large));
+      let much = bestOf(1, () => look(large));
       if (much < NOTHING_MS) continue;
-      // Several tries, as the machine may have had something else to do.
-      const ratios = Array.from({ length: 3 }, () => {
-        const little = bestOf(5, () => look(small));
-        return bestOf(3, () => look(large)) / little;
-      });
-      const ratio = Math.min(...ratios);
+      let ratio = much / bestOf(5, () => look(small));
+      // Several tries, as the machine may have had something else to do; one good one is enough.
+      for (let tries = 0; tries < 3 && ratio > RATIO; tries += 1) {
+        much = bestOf(3, () => look(large));
+        ratio = Math.min(ratio, much / bestOf(5, () => look(small)));
+      }
       if (ratio > RATIO)
         slow.push(`${JSON.stringify(unit)}: ${TIMES} times the text, ${ratio.toFixed(1)} times the time`);
     }
