@@ -71,7 +71,7 @@ export const testVars = {
   CHANNELS: JSON.stringify(CHANNELS),
   LLM_MODEL: "scripted",
   // Those that are named are let in, words and all; the star serves whoever else a test makes up.
-  ALLOW_UNSIGNED_AGENTS: "* garden nas pi rust",
+  ALLOW_UNSIGNED_AGENTS: "* garden nas pi rust valve",
   API_TOKENS: JSON.stringify([
     {
       hash: sha256(TOKENS.owner),
