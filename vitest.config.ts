@@ -41,7 +41,6 @@ const SLOW = [
     "upgrade",
     "with-bridge",
   ].map((name) => `test/e2e/${name}.test.ts`),
-  "test/bare/**/*.test.ts",
   "test/image/**/*.test.ts",
 ];
 /** Each file runs whole programs; two at once would measure each other. */
@@ -108,6 +107,8 @@ export default defineConfig({
         },
       },
       { test: { name: "slow", include: SLOW, ...WHOLE_PROGRAMS } },
+      // A whole run of the tests within a test: `npm run test:bare`, by itself on a quiet machine.
+      { test: { name: "bare", include: ["test/bare/**/*.test.ts"], ...WHOLE_PROGRAMS } },
     ],
   },
 });
