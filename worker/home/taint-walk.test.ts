@@ -116,7 +116,8 @@ const WAYS: Record<string, Way> = {
   },
   "a question to the person, and the answer's result": {
     says: (call, bridge) => {
-      if (JSON.parse(call.payload).command !== "answer") {
+      const { command, payload } = JSON.parse(call.payload);
+      if (command !== "answer") {
         bridge.send({
           t: "event",
           id: call.id,
@@ -124,7 +125,7 @@ const WAYS: Record<string, Way> = {
           payload: JSON.stringify({
             type: "question",
             request_id: call.id,
-            question_id: "q",
+            question_id: call.id,
             text: EVIL,
             expires_in_ms: 60_000,
           }),
@@ -132,7 +133,7 @@ const WAYS: Record<string, Way> = {
         return undefined;
       }
       bridge.report(call.id, "nas", { status: "answered" });
-      return void bridge.report(bridge.calls()[0]?.id ?? "", "nas", { ...plain, tainted: false });
+      return void bridge.report(payload.question_id, "nas", { ...plain, tainted: false });
     },
   },
   "an earlier turn": { after: (id) => say(id, script({ text: "yes" })) },
@@ -165,7 +166,14 @@ const WAYS: Record<string, Way> = {
 async function isAsked(conversation: string, target: Target, bridge: TestBridge): Promise<boolean> {
   const { call } = TARGETS[target];
   const to = call.arguments.agent_id;
-  const sent = () => bridge.calls().filter((frame) => frame.agent === to);
+  // Two targets are the same device, which is called in another form.
+  const isPrompt = "query" in call.arguments;
+  const sent = () =>
+    bridge
+      .calls()
+      .filter(
+        ({ agent, payload }) => agent === to && (JSON.parse(payload).command === "prompt") === isPrompt,
+      );
   const before = sent().length;
   const turn = say(conversation, script({ calls: [call] }, { text: "$results" }, { text: "$notes" }));
   if (to === "rust") {
@@ -199,17 +207,27 @@ async function begin({ says = () => plain, agents }: Way): Promise<TestBridge> {
   return bridge;
 }
 
-describe.each(Object.keys(TARGETS) as Target[])("S5 walk: to %s, by", (target) => {
+describe("S5 walk: to each of the other devices, by", () => {
+  const targets = Object.keys(TARGETS) as Target[];
   test.each(Object.entries(WAYS))(
     "%s",
     async (name, way) => {
-      const id = crypto.randomUUID();
       const bridge = await begin(way);
-      const turn = say(id, script(way.first ?? asks({ action: "look" }), { text: "ok" }));
-      if (name.startsWith("a question")) await answerQuestion((await questionOf(id)).id, "yes");
-      await turn;
-      await way.after?.(id, bridge);
-      expect(await isAsked(id, target, bridge)).toBe(true);
+      // A conversation for each target, so that no target's own words taint the call to the next.
+      const walks = await Promise.all(
+        targets.map(async (target) => {
+          const id = crypto.randomUUID();
+          const turn = say(id, script(way.first ?? asks({ action: "look" }), { text: "ok" }));
+          if (name.startsWith("a question")) await answerQuestion((await questionOf(id)).id, "yes");
+          await turn;
+          await way.after?.(id, bridge);
+          return { target, id };
+        }),
+      );
+      const asked = await Promise.all(
+        walks.map(async ({ target, id }) => [target, await isAsked(id, target, bridge)] as const),
+      );
+      expect(asked).toEqual(targets.map((target) => [target, true]));
     },
     WITHIN_MS,
   );
