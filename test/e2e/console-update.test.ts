@@ -12,7 +12,7 @@ import { until } from "../wait.ts";
 import { axeFinds, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
-const OLD = "0.1.9";
+const OLD = "0.2.9";
 const folder = mkdtempSync(join(tmpdir(), "edgecall-console-update-"));
 const programs = openPrograms();
 afterAll(() => {
@@ -70,9 +70,9 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
     await stack.agent("pi").stop();
     await stack.restartAgent("pi");
     tell("pi", {
-      asked: { id, done: true, ok: false, text: "it did not come online; back to 0.1.9", at: "now" },
+      asked: { id, done: true, ok: false, text: "it did not come online; back to 0.2.9", at: "now" },
     });
-    await card.getByRole("alert").getByText("it did not come online; back to 0.1.9").waitFor();
+    await card.getByRole("alert").getByText("it did not come online; back to 0.2.9").waitFor();
     // It may be tried again.
     await card.getByRole("button", { name: `Update to ${VERSION} (pi)` }).waitFor();
   }, 90_000);
