@@ -75,6 +75,8 @@ export default defineConfig({
           // Vitest begins with the first name of the alphabet: the others are run while this one waits.
           name: "idle",
           include: IDLE,
+          // Whole programs start while everything else does.
+          hookTimeout: 60_000,
           maxWorkers: WORKERS,
         },
       },
