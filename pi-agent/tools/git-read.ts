@@ -36,8 +36,8 @@ mkdir "$T/info" "$T/logs"
 for part in objects refs packed-refs shallow reftable logs/refs info/exclude; do
   [ -e "$C/$part" ] && ln -s -- "$C/$part" "$T/$part"
 done
-# Copied: a look at it would write it anew.
-cp -- "$G/index" "$T/index" 2>/dev/null || rm -f -- "$T/index"
+# Copied: a look at it would write it anew. Its time is part of it: git looks into each file that is not older.
+cp -- "$G/index" "$T/index" 2>/dev/null && touch -r "$G/index" -- "$T/index" || rm -f -- "$T/index"
 for part in logs/HEAD info/sparse-checkout; do
   [ -e "$G/$part" ] && ln -s -- "$G/$part" "$T/$part"
 done

@@ -1,13 +1,14 @@
 // @module-tag needs/git
 // @module-tag needs/bubblewrap
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Tool, textOf } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
 import { local } from "../env/local.ts";
 import { sandbox } from "../env/sandbox.ts";
 import { gitBranch } from "./git-branch.ts";
@@ -59,6 +60,25 @@ test("the seed's flow: the last commits, then the diff of the newest", async () 
   expect((await call("git_diff", { commit: "HEAD~1" })).text).toContain("+package main");
   expect((await call("git_diff", { commit: "HEAD~1..HEAD" })).text).toContain("+func fix() {}");
   expect((await call("git_log", { max_count: 1 })).text).not.toContain("Initial commit");
+});
+
+test("a change within the second of the commit, of the same size, is seen", async () => {
+  await repository();
+  // git's index tells times in seconds. Both have to fall into one.
+  const second = () => Math.floor(statSync(join(ws, "main.go")).ctimeMs / 1_000);
+  await until(
+    () => {
+      put("main.go", "package one\n");
+      git("add", "main.go");
+      const added = second();
+      put("main.go", "package two\n");
+      return second() === added;
+    },
+    { what: "both within one second" },
+  );
+  await until(() => Math.floor(Date.now() / 1_000) > second(), { what: "the next second" });
+  expect((await call("git_status")).text).toBe("## main\nMM main.go\n");
+  expect((await call("git_diff")).text).toContain("+package two");
 });
 
 test("status and diff tell what was changed, and say when nothing was", async () => {
