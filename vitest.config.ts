@@ -20,29 +20,25 @@ IN_NODE.push("test/*.test.ts");
 /** They wait for minutes and do next to nothing. */
 const IDLE = ["test/e2e/idle.test.ts", "test/e2e/slow-model.test.ts"];
 
-/** These tests boot machines, kill programs again and again, or wait long: `npm run test:all`, and CI. */
-const SLOW = [
-  ...[
-    "bridge-service",
-    "channels-crash",
-    "channels-slow",
-    "crash",
-    "deploy",
-    "hostile-requests",
-    "npm-start-device",
-    "npm-start-killed",
-    "own-broker",
-    "power",
-    "presence",
-    "service",
-    "stolen-broker",
-    "trial",
-    "update-service",
-    "upgrade",
-    "with-bridge",
-  ].map((name) => `test/e2e/${name}.test.ts`),
-  "test/image/**/*.test.ts",
-];
+/**
+ * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise, together
+ * about a minute and a half. All others are in `slow`: `npm run test:all`, and CI.
+ */
+const EACH_TIME = [
+  "actions",
+  "broken-frames",
+  "console-approvals",
+  "limits",
+  "mcp",
+  "once",
+  "openai",
+  "pairing",
+  "relay",
+  "restarts",
+  "tokens",
+  "tools-flows",
+  "versions",
+].map((name) => `test/e2e/${name}.test.ts`);
 /** Each file runs whole programs; two at once would measure each other. */
 const WHOLE_PROGRAMS = { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false };
 
@@ -103,12 +99,18 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
-          exclude: [...IDLE, ...SLOW, "**/node_modules/**"],
+          include: EACH_TIME,
           ...WHOLE_PROGRAMS,
         },
       },
-      { test: { name: "slow", include: SLOW, ...WHOLE_PROGRAMS } },
+      {
+        test: {
+          name: "slow",
+          include: ["test/e2e/**/*.test.ts", "test/image/**/*.test.ts"],
+          exclude: [...IDLE, ...EACH_TIME, "**/node_modules/**"],
+          ...WHOLE_PROGRAMS,
+        },
+      },
       // A whole run of the tests within a test: `npm run test:bare`, by itself on a quiet machine.
       { test: { name: "bare", include: ["test/bare/**/*.test.ts"], ...WHOLE_PROGRAMS } },
     ],
