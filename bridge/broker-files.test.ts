@@ -7,10 +7,11 @@ import { BRIDGE_USER } from "@edgecall/core/broker/mosquitto.ts";
 import { TOPIC_KINDS } from "@edgecall/core/protocol/names.ts";
 import { connectAsync, type MqttClient } from "mqtt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../local/port.ts";
 import { listens } from "../test/mosquitto.ts";
 import { until } from "../test/wait.ts";
 import { brokerFilesCommand, writeBrokerFiles } from "./broker-files.ts";
-import { findMosquitto, freePort } from "./testkit/brokers.ts";
+import { findMosquitto } from "./testkit/brokers.ts";
 
 const folder = () => mkdtempSync(join(tmpdir(), "broker-files-"));
 const read = (dir: string, name: string) => readFileSync(join(dir, name), "utf8");

@@ -1,35 +1,39 @@
 /** Ports of this machine. */
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** The children of a stack that was killed let go of its port within this time. */
 const TAKEN_FOR_MS = 2_000;
 const LOOK_EVERY_MS = 50;
 
-/** Any free port, for a moment: nobody holds it for us. */
+/** Below those that systems give to outgoing connections (Linux from 32,768): such a one takes a port at any time. */
+const LOWEST = 20_000;
+const HIGHEST = 29_999;
+const TRIES = 100;
+
+/** A free port that stays free as far as the system has a say: a program that is started again finds it once more. */
 export async function freePort(): Promise<number> {
-  const port = await tryPort(0);
-  if (port === undefined) throw new Error("no free port on 127.0.0.1");
-  return port;
+  for (let n = 0; n < TRIES; n += 1) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
+    if (await tryPort(port)) return port;
+  }
+  throw new Error(`no free port on 127.0.0.1: ${TRIES} between ${LOWEST} and ${HIGHEST} are taken`);
 }
 
 /** Whether the port is free, or becomes so within a moment. */
 export async function isFree(port: number, withinMs = TAKEN_FOR_MS): Promise<boolean> {
   const end = performance.now() + withinMs;
   for (;;) {
-    if ((await tryPort(port)) !== undefined) return true;
+    if (await tryPort(port)) return true;
     if (performance.now() >= end) return false;
     await sleep(LOOK_EVERY_MS);
   }
 }
 
-function tryPort(port: number): Promise<number | undefined> {
+function tryPort(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", () => resolve(undefined));
-    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => {
-      const bound = (server.address() as AddressInfo).port;
-      server.close(() => resolve(bound));
-    });
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
   });
 }

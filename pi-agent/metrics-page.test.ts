@@ -1,7 +1,6 @@
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { hasPromtool, promtoolSays } from "../core/testkit/prometheus.ts";
+import { freePort } from "../local/port.ts";
 import { sampleOf } from "../test/sample-of.ts";
 import { until } from "../test/wait.ts";
 import { type House, house, rules } from "./testing/house.ts";
@@ -13,14 +12,6 @@ afterEach(async () => {
   await home?.stop();
   home = undefined;
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test("calls by tool and error, questions, queues; promtool takes it", async () => {
   const own = await house(({ messages }, count) => {

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Aedes } from "aedes";
+import { freePort } from "../../local/port.ts";
 import { ALSO_IN, keptIn, listens, mosquittoConfig } from "../../test/mosquitto.ts";
 import { until } from "../../test/wait.ts";
 
@@ -81,12 +82,4 @@ export class PlayedMosquitto {
     child.kill("SIGTERM");
     await gone;
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -4,8 +4,9 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freePort, type PlayedBroker, startAedes } from "../../bridge/testkit/brokers.ts";
+import { type PlayedBroker, startAedes } from "../../bridge/testkit/brokers.ts";
 import { PlayedHome } from "../../bridge/testkit/home.ts";
+import { freePort } from "../../local/port.ts";
 import { until } from "../wait.ts";
 import { BuiltImage } from "./built-image.ts";
 
