@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { Identity } from "../../pi-agent/identity.ts";
 import { until } from "../wait.ts";
+import { BrokerFence, FENCE } from "./broker-fence.ts";
 import { Observer } from "./observer.ts";
 import { useStack } from "./stack.ts";
 
@@ -27,10 +28,12 @@ const stack = useStack({ mosquitto: findMosquitto(), vars: { ALLOW_UNSIGNED_AGEN
   await it.gateway.online("pi");
 });
 let thief: Observer;
+let fence: BrokerFence;
 const own = new Identity(generateKeyPairSync("ed25519").privateKey);
 
 beforeAll(async () => {
   thief = await Observer.start(stack.mqttUrl);
+  fence = await BrokerFence.pair(stack.gateway, thief.client);
   // The messages that the attacker recorded.
   for (let i = 0; i < 2; i += 1) await stack.gateway.command("pi", "tool", APPEND);
   await until(() => tape("reports").length > 0 && tape("commands").length > 0);
@@ -255,21 +258,28 @@ const flooding: Attempt[] = [
 
 /** Usable, not used, and nothing false believed. */
 async function expectUnharmed(name: string, doneBefore: number): Promise<void> {
+  const looks = await fence.passed();
   await until(async () => (await stack.gateway.command("pi", "ping")).body.payload?.pong, {
     within: 40_000,
     every: 200,
     what: `pi answers after: ${name}`,
   });
-  expect(done(), name).toBe(doneBefore);
-  const agents = await stack.gateway.agents();
-  expect(
-    agents.map(({ id }) => id),
-    name,
-  ).toEqual(["pi"]);
-  const [questions, audit] = await Promise.all(
+  // It still does what its owner asks. What it had begun for the attacker would be counted before this ends.
+  expect((await stack.gateway.command("pi", "tool", APPEND)).body.payload, name).toMatchObject({
+    status: "success",
+  });
+  expect(done(), name).toBe(doneBefore + 1);
+  for (const agents of [...looks, await stack.gateway.agents()]) {
+    expect(
+      agents.map(({ id }) => id).filter((id) => id !== FENCE),
+      name,
+    ).toEqual(["pi"]);
+    expect(JSON.stringify(agents), name).not.toContain(FORGED);
+  }
+  const shown = await Promise.all(
     ["/v1/questions", "/v1/audit?limit=100"].map(async (path) => (await stack.gateway.fetch(path)).text()),
   );
-  expect(JSON.stringify(agents) + questions + audit, name).not.toContain(FORGED);
+  expect(shown.join(), name).not.toContain(FORGED);
 }
 
 const ALL = { forging, replaying, commanding, naming, flooding };
@@ -326,8 +336,5 @@ describe("S10 S11 the same over a restart of the bridge", () => {
     await run();
     await stack.startBridge();
     await expectUnharmed(name, before);
-    // And it still does what its owner asks.
-    await stack.gateway.command("pi", "tool", APPEND);
-    expect(done()).toBe(before + 1);
   });
 });

@@ -32,6 +32,7 @@ export type Agent = {
   online: boolean;
   reason?: string;
   foreign: boolean;
+  capabilities: string;
   actions: string[];
   features: string[];
   counts: { calls: number; success: number; error: number; open: number };
@@ -129,6 +130,12 @@ export class GatewayClient {
   async agent(id: string): Promise<Agent | undefined> {
     const agents = await this.agents().catch(() => []);
     return agents.find((agent) => agent.id === id);
+  }
+
+  /** Agents that have no key, served or not. */
+  async unsigned(): Promise<Array<{ agent: string; served: boolean }>> {
+    const response = await this.fetch("/v1/keys");
+    return ((await response.json()) as { unsigned: Array<{ agent: string; served: boolean }> }).unsigned;
   }
 
   online(id: string, within = 10_000): Promise<Agent> {

@@ -13,6 +13,8 @@ import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { Identity } from "../../pi-agent/identity.ts";
 import { until } from "../wait.ts";
+import { BrokerFence, FENCE } from "./broker-fence.ts";
+import type { Agent } from "./gateway-client.ts";
 import { Observer, type Seen } from "./observer.ts";
 import { useStack } from "./stack.ts";
 
@@ -32,11 +34,13 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
   });
   /** He reads along from before anything was said. */
   let thief: Observer;
+  let fence: BrokerFence;
   const own = new Identity(generateKeyPairSync("ed25519").privateKey);
   const played: PlayedAgent[] = [];
 
   beforeAll(async () => {
     thief = await Observer.start(stack.mqttUrl);
+    fence = await BrokerFence.pair(stack.gateway, thief.client);
     await appends(1);
   });
   afterAll(async () => {
@@ -48,8 +52,12 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
   const write = (kind: TopicKind, text: string, retain = false) =>
     thief.client.publishAsync(`evoclaw/agents/pi/${kind}`, text, { qos: 1, retain });
   const ping = async () => (await stack.gateway.command("pi", "ping")).body.payload?.pong;
-  /** Behind everything that was written before, at the bridge and at the agent. */
-  const passed = () => until(ping, { within: 20_000, every: 100, what: "pi answers a ping" });
+  /** Waits until agent, bridge and gateway have seen everything that was written before. */
+  async function passed(): Promise<Agent[][]> {
+    const looks = await fence.passed();
+    await until(ping, { within: 20_000, every: 100, what: "pi answers a ping" });
+    return looks;
+  }
 
   async function appends(times: number): Promise<void> {
     const before = done();
@@ -68,7 +76,9 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     const before = done();
     await Promise.all(texts.map((text) => write("commands", text)));
     await passed();
-    expect(done()).toBe(before);
+    // A run that pi had begun would be counted before this one ends: each appends by the same steps.
+    await appends(1);
+    expect(done()).toBe(before + 1);
   }
 
   const commandText = (more: Record<string, unknown> = {}) =>
@@ -153,20 +163,20 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
       await write("capabilities", JSON.stringify({ capabilities: "forged", features: ["tool"] }), true);
       await write("tools", JSON.stringify({ hash: "forged", tools: [] }), true);
     };
-    const isAsBefore = async () => {
-      const seen = await stack.gateway.agent("pi");
-      expect(seen).toMatchObject({ online: true, actions: expect.arrayContaining(["append"]) });
-      expect(JSON.stringify(seen)).not.toContain("forged");
+    const staysAsBefore = async () => {
+      for (const agents of [...(await passed()), await stack.gateway.agents()]) {
+        const seen = agents.find(({ id }) => id === "pi");
+        expect(seen).toMatchObject({ online: true, actions: expect.arrayContaining(["append"]) });
+        expect(JSON.stringify(seen)).not.toContain("forged");
+      }
     };
     await forge();
-    await passed();
-    await isAsBefore();
+    await staysAsBefore();
     await stack.bridge.kill();
     await forge();
     await stack.startBridge();
     await stack.gateway.online("pi");
-    await passed();
-    await isAsBefore();
+    await staysAsBefore();
   });
 
   test("is nobody: an agent of his own invention is not there", async () => {
@@ -176,10 +186,9 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
       const keys = (await (await stack.gateway.fetch("/v1/keys")).json()) as { unsigned: unknown[] };
       return keys.unsigned;
     };
-    // The bridge gathers what changed before it tells it, so an answered ping does not say that it was told.
     await until(async () => (await unsigned()).length > 0, { what: "the gateway knows of it" });
     expect(await unsigned()).toEqual([{ agent: "ghost", served: false }]);
-    expect((await stack.gateway.agents()).map(({ id }) => id)).toEqual(["pi"]);
+    expect((await stack.gateway.agents()).map(({ id }) => id)).toEqual([FENCE, "pi"]);
     expect((await stack.gateway.command("ghost", "ping")).status).toBe(404);
   });
 

@@ -1,0 +1,62 @@
+/**
+ * A paired agent, played, that changes its line: once the gateway shows the new line, it has seen everything that was
+ * published before. An answered ping does not prove that, since the bridge gathers changes before it tells them.
+ */
+import type { MqttClient } from "mqtt";
+import { SignedAgent } from "../signed-agent.ts";
+import { until } from "../wait.ts";
+import type { Agent, GatewayClient } from "./gateway-client.ts";
+
+export const FENCE = "fence";
+
+export class BrokerFence {
+  readonly #gateway: GatewayClient;
+  readonly #client: MqttClient;
+  readonly #agent: SignedAgent;
+
+  private constructor(gateway: GatewayClient, client: MqttClient, agent: SignedAgent) {
+    this.#gateway = gateway;
+    this.#client = client;
+    this.#agent = agent;
+  }
+
+  /** @param client publishes what the tests wait for: the broker keeps the order of one client only */
+  static async pair(gateway: GatewayClient, client: MqttClient): Promise<BrokerFence> {
+    const agent = await SignedAgent.make(FENCE);
+    const body = JSON.stringify({ public_key: agent.publicKey });
+    const paired = await gateway.fetch(`/v1/agents/${FENCE}/key`, { method: "POST", body });
+    if (!paired.ok) throw new Error(`the fence was not paired: ${await paired.text()}`);
+    return new BrokerFence(gateway, client, agent);
+  }
+
+  /**
+   * Waits until bridge and gateway have seen everything that the client published before.
+   * @returns what the gateway showed on the way, look by look: a device soon mends what somebody else wrote in its place
+   */
+  async passed(): Promise<Agent[][]> {
+    const looks: Agent[][] = [];
+    // The first line may be told together with changes from before it, and ahead of them. The second comes later.
+    for (const _ of [1, 2]) await this.#lineShown(looks);
+    return looks;
+  }
+
+  async #lineShown(looks: Agent[][]): Promise<void> {
+    const line = `line ${this.#agent.n}`;
+    const advert = await this.#agent.say("capabilities", {
+      agent_id: FENCE,
+      capabilities: line,
+      features: [],
+    });
+    const isShown = async () => {
+      // Again each time: a broker may drop it in a flood, and a bridge that starts may not know the key yet.
+      await this.#client.publishAsync(`evoclaw/agents/${FENCE}/capabilities`, advert, {
+        qos: 1,
+        retain: true,
+      });
+      const agents = await this.#gateway.agents().catch(() => undefined);
+      if (agents) looks.push(agents);
+      return agents?.some(({ id, capabilities }) => id === FENCE && capabilities === line);
+    };
+    await until(isShown, { within: 40_000, what: `the gateway shows '${line}' of the fence` });
+  }
+}
