@@ -34,6 +34,8 @@ export type Step =
   | { raw: string };
 
 export type ModelRequest = {
+  /** The newest script among its messages; "": there is none. */
+  question: string;
   at: number;
   model: string;
   messages: Message[];
@@ -93,8 +95,11 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       return;
     }
     if (request.url?.endsWith("/requests")) {
-      const seen = requests.map((one) => ({ ...one, question: textOf(one.messages.findLast(isScript)) }));
-      json(response, 200, seen);
+      const { question, words } = JSON.parse(body) as { question?: string; words?: string };
+      const isAbout = (one: ModelRequest) =>
+        (question === undefined || one.question === question) &&
+        (words === undefined || JSON.stringify(one.messages).includes(words));
+      json(response, 200, requests.filter(isAbout));
       return;
     }
     if (request.method === "GET") {
@@ -102,7 +107,9 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       return;
     }
     const asked = JSON.parse(body) as ModelRequest;
+    const question = textOf(asked.messages.findLast(isScript));
     requests.push({
+      question,
       at: performance.now(),
       model: asked.model,
       messages: asked.messages,
@@ -115,7 +122,6 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       json(response, 400, { error: { message: breach } });
       return;
     }
-    const question = textOf(asked.messages.findLast(isScript));
     if (question === "") {
       // The gateway asks on its own account: for a summary. A word in what is summed up holds it.
       const name = asked.messages

@@ -2,7 +2,8 @@ import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BRIDGE_PROTOCOL } from "@edgecall/core/protocol/names.ts";
 import { describe, expect, test } from "vitest";
-import { script } from "../test/scripted-model.ts";
+import { modelRequests } from "../test/model-requests.ts";
+import { type ModelRequest, script } from "../test/scripted-model.ts";
 import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../test/workerd.ts";
@@ -105,7 +106,7 @@ describe("edge_call", () => {
     bridge.send({ t: "agent", agent: agent("zoe", { online: false }) });
     await until(async () => (await agents()).every((one) => !one.online));
     await say("built", script({ text: "y" }));
-    const [first, second] = await modelRequests("built");
+    const [first, second] = await requestsOf("built");
     expect(first?.tools[0]?.function.description).toBe(
       "Call an edge agent to handle a query using its own tools and sensors. Online edge agents:\n  - pi: Pi node — warm [actions: cpu]\n  - zoe: zoe edge agent [actions: cpu]",
     );
@@ -336,20 +337,12 @@ describe("tenancy", () => {
   });
 });
 
-type ModelRequestView = {
-  tools: Array<{ function: { description: string } }>;
-  messages: Array<{ content: string }>;
-};
-
 /** What the model endpoint was asked for a conversation, by the scripts in its messages. */
-async function modelRequests(conversation: string): Promise<ModelRequestView[]> {
+async function requestsOf(conversation: string): Promise<ModelRequest[]> {
   const history = (await (await ask(`/v1/conversations/${conversation}`)).json()) as {
     turns: Array<{ text: string }>;
   };
-  const all = (await (await fetch(`${env.LLM_BASE_URL}/requests`)).json()) as Array<
-    ModelRequestView & { question: string }
-  >;
-  return history.turns.flatMap((turn) => all.filter(({ question }) => question === turn.text));
+  return (await Promise.all(history.turns.map(({ text }) => modelRequests({ question: text })))).flat();
 }
 
 async function agents() {

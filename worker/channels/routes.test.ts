@@ -3,6 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { modelRequests } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
@@ -336,10 +337,8 @@ test("S5 a command that was forwarded is none, and the model is told whose words
   const word = crypto.randomUUID();
   const forwarded = { ...newChat(), forward_origin: { type: "user" } };
   expect((await telegram(KNOWN, `/help ${word}`, {}, undefined, forwarded)).status).toBe(200);
-  const asked = async () => await (await fetch(`${env.LLM_BASE_URL}/requests`)).text();
-  await until(async () =>
-    (await asked()).includes(`Not the person's own words, forwarded: \\"/help ${word}`),
-  );
+  const words = `Not the person's own words, forwarded: \\"/help ${word}`;
+  await until(async () => (await modelRequests({ words })).length > 0);
 });
 
 test("S5 an audio file taints as a text of somebody else's does, also when nobody could hear it", async () => {

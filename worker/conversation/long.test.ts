@@ -2,6 +2,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { modelRequests } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { ask } from "../../test/workerd.ts";
 import { Transcript } from "./transcript.ts";
@@ -22,12 +23,6 @@ const say = async (text: string) => {
   });
   return (await response.json()) as { answer: string; status: string };
 };
-const requests = async () =>
-  (await (await fetch(`${env.LLM_BASE_URL}/requests`)).json()) as Array<{
-    messages: Array<{ content: string }>;
-  }>;
-const requestsAbout = async (words: string) =>
-  (await requests()).filter(({ messages }) => JSON.stringify(messages).includes(words));
 
 test("G17 hundreds of turns with large results: summed up once, paged, and only what is shown is in memory", async () => {
   expect((await say(script({ text: "first" }))).answer).toBe("first");
@@ -70,12 +65,12 @@ test("G17 hundreds of turns with large results: summed up once, paged, and only 
   const mark = crypto.randomUUID();
   for (const nth of [1, 2, 3, 4, 5])
     expect((await say(`${script({ text: `fine ${nth}` })}\n${mark}`)).answer).toBe(`fine ${nth}`);
-  const own = await requestsAbout(mark);
+  const own = await modelRequests({ words: mark });
   // A request each, and one summary: the questions themselves stand in no summary yet.
   expect(own).toHaveLength(5);
   expect(JSON.stringify(own.at(-1)?.messages)).toContain("earlier turns summed up");
   expect(JSON.stringify(own.at(-1)?.messages).length).toBeLessThan(200_000);
-  expect((await requestsAbout("question 200")).length).toBeLessThanOrEqual(1);
+  expect((await modelRequests({ words: "question 200" })).length).toBeLessThanOrEqual(1);
 
   // An object that is rebuilt reads what the model is shown, and not the rest.
   const read = await runInDurableObject(stub(), (_, { storage }) => {

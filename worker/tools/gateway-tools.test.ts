@@ -1,8 +1,8 @@
 /** The gateway's own tools in a turn, in workerd, over a web that this file holds. */
 import { abortAllDurableObjects } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { fetching, html, type Site, withWeb } from "../../test/gateway-web.ts";
+import { modelRequests } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../test/workerd.ts";
@@ -31,12 +31,7 @@ const unsaid = (url: string) => ({
 type Asked = { tools: Array<{ function: { name: string } }> };
 const toolsOf = (requests: Asked[]) => requests.map(({ tools }) => tools.map((tool) => tool.function.name));
 
-async function requests(question: string): Promise<Asked[]> {
-  const all = (await (await fetch(`${env.LLM_BASE_URL}/requests`)).json()) as Array<
-    Asked & { question: string }
-  >;
-  return all.filter((one) => one.question === question);
-}
+const requests = (question: string) => modelRequests({ question });
 
 describe("a gateway's tool", () => {
   test("is offered beside edge_call, and also when no agent is there", async () => {
