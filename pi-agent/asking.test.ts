@@ -291,6 +291,7 @@ describe("policy", () => {
     const id = await home.prompt("append hi", { expires_in_ms: 1_000 });
     const { question_id, approval } = await home.question(id);
     expect(approval).toMatchObject({ tool: "append", parameters: { text: "hi" } });
+    // Longer than the prompt had left: that is what is tested.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     await home.answer(question_id, "approve", { hash: approval?.hash });
     const payload = await home.result(id);

@@ -75,6 +75,7 @@ test("D2 nothing is tried again after the end", async () => {
   await until(() => tries === 3);
   probes.close();
   const before = tries;
+  // Nothing more may happen: the time in which several tries would fit has to pass.
   await pause(200);
   expect(tries).toBe(before);
 });

@@ -98,6 +98,7 @@ describe("S15 what one call may write", () => {
     const before = await freeOf(ws);
     writeFileSync(join(elsewhere, "big"), randomBytes(80 * MB), { flush: true });
     await until(async () => before - (await freeOf(ws)) > 40 * MB, { what: "the disk has lost it" });
+    // The run must not be stopped: it is looked at several times meanwhile.
     await delay(500);
     writeFileSync(join(ws, "go"), "");
     const { text, code } = await running;
