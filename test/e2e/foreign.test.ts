@@ -208,6 +208,7 @@ describe("ALLOW_UNSIGNED_AGENTS names one of two", () => {
     const named = await foreign("named", strict.mqttUrl);
     const other = await foreign("other", strict.mqttUrl);
     await strict.gateway.online("named");
+    await until(async () => (await strict.gateway.unsigned()).some(({ agent }) => agent === "other"));
     expect((await strict.gateway.agents()).map(({ id }) => id)).toEqual(["named"]);
 
     const asking = strict.gateway.ask(

@@ -4,6 +4,7 @@ import { TOPIC_KINDS, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
@@ -93,7 +94,9 @@ test("on every topic", async () => {
         observer.client.publishAsync(`evoclaw/agents/${agent}/${kind}`, payload, { qos: 1, retain }),
       ),
     );
-    // Its place in the queue is behind all of that, at the bridge and at the agent.
+    // Both are behind all of that: a new agent at bridge and gateway, the ping at the agent.
+    const last = await PlayedAgent.own("last", stack.mqttUrl);
+    await stack.gateway.online("last").finally(() => last.stop());
     expect((await stack.gateway.command("pi", "ping")).body).toMatchObject({ payload: { pong: true } });
     stack.model.release("storm");
     expect(await asking).toMatchObject({ status: "done", answer: expect.stringContaining("RAM 50% used") });
