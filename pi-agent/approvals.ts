@@ -63,7 +63,7 @@ export async function askForApproval(
   const by = answered.by === "person" ? answered.principal : undefined;
   const approval: Approval = { approved: verdict.approved, ...(by !== undefined && { by }), at };
   const failure = await ledger.heard(id);
-  if (!verdict.approved) return { refusal: faultResult("blocked", verdict.text), approval };
+  if (!verdict.approved) return { refusal: faultResult("blocked", verdict), approval };
   if (failure === undefined) return { approval };
   return { refusal: faultResult("io", unrecordable(messageOf(failure))), approval };
 }

@@ -2,7 +2,6 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
-import { forPerson } from "@edgecall/core/tools/visible.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Rule } from "./policy.ts";
 import { type House, house, rules } from "./testing/house.ts";
@@ -52,7 +51,7 @@ describe("a question of a tool", () => {
     expect(await home.result(id)).toMatchObject({
       status: "error",
       error:
-        "Error: Tool 'ask_me' asked the user a question, and nobody answered it in time. Explain to the user.",
+        "Error: Tool 'ask_me' asked the user a question, and nobody answered it in time.\nExplain to the user.",
       error_type: "timeout",
       code: "unanswered",
     });
@@ -244,18 +243,22 @@ describe("policy", () => {
   test("allow, ask and deny, for `tool`, `sensor` and the device's own loop alike", async () => {
     await home.start({ policy: rules({ append: "allow", memory: "deny", slow: "ask" }) });
     expect((await home.result(await home.tool("append"))).status).toBe("success");
-    const text =
-      "Error: Permission denied for tool 'memory' (requires: device).\nThis agent does not have device access. Explain to the user.";
-    expect(await home.result(await home.tool("memory"))).toMatchObject({ ...denied, error: text });
+    const text = "Permission denied for tool 'memory' (requires: device).";
+    const advice = "This agent does not have device access. Explain to the user.";
+    expect(await home.result(await home.tool("memory"))).toMatchObject({
+      ...denied,
+      error: `Error: ${text}\n${advice}`,
+      advice,
+    });
     expect(await home.result(await home.send("sensor", { type: "memory" }))).toMatchObject({
       success: false,
-      error: text,
+      error: `Error: ${text}`,
     });
     script = (_request, count) =>
       count === 1 ? { calls: [{ name: "memory", args: {} }] } : { text: "sorry" };
     expect(await home.result(await home.prompt("memory?"))).toMatchObject({
       content: "sorry",
-      calls: [{ name: "memory", status: "error", error_type: "permission_denied", error: forPerson(text) }],
+      calls: [{ name: "memory", status: "error", error_type: "permission_denied", error: text }],
     });
     const read = await home.tool("slow", { ms: 0 });
     expect((await home.question(read)).approval).toMatchObject({ tool: "slow" });

@@ -2,8 +2,10 @@
  * What comes on `commands`, from the bytes to the published report:
  * read → recognise a repetition → check the budget → record → run → record → publish.
  */
+
 import { type AgentEvent, AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
+import { type Advised, errorFields } from "@edgecall/core/tools/advice.ts";
 import { type Budget, type BudgetClocks, budgetOf, clockAhead } from "./budget.ts";
 import { COMMANDS } from "./commands/all.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "./commands/command.ts";
@@ -370,7 +372,7 @@ export class Inbox {
     return replyText(
       this.#options.device.settings,
       id,
-      succeeded({ status: "error", error, error_type: "outcome_unknown" }),
+      succeeded({ status: "error", ...errorFields(error), error_type: "outcome_unknown" }),
     );
   }
 }
@@ -395,12 +397,17 @@ function requestIdOf(text: string): string | undefined {
   }
 }
 
-function refused(command: Command, error: string, errorType = "execution_failed", code?: string): Reply {
+function refused(
+  command: Command,
+  words: string | Advised,
+  errorType = "execution_failed",
+  code?: string,
+): Reply {
   const tool = typeof command.payload.tool === "string" ? { tool: command.payload.tool } : {};
   return succeeded({
     status: "error",
     ...tool,
-    error,
+    ...errorFields(words),
     error_type: errorType,
     ...(code && { code }),
     elapsed_ms: 0,
@@ -412,8 +419,14 @@ function expired(command: Command, ahead?: number): Reply {
   return refused(
     command,
     ahead === undefined
-      ? "Error: The command came after its time was over. Nothing was run.\nTry again or explain to the user."
-      : `Error: This device's clock is about ${inSeconds(ahead)} ahead of the gateway's, so every command comes too late for it. Nothing was run. Set the clock (timedatectl set-ntp true), or clock = "unsynced" in agent.toml, so that the clock is not asked.\nExplain this to the user; do not try again.`,
+      ? {
+          text: "Error: The command came after its time was over. Nothing was run.",
+          advice: "Try again or explain to the user.",
+        }
+      : {
+          text: `Error: This device's clock is about ${inSeconds(ahead)} ahead of the gateway's, so every command comes too late for it. Nothing was run. Set the clock (timedatectl set-ntp true), or clock = "unsynced" in agent.toml, so that the clock is not asked.`,
+          advice: "Explain this to the user; do not try again.",
+        },
     "timeout",
     "expired",
   );

@@ -17,6 +17,7 @@ test("what ran may have taken effect", () => {
     status: "error",
     tool: "toggle",
     error: expect.stringMatching(/outcome of 'toggle' is unknown[\s\S]*may or may not have taken effect/),
+    advice: expect.stringContaining("Do not repeat it blindly"),
     error_type: "outcome_unknown",
     elapsed_ms: 0,
   });
@@ -49,7 +50,7 @@ test("a prompt tells the calls that it made", () => {
   const payload = payloadOf({ command: "prompt", tool: undefined, inner: calls });
   expect(payload).toMatchObject({
     error: expect.stringMatching(
-      /\nThe calls in its record: cpu \(done\), toggle \(failed\), cpu \(under way\), toggle \(under way\)\.$/,
+      /\nThe calls in its record: cpu \(done\), toggle \(failed\), cpu \(under way\), toggle \(under way\)\.\nDo not repeat/,
     ),
     error_type: "outcome_unknown",
     calls: [
@@ -65,7 +66,7 @@ test("of many calls the last ones are told in words", () => {
   const done = { ok: true, text: "7%", ms: 3 };
   const calls = [...Array.from({ length: 10 }, (_, n) => inner(`${n}`, true, done)), inner("last", false)];
   const { error } = payloadOf({ command: "prompt", tool: undefined, inner: calls });
-  expect(error).toMatch(/in its record: …, (cpu \(done\), ){9}toggle \(under way\)\.$/);
+  expect(error).toMatch(/in its record: …, (cpu \(done\), ){9}toggle \(under way\)\.\nDo not repeat/);
   expect(payloadOf({ command: "prompt", tool: undefined, inner: [] }).error).not.toContain("record");
 });
 

@@ -1,14 +1,18 @@
 /** What is said of a command that an earlier process of this agent began and did not end. Pure. */
+
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { errorFields, forPerson } from "@edgecall/core/tools/advice.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { InnerCall, LedgerEntry } from "./ledger-lines.ts";
 import { type Reply, succeeded } from "./reports.ts";
+
+type Failure = { error: string; advice: string; error_type: string };
 
 export type BegunJob = { job: string; tool: string };
 
 type Interrupted = Pick<LedgerEntry, "command" | "tool" | "asking" | "inner" | "jobOf">;
 
-/** The last calls are told in words; more would bury the advice before them. */
+/** The last calls are told in words; more would bury the rest. */
 const TOLD_CALLS = 10;
 
 /**
@@ -35,22 +39,29 @@ function hasActed({ inner }: Interrupted): boolean {
   return inner?.some((call) => !call.read) ?? false;
 }
 
-function unasked(entry: Interrupted, tool: string): { error: string; error_type: string } {
+function unasked(entry: Interrupted, tool: string): Failure {
   const run = entry.inner ? "nothing but reads was run" : "nothing was run";
   const why = `cancelled: the device restarted while it waited for an answer; ${run}`;
   return entry.command === "prompt"
-    ? { error: `Error: The prompt was not answered: ${why}.`, error_type: "execution_failed" }
+    ? { ...errorFields(`Error: The prompt was not answered: ${why}.`), error_type: "execution_failed" }
     : {
-        error: `Error: Permission denied for tool '${tool}': ${why}.\nAsk the user before you try again.`,
+        ...errorFields({
+          text: `Error: Permission denied for tool '${tool}': ${why}.`,
+          advice: "Ask the user before you try again.",
+        }),
         error_type: "permission_denied",
       };
 }
 
-function unknown(entry: Interrupted, tool: string): { error: string; error_type: string } {
+function unknown(entry: Interrupted, tool: string): Failure {
   const what = entry.jobOf === undefined ? "this" : "this job";
   const record = entry.inner?.length ? `\nThe calls in its record: ${inWords(entry.inner)}.` : "";
+  const { text, advice } = errorText.outcomeUnknown(`'${tool}'`);
   return {
-    error: `${errorText.outcomeUnknown(`'${tool}'`)}\nThe device restarted while ${what} ran; it may or may not have taken effect.${record}`,
+    ...errorFields({
+      text: `${text}\nThe device restarted while ${what} ran; it may or may not have taken effect.${record}`,
+      advice,
+    }),
     error_type: "outcome_unknown",
   };
 }
@@ -76,6 +87,6 @@ function recordOf({ call, tool, read, args, done }: InnerCall): CallRecord {
     ...common,
     status: "error",
     error_type: read ? "execution_failed" : "outcome_unknown",
-    error: read ? "The device restarted while this ran." : errorText.outcomeUnknown(`'${tool}'`),
+    error: read ? "The device restarted while this ran." : forPerson(errorText.outcomeUnknown(`'${tool}'`)),
   };
 }

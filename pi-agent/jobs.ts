@@ -81,10 +81,10 @@ export class JobDesk {
     const { call, parsed } = from;
     const { tool, input } = parsed;
     if (this.#jobs.size >= MAX_JOBS) {
-      return faultResult(
-        "unavailable",
-        `Error: Tool '${tool.name}' was not run: ${MAX_JOBS} jobs are under way on this device. Try again later.`,
-      );
+      return faultResult("unavailable", {
+        text: `Error: Tool '${tool.name}' was not run: ${MAX_JOBS} jobs are under way on this device.`,
+        advice: "Try again later.",
+      });
     }
     const token = randomUUID();
     this.#start(

@@ -48,7 +48,8 @@ describe("decide", () => {
   test("a denial has the words of the tool-loop design", () => {
     expect(decide(tool(), rules({ shell: "deny" }), { tainted: false })).toEqual({
       do: "deny",
-      text: "Error: Permission denied for tool 'bash' (requires: shell).\nThis agent does not have shell access. Explain to the user.",
+      text: "Error: Permission denied for tool 'bash' (requires: shell).",
+      advice: "This agent does not have shell access. Explain to the user.",
     });
   });
 
@@ -158,7 +159,8 @@ describe("verdict", () => {
     for (const word of ["yes", "Approve", "approve ", "deny", ""]) {
       expect(verdictOf("bash", person(word), "h")).toEqual({
         approved: false,
-        text: "Error: Permission denied for tool 'bash': the user did not approve it. Nothing was run.\nExplain to the user; do not try again unless they ask for it.",
+        text: "Error: Permission denied for tool 'bash': the user did not approve it. Nothing was run.",
+        advice: "Explain to the user; do not try again unless they ask for it.",
       });
     }
   });

@@ -4,6 +4,7 @@
  * it to decide. Pure; everything that is said no to has not run.
  */
 
+import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type Effect, PERMISSIONS, type Tool } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { Answered } from "./questions.ts";
@@ -24,7 +25,7 @@ export type TaintRules = { all: Rule | undefined; named: ReadonlyMap<string, Rul
 /** What the policy looks at; nothing of it comes from the command. */
 export type Ruled = Pick<Tool, "name" | "effect" | "permission" | "permissions">;
 
-export type Decision = { do: "allow" } | { do: "ask"; reason: string } | { do: "deny"; text: string };
+export type Decision = { do: "allow" } | { do: "ask"; reason: string } | ({ do: "deny" } & Advised);
 
 /** The words of a call that is tainted. */
 const STRANGERS =
@@ -44,13 +45,14 @@ export function decide(
 ): Decision {
   const { rule, source } = ruleOf(tool, rules);
   if (rule === "deny") {
-    return { do: "deny", text: errorText.permissionDenied(tool.name, tool.permission ?? tool.effect) };
+    return { do: "deny", ...errorText.permissionDenied(tool.name, tool.permission ?? tool.effect) };
   }
   const strangers = tainted && tool.effect !== "read" ? taintRuleOf(tool, rules) : "allow";
   if (strangers === "deny") {
     return {
       do: "deny",
-      text: `Error: Permission denied for tool '${tool.name}': ${STRANGERS}, which this device's policy refuses. Nothing was run.\nExplain to the user; a new conversation begins without that text.`,
+      text: `Error: Permission denied for tool '${tool.name}': ${STRANGERS}, which this device's policy refuses. Nothing was run.`,
+      advice: "Explain to the user; a new conversation begins without that text.",
     };
   }
   if (danger !== undefined) return { do: "ask", reason: danger };
@@ -126,7 +128,7 @@ export function unknownNames(rules: PolicyRules, tools: readonly string[]): stri
 export const APPROVE = "approve";
 export const DENY = "deny";
 
-export type Verdict = { approved: true } | { approved: false; text: string };
+export type Verdict = { approved: true } | ({ approved: false } & Advised);
 
 /**
  * What came of asking for an approval.
@@ -136,7 +138,8 @@ export type Verdict = { approved: true } | { approved: false; text: string };
 export function verdictOf(tool: string, answered: Answered, hash: string): Verdict {
   const no = (why: string): Verdict => ({
     approved: false,
-    text: `Error: Permission denied for tool '${tool}': ${why}. Nothing was run.\nExplain to the user; do not try again unless they ask for it.`,
+    text: `Error: Permission denied for tool '${tool}': ${why}. Nothing was run.`,
+    advice: "Explain to the user; do not try again unless they ask for it.",
   });
   switch (answered.by) {
     case "gateway":

@@ -114,6 +114,7 @@ test("S7 the gateway asks nobody: who asked hears why, and an approval is none",
   expect(await answered).toEqual({ by: "gateway", why: refused });
   expect(verdictOf("bash", { by: "gateway", why: refused }, "00")).toEqual({
     approved: false,
+    advice: expect.any(String),
     text: expect.stringContaining("the gateway asked nobody: Not asked: 3 questions"),
   });
 });

@@ -1,4 +1,5 @@
 /** What the agent publishes on `reports`: EvoClaw's shape, and the bounds of one. */
+import { errorFields } from "@edgecall/core/tools/advice.ts";
 import type { Settings } from "./settings.ts";
 
 /** A command's answer before it is wrapped. */
@@ -38,7 +39,10 @@ export function replyText(
   return reportText(agent, "result", {
     status: "error",
     ...(typeof reply.payload.tool === "string" && { tool: reply.payload.tool }),
-    error: `Error: The result is too large to send: ${bytes} bytes, at most ${REPORT_MAX_BYTES}. It was run; ask for less.`,
+    ...errorFields({
+      text: `Error: The result is too large to send: ${bytes} bytes, at most ${REPORT_MAX_BYTES}. It was run.`,
+      advice: "Ask for less.",
+    }),
     error_type: "execution_failed",
     request_id: requestId,
   });

@@ -131,7 +131,8 @@ export class Uploads {
 }
 
 function unstorable(mediaType: string, bytes: Uint8Array, why: string): Unstorable {
-  return new Unstorable(
-    `Error: The result (${mediaType}, ${bytes.length} bytes) could not be brought to the gateway: ${why}.\nAsk for something smaller or explain to the user.`,
-  );
+  return new Unstorable({
+    text: `Error: The result (${mediaType}, ${bytes.length} bytes) could not be brought to the gateway: ${why}.`,
+    advice: "Ask for something smaller or explain to the user.",
+  });
 }

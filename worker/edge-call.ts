@@ -2,10 +2,12 @@
  * `edge_call`: the one device tool that a model sees, whatever number of devices and tools there are.
  * Its description is made afresh from the roster for each model call, sorted, with the seed's words.
  */
+
 import type { Call, Outcome } from "@edgecall/core/loop/history.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
-import { textOf } from "@edgecall/core/tools/contract.ts";
+import type { Advised } from "@edgecall/core/tools/advice.ts";
+import { advisedOf } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
@@ -269,7 +271,7 @@ function invalid(target: CallTarget, problem: string): Ordered {
   const names = target.actions.length > 0 ? target.actions.join(", ") : "none";
   return {
     ok: false,
-    text: `${errorText.invalidParams(EDGE_CALL, problem, jsonSchema(EdgeCallInput))}\nActions of '${target.id}': ${names}.`,
+    text: `${errorText.invalidParams(EDGE_CALL, problem, jsonSchema(EdgeCallInput)).text}\nActions of '${target.id}': ${names}.`,
   };
 }
 
@@ -280,9 +282,9 @@ export type CheckedCall = { ok: true; args: EdgeCallArgs } | { ok: false; outcom
  * @param others tools that there are beside edge_call
  */
 export function checkEdgeCall(call: Call, others: readonly string[] = []): CheckedCall {
-  const refuse = (errorType: "not_found" | "invalid_params", text: string): CheckedCall => ({
+  const refuse = (errorType: "not_found" | "invalid_params", words: Advised): CheckedCall => ({
     ok: false,
-    outcome: { status: "error", errorType, text, elapsedMs: 0, sources: [] },
+    outcome: { status: "error", errorType, ...words, elapsedMs: 0, sources: [] },
   });
   if (call.name !== EDGE_CALL)
     return refuse("not_found", errorText.unknownTool(call.name, [EDGE_CALL, ...others].sort()));
@@ -293,7 +295,7 @@ export function checkEdgeCall(call: Call, others: readonly string[] = []): Check
     );
   }
   const parsed = parseArguments(edgeCallTool, call.args);
-  if (!parsed.ok) return refuse("invalid_params", textOf(parsed.fault));
+  if (!parsed.ok) return refuse("invalid_params", advisedOf(parsed.fault));
   // SAFETY: parseArguments parsed with EdgeCallInput.
   return { ok: true, args: parsed.input as EdgeCallArgs };
 }

@@ -27,7 +27,7 @@ describe("edge_call", () => {
     ]);
     const { text, call } = await outcomeOf({ agent_id: "attic", query: "how warm is it?" });
     expect(text).toBe(
-      "Error: Agent 'attic' is not online (last seen 10 min ago). Nothing was run.\nTell the user, or ask an agent that is online. (last will)",
+      "Error: Agent 'attic' is not online (last seen 10 min ago, last will). Nothing was run.\nTell the user, or ask an agent that is online.",
     );
     expect(call?.error_type).toBe("offline");
     expect(bridge.calls()).toEqual([]);

@@ -3,14 +3,13 @@
  * function of these entries alone (next.ts), so a turn resumes anywhere its entries can be read.
  */
 import type { Media, StoredMedia } from "../protocol/media.ts";
+import type { Advised } from "../tools/advice.ts";
 import type { ErrorType } from "../tools/errors.ts";
 import type { Source } from "./taint.ts";
 
 /** What a call of a tool came to. */
-export type Outcome = {
+export type Outcome = Advised & {
   status: "success" | "error";
-  /** What the model reads. */
-  text: string;
   /** What the person reads, when the tool has something for them. */
   forUser?: string;
   errorType?: ErrorType;

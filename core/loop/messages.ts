@@ -9,6 +9,7 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import { isPicture, type Media, mediaText } from "../protocol/media.ts";
+import { forModel } from "../tools/advice.ts";
 import type { Call, Entry } from "./history.ts";
 
 export type ChatMessage = ChatCompletionMessageParam;
@@ -119,7 +120,8 @@ function assistantMessages(entry: Extract<Entry, { role: "assistant" }>): ChatMe
 
 function resultText(call: Call): string {
   if (!call.outcome) return NO_RESULT;
-  const { text, media = [] } = call.outcome;
+  const text = forModel(call.outcome);
+  const { media = [] } = call.outcome;
   // An empty result reads like a lost one.
   if (media.length === 0) return text || "(no output)";
   return [text, ...media.map(mediaText)].filter((part) => part !== "").join("\n");

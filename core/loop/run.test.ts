@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";
+import { forModel } from "../tools/advice.ts";
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
 import type { Call, Outcome } from "./history.ts";
@@ -193,17 +194,21 @@ test("a call whose arguments cannot be read is told to the model and not run", a
 test("C10 the record, which people read, has no words for the model; the model reads them all", async () => {
   const { model, asked } = script(asks("a", "b"), says("sorry"));
   const denied = errorText.permissionDenied("read", "shell");
-  const queued = "Queued: agent 'pi' is not online. Nothing has run yet. Tell the user that.";
+  const queued = {
+    text: "Queued: agent 'pi' is not online. Nothing has run yet.",
+    advice: "Tell the user that.",
+  };
   const outcomes: Outcome[] = [
-    { status: "error", text: denied, errorType: "permission_denied", elapsedMs: 1 },
-    { status: "success", text: queued, job: "job-12345", elapsedMs: 1 },
+    { status: "error", ...denied, errorType: "permission_denied", elapsedMs: 1 },
+    { status: "success", ...queued, job: "job-12345", elapsedMs: 1 },
   ];
   const result = await run({ model, runCall: async () => outcomes.shift() ?? failed });
-  expect(asked[1]?.messages.slice(-2).map(({ content }) => content)).toEqual([denied, queued]);
-  expect(result.calls[0]?.error).toBe(
-    "Permission denied for tool 'read' (requires: shell).\nThis agent does not have shell access.",
-  );
-  expect(result.calls[1]?.result).toBe("Queued: agent 'pi' is not online. Nothing has run yet.");
+  expect(asked[1]?.messages.slice(-2).map(({ content }) => content)).toEqual([
+    forModel(denied),
+    forModel(queued),
+  ]);
+  expect(result.calls[0]?.error).toBe("Permission denied for tool 'read' (requires: shell).");
+  expect(result.calls[1]?.result).toBe(queued.text);
 });
 
 test("a device's inner calls stay in the record", async () => {

@@ -1,7 +1,7 @@
 /** The tool loop over memory: what a device runs for a `prompt`. The gateway drives the same steps over rows. */
+import { forPerson } from "../tools/advice.ts";
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
-import { forPerson, withoutAdvice } from "../tools/visible.ts";
 import { runBatch } from "./batch.ts";
 import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Usage } from "./history.ts";
 import { type ChatMessage, toMessages } from "./messages.ts";
@@ -107,8 +107,8 @@ async function makeCalls(calls: readonly Call[], options: LoopOptions): Promise<
 export function unreadable(call: Call, tools: readonly ToolDefinition[]): Outcome | undefined {
   if (call.problem === undefined) return undefined;
   const schema = tools.find((tool) => tool.function.name === call.name)?.function.parameters ?? {};
-  const text = errorText.invalidParams(call.name, call.problem, schema);
-  return { status: "error", text, errorType: "invalid_params", elapsedMs: 0 };
+  const words = errorText.invalidParams(call.name, call.problem, schema);
+  return { status: "error", ...words, errorType: "invalid_params", elapsedMs: 0 };
 }
 
 async function withRetries(options: LoopOptions, attempt: () => Promise<ModelReply>): Promise<ModelReply> {
@@ -144,15 +144,13 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 function recordOf(call: Call): CallRecord {
   const base = { id: call.id, name: call.name, args: call.outcome?.args ?? call.args };
   if (!call.outcome) return { ...base, status: "pending" };
-  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media, job } = call.outcome;
+  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];
   return {
     ...base,
     status,
-    // People read a record. What is accepted ends in a word for the model too.
-    ...(status === "error"
-      ? { error: forPerson(text) }
-      : { result: job === undefined ? text : withoutAdvice(text) }),
+    // People read a record.
+    ...(status === "error" ? { error: forPerson(call.outcome) } : { result: text }),
     ...(forUser !== undefined && !text.includes(forUser) && { for_user: forUser }),
     ...(errorType && { error_type: errorType }),
     elapsed_ms: elapsedMs,

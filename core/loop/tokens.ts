@@ -1,5 +1,6 @@
 /** How many tokens entries take, roughly and without a tokenizer: each model has its own. Pure. */
 import { isPicture } from "../protocol/media.ts";
+import { forModel } from "../tools/advice.ts";
 import type { Call, Entry } from "./history.ts";
 
 /** English takes four characters a token, JSON and other languages fewer. */
@@ -23,8 +24,9 @@ function entryTokens(entry: Entry): number {
 /** The call and its result: two messages. */
 function callTokens(call: Call): number {
   const asked = call.name + JSON.stringify(call.args);
+  const result = call.outcome ? forModel(call.outcome) : "";
   const pictures = call.outcome?.media?.filter(isPicture).length ?? 0;
-  return 2 * PER_MESSAGE + textTokens(asked) + textTokens(call.outcome?.text ?? "") + PER_IMAGE * pictures;
+  return 2 * PER_MESSAGE + textTokens(asked) + textTokens(result) + PER_IMAGE * pictures;
 }
 
 export function textTokens(text: string): number {

@@ -5,6 +5,7 @@
  * arguments, policy, time-out, abort, size, log) belongs to the runner.
  */
 import type { z } from "../protocol/parse.ts";
+import { type Advised, asAdvised, forModel } from "./advice.ts";
 import type { ErrorCode } from "./errors.ts";
 
 export type Content =
@@ -12,11 +13,11 @@ export type Content =
   | { type: "image"; mediaType: string; data: string }
   | { type: "artifact"; id: string; mediaType: string; bytes: number; sha256: string };
 
-/** Why a call failed. `cause` is for the log alone and never serialised. */
-export type Fault = { code: ErrorCode; message: string; cause?: unknown };
+/** Why a call failed. `advice` is for the model alone; `cause` is for the log alone and never serialised. */
+export type Fault = { code: ErrorCode; message: string; advice?: string | undefined; cause?: unknown };
 
 export type ToolResult = {
-  /** What the model reads. */
+  /** What the model reads, and the advice of a fault after it. */
   content: Content[];
   /** What the person reads; absent = silent. */
   forUser?: string;
@@ -152,13 +153,28 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   resume?: JobWork;
 };
 
+/** An error whose words are a result's. */
+export class AdvisedError extends Error {
+  readonly advice: string | undefined;
+
+  constructor(words: string | Advised, options?: ErrorOptions) {
+    const { text, advice } = asAdvised(words);
+    super(text, options);
+    this.advice = advice;
+  }
+
+  get words(): Advised {
+    return { text: this.message, advice: this.advice };
+  }
+}
+
 /** No answer to a question; a tool that does not catch it ends with a fault that says so. */
-export class Unanswered extends Error {
+export class Unanswered extends AdvisedError {
   override readonly name = "Unanswered";
 }
 
-/** A picture or file that could not be brought to the gateway; the message is for the model. */
-export class Unstorable extends Error {
+/** A picture or file that could not be brought to the gateway. */
+export class Unstorable extends AdvisedError {
   override readonly name = "Unstorable";
 }
 
@@ -183,15 +199,21 @@ export function jobResult(text: string, job: string): ToolResult {
   return { content: [{ type: "text", text }], forUser: text, job };
 }
 
-/** A failure, in words that tell the model what to do next. */
+/** A failure. What tells the model what to do next is its advice. */
 export function faultResult(
   code: ErrorCode,
-  message: string,
+  words: string | Advised,
   more: { cause?: unknown; details?: Record<string, unknown> } = {},
 ): ToolResult {
-  const fault: Fault = { code, message, ...(more.cause !== undefined && { cause: more.cause }) };
+  const { text, advice } = asAdvised(words);
+  const fault: Fault = {
+    code,
+    message: text,
+    ...(advice !== undefined && { advice }),
+    ...(more.cause !== undefined && { cause: more.cause }),
+  };
   return {
-    content: [{ type: "text", text: message }],
+    content: [{ type: "text", text }],
     fault,
     ...(more.details && { details: more.details }),
   };
@@ -213,6 +235,19 @@ export function textOf(result: ToolResult): string {
           : `[file ${part.mediaType}, ${part.bytes} bytes]`,
     )
     .join("\n");
+}
+
+/** The words of a result as an outcome has them. */
+export function advisedOf(result: ToolResult): Advised {
+  return {
+    text: wordsOf(result),
+    ...(result.fault?.advice !== undefined && { advice: result.fault.advice }),
+  };
+}
+
+/** All text of a result as a model reads it. */
+export function modelTextOf(result: ToolResult): string {
+  return forModel({ text: textOf(result), advice: result.fault?.advice });
 }
 
 /** The shape that EvoClaw's callers know: `{tool, status, result}`. */

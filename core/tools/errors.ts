@@ -1,4 +1,5 @@
 /** What can go wrong with a call, in the words of the wire, of the model and of a person. */
+import type { Advised } from "./advice.ts";
 
 /** The seed's five error types, and the two that a call over a network adds. */
 export const ERROR_TYPES = [
@@ -58,42 +59,75 @@ export function errorTypeOf(code: ErrorCode): ErrorType {
 
 /** The texts of failures that a model reads; those that the tool-loop design has, word for word. */
 export const errorText = {
-  unknownTool(name: string, available: readonly string[]): string {
-    return `Error: Tool '${name}' not found. Available tools: ${available.join(", ") || "none"}.\nPlease choose an available tool or explain to the user.`;
+  unknownTool(name: string, available: readonly string[]): Advised {
+    return {
+      text: `Error: Tool '${name}' not found. Available tools: ${available.join(", ") || "none"}.`,
+      advice: "Please choose an available tool or explain to the user.",
+    };
   },
   /** @param what the argument that matters, e.g. `Command: 'sleep 60'.`; left out when there is none */
-  timeout(name: string, timeoutMs: number, what?: string): string {
-    return `Error: Tool '${name}' timed out after ${seconds(timeoutMs)}.${what ? ` ${what}` : ""}\nTry again with a shorter timeout or explain to the user.`;
+  timeout(name: string, timeoutMs: number, what?: string): Advised {
+    return {
+      text: `Error: Tool '${name}' timed out after ${seconds(timeoutMs)}.${what ? ` ${what}` : ""}`,
+      advice: "Try again with a shorter timeout or explain to the user.",
+    };
   },
-  permissionDenied(name: string, permission: string): string {
-    return `Error: Permission denied for tool '${name}' (requires: ${permission}).\nThis agent does not have ${permission} access. Explain to the user.`;
+  permissionDenied(name: string, permission: string): Advised {
+    return {
+      text: `Error: Permission denied for tool '${name}' (requires: ${permission}).`,
+      advice: `This agent does not have ${permission} access. Explain to the user.`,
+    };
   },
   /** The agent's genome blocks it, whatever its policy says. */
-  blockedAction(name: string): string {
-    return `Error: Permission denied for tool '${name}' (blocked by this agent's genome). Nothing was run.\nDo not try it another way. Explain to the user.`;
+  blockedAction(name: string): Advised {
+    return {
+      text: `Error: Permission denied for tool '${name}' (blocked by this agent's genome). Nothing was run.`,
+      advice: "Do not try it another way. Explain to the user.",
+    };
   },
-  invalidParams(name: string, problem: string, schema: Record<string, unknown>): string {
+  invalidParams(name: string, problem: string, schema: Record<string, unknown>): Advised {
     const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
     const optional = Object.keys(asRecord(schema.properties)).filter((key) => !required.includes(key));
-    return `Error: Invalid parameters for '${name}': ${problem}.\nRequired: [${required.join(", ")}]. Optional: [${optional.join(", ")}].`;
+    return {
+      text: `Error: Invalid parameters for '${name}': ${problem}.\nRequired: [${required.join(", ")}]. Optional: [${optional.join(", ")}].`,
+    };
   },
-  nobodyToAsk(name: string): string {
-    return `Error: Tool '${name}' asked something, and there is nobody here to ask. Explain to the user.`;
+  nobodyToAsk(name: string): Advised {
+    return {
+      text: `Error: Tool '${name}' asked something, and there is nobody here to ask.`,
+      advice: "Explain to the user.",
+    };
   },
-  noJobs(name: string): string {
-    return `Error: Tool '${name}' works on after its call, and jobs are not possible here. Explain to the user.`;
+  noJobs(name: string): Advised {
+    return {
+      text: `Error: Tool '${name}' works on after its call, and jobs are not possible here.`,
+      advice: "Explain to the user.",
+    };
   },
-  offline(agentId: string, lastSeen: string): string {
-    return `Error: Agent '${agentId}' is not online (last seen ${lastSeen}). Nothing was run.\nTell the user, or ask an agent that is online.`;
+  offline(agentId: string, lastSeen: string): Advised {
+    return {
+      text: `Error: Agent '${agentId}' is not online (last seen ${lastSeen}). Nothing was run.`,
+      advice: "Tell the user, or ask an agent that is online.",
+    };
   },
-  outcomeUnknown(what: string): string {
-    return `Error: The outcome of ${what} is unknown: it may or may not have run.\nDo not repeat it blindly and do not say that it is done. Tell the user what is unknown and how to check.`;
+  outcomeUnknown(what: string): Advised {
+    return {
+      text: `Error: The outcome of ${what} is unknown: it may or may not have run.`,
+      advice:
+        "Do not repeat it blindly and do not say that it is done. Tell the user what is unknown and how to check.",
+    };
   },
   /** @param started whether the tool was at work already */
-  cancelled(name: string, started: boolean): string {
+  cancelled(name: string, started: boolean): Advised {
     return started
-      ? `Error: Tool '${name}' was cancelled while it ran. A part of its work may be done.\nTell the user so; do not call it again unless the user asks.`
-      : `Error: Tool '${name}' was cancelled before it started. Nothing was run.\nDo not call it again unless the user asks.`;
+      ? {
+          text: `Error: Tool '${name}' was cancelled while it ran. A part of its work may be done.`,
+          advice: "Tell the user so; do not call it again unless the user asks.",
+        }
+      : {
+          text: `Error: Tool '${name}' was cancelled before it started. Nothing was run.`,
+          advice: "Do not call it again unless the user asks.",
+        };
   },
 };
 

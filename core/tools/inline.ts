@@ -8,9 +8,10 @@ export type KeepArtifact = (bytes: Uint8Array, mediaType: string, signal: AbortS
 export async function inline(bytes: Uint8Array, mediaType: string): Promise<Content> {
   const picture = inlinePicture(bytes, mediaType);
   if (picture) return picture;
-  throw new Unstorable(
-    `Error: The result (${mediaType}, ${bytes.length} bytes) does not fit a message, and there is no gateway here to bring it to.\nAsk for something smaller or explain to the user.`,
-  );
+  throw new Unstorable({
+    text: `Error: The result (${mediaType}, ${bytes.length} bytes) does not fit a message, and there is no gateway here to bring it to.`,
+    advice: "Ask for something smaller or explain to the user.",
+  });
 }
 
 /** @returns undefined when it is no picture, or too large */

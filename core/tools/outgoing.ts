@@ -23,7 +23,13 @@ function withoutSecrets(result: ToolResult, secrets: readonly string[]): ToolRes
       part.type === "text" ? { type: "text", text: mask(part.text) } : part,
     ),
     ...(forUser !== undefined && { forUser: mask(forUser) }),
-    ...(fault && { fault: { ...fault, message: mask(fault.message) } }),
+    ...(fault && {
+      fault: {
+        ...fault,
+        message: mask(fault.message),
+        ...(fault.advice !== undefined && { advice: mask(fault.advice) }),
+      },
+    }),
     ...(details && { details: maskDeep(details, secrets) as Record<string, unknown> }),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";
 import { z } from "../protocol/parse.ts";
-import { defineTool, faultResult, type Tool, textOf, textResult } from "./contract.ts";
+import { defineTool, faultResult, modelTextOf, type Tool, textOf, textResult } from "./contract.ts";
 import { Locks } from "./locks.ts";
 import { ToolRegistry } from "./registry.ts";
 import { type RunEvent, type RunnerOptions, type RunRequest, runTool } from "./runner.ts";
@@ -35,8 +35,8 @@ const run = (tool: Tool, more: Partial<RunRequest> = {}, options: RunnerOptions 
 const untilStopped = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
 
-const TIMED_OUT =
-  "Error: Tool 'bash' timed out after 0.1s. Command: 'make'.\nTry again with a shorter timeout or explain to the user.";
+const TIMED_OUT = "Error: Tool 'bash' timed out after 0.1s. Command: 'make'.";
+const ADVICE = "Try again with a shorter timeout or explain to the user.";
 
 describe("what is left of a call that was stopped", () => {
   test("its output until then", async () => {
@@ -46,8 +46,8 @@ describe("what is left of a call that was stopped", () => {
       return await FOREVER();
     });
     const { result } = await run(tool, { timeoutMs: 100 });
-    expect(textOf(result)).toBe(`${TIMED_OUT}\nOutput so far:\ncompiling a\ncompiling b`);
-    expect(result.fault).toEqual({ code: "timeout", message: TIMED_OUT });
+    expect(modelTextOf(result)).toBe(`${TIMED_OUT}\nOutput so far:\ncompiling a\ncompiling b\n${ADVICE}`);
+    expect(result.fault).toEqual({ code: "timeout", message: TIMED_OUT, advice: ADVICE });
   });
 
   test("of much output the end", async () => {
@@ -63,7 +63,7 @@ describe("what is left of a call that was stopped", () => {
 
   test("without output the words alone", async () => {
     const { result } = await run(bash(FOREVER), { timeoutMs: 100 });
-    expect(textOf(result)).toBe(TIMED_OUT);
+    expect(modelTextOf(result)).toBe(`${TIMED_OUT}\n${ADVICE}`);
   });
 
   test("after a cancel too", async () => {
@@ -75,8 +75,8 @@ describe("what is left of a call that was stopped", () => {
     });
     const { result } = await run(tool, { signal: stop.signal });
     expect(result.fault?.code).toBe("aborted");
-    expect(textOf(result)).toBe(
-      "Error: Tool 'bash' was cancelled while it ran. A part of its work may be done.\nTell the user so; do not call it again unless the user asks.\nOutput so far:\nhalf",
+    expect(modelTextOf(result)).toBe(
+      "Error: Tool 'bash' was cancelled while it ran. A part of its work may be done.\nOutput so far:\nhalf\nTell the user so; do not call it again unless the user asks.",
     );
   });
 

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "../protocol/parse.ts";
-import { defineTool, faultResult, jobResult, type Tool, textOf, textResult } from "./contract.ts";
+import {
+  defineTool,
+  faultResult,
+  jobResult,
+  modelTextOf,
+  type Tool,
+  textOf,
+  textResult,
+} from "./contract.ts";
 import { ToolRegistry } from "./registry.ts";
 import { type RunEvent, type RunnerOptions, type RunRequest, runTool } from "./runner.ts";
 
@@ -48,7 +56,7 @@ const run = (
   );
 
 async function textFrom(...given: Parameters<typeof run>): Promise<string> {
-  return textOf((await run(...given)).result);
+  return modelTextOf((await run(...given)).result);
 }
 
 describe("finding and parsing", () => {
@@ -56,7 +64,7 @@ describe("finding and parsing", () => {
     const registry = new ToolRegistry([read(), bash(FOREVER)]);
     const { result } = await runTool(registry, { callId: "c", name: "git_status", args: {}, caller: CALLER });
     expect(result.fault?.code).toBe("unknown_tool");
-    expect(textOf(result)).toBe(
+    expect(modelTextOf(result)).toBe(
       "Error: Tool 'git_status' not found. Available tools: bash, read.\nPlease choose an available tool or explain to the user.",
     );
   });
@@ -166,7 +174,7 @@ describe("time and cancel", () => {
   test("a time-out, though the tool ignores its signal", async () => {
     const { result, elapsedMs } = await run(bash(FOREVER), { command: "sleep 60" }, { timeoutMs: 100 });
     expect(result.fault?.code).toBe("timeout");
-    expect(textOf(result)).toBe(
+    expect(modelTextOf(result)).toBe(
       "Error: Tool 'bash' timed out after 0.1s. Command: 'sleep 60'.\nTry again with a shorter timeout or explain to the user.",
     );
     expect(elapsedMs).toBeGreaterThanOrEqual(99);
@@ -223,8 +231,8 @@ describe("time and cancel", () => {
     const { result } = await run(tool, { path: "x" }, { signal: AbortSignal.abort() });
     expect(result.fault).toMatchObject({
       code: "aborted",
-      message:
-        "Error: Tool 'read' was cancelled before it started. Nothing was run.\nDo not call it again unless the user asks.",
+      message: "Error: Tool 'read' was cancelled before it started. Nothing was run.",
+      advice: "Do not call it again unless the user asks.",
     });
   });
 

@@ -173,8 +173,8 @@ function whatTimedOut(args: Record<string, unknown>): string | undefined {
 }
 
 function failed(name: string, error: unknown): ToolResult {
-  if (error instanceof Unanswered) return faultResult("unanswered", error.message);
-  if (error instanceof Unstorable) return faultResult("unavailable", error.message);
+  if (error instanceof Unanswered) return faultResult("unanswered", error.words);
+  if (error instanceof Unstorable) return faultResult("unavailable", error.words);
   const message = error instanceof Error ? error.message : String(error);
   return faultResult("tool_failed", `Error: Tool '${name}' failed: ${message}`, { cause: error });
 }

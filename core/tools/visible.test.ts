@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { errorText } from "./errors.ts";
-import { forPerson, headAndTail, hiddenNotice, visible, visibleJson } from "./visible.ts";
+import { headAndTail, hiddenNotice, visible, visibleJson } from "./visible.ts";
 
 test.each([
   ["a bidirectional override", "ls \u202e#fr- mr", "ls \\u202e#fr- mr"],
@@ -74,31 +73,4 @@ test("S3 a long text is its head, its tail, and how much is between", () => {
       expect(cut.between).toBeGreaterThan(0);
     }),
   );
-});
-
-test("C10 a person is not told what is for the model alone", () => {
-  expect(forPerson(errorText.blockedAction("bash"))).toBe(
-    "Permission denied for tool 'bash' (blocked by this agent's genome). Nothing was run.",
-  );
-  expect(forPerson(errorText.permissionDenied("bash", "exec"))).toBe(
-    "Permission denied for tool 'bash' (requires: exec).\nThis agent does not have exec access.",
-  );
-  for (const error of [
-    errorText.nobodyToAsk("x"),
-    errorText.noJobs("x"),
-    errorText.offline("pi", "a minute ago"),
-    errorText.outcomeUnknown("the call"),
-    errorText.cancelled("x", true),
-    errorText.cancelled("x", false),
-    errorText.timeout("x", 5_000),
-    errorText.unknownTool("x", []),
-  ])
-    expect(forPerson(error)).not.toMatch(/user|Error:|do not/i);
-  // What came of it stands below the advice.
-  expect(forPerson(`${errorText.timeout("bash", 5_000)}\nstderr: half\nexit code 3`)).toBe(
-    "Tool 'bash' timed out after 5s.\nstderr: half\nexit code 3",
-  );
-  expect(forPerson("Error: Tell the user.")).toBe("Tell the user.");
-  // Its own words, however they sound, are a result's.
-  expect(forPerson("Explain to the user")).toBe("Explain to the user");
 });

@@ -98,29 +98,3 @@ function unitEscape(code: number): string {
 function codePoint(sign: string): string {
   return `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
-
-/** Sentences of an error that tell a model what to do next. */
-const FOR_MODEL =
-  /^(?:Explain|Tell|Do not|Please choose|Try again with|Ask for something|Ask the user)\b|\b(?:explain|tell|ask)\b.*\bthe user\b/i;
-
-/**
- * An error as a person reads it: without what it has for the model alone. Errors have that in their second line (output
- * and a schema may follow), or at the end; devices send both as one text.
- */
-export function forPerson(text: string): string {
-  if (!text.startsWith("Error: ")) return text;
-  const said = text.slice("Error: ".length).trimEnd();
-  return withoutAdvice(said, (at, count) => at === 1 || at === count - 1) || said;
-}
-
-/** @param where lines that may have advice for the model; absent: the last one */
-export function withoutAdvice(text: string, where = (at: number, count: number) => at === count - 1): string {
-  const lines = text.split("\n");
-  return lines
-    .flatMap((line, at) => {
-      if (!where(at, lines.length)) return [line];
-      const kept = line.split(/(?<=[.!])\s+/).filter((sentence) => !FOR_MODEL.test(sentence));
-      return kept.length > 0 ? [kept.join(" ")] : [];
-    })
-    .join("\n");
-}

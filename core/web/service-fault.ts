@@ -6,10 +6,11 @@ export function serviceFault(error: unknown): ToolResult {
   if (!(error instanceof ProviderError)) throw error;
   return faultResult(
     error.code,
-    `Error: ${error.message}.\n${ADVICE[error.code] ?? "Try again later or explain to the user."}`,
     {
-      cause: error.cause,
+      text: `Error: ${error.message}.`,
+      advice: ADVICE[error.code] ?? "Try again later or explain to the user.",
     },
+    { cause: error.cause },
   );
 }
 

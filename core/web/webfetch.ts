@@ -42,16 +42,23 @@ export function webfetch(options: WebfetchOptions): Tool {
     async execute({ url, offset = 0, max_chars = DEFAULT_CHARS }, { signal }): Promise<ToolResult> {
       const page = await fetchPage(url.trim(), { ...options, signal });
       if (!page.ok) {
-        return faultResult(page.code, `Error: Nothing was fetched: ${page.problem}.\n${advice(page.code)}`, {
-          cause: page.cause,
-        });
+        return faultResult(
+          page.code,
+          { text: `Error: Nothing was fetched: ${page.problem}.`, advice: advice(page.code) },
+          {
+            cause: page.cause,
+          },
+        );
       }
       const details = { url: page.url.href, status: page.status, bytes: page.body.length };
       const read = pageText(page);
       if (!read.ok) {
         return faultResult(
           "is_binary",
-          "Error: What is at 'url' is not text (a picture, an archive, a PDF), and cannot be read here.\nLook for a page about it, or give the user the address.",
+          {
+            text: "Error: What is at 'url' is not text (a picture, an archive, a PDF), and cannot be read here.",
+            advice: "Look for a page about it, or give the user the address.",
+          },
           { details },
         );
       }

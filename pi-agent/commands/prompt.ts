@@ -1,10 +1,12 @@
 /** `prompt`: a question in words, answered by this device's own model and tool loop. */
+
 import type { Call, CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import { countTurn } from "@edgecall/core/metrics/tally.ts";
 import type { Media } from "@edgecall/core/protocol/media.ts";
 import { PromptCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, jsonSchema } from "@edgecall/core/protocol/parse.ts";
-import { wordsOf } from "@edgecall/core/tools/contract.ts";
+import { errorFields } from "@edgecall/core/tools/advice.ts";
+import { advisedOf } from "@edgecall/core/tools/contract.ts";
 import { type ErrorType, errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { cutText } from "@edgecall/core/tools/runner.ts";
 import { characterText, DEFAULT_STYLE } from "../genome.ts";
@@ -144,8 +146,8 @@ async function answer(call: CommandCall, device: Device, told: Told, elapsed: ()
 async function runCall(inner: Call, call: CommandCall, device: Device): Promise<Outcome> {
   const tool = device.registry.get(inner.name);
   if (inner.problem && tool) {
-    const text = errorText.invalidParams(inner.name, inner.problem, jsonSchema(tool.input));
-    return { status: "error", text, errorType: "invalid_params", elapsedMs: 0 };
+    const words = errorText.invalidParams(inner.name, inner.problem, jsonSchema(tool.input));
+    return { status: "error", ...words, errorType: "invalid_params", elapsedMs: 0 };
   }
   // After a stop of this process the timer of the budget comes later than what was waiting in a socket.
   if (call.budget.expired()) throw new CallEnded("expired");
@@ -163,7 +165,7 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
   const calls = innerCalls(result);
   return {
     status: result.fault ? "error" : "success",
-    text: wordsOf(result),
+    ...advisedOf(result),
     ...(result.forUser !== undefined && { forUser: result.forUser }),
     ...(result.fault && { errorType: errorTypeOf(result.fault.code) }),
     ...(result.job !== undefined && { job: result.job }),
@@ -206,15 +208,15 @@ function executedOf(record: CallRecord): Record<string, unknown> {
   };
 }
 
-function errorWords(error: unknown): { error: string; error_type: ErrorType } {
+function errorWords(error: unknown): { error: string; advice: string; error_type: ErrorType } {
   if (error instanceof CallEnded) {
     return {
-      error: `Error: The prompt was not answered: ${error.message}.`,
+      ...errorFields(`Error: The prompt was not answered: ${error.message}.`),
       error_type: error.why === "expired" ? "timeout" : "execution_failed",
     };
   }
   return {
-    error: `Error: The agent's model gave no answer: ${messageOf(error)}`,
+    ...errorFields(`Error: The agent's model gave no answer: ${messageOf(error)}`),
     error_type: "execution_failed",
   };
 }

@@ -169,7 +169,7 @@ async function permit(
   if (decision.do === "allow") return { ...(targets && { targets }) };
   const permitted: Permitted =
     decision.do === "deny"
-      ? { refusal: faultResult("blocked", decision.text) }
+      ? { refusal: faultResult("blocked", decision) }
       : await askForApproval({ tool, args: input, reason: decision.reason }, call, device);
   const log = { request_id: call.command.request_id, tool: tool.name, rule: decision.do };
   device.log("info", permitted.refusal ? "policy.refused" : "policy.approved", log);
@@ -199,7 +199,10 @@ async function ask(
     if (answered.by === "person") return answered.text;
     if (answered.by === "gateway") throw new Unanswered(`Error: Tool '${tool}': ${answered.why}`);
     const why = answered.by === "nobody" ? "nobody answered it in time" : "the call ended first";
-    throw new Unanswered(`Error: Tool '${tool}' asked the user a question, and ${why}. Explain to the user.`);
+    throw new Unanswered({
+      text: `Error: Tool '${tool}' asked the user a question, and ${why}.`,
+      advice: "Explain to the user.",
+    });
   } finally {
     resume();
   }

@@ -1,8 +1,10 @@
 /** `tool`: one action, called by name. */
+
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { type Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
-import { type ToolResult, wordsOf } from "@edgecall/core/tools/contract.ts";
+import { errorFields } from "@edgecall/core/tools/advice.ts";
+import { advisedOf, type ToolResult, wordsOf } from "@edgecall/core/tools/contract.ts";
 import { errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { mediaOf, type Packed, pack } from "../media.ts";
 import { type Reply, succeeded } from "../reports.ts";
@@ -64,10 +66,11 @@ export function replyOf(
   const stderr = typeof result.details?.stderr === "string" ? result.details.stderr : "";
   const calls = innerCalls(result);
   if (result.fault) {
+    const advised = advisedOf(result);
     return succeeded({
       status: "error",
       tool,
-      error: wordsOf(result) + lost,
+      ...errorFields({ ...advised, text: advised.text + lost }),
       error_type: errorTypeOf(result.fault.code),
       code: result.fault.code,
       ...(exitCode !== undefined && { exit_code: exitCode }),

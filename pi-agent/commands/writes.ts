@@ -37,7 +37,7 @@ export function withWrites(
   if (git === undefined) return withLinks(own, links);
   if (own.do === "deny") return own;
   if (held && !held.includes("shell"))
-    return { do: "deny", text: errorText.permissionDenied(tool.name, "shell") };
+    return { do: "deny", ...errorText.permissionDenied(tool.name, "shell") };
   // The tool's own rule is about files; this is about a program.
   const rules = rulesWithout(tool.name, policy);
   const shell = decide({ name: tool.name, effect: "exec", permission: "shell" }, rules, { tainted });

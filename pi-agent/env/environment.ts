@@ -3,8 +3,11 @@
  * happens on one machine: this one, a sandbox on it, or another over ssh. A "remote" tool that quietly works
  * here would be the worst fault that a tool can have; contract-*.test.ts hold all environments to one behaviour.
  */
+
 import type { Writable } from "node:stream";
+import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { Target } from "@edgecall/core/tools/contract.ts";
+import { AdvisedError } from "@edgecall/core/tools/contract.ts";
 import type { ErrorCode } from "@edgecall/core/tools/errors.ts";
 import type { ProcessTree } from "./process-tree.ts";
 
@@ -58,13 +61,13 @@ type Signal = { signal?: AbortSignal };
  */
 type Judged = Signal & { judged?: Target | undefined };
 
-/** Why a file operation was refused or failed. The message is for the model: it says what, of which path. */
-export class FileError extends Error {
+/** Why a file operation was refused or failed: what, of which path. */
+export class FileError extends AdvisedError {
   override readonly name = "FileError";
   readonly code: ErrorCode;
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(code: ErrorCode, words: string | Advised, options?: ErrorOptions) {
+    super(words, options);
     this.code = code;
   }
 }

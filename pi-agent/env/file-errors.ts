@@ -10,10 +10,10 @@ export type Access = "read" | "write";
 /** Said before it is known whether there is such a file, so that nothing is told of what lies outside. */
 export function outside(path: string, access: Access, allowed: readonly string[]): FileError {
   const where = ["its workspace", ...allowed].join(", ");
-  return new FileError(
-    "access_denied",
-    `Permission denied: '${shown(path)}' is outside what this agent may ${access} (${where}).\nUse a path in the workspace, or explain to the user.`,
-  );
+  return new FileError("access_denied", {
+    text: `Permission denied: '${shown(path)}' is outside what this agent may ${access} (${where}).`,
+    advice: "Use a path in the workspace, or explain to the user.",
+  });
 }
 
 export function absent(path: string, cause?: unknown): FileError {
@@ -49,18 +49,18 @@ export function changedMeanwhile(path: string): FileError {
 
 /** A program that git would run is nothing that a tool for files may put there. */
 export function gitFolder(path: string): FileError {
-  return new FileError(
-    "blocked",
-    `Permission denied: '${shown(path)}' belongs to git, which runs what is written there; that takes the permission shell. Nothing was written.\nUse the git tools, or explain to the user.`,
-  );
+  return new FileError("blocked", {
+    text: `Permission denied: '${shown(path)}' belongs to git, which runs what is written there; that takes the permission shell. Nothing was written.`,
+    advice: "Use the git tools, or explain to the user.",
+  });
 }
 
 /** The device itself needs room: for its record, its log, an update. */
 export function diskFull(path: string, free: number, kept: number): FileError {
-  return new FileError(
-    "io",
-    `'${shown(path)}' was not written: ${megabytes(free)} are free on its disk, and ${megabytes(kept)} are kept free (min_free_mb in [tools]). Nothing was changed.\nTell the user, or delete what is not needed.`,
-  );
+  return new FileError("io", {
+    text: `'${shown(path)}' was not written: ${megabytes(free)} are free on its disk, and ${megabytes(kept)} are kept free (min_free_mb in [tools]). Nothing was changed.`,
+    advice: "Tell the user, or delete what is not needed.",
+  });
 }
 
 /** What the system said (`error.code`), in words. */

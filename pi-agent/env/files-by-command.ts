@@ -141,7 +141,11 @@ async function runScript(
 
 /** The path as it is named, absolute. @throws FileError for what no path can be */
 function locate(place: CommandPlace, path: string, access: Access): string {
-  if (path === "") throw new FileError("invalid_params", "The path is empty. Use '.' for the workspace.");
+  if (path === "")
+    throw new FileError("invalid_params", {
+      text: "The path is empty.",
+      advice: "Use '.' for the workspace.",
+    });
   if (path.includes("\0")) throw outside(path, access, place.readable);
   const plain = posix.resolve(place.cwd, path);
   return plain;

@@ -146,7 +146,11 @@ export class PathGuard {
 
   #locate(path: string, access: Access): string {
     if (path.includes("\0")) throw this.#outside(path, access);
-    if (path === "") throw new FileError("invalid_params", "The path is empty. Use '.' for the workspace.");
+    if (path === "")
+      throw new FileError("invalid_params", {
+        text: "The path is empty.",
+        advice: "Use '.' for the workspace.",
+      });
     if (!isAbsolute(path)) return resolve(this.#cwd, path);
     const plain = resolve(path);
     return access === "read" && allows(this.#readable, plain) ? join(this.#root, plain) : plain;

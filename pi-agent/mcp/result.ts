@@ -33,10 +33,10 @@ const BLOCKS_MAX = 64;
 
 export async function resultOf(answer: Params, context: Pick<ToolContext, "artifact">): Promise<ToolResult> {
   if (answer.resultType === "input_required")
-    return faultResult(
-      "tool_failed",
-      "Error: The MCP server wants to ask something first, which is not possible here.\nExplain to the user.",
-    );
+    return faultResult("tool_failed", {
+      text: "Error: The MCP server wants to ask something first, which is not possible here.",
+      advice: "Explain to the user.",
+    });
   const blocks: unknown[] = Array.isArray(answer.content) ? answer.content.slice(0, BLOCKS_MAX) : [];
   const content: Content[] = [];
   for (const block of blocks) {

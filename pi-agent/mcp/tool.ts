@@ -72,14 +72,14 @@ async function run(
     }
     if (!(error instanceof Unreachable)) throw error;
     return error.sent
-      ? faultResult(
-          "outcome_unknown",
-          `Error: The MCP server '${server}' went away in the middle of it (${error.message}). Whether it was done is unknown.\nDo not repeat it blindly; tell the user.`,
-        )
-      : faultResult(
-          "unavailable",
-          `Error: The MCP server '${server}' is not there: ${error.message}. Nothing was run.\nExplain to the user.`,
-        );
+      ? faultResult("outcome_unknown", {
+          text: `Error: The MCP server '${server}' went away in the middle of it (${error.message}). Whether it was done is unknown.`,
+          advice: "Do not repeat it blindly; tell the user.",
+        })
+      : faultResult("unavailable", {
+          text: `Error: The MCP server '${server}' is not there: ${error.message}. Nothing was run.`,
+          advice: "Explain to the user.",
+        });
   }
 }
 

@@ -94,7 +94,7 @@ test("at its time-out it is killed with all that it started, and what it said is
   const { text, code, result } = await callTool(set.tools[0]?.tool as Tool);
   expect(code).toBe("timeout");
   expect(text).toBe(
-    "Error: Tool 'probe' timed out after 0.4s.\nTry again with a shorter timeout or explain to the user.\nOutput so far:\nbegun\n",
+    "Error: Tool 'probe' timed out after 0.4s.\nOutput so far:\nbegun\nTry again with a shorter timeout or explain to the user.",
   );
   expect(result.details).toMatchObject({ exit_code: -1 });
   for (const name of ["pid", "child"]) {

@@ -94,7 +94,10 @@ export function skillTool({ definition, program, folder, environment, held }: Sk
       if (!(error instanceof ExecError)) throw error;
       return faultResult(
         error.code,
-        `Error: Tool '${name}' could not be started: ${error.message}\nTell the user that its skill needs a look.`,
+        {
+          text: `Error: Tool '${name}' could not be started: ${error.message}`,
+          advice: "Tell the user that its skill needs a look.",
+        },
         { cause: error, details: { exit_code: KILLED } },
       );
     }

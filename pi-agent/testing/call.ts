@@ -1,4 +1,4 @@
-import { type Tool, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
+import { modelTextOf, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 
@@ -9,5 +9,5 @@ export async function callTool(
 ): Promise<{ text: string; code: string | undefined; result: ToolResult }> {
   const caller = { principal: "test", role: "owner", channel: "test" };
   const { result } = await runTool(new ToolRegistry([tool]), { callId: "c", name: tool.name, args, caller });
-  return { text: textOf(result), code: result.fault?.code, result };
+  return { text: modelTextOf(result), code: result.fault?.code, result };
 }

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { textOf } from "@edgecall/core/tools/contract.ts";
+import { modelTextOf } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 import { sandbox } from "../env/sandbox.ts";
@@ -33,7 +33,7 @@ export async function contained(folder: string, { command, keys, timeoutMs }: Tr
       },
       { graceMs: 5_000 },
     );
-    return { text: textOf(result), code: result.fault?.code, mostProcesses };
+    return { text: modelTextOf(result), code: result.fault?.code, mostProcesses };
   } finally {
     clearInterval(watch);
   }

@@ -38,10 +38,10 @@ export function append(environment: Pick<Environment, "name" | "files">): Tool {
             if (error.code !== "not_found") throw error;
           });
         if (old && old.length > APPEND_MAX_FILE_BYTES) {
-          return faultResult(
-            "too_large",
-            `Error: '${path}' has over ${formatSize(APPEND_MAX_FILE_BYTES)}. Nothing was appended. Use bash with >> instead.`,
-          );
+          return faultResult("too_large", {
+            text: `Error: '${path}' has over ${formatSize(APPEND_MAX_FILE_BYTES)}. Nothing was appended.`,
+            advice: "Use bash with >> instead.",
+          });
         }
         if (!old) await files.mkdirAll(dirname(path), asJudged(context, path));
         const bytes = Buffer.concat([old ?? new Uint8Array(), new TextEncoder().encode(content)]);

@@ -184,17 +184,20 @@ class Plan {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new FileError(
       "io",
-      `The patch failed half-way (${why}), and ${lost.join(", ")} could not be put back. Read these files before anything else, and tell the user.`,
+      {
+        text: `The patch failed half-way (${why}), and ${lost.join(", ")} could not be put back.`,
+        advice: "Read these files before anything else, and tell the user.",
+      },
       { cause },
     );
   }
 }
 
 function exists(path: string): FileError {
-  return new FileError(
-    "exists",
-    `'${path}' is there already. Nothing was changed. Use *** Update File, or *** Delete File before it.`,
-  );
+  return new FileError("exists", {
+    text: `'${path}' is there already. Nothing was changed.`,
+    advice: "Use *** Update File, or *** Delete File before it.",
+  });
 }
 
 function resultOf(changed: readonly Planned[]): ToolResult {

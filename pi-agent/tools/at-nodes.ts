@@ -59,10 +59,10 @@ function withNode(own: Tool, nodes: Nodes, toolAt: (node: string) => Tool | unde
       const { tool, args, node } = chosen(input);
       if (!tool) {
         const names = nodes.list().map(({ name }) => name);
-        return faultResult(
-          "not_found",
-          `Error: There is no node '${node}', so nothing was done. Nodes: ${names.join(", ") || "none"}.\nLeave 'node' out for this device.`,
-        );
+        return faultResult("not_found", {
+          text: `Error: There is no node '${node}', so nothing was done. Nodes: ${names.join(", ") || "none"}.`,
+          advice: "Leave 'node' out for this device.",
+        });
       }
       const result = await tool.execute(args, context);
       return node === undefined ? result : { ...result, details: { ...result.details, node } };

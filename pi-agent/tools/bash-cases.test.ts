@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { textOf } from "@edgecall/core/tools/contract.ts";
+import { modelTextOf } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -70,7 +70,7 @@ const inPlace = (kind: string) => {
     return {
       result,
       shown,
-      text: textOf(result),
+      text: modelTextOf(result),
       code: result.fault?.code,
       ms: performance.now() - startedAt,
     };
@@ -120,7 +120,7 @@ const inPlace = (kind: string) => {
     const { text, code } = await run({ command: "echo begun; sleep 60", timeout: 1 });
     expect(code).toBe("timeout");
     expect(text).toBe(
-      "Error: Tool 'bash' timed out after 1s. Command: 'echo begun; sleep 60'.\nTry again with a shorter timeout or explain to the user.\nOutput so far:\nbegun\n",
+      "Error: Tool 'bash' timed out after 1s. Command: 'echo begun; sleep 60'.\nOutput so far:\nbegun\nTry again with a shorter timeout or explain to the user.",
     );
   });
 

@@ -158,10 +158,10 @@ function wrongKeys(problem: string): ToolResult {
 }
 
 function refused(reason: string): ToolResult {
-  return faultResult(
-    "blocked",
-    `Error: This command is not run: ${reason}.\nDo not spell it another way. Do it differently, or tell the user what you wanted to run.`,
-  );
+  return faultResult("blocked", {
+    text: `Error: This command is not run: ${reason}.`,
+    advice: "Do not spell it another way. Do it differently, or tell the user what you wanted to run.",
+  });
 }
 
 function whereOf({ kind, name, cwd }: Environment): string {

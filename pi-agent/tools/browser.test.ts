@@ -1,6 +1,6 @@
 /** The browser over real sockets with the system's Chromium: what it does, and what no page makes it reach. */
 import type { RequestListener } from "node:http";
-import { type Content, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
+import { type Content, modelTextOf, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
@@ -66,7 +66,7 @@ async function call(
       },
     }),
   });
-  return { text: textOf(result), code: result.fault?.code, result };
+  return { text: modelTextOf(result), code: result.fault?.code, result };
 }
 
 const open = (path: string, more?: Parameters<typeof call>[1]) =>

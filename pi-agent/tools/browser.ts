@@ -83,10 +83,10 @@ export function browser(pages: Pages): Tool {
         return textResult((await pages.close(caller)) ? "The page is closed." : "No page was open.");
       const open = input.action === "open" ? await opened(pages, context) : pages.of(caller);
       if (!open) {
-        return faultResult(
-          "unavailable",
-          'Error: No page is open in this conversation (one that is not used is closed).\nUse action="open" with url first.',
-        );
+        return faultResult("unavailable", {
+          text: "Error: No page is open in this conversation (one that is not used is closed).",
+          advice: 'Use action="open" with url first.',
+        });
       }
       if ("content" in open) return open;
       // A page in the middle of something nobody knows is of no more use, and would go on with it.
@@ -129,9 +129,13 @@ async function opened(pages: Pages, { caller, signal }: ToolContext): Promise<Op
   } catch (error) {
     signal.throwIfAborted();
     const said = error instanceof Error ? error.message : String(error);
-    return faultResult("unavailable", `Error: There is no browser: ${said}.\nTell the user.`, {
-      cause: error,
-    });
+    return faultResult(
+      "unavailable",
+      { text: `Error: There is no browser: ${said}.`, advice: "Tell the user." },
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -209,18 +213,32 @@ async function notUsed(
   const found = await element.count().catch(() => undefined);
   const look = 'Use action="read" to see what there is.';
   if (found === undefined)
-    return faultResult("invalid_params", `Error: '${selector}' is no selector.\n${look}`, { cause });
+    return faultResult(
+      "invalid_params",
+      { text: `Error: '${selector}' is no selector.`, advice: look },
+      { cause },
+    );
   if (found === 0)
-    return faultResult("not_found", `Error: Nothing on the page matches '${selector}'.\n${look}`, { cause });
+    return faultResult(
+      "not_found",
+      { text: `Error: Nothing on the page matches '${selector}'.`, advice: look },
+      { cause },
+    );
   if (found > 1)
     return faultResult(
       "not_unique",
-      `Error: ${found} elements match '${selector}'. Use a selector that only one matches, like a ref.\n${look}`,
+      {
+        text: `Error: ${found} elements match '${selector}'. Use a selector that only one matches, like a ref.`,
+        advice: look,
+      },
       { cause },
     );
   return faultResult(
     "unavailable",
-    `Error: '${selector}' is there, but it was not possible to ${what} it: it is hidden, disabled, covered by something, or of another kind.\n${look}`,
+    {
+      text: `Error: '${selector}' is there, but it was not possible to ${what} it: it is hidden, disabled, covered by something, or of another kind.`,
+      advice: look,
+    },
     { cause },
   );
 }
@@ -270,14 +288,14 @@ function notOpened(code: Parameters<typeof faultResult>[0], problem: string, cau
       : code === "io"
         ? "Try another page or explain to the user."
         : 'Use action="open" with an address like https://example.com/page.';
-  return faultResult(code, `Error: Nothing was opened: ${problem}.\n${advice}`, { cause });
+  return faultResult(code, { text: `Error: Nothing was opened: ${problem}.`, advice: advice }, { cause });
 }
 
 function gone(): ToolResult {
-  return faultResult(
-    "unavailable",
-    'Error: The page closed itself.\nUse action="open" with url to open one.',
-  );
+  return faultResult("unavailable", {
+    text: "Error: The page closed itself.",
+    advice: 'Use action="open" with url to open one.',
+  });
 }
 
 function withNote(result: ToolResult, note: string): ToolResult {

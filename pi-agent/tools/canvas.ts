@@ -63,16 +63,16 @@ export function canvas({ files }: Pick<Environment, "files">): Tool {
 async function pageOf(html: string, title: string, { artifact }: ToolContext): Promise<Content | ToolResult> {
   const frame = FRAMES.exec(html)?.[1];
   if (frame !== undefined)
-    return faultResult(
-      "invalid_params",
-      `Error: The page holds <${frame}>, and nothing from elsewhere can be shown in it. Leave it out.`,
-    );
+    return faultResult("invalid_params", {
+      text: `Error: The page holds <${frame}>, and nothing from elsewhere can be shown in it.`,
+      advice: "Leave it out.",
+    });
   const bytes = new TextEncoder().encode(wholePage(html, title));
   if (bytes.length > HTML_MAX_BYTES)
-    return faultResult(
-      "too_large",
-      `Error: The page has ${formatSize(bytes.length)}, over the limit of ${formatSize(HTML_MAX_BYTES)}. Make it shorter.`,
-    );
+    return faultResult("too_large", {
+      text: `Error: The page has ${formatSize(bytes.length)}, over the limit of ${formatSize(HTML_MAX_BYTES)}.`,
+      advice: "Make it shorter.",
+    });
   return await artifact(bytes, "text/html");
 }
 
@@ -95,15 +95,15 @@ async function pictureOf(
   const bytes = await files.readFile(found.path, { signal, length: MEDIA_MAX_BYTES + 1 });
   const mediaType = imageType(bytes);
   if (!mediaType)
-    return faultResult(
-      "invalid_params",
-      `Error: '${path}' is not a picture (jpeg, png, gif or webp). For anything else, give 'html'.`,
-    );
+    return faultResult("invalid_params", {
+      text: `Error: '${path}' is not a picture (jpeg, png, gif or webp).`,
+      advice: "For anything else, give 'html'.",
+    });
   if (bytes.length > MEDIA_MAX_BYTES)
-    return faultResult(
-      "too_large",
-      `Error: '${path}' has over ${formatSize(MEDIA_MAX_BYTES)}, the most that can be shown. Make a smaller copy first.`,
-    );
+    return faultResult("too_large", {
+      text: `Error: '${path}' has over ${formatSize(MEDIA_MAX_BYTES)}, the most that can be shown.`,
+      advice: "Make a smaller copy first.",
+    });
   return await artifact(bytes, mediaType);
 }
 

@@ -18,10 +18,10 @@ export function cpu({ root }: { root: string }): Tool {
     async execute(_input, { signal }) {
       const [before, after] = await sampled(() => readCpuTime(root), signal);
       if (!before || !after) {
-        return faultResult(
-          "unavailable",
-          "Error: The CPU's usage cannot be read: /proc/stat is not there or not readable.\nTell the user that it is not known.",
-        );
+        return faultResult("unavailable", {
+          text: "Error: The CPU's usage cannot be read: /proc/stat is not there or not readable.",
+          advice: "Tell the user that it is not known.",
+        });
       }
       const elapsed = after.total - before.total;
       // A clock that did not move (a coarse or recorded one) leaves only the average since the start.

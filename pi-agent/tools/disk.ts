@@ -43,10 +43,10 @@ export function disk({ root }: { root: string }): Tool {
       if (path !== undefined) return await oneDisk(root, normalize(path), mounts);
       const uses = (await Promise.all(mounts.map((mount) => useOf(root, mount)))).flat();
       if (uses.length === 0) {
-        return faultResult(
-          "unavailable",
-          "Error: No disk could be read: looked for file systems on devices in /proc/self/mounts.\nTell the user that the disk usage is not known.",
-        );
+        return faultResult("unavailable", {
+          text: "Error: No disk could be read: looked for file systems on devices in /proc/self/mounts.",
+          advice: "Tell the user that the disk usage is not known.",
+        });
       }
       return textResult(uses.map(lineOf).join("\n"), { disks: uses });
     },

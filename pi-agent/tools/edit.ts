@@ -114,10 +114,10 @@ function splicesOf(path: string, text: string, edits: readonly Edit[], all: bool
     .sort((a, b) => a.start - b.start);
   const overlaps = splices.some(({ start }, index) => start < (splices[index - 1]?.end ?? 0));
   if (overlaps) {
-    throw new FileError(
-      "overlap",
-      `Two of the edits change the same place in '${path}'. Nothing was changed. Make one edit of them.`,
-    );
+    throw new FileError("overlap", {
+      text: `Two of the edits change the same place in '${path}'. Nothing was changed.`,
+      advice: "Make one edit of them.",
+    });
   }
   return splices;
 }
@@ -143,17 +143,17 @@ function spliced(text: string, splices: readonly Splice[]): string {
 }
 
 function noMatch(path: string, which: string): FileError {
-  return new FileError(
-    "no_match",
-    `${which} is not in '${path}'. Nothing was changed. Read the file and copy the text from it, white space and all.`,
-  );
+  return new FileError("no_match", {
+    text: `${which} is not in '${path}'. Nothing was changed.`,
+    advice: "Read the file and copy the text from it, white space and all.",
+  });
 }
 
 function notUnique(path: string, which: string, count: number): FileError {
-  return new FileError(
-    "not_unique",
-    `${which} is in '${path}' ${count} times. Nothing was changed. Give more of the lines around it, or set replace_all=true.`,
-  );
+  return new FileError("not_unique", {
+    text: `${which} is in '${path}' ${count} times. Nothing was changed.`,
+    advice: "Give more of the lines around it, or set replace_all=true.",
+  });
 }
 
 function resultOf(path: string, before: string, after: string, count: number): ToolResult {

@@ -8,6 +8,10 @@ export async function orFault(work: () => Promise<ToolResult>): Promise<ToolResu
     return await work();
   } catch (error) {
     if (!(error instanceof FileError || error instanceof ExecError)) throw error;
-    return faultResult(error.code, `Error: ${error.message}`, { cause: error.cause ?? error });
+    return faultResult(
+      error.code,
+      { text: `Error: ${error.message}`, advice: error instanceof FileError ? error.advice : undefined },
+      { cause: error.cause ?? error },
+    );
   }
 }

@@ -68,10 +68,10 @@ async function commit(
     Buffer.from(message),
   );
   if (ran.exitCode === 1 && /nothing (?:added )?to commit|no changes added/.test(ran.stdout))
-    return faultResult(
-      "no_change",
-      "Error: There is nothing to commit: no file was changed. Use git_status to look.",
-    );
+    return faultResult("no_change", {
+      text: "Error: There is nothing to commit: no file was changed.",
+      advice: "Use git_status to look.",
+    });
   return (
     gitFault(ran) ?? gitText(ran.stdout, { empty: "(committed)", next: "Use git_log to see the commit." })
   );

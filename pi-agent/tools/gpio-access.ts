@@ -32,10 +32,10 @@ export async function openGpio(exec: ExecOps, signal: AbortSignal): Promise<Gpio
     version = await runProgram(exec, ["gpioget", "--version"], { signal });
   } catch (error) {
     if (!(error instanceof ExecError && error.absent)) throw error;
-    return faultResult(
-      "unavailable",
-      "Error: There is no program 'gpioget' here.\nTell the user to install gpiod.",
-    );
+    return faultResult("unavailable", {
+      text: "Error: There is no program 'gpioget' here.",
+      advice: "Tell the user to install gpiod.",
+    });
   }
   if (version.exitCode === null) throw new ExecError("io", "'gpioget' was ended by a signal.");
   const generation = generationOf(version.stdout);
@@ -109,10 +109,10 @@ export async function lookAt(
   if (!Array.isArray(lines)) return lines;
   const line = lines.find((candidate) => candidate.pin === pin);
   if (!line) {
-    return faultResult(
-      "invalid_params",
-      `Error: ${chip.name} has no pin ${pin}; its pins are 0 to ${chip.lines - 1}.\nUse the GPIO number, not the number on the header.`,
-    );
+    return faultResult("invalid_params", {
+      text: `Error: ${chip.name} has no pin ${pin}; its pins are 0 to ${chip.lines - 1}.`,
+      advice: "Use the GPIO number, not the number on the header.",
+    });
   }
   const isHeader = chip === headerChip(gpio.chips);
   const registers = isHeader ? await readRegisters(exec, pin, signal) : undefined;
@@ -144,16 +144,16 @@ export async function readRegisters(
 /** The tools' own complaints, which both generations end with the system's words. @param what `GPIO17` */
 export function gpioFault(what: string, ended: Pick<Ended, "stderr" | "exitCode">): ToolResult {
   if (/resource busy/i.test(ended.stderr)) {
-    return faultResult(
-      "unavailable",
-      `Error: ${what} is in use by another program or a driver.\nCall gpio_list to see which, and tell the user.`,
-    );
+    return faultResult("unavailable", {
+      text: `Error: ${what} is in use by another program or a driver.`,
+      advice: "Call gpio_list to see which, and tell the user.",
+    });
   }
   if (/permission denied|not permitted/i.test(ended.stderr)) {
-    return faultResult(
-      "access_denied",
-      `Error: This agent's user may not use ${what}.\nTell the user to add it to the group gpio.`,
-    );
+    return faultResult("access_denied", {
+      text: `Error: This agent's user may not use ${what}.`,
+      advice: "Tell the user to add it to the group gpio.",
+    });
   }
   if (/no such file|no such device|cannot find/i.test(ended.stderr)) {
     return faultResult("not_found", `Error: ${what} is not there: ${complaint(ended)}.`);

@@ -62,16 +62,16 @@ async function byGpioget(exec: ExecOps, pin: Pin, signal: AbortSignal): Promise<
 function refusal(pin: Pin): ToolResult | undefined {
   const { line, gpio } = pin;
   if (line.consumer !== undefined) {
-    return faultResult(
-      "unavailable",
-      `Error: ${pinName(pin)} is in use by '${line.consumer}' (an ${line.direction}), and cannot be read while it is.\nTell the user.`,
-    );
+    return faultResult("unavailable", {
+      text: `Error: ${pinName(pin)} is in use by '${line.consumer}' (an ${line.direction}), and cannot be read while it is.`,
+      advice: "Tell the user.",
+    });
   }
   if (line.direction === "output" && gpio.generation === 1) {
-    return faultResult(
-      "unavailable",
-      `Error: ${pinName(pin)} is an output. gpiod v1 would turn it into an input to read it, so it was not touched.\nTell the user that installing raspi-utils (pinctrl) or raspi-gpio makes outputs readable.`,
-    );
+    return faultResult("unavailable", {
+      text: `Error: ${pinName(pin)} is an output. gpiod v1 would turn it into an input to read it, so it was not touched.`,
+      advice: "Tell the user that installing raspi-utils (pinctrl) or raspi-gpio makes outputs readable.",
+    });
   }
   return undefined;
 }

@@ -69,10 +69,10 @@ export function gpioWrite({ exec, held, pins = HEADER_PINS, chips = [] }: GpioWr
       if (measured !== undefined && measured !== value) {
         // Two that drive against each other heat up.
         await held.release(pin.chip.name, pin.line.pin);
-        return faultResult(
-          "io",
-          `Error: ${pinName(pin)} was set ${levelWords(value)} and reads back ${levelWords(measured)}: something else drives it, or it is shorted. The pin was let go.\nTell the user to check the wiring.`,
-        );
+        return faultResult("io", {
+          text: `Error: ${pinName(pin)} was set ${levelWords(value)} and reads back ${levelWords(measured)}: something else drives it, or it is shorted. The pin was let go.`,
+          advice: "Tell the user to check the wiring.",
+        });
       }
       if (hold_ms !== undefined) held.releaseAfter(pin.chip.name, pin.line.pin, hold_ms);
       return done(pin, value, measured !== undefined, hold_ms);
@@ -119,20 +119,20 @@ function done(pin: Pin, value: Level, verified: boolean, holdMs: number | undefi
 
 function notAllowed(pin: Pin, pins: readonly number[], chips: readonly string[]): ToolResult | undefined {
   if (chips.includes(pin.chip.name) || (pin.isHeader && pins.includes(pin.line.pin))) return undefined;
-  return faultResult(
-    "blocked",
-    `Error: ${pinName(pin)} may not be written on this agent.\nDo not try another pin. Tell the user that its owner can allow it in the agent's settings.`,
-  );
+  return faultResult("blocked", {
+    text: `Error: ${pinName(pin)} may not be written on this agent.`,
+    advice: "Do not try another pin. Tell the user that its owner can allow it in the agent's settings.",
+  });
 }
 
 function inUse(pin: Pin, held: HeldLines): ToolResult | undefined {
   if (held.get(pin.chip.name, pin.line.pin) !== undefined) return undefined;
   const user = pin.line.consumer ?? (pin.registers?.mode === "other" ? pin.registers.function : undefined);
   if (user === undefined) return undefined;
-  return faultResult(
-    "unavailable",
-    `Error: ${pinName(pin)} is in use by '${user}'. It was not touched.\nTell the user; another pin may be what was meant.`,
-  );
+  return faultResult("unavailable", {
+    text: `Error: ${pinName(pin)} is in use by '${user}'. It was not touched.`,
+    advice: "Tell the user; another pin may be what was meant.",
+  });
 }
 
 /** What models write for high and low. */

@@ -92,10 +92,10 @@ async function buses(root: string): Promise<string[]> {
 
 async function refusal(root: string, bus: number, ended: Ended) {
   if (/Permission denied/i.test(ended.stderr)) {
-    return faultResult(
-      "access_denied",
-      `Error: This agent's user may not open /dev/i2c-${bus}.\nTell the user to add it to the group i2c.`,
-    );
+    return faultResult("access_denied", {
+      text: `Error: This agent's user may not open /dev/i2c-${bus}.`,
+      advice: "Tell the user to add it to the group i2c.",
+    });
   }
   if (/No such file|out of range|does not match any/i.test(ended.stderr)) {
     const there = await buses(root);

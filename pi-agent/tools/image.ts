@@ -66,7 +66,10 @@ export function image({ files }: Pick<Environment, "files">, options: ImageOptio
       const url = "url" in more && typeof more.url === "string" ? more.url : undefined;
       const llm = options.llm();
       if (!llm)
-        return faultResult("unavailable", `Error: No picture was looked at: ${NO_MODEL}.\nTell the user.`);
+        return faultResult("unavailable", {
+          text: `Error: No picture was looked at: ${NO_MODEL}.`,
+          advice: "Tell the user.",
+        });
       if ((path === undefined) === (url === undefined))
         return faultResult(
           "invalid_params",
@@ -110,7 +113,10 @@ async function fetched(
   if (page.ok) return pictureOf(page.body, "What is at 'url'");
   return faultResult(
     page.code,
-    `Error: Nothing was fetched: ${page.problem}.\nUse another picture, or explain to the user.`,
+    {
+      text: `Error: Nothing was fetched: ${page.problem}.`,
+      advice: "Use another picture, or explain to the user.",
+    },
     { cause: page.cause },
   );
 }
@@ -120,10 +126,10 @@ function pictureOf(bytes: Uint8Array, what: string): Picture | ToolResult {
   if (!mediaType)
     return faultResult("invalid_params", `Error: ${what} is not a picture (jpeg, png, gif or webp).`);
   if (bytes.length <= IMAGE_MAX_BYTES) return { bytes, mediaType };
-  return faultResult(
-    "too_large",
-    `Error: ${what} has over ${formatSize(IMAGE_MAX_BYTES)}, the most that the model is shown. Make a smaller copy first.`,
-  );
+  return faultResult("too_large", {
+    text: `Error: ${what} has over ${formatSize(IMAGE_MAX_BYTES)}, the most that the model is shown.`,
+    advice: "Make a smaller copy first.",
+  });
 }
 
 async function looked(
@@ -167,9 +173,13 @@ async function looked(
       : error instanceof Error
         ? error.message
         : String(error);
-    return faultResult("unavailable", `Error: The picture was not looked at: ${why}.\nTell the user.`, {
-      cause: error,
-    });
+    return faultResult(
+      "unavailable",
+      { text: `Error: The picture was not looked at: ${why}.`, advice: "Tell the user." },
+      {
+        cause: error,
+      },
+    );
   }
 }
 

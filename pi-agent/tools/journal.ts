@@ -52,7 +52,10 @@ export function journal({ exec }: { exec: ExecOps }): Tool {
     maxTimeoutMs: 60_000,
     async execute({ unit, lines, since, priority }, { signal }) {
       if (unit !== undefined && !UNIT_NAME.test(unit)) {
-        return faultResult("invalid_params", `Error: '${unit}' is not the name of a unit.\nUse unit="ssh".`);
+        return faultResult("invalid_params", {
+          text: `Error: '${unit}' is not the name of a unit.`,
+          advice: 'Use unit="ssh".',
+        });
       }
       if (since !== undefined && !SINCE.test(since)) return badTime(since);
       const ended = await runProgram(
@@ -148,10 +151,10 @@ function shown(entries: readonly string[]) {
 
 function nothing(unit: string | undefined, ended: Ended) {
   if (/insufficient permissions|not seeing messages/i.test(ended.stderr)) {
-    return faultResult(
-      "access_denied",
-      "Error: This agent's user may not read the system log.\nTell the user to add it to the group systemd-journal.",
-    );
+    return faultResult("access_denied", {
+      text: "Error: This agent's user may not read the system log.",
+      advice: "Tell the user to add it to the group systemd-journal.",
+    });
   }
   if (ended.exitCode !== 0 && ended.stderr.trim() !== "") {
     return faultResult("io", `Error: The log could not be read: ${complaint(ended)}.`);
@@ -164,8 +167,8 @@ function nothing(unit: string | undefined, ended: Ended) {
 }
 
 function badTime(since: string) {
-  return faultResult(
-    "invalid_params",
-    `Error: '${since}' is no time that journalctl knows.\nUse since="2 hours ago", since="today" or since="2026-11-22 08:00".`,
-  );
+  return faultResult("invalid_params", {
+    text: `Error: '${since}' is no time that journalctl knows.`,
+    advice: 'Use since="2 hours ago", since="today" or since="2026-11-22 08:00".',
+  });
 }

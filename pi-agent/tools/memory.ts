@@ -19,10 +19,10 @@ export function memory({ root }: { root: string }): Tool {
       const total = bytesOf(text, "MemTotal");
       const available = bytesOf(text, "MemAvailable") ?? bytesOf(text, "MemFree");
       if (total === undefined || available === undefined) {
-        return faultResult(
-          "unavailable",
-          "Error: The memory cannot be read: /proc/meminfo is not there or has no MemTotal.\nTell the user that it is not known.",
-        );
+        return faultResult("unavailable", {
+          text: "Error: The memory cannot be read: /proc/meminfo is not there or has no MemTotal.",
+          advice: "Tell the user that it is not known.",
+        });
       }
       const used = total - available;
       const swapTotal = bytesOf(text, "SwapTotal") ?? 0;

@@ -114,10 +114,10 @@ const ACTIONS: Record<Input["action"], Act> = {
     const missing = await sshMissing(known.connection(node));
     signal.throwIfAborted();
     if (missing !== undefined)
-      return faultResult(
-        "unavailable",
-        `Error: The node '${name}' was not added, since it does not work: ${missing}\nTell the user; where its host key is unknown, they add it on this device with: ssh-keyscan -p ${port} ${host} >> ~/.ssh/known_hosts`,
-      );
+      return faultResult("unavailable", {
+        text: `Error: The node '${name}' was not added, since it does not work: ${missing}`,
+        advice: `Tell the user; where its host key is unknown, they add it on this device with: ssh-keyscan -p ${port} ${host} >> ~/.ssh/known_hosts`,
+      });
     await known.add(node);
     return textResult(`Added ${lineOf(node)}\nUse node="${name}" with the tools that have it.`);
   },

@@ -98,8 +98,8 @@ function seek(
 
 function noMatch(path: string, index: number, { after, old }: Hunk): FileError {
   const wanted = [...(after === undefined ? [] : [`@@ ${after}`]), ...old].slice(0, 3).join(" / ");
-  return new FileError(
-    "no_match",
-    `Hunk ${index + 1} of '${path}' fits nowhere below the one before it: '${wanted.slice(0, 200)}'. Nothing was changed. Read the file and copy its lines.`,
-  );
+  return new FileError("no_match", {
+    text: `Hunk ${index + 1} of '${path}' fits nowhere below the one before it: '${wanted.slice(0, 200)}'. Nothing was changed.`,
+    advice: "Read the file and copy its lines.",
+  });
 }

@@ -35,9 +35,9 @@ export class PatchWork {
   count(chars: number): void {
     this.#done += 1 + chars / CHARS_A_LINE;
     if (this.#done > WORK_MAX)
-      throw new FileError(
-        "too_large",
-        `The places of the patch are too far from where it says in '${this.#path}', or too many, to look for them all. Nothing was changed. Read the file again, and change fewer places at once with exact lines and line numbers.`,
-      );
+      throw new FileError("too_large", {
+        text: `The places of the patch are too far from where it says in '${this.#path}', or too many, to look for them all. Nothing was changed.`,
+        advice: "Read the file again, and change fewer places at once with exact lines and line numbers.",
+      });
   }
 }

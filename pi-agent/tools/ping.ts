@@ -36,10 +36,10 @@ export function ping({ exec }: { exec: ExecOps }): Tool {
     maxTimeoutMs: 60_000,
     async execute({ host, count }, { signal }) {
       if (!isHost(host)) {
-        return faultResult(
-          "invalid_params",
-          `Error: '${host}' is neither a host name nor an IP address.\nUse host="192.168.1.1" or host="nas.local", without http:// and port.`,
-        );
+        return faultResult("invalid_params", {
+          text: `Error: '${host}' is neither a host name nor an IP address.`,
+          advice: 'Use host="192.168.1.1" or host="nas.local", without http:// and port.',
+        });
       }
       const deadline = Math.ceil(count * INTERVAL_SECONDS) + REPLY_SECONDS;
       const ended = await runProgram(
@@ -105,16 +105,16 @@ function refusal(host: string, ended: Ended) {
     return faultResult("not_found", `Error: There is no host '${host}' that this device can find by name.`);
   }
   if (/Temporary failure in name resolution/i.test(ended.stderr)) {
-    return faultResult(
-      "unavailable",
-      `Error: The name '${host}' cannot be looked up: this device reaches no name server.\nTry an IP address.`,
-    );
+    return faultResult("unavailable", {
+      text: `Error: The name '${host}' cannot be looked up: this device reaches no name server.`,
+      advice: "Try an IP address.",
+    });
   }
   if (/Operation not permitted|missing cap_net_raw/i.test(ended.stderr)) {
-    return faultResult(
-      "access_denied",
-      "Error: This agent's user may not ping (no cap_net_raw, and net.ipv4.ping_group_range leaves it out).\nTell the user.",
-    );
+    return faultResult("access_denied", {
+      text: "Error: This agent's user may not ping (no cap_net_raw, and net.ipv4.ping_group_range leaves it out).",
+      advice: "Tell the user.",
+    });
   }
   return faultResult("io", `Error: '${host}' could not be pinged: ${complaint(ended)}.`);
 }

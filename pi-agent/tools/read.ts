@@ -56,7 +56,10 @@ export function read(
       return await orFault(async () => {
         const found = await statNear(files, path, context.signal);
         if (found.info.kind === "directory") {
-          return faultResult("is_directory", `Error: '${path}' is a folder, not a file. Use ls to list it.`);
+          return faultResult("is_directory", {
+            text: `Error: '${path}' is a folder, not a file.`,
+            advice: "Use ls to list it.",
+          });
         }
         const first = await files.readFile(found.path, { signal: context.signal, length: CHUNK_BYTES });
         const mediaType = imageType(first);
@@ -83,10 +86,10 @@ async function pictureOf(
 ): Promise<ToolResult> {
   const bytes = await files.readFile(path, { signal, length: MEDIA_MAX_BYTES + 1 });
   if (bytes.length > MEDIA_MAX_BYTES) {
-    return faultResult(
-      "too_large",
-      `Error: '${path}' is an image of over ${formatSize(MEDIA_MAX_BYTES)}, the most that can be sent. Make a smaller copy first.`,
-    );
+    return faultResult("too_large", {
+      text: `Error: '${path}' is an image of over ${formatSize(MEDIA_MAX_BYTES)}, the most that can be sent.`,
+      advice: "Make a smaller copy first.",
+    });
   }
   const picture = await artifact(bytes, mediaType);
   const text = `Read image file [${mediaType}] (${formatSize(bytes.length)})`;
@@ -148,10 +151,10 @@ function resultOf({
     );
   }
   if (shown === 0 && tooLong !== undefined) {
-    return faultResult(
-      "too_large",
-      `Error: Line ${first} of '${path}' has ${total === undefined ? "over " : ""}${formatSize(tooLong)}, over the limit of ${formatSize(limitBytes)}. Use offset=${first + 1} to go on after it, or grep for a part of it.`,
-    );
+    return faultResult("too_large", {
+      text: `Error: Line ${first} of '${path}' has ${total === undefined ? "over " : ""}${formatSize(tooLong)}, over the limit of ${formatSize(limitBytes)}.`,
+      advice: `Use offset=${first + 1} to go on after it, or grep for a part of it.`,
+    });
   }
   const last = first + shown - 1;
   const details = { first, last, ...(total !== undefined && { lines: total }), bytes };

@@ -36,10 +36,10 @@ export function services({ exec }: { exec: ExecOps }): Tool {
     async execute({ units }, { signal }) {
       const wrong = units?.find((unit) => !isUnit(unit));
       if (wrong !== undefined) {
-        return faultResult(
-          "invalid_params",
-          `Error: '${wrong}' is not the name of a unit.\nUse units=["ssh.service"] or a pattern like units=["edgecall-*"].`,
-        );
+        return faultResult("invalid_params", {
+          text: `Error: '${wrong}' is not the name of a unit.`,
+          advice: 'Use units=["ssh.service"] or a pattern like units=["edgecall-*"].',
+        });
       }
       return units ? await named(exec, units, signal) : await overview(exec, signal);
     },
@@ -125,10 +125,10 @@ async function named(exec: ExecOps, units: readonly string[], signal: AbortSigna
   const shown = shownUnits(ended.stdout);
   const there = shown.filter(({ LoadState }) => LoadState !== "not-found");
   if (there.length === 0) {
-    return faultResult(
-      "not_found",
-      `Error: This device has no unit ${units.map((unit) => `'${unit}'`).join(", ")}.\nCall services without units to see what runs.`,
-    );
+    return faultResult("not_found", {
+      text: `Error: This device has no unit ${units.map((unit) => `'${unit}'`).join(", ")}.`,
+      advice: "Call services without units to see what runs.",
+    });
   }
   return textResult(shown.map(lineOf).join("\n"), { units: shown });
 }
@@ -157,10 +157,10 @@ function lineOf(unit: Record<string, string>): string {
 
 function refusal(ended: Ended) {
   if (/not been booted with systemd|Failed to connect to bus/i.test(ended.stderr)) {
-    return faultResult(
-      "unavailable",
-      "Error: The services cannot be read: this system's systemd does not answer.\nTell the user; list_processes shows what runs.",
-    );
+    return faultResult("unavailable", {
+      text: "Error: The services cannot be read: this system's systemd does not answer.",
+      advice: "Tell the user; list_processes shows what runs.",
+    });
   }
   return faultResult("io", `Error: The services could not be read: ${complaint(ended)}.`);
 }

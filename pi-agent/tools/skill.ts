@@ -1,4 +1,5 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
+import type { Advised } from "@edgecall/core/tools/advice.ts";
 import {
   defineTool,
   faultResult,
@@ -37,7 +38,10 @@ export async function skillMissing(guides: readonly Guide[], path: string): Prom
   return guides.length > 0 ? undefined : `no skills with instructions: put one at ${path}/NAME/SKILL.md`;
 }
 
-function notFound(name: string, guides: readonly Guide[]): string {
+function notFound(name: string, guides: readonly Guide[]): Advised {
   const names = guides.map((guide) => guide.name).join(", ") || "none";
-  return `Error: There is no skill '${name}'. Skills: ${names}.\nCall skill with one of these names, or go on without.`;
+  return {
+    text: `Error: There is no skill '${name}'. Skills: ${names}.`,
+    advice: "Call skill with one of these names, or go on without.",
+  };
 }

@@ -65,10 +65,10 @@ export function snapshot(place: CameraPlace): Tool {
     async execute({ resolution, quality, camera: id }, context) {
       const [width = 0, height = 0] = resolution.split("x").map(Number);
       if ([width, height].some((side) => side < MIN_SIDE || side > MAX_SIDE)) {
-        return faultResult(
-          "invalid_params",
-          `Error: resolution ${resolution} is not possible: each side may have ${MIN_SIDE} to ${MAX_SIDE} pixels.\nUse resolution="640x480".`,
-        );
+        return faultResult("invalid_params", {
+          text: `Error: resolution ${resolution} is not possible: each side may have ${MIN_SIDE} to ${MAX_SIDE} pixels.`,
+          advice: 'Use resolution="640x480".',
+        });
       }
       const cameras = await listCameras(place, context.signal);
       const camera = id === undefined ? cameras[0] : cameras.find((candidate) => candidate.id === id);
@@ -109,10 +109,10 @@ async function picture(
       shots = retakes(asked, largest);
     }
   }
-  return faultResult(
-    "too_large",
-    `Error: The picture (${formatSize(largest)}) does not fit a message, not even at a quarter of its size.\nUse a smaller resolution.`,
-  );
+  return faultResult("too_large", {
+    text: `Error: The picture (${formatSize(largest)}) does not fit a message, not even at a quarter of its size.`,
+    advice: "Use a smaller resolution.",
+  });
 }
 
 /** Those that will likely fit, by pixels and quality: each shot costs a second or more. The last one in any case. */
@@ -187,7 +187,10 @@ async function noCamera(
   cameras: readonly Camera[],
 ): Promise<ToolResult> {
   if (cameras.length === 0) {
-    return faultResult("unavailable", `Error: No picture: ${await whyNoCamera(place)}.\nTell the user.`);
+    return faultResult("unavailable", {
+      text: `Error: No picture: ${await whyNoCamera(place)}.`,
+      advice: "Tell the user.",
+    });
   }
   const listed = cameras.map((camera) => `${camera.id} (${camera.name})`).join(", ");
   return faultResult("not_found", `Error: There is no camera '${id}'. Cameras: ${listed}.`);
@@ -197,22 +200,22 @@ function cameraFault(camera: Camera, ended: Ended): ToolResult {
   const said = `${ended.stderr}\n${ended.stdout.slice(0, 2_000)}`;
   const name = `camera ${camera.id} (${camera.name})`;
   if (/resource busy|in use by another process|failed to acquire/i.test(said)) {
-    return faultResult(
-      "unavailable",
-      `Error: ${name} is in use by another program.\nTry again later, or tell the user.`,
-    );
+    return faultResult("unavailable", {
+      text: `Error: ${name} is in use by another program.`,
+      advice: "Try again later, or tell the user.",
+    });
   }
   if (/permission denied/i.test(said)) {
-    return faultResult(
-      "access_denied",
-      `Error: This agent's user may not use ${name}.\nTell the user to add it to the group video.`,
-    );
+    return faultResult("access_denied", {
+      text: `Error: This agent's user may not use ${name}.`,
+      advice: "Tell the user to add it to the group video.",
+    });
   }
   if (/no cameras available|No such (file|device)/i.test(said)) {
-    return faultResult(
-      "unavailable",
-      `Error: ${name} is not there any more.\nTell the user to check its cable.`,
-    );
+    return faultResult("unavailable", {
+      text: `Error: ${name} is not there any more.`,
+      advice: "Tell the user to check its cable.",
+    });
   }
   return faultResult("io", `Error: ${name} gave no picture: ${complaint(ended)}.`);
 }

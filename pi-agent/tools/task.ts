@@ -4,13 +4,13 @@ import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import {
+  advisedOf,
   defineTool,
   faultResult,
   type Tool,
   type ToolContext,
   type ToolResult,
   textResult,
-  wordsOf,
 } from "@edgecall/core/tools/contract.ts";
 import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
@@ -127,14 +127,14 @@ async function work(
 
 async function runCall(inner: Call, tools: ToolRegistry, call: Work["call"]): Promise<Outcome> {
   if (!tools.get(inner.name)) {
-    const text = errorText.unknownTool(inner.name, tools.list());
-    return { status: "error", text, errorType: "not_found", elapsedMs: 0 };
+    const words = errorText.unknownTool(inner.name, tools.list());
+    return { status: "error", ...words, errorType: "not_found", elapsedMs: 0 };
   }
   const { result, elapsedMs, args } = await call({ callId: inner.id, name: inner.name, args: inner.args });
   const media = mediaOf(result);
   return {
     status: result.fault ? "error" : "success",
-    text: wordsOf(result),
+    ...advisedOf(result),
     ...(result.fault && { errorType: errorTypeOf(result.fault.code) }),
     ...(result.job !== undefined && { job: result.job }),
     ...(media.length > 0 && { media }),
@@ -166,8 +166,8 @@ function doneSoFar(records: readonly CallRecord[]): string {
 }
 
 function unavailable(why: string | undefined): ToolResult {
-  return faultResult(
-    "unavailable",
-    `Error: Tool 'task' cannot run: ${why}.\nDo the work yourself, step by step.`,
-  );
+  return faultResult("unavailable", {
+    text: `Error: Tool 'task' cannot run: ${why}.`,
+    advice: "Do the work yourself, step by step.",
+  });
 }

@@ -26,10 +26,10 @@ export function temperature({ root }: { root: string }): Tool {
     async execute() {
       const readings = await readAll(root);
       if (readings.length === 0) {
-        return faultResult(
-          "unavailable",
-          `Error: This device has no temperature sensor that can be read: looked for ${THERMAL}/thermal_zone*/temp, ${HWMON}/hwmon*/temp*_input, ${ONE_WIRE}/*/temperature and ${IIO}/*/in_temp_input.\nTell the user that the temperature is not known.`,
-        );
+        return faultResult("unavailable", {
+          text: `Error: This device has no temperature sensor that can be read: looked for ${THERMAL}/thermal_zone*/temp, ${HWMON}/hwmon*/temp*_input, ${ONE_WIRE}/*/temperature and ${IIO}/*/in_temp_input.`,
+          advice: "Tell the user that the temperature is not known.",
+        });
       }
       const lines = readings.map(({ name, celsius }) => `${name}: ${celsius.toFixed(1)} °C`);
       return textResult(lines.join("\n"), { sensors: readings });

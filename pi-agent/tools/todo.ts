@@ -137,7 +137,10 @@ function idsOf({ items }: List): string {
 }
 
 function unreadable(problem: string): ToolResult {
-  return faultResult("io", `Error: The to-do list cannot be kept: ${problem}.\nGo on without it.`);
+  return faultResult("io", {
+    text: `Error: The to-do list cannot be kept: ${problem}.`,
+    advice: "Go on without it.",
+  });
 }
 
 /** Without a conversation on the wire, a person has one list for each channel. */

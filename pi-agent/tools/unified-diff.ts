@@ -382,10 +382,10 @@ function noMatch(path: string, index: number, { old, atStart, atEnd }: DiffHunk)
     .map(({ text }) => text)
     .join(" / ");
   const where = atStart ? " at the file's beginning" : atEnd ? " at the file's end" : "";
-  return new FileError(
-    "no_match",
-    `Hunk ${index + 1} of '${path}' does not apply${where}: '${shown.slice(0, 200)}'. Nothing was changed. Read the file, and give three unchanged lines around each change.`,
-  );
+  return new FileError("no_match", {
+    text: `Hunk ${index + 1} of '${path}' does not apply${where}: '${shown.slice(0, 200)}'. Nothing was changed.`,
+    advice: "Read the file, and give three unchanged lines around each change.",
+  });
 }
 
 function wrong(line: number, what: string): FileError {

@@ -36,10 +36,10 @@ export function updateSelf(files: UpdateFiles): Tool {
     maxTimeoutMs: 60_000,
     async execute(_input, { job }) {
       if ((await files.request()) !== undefined)
-        return faultResult(
-          "unavailable",
-          "Error: An update is under way already. Tell the user to wait for it.",
-        );
+        return faultResult("unavailable", {
+          text: "Error: An update is under way already.",
+          advice: "Tell the user to wait for it.",
+        });
       return job(work(false), { maxMs: UPDATE_WITHIN_MS * 2 });
     },
     resume: work(true),

@@ -39,10 +39,10 @@ export function write(environment: Pick<Environment, "name" | "files">): Tool {
         const old = await whatIsThere(files, path, signal);
         const created = old.is === "absent";
         if (!created && !overwrite) {
-          return faultResult(
-            "exists",
-            `Error: '${path}' is there already. Nothing was written. Use overwrite=true to replace it, or edit to change a part.`,
-          );
+          return faultResult("exists", {
+            text: `Error: '${path}' is there already. Nothing was written.`,
+            advice: "Use overwrite=true to replace it, or edit to change a part.",
+          });
         }
         const bytes = new TextEncoder().encode(content);
         if (created) await files.mkdirAll(dirname(path), asJudged(context, path));

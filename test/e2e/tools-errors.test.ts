@@ -1,7 +1,6 @@
 /** What a model reads when a tool fails: the texts of the tool-loop design, word for word, in both ways. */
 
 import { readdirSync } from "node:fs";
-import { forPerson } from "@edgecall/core/tools/visible.ts";
 import { describe, expect, test } from "vitest";
 import { type Step, script } from "../scripted-model.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
@@ -10,6 +9,11 @@ import { useStack } from "./stack.ts";
 
 /** The design's own example: an agent with these three. */
 const tools = { enabled: ["bash", "read", "write"] };
+
+/** What a person reads of it. */
+function personal(text: string): string {
+  return text.slice("Error: ".length, text.indexOf("\n"));
+}
 
 describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, () => {
   const stack = useStack({}, async (stack) => {
@@ -43,7 +47,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       "Please choose an available tool or explain to the user.";
     expect(await toldByItself("pi", "git_status", {})).toEqual({
       text,
-      call: expect.objectContaining({ status: "error", error_type: "not_found", error: forPerson(text) }),
+      call: expect.objectContaining({ status: "error", error_type: "not_found", error: personal(text) }),
     });
     // The gateway knows the actions (reads come first), and the device is not asked.
     expect(await told(action("pi", "git_status"))).toEqual({
@@ -59,7 +63,12 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
     );
     // The device says it to whoever asks past the gateway's list.
     const { body } = await stack.gateway.command("pi", "tool", { tool: "git_status", parameters: {} });
-    expect(body.payload).toMatchObject({ status: "error", error_type: "not_found", error: text });
+    expect(body.payload).toMatchObject({
+      status: "error",
+      error_type: "not_found",
+      error: text.split("\n")[0],
+    });
+    expect(body.payload).not.toHaveProperty("advice");
   });
 
   test("timeout", async () => {
@@ -68,7 +77,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       "Try again with a shorter timeout or explain to the user.";
     const failed = {
       text,
-      call: expect.objectContaining({ status: "error", error_type: "timeout", error: forPerson(text) }),
+      call: expect.objectContaining({ status: "error", error_type: "timeout", error: personal(text) }),
     };
     expect(await toldByItself("pi", "bash", { command: "sleep 60" })).toEqual(failed);
     expect(await told(action("pi", "bash", { command: "sleep 60" }))).toEqual(failed);
@@ -76,8 +85,8 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
     const half = { command: "echo half; sleep 60", timeout_ms: 700 };
     expect((await told(action("pi", "bash", half))).text).toBe(
       "Error: Tool 'bash' timed out after 0.7s. Command: 'echo half; sleep 60'.\n" +
-        "Try again with a shorter timeout or explain to the user.\n" +
-        "Output so far:\nhalf\n",
+        "Output so far:\nhalf\n" +
+        "Try again with a shorter timeout or explain to the user.",
     );
   });
 
@@ -90,7 +99,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       call: expect.objectContaining({
         status: "error",
         error_type: "permission_denied",
-        error: forPerson(text),
+        error: personal(text),
       }),
     };
     expect(await toldByItself("shut", "bash", { command: "touch was-here" })).toEqual(failed);
@@ -115,7 +124,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       call: expect.objectContaining({
         status: "error",
         error_type: "invalid_params",
-        error: forPerson(text),
+        error: text.slice("Error: ".length),
       }),
     });
     // The gateway's model was never shown the schema, so it comes along.

@@ -189,7 +189,12 @@ test("all of it stands in the record at home, with who asked", { tags: ["needs/b
   };
 
   const approval = (approved: boolean) => ({ approved, by: "anna", at: expect.any(String) });
-  const no = { result: "error", error_type: "permission_denied", error: DENIED, exit_code: null };
+  const no = {
+    result: "error",
+    error_type: "permission_denied",
+    error: DENIED.split("\n")[0],
+    exit_code: null,
+  };
   const denied = { ...no, approval: approval(false) };
   const ran = { result: "success", exit_code: 0 };
   const approved = { ...ran, approval: approval(true) };

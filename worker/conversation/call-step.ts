@@ -160,8 +160,8 @@ export class CallStep {
     ours: readonly string[],
   ): Promise<StoredCall | undefined> {
     if (isClients(turn, call)) {
-      const text = errorText.invalidParams(call.name, call.problem ?? "", clientSchema(turn, call));
-      this.settle(call.id, { status: "error", errorType: "invalid_params", text, elapsedMs: 0 });
+      const words = errorText.invalidParams(call.name, call.problem ?? "", clientSchema(turn, call));
+      this.settle(call.id, { status: "error", errorType: "invalid_params", ...words, elapsedMs: 0 });
       return undefined;
     }
     const checked = checkEdgeCall(call, ours);
@@ -207,12 +207,12 @@ export class CallStep {
       transcript.postpone(turn.n, Date.now() + HOME_RETRY_MS);
       return;
     }
-    const text = errorText.outcomeUnknown("this call");
+    const words = errorText.outcomeUnknown("this call");
     for (const call of calls)
       this.settle(call.id, {
         status: "error",
         errorType: "outcome_unknown",
-        text,
+        ...words,
         elapsedMs: 0,
         sources: [],
       });

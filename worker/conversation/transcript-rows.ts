@@ -1,7 +1,9 @@
 /** The rows of a Conversation as the code knows them: their types, and the way from one to the other. */
+
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
+import { splitByWords } from "@edgecall/core/tools/advice.ts";
 import type { TurnQuestion, TurnStatus } from "../answers.ts";
 import type { Brought } from "./brought.ts";
 import type { NewMedia } from "./media.ts";
@@ -184,9 +186,17 @@ export function toCall(row: CallRow): StoredCall {
     ...(row.problem !== null && { problem: row.problem }),
     submittedAt: row.submitted_at,
     settledAt: row.settled_at,
-    ...(row.outcome !== null && { outcome: JSON.parse(row.outcome) as Outcome }),
+    ...(row.outcome !== null && { outcome: readOutcome(row.outcome) }),
     settledSeq: row.settled_seq,
   };
+}
+
+/** A row of 0.2.0, which names no sources, has the model's advice in its text. */
+function readOutcome(json: string): Outcome {
+  const outcome = JSON.parse(json) as Outcome;
+  const { status, sources, job, advice, text } = outcome;
+  const isMixed = sources === undefined && advice === undefined && (status === "error" || job !== undefined);
+  return isMixed ? { ...outcome, ...splitByWords(text) } : outcome;
 }
 
 /** A call as it is shown beside an answer; an edge_call is named by what it asked of whom. */

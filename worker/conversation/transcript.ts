@@ -468,13 +468,13 @@ export class Transcript {
 
   /** Of a back-up: what became of its turns was said long ago, and their calls may have been made. */
   giveUp(): void {
-    const text = errorText.outcomeUnknown("this call, which was under way when the back-up was made,");
+    const words = errorText.outcomeUnknown("this call, which was under way when the back-up was made,");
     for (const turn of this.turns().filter(({ status }) => status === "running")) {
       for (const entry of this.entriesOf(turn.n)) {
         if (entry.role !== "assistant") continue;
         for (const { id, outcome } of entry.calls)
           if (!outcome)
-            this.settle(id, { status: "error", errorType: "outcome_unknown", text, elapsedMs: 0 });
+            this.settle(id, { status: "error", errorType: "outcome_unknown", ...words, elapsedMs: 0 });
       }
       this.finish(turn, "failed", FROM_BACKUP, "restored");
     }

@@ -3,6 +3,7 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+import { forModel } from "@edgecall/core/tools/advice.ts";
 import type { TurnQuestion } from "../answers.ts";
 import { WORKERS_AI_URL } from "../models/workers-ai.ts";
 import type { StoredCall, StoredEntry } from "./transcript-rows.ts";
@@ -109,7 +110,7 @@ export function lateNote(call: StoredCall, outcome: Outcome): string {
   const { agent_id, action, query } = call.args;
   const what = typeof action === "string" ? `action '${action}'` : `query ${JSON.stringify(query ?? "")}`;
   const how = outcome.status === "success" ? "It succeeded" : "It failed";
-  return `The result of an earlier call (agent '${String(agent_id)}', ${what}) has arrived. ${how}. Result:\n${outcome.text}`;
+  return `The result of an earlier call (agent '${String(agent_id)}', ${what}) has arrived. ${how}. Result:\n${forModel(outcome)}`;
 }
 
 /** An approval as the person is shown it; the hash is the device's and the gateway's matter. */

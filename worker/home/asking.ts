@@ -176,11 +176,12 @@ export class Asking {
   async #decide(call: LedgerCall, answer: string): Promise<void> {
     if (answer === "approve") return await this.#dispatcher.release(call);
     const why = answer === EXPIRED ? "nobody approved it in time" : "it was not approved";
-    const text = `Error: The call was not sent to '${call.agent}': ${why}. Nothing was run.\nExplain this to the user; do not try it another way.`;
+    const text = `Error: The call was not sent to '${call.agent}': ${why}. Nothing was run.`;
     await this.#dispatcher.conclude(call, {
       status: "error",
       errorType: "permission_denied",
       text,
+      advice: "Explain this to the user; do not try it another way.",
       elapsedMs: Date.now() - call.createdAt,
       sources: [],
     });

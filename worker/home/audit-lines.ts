@@ -2,8 +2,8 @@
 
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
-import { forPerson } from "@edgecall/core/tools/visible.ts";
 import type { LedgerCall, SettledOutcome } from "./ledger.ts";
 import type { Question } from "./questions.ts";
 
@@ -38,7 +38,7 @@ export function homeLine(
   at: number,
 ): AuditLine {
   const isTool = command === "tool";
-  const { status, errorType, text, elapsedMs } = outcome;
+  const { status, errorType, elapsedMs } = outcome;
   return auditLine(
     {
       timestamp: new Date(at).toISOString(),
@@ -47,7 +47,7 @@ export function homeLine(
       parameters: isTool ? payload.parameters : payload,
       result: status,
       ...(errorType && { error_type: errorType }),
-      ...(status === "error" && { error: forPerson(text).slice(0, ERROR_CHARS) }),
+      ...(status === "error" && { error: forPerson(outcome).slice(0, ERROR_CHARS) }),
       exit_code: null,
       elapsed_ms: elapsedMs,
       call_id: id,

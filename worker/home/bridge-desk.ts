@@ -32,7 +32,7 @@ import type { HomeContext } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { GatewayKey } from "./gateway-key.ts";
 import { hasReported, JOB, type Ledger, type LedgerCall, OPEN_MAX, type SettledOutcome } from "./ledger.ts";
-import { ARRIVES_LATER, jobsOf, outcomeOf } from "./outcome.ts";
+import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "./outcome.ts";
 import type { Tallies } from "./tallies.ts";
 
 /** Signs of life are written down this coarsely. */
@@ -332,11 +332,12 @@ export class BridgeDesk {
     if (!call) return;
     // What an earlier bridge was sent it may have published: only the device knows, and tells, when it is back.
     if (call.sends > 1) return this.#ledger.taken(id);
-    const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.\nTell the user, or try another way.`;
+    const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.`;
     await this.#dispatcher.conclude(call, {
       status: "error",
       errorType: REFUSAL_TYPES[code],
       text,
+      advice: "Tell the user, or try another way.",
       ...(retry_after_ms !== undefined && { retryAfterS: Math.ceil(retry_after_ms / 1_000) }),
       // The reason may be the agent's own: why it went offline.
       sources: [agentSource(call.agent)],
@@ -417,9 +418,12 @@ export class BridgeDesk {
         : undefined;
     const outcome = outcomeOf(report, elapsedMs, { agent: call.agent, advert, foreign: target?.foreign });
     if (call.conversation !== null) return outcome;
-    // Passed on as it came, but for what a page would show.
+    // Passed on as it came, but for what a page would show and what is for a model alone.
     const { media } = report.payload;
-    const payload = { ...report.payload, ...(media !== undefined && { media: outcome.media ?? [] }) };
+    const payload = {
+      ...withoutAdvice(report.payload),
+      ...(media !== undefined && { media: outcome.media ?? [] }),
+    };
     return { ...outcome, report: { report_type: report.type, payload } };
   }
 
@@ -447,12 +451,13 @@ const Named = z.looseObject({ request_id: CallId });
 function withoutJobs(outcome: SettledOutcome, agent: string, lost: readonly string[]): SettledOutcome {
   const { job, text, ...rest } = outcome;
   const which = lost.length === 1 ? "the result of a job" : `the results of ${lost.length} jobs`;
-  const why = `'${agent}' has ${OPEN_MAX} open calls and jobs, so ${which} of this call will not arrive here. Tell the user that, and how to look for it on the device.`;
+  const why = `'${agent}' has ${OPEN_MAX} open calls and jobs, so ${which} of this call will not arrive here.`;
   const kept = job !== undefined && !lost.includes(job) ? { job } : {};
   return {
     ...rest,
     ...kept,
     text: `${kept.job === undefined ? text.replace(ARRIVES_LATER, ".") : text}\n${why}`,
+    advice: "Tell the user that, and how to look for it on the device.",
   };
 }
 

@@ -5,6 +5,7 @@
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS, VERSION } from "@edgecall/core/protocol/names.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
+import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { type CallTarget, type Order, PROMPT_MAX_MS } from "../edge-call.ts";
 import type { Env } from "../env.ts";
@@ -48,7 +49,7 @@ export type NewOrder = {
 };
 
 /** `target`: it is known, but not online. */
-export type Unreached = { ok: false; errorType: ErrorType; text: string; target?: CallTarget };
+export type Unreached = Advised & { ok: false; errorType: ErrorType; target?: CallTarget };
 export type Reached = { ok: true; target: CallTarget } | Unreached;
 
 export class Dispatcher {
@@ -113,23 +114,25 @@ export class Dispatcher {
       return {
         ok: false,
         errorType: "not_found",
-        text: `Error: Agent '${agentId}' not found. Online agents: ${names}.\nPlease choose one of them or explain to the user.`,
+        text: `Error: Agent '${agentId}' not found. Online agents: ${names}.`,
+        advice: "Please choose one of them or explain to the user.",
       };
     }
     if (!target.online) {
-      const why = target.reason ? ` (${target.reason})` : "";
+      const why = target.reason ? `, ${target.reason}` : "";
       return {
         ok: false,
         target,
         errorType: "offline",
-        text: errorText.offline(agentId, ago(target.lastSeen, now)) + why,
+        ...errorText.offline(agentId, `${ago(target.lastSeen, now)}${why}`),
       };
     }
     if (this.#ledger.isFull(agentId)) {
       return {
         ok: false,
         errorType: "execution_failed",
-        text: `Error: Agent '${agentId}' was not called: ${OPEN_MAX} calls to it are open already. Nothing was run.\nTry again later or explain to the user.`,
+        text: `Error: Agent '${agentId}' was not called: ${OPEN_MAX} calls to it are open already. Nothing was run.`,
+        advice: "Try again later or explain to the user.",
       };
     }
     // It might misread a call, or its answer be misread: "done" has to be true.
@@ -137,7 +140,8 @@ export class Dispatcher {
       return {
         ok: false,
         errorType: "execution_failed",
-        text: `Error: Agent '${agentId}' was not called: its program does not fit this gateway (${target.misfit}). Nothing was run.\nExplain this to the user.`,
+        text: `Error: Agent '${agentId}' was not called: its program does not fit this gateway (${target.misfit}). Nothing was run.`,
+        advice: "Explain this to the user.",
       };
     }
     return { ok: true, target };

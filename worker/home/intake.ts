@@ -2,6 +2,7 @@
 import { agentSource, isTainted } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { Limits } from "../conversation/transcript-rows.ts";
 import { AGENT_COMMANDS, type EdgeCallArgs, type Order, orderOf } from "../edge-call.ts";
@@ -115,7 +116,7 @@ export class Intake {
     const { target } = found;
     const order = target && orderOf(request.args, target, settings);
     if (!target || !order?.ok || order.order.queueMs === undefined)
-      return refusal(found.errorType, found.text, target);
+      return refusal(found.errorType, found, target);
     const { id, conversation, caller, limits = {} } = request;
     const tainted = this.#isTainted(request);
     if (limits.readsOnly && !order.order.readOnly) return refusal("permission_denied", READS_ONLY);
@@ -144,7 +145,7 @@ export class Intake {
         `command: expected one of ${[...AGENT_COMMANDS].join(", ")}, got '${request.order.command}'; only a foreign agent may take another`,
       );
     if (!found.ok) {
-      const refused = refusal(found.errorType, found.text);
+      const refused = refusal(found.errorType, found);
       this.#note({ ...request, ...request.order }, refused.outcome);
       return refused;
     }
@@ -169,25 +170,37 @@ function queued(id: string, agent: string, forMs: number, asks: boolean): Submit
   const when = asks
     ? "A person is asked to approve this first. Once approved, the agent gets it"
     : "It gets this";
-  const text = `Queued: agent '${agent}' is not online. ${when} as soon as it comes online, within ${inWords(forMs)}; the result then arrives as a message of its own. Nothing has run yet. Tell the user that.`;
-  return { accepted: false, outcome: { status: "success", text, elapsedMs: 0, job: id, sources: [] } };
+  const text = `Queued: agent '${agent}' is not online. ${when} as soon as it comes online, within ${inWords(forMs)}; the result then arrives as a message of its own. Nothing has run yet.`;
+  return {
+    accepted: false,
+    outcome: { status: "success", text, advice: "Tell the user that.", elapsedMs: 0, job: id, sources: [] },
+  };
 }
 
 /** @param target whose words may be in the text: why it is away, what its actions are called; undefined: nobody's */
 function refusal(
   errorType: ErrorType,
-  text: string,
+  words: string | Advised,
   target?: { id: string },
 ): SubmitReply & { accepted: false } {
   const sources = target ? [agentSource(target.id)] : [];
-  return { accepted: false, outcome: { status: "error", errorType, text, elapsedMs: 0, sources } };
+  return {
+    accepted: false,
+    outcome: { status: "error", errorType, ...asAdvised(words), elapsedMs: 0, sources },
+  };
 }
 
-const READS_ONLY =
-  "Error: Permission denied: in this chat only actions that read are allowed. Nothing was run.\nUse an action that reads, by its name, or explain to the user that this has to be asked in another chat.";
+const READS_ONLY: Advised = {
+  text: "Error: Permission denied: in this chat only actions that read are allowed. Nothing was run.",
+  advice:
+    "Use an action that reads, by its name, or explain to the user that this has to be asked in another chat.",
+};
 
-function outOfReach(agent: string): string {
-  return `Error: Permission denied: agent '${agent}' is not in reach of this caller. Nothing was run.\nExplain this to the user.`;
+function outOfReach(agent: string): Advised {
+  return {
+    text: `Error: Permission denied: agent '${agent}' is not in reach of this caller. Nothing was run.`,
+    advice: "Explain this to the user.",
+  };
 }
 
 /** Why a call to an agent that cannot ask itself needs an approval. */

@@ -65,11 +65,12 @@ export class KeyDesk {
     this.#changed(agent, REVOKED);
     for (const call of this.#home.ledger.open(agent)) {
       const elapsedMs = Date.now() - call.createdAt;
-      const text = `Error: The key of agent '${agent}' was revoked while this was under way; whether it was done is unknown.\nTell the user.`;
+      const text = `Error: The key of agent '${agent}' was revoked while this was under way; whether it was done is unknown.`;
       await this.#dispatcher.conclude(call, {
         status: "error",
         errorType: "outcome_unknown",
         text,
+        advice: "Tell the user.",
         elapsedMs,
         sources: [],
       });

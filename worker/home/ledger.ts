@@ -311,11 +311,11 @@ export class Ledger {
   giveUp(now: number): void {
     for (const { id, command, agent, conversation } of this.open()) {
       if (command === JOB) continue;
-      const text = errorText.outcomeUnknown(`the ${command} for agent '${agent}' (from a back-up)`);
+      const words = errorText.outcomeUnknown(`the ${command} for agent '${agent}' (from a back-up)`);
       const outcome: SettledOutcome = {
         status: "error",
         errorType: "outcome_unknown",
-        text,
+        ...words,
         elapsedMs: 0,
         sources: [],
       };

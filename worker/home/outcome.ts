@@ -11,20 +11,22 @@ import {
 } from "@edgecall/core/protocol/media.ts";
 import type { ActionAdvert, ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
+import { type Advised, forPerson, readError } from "@edgecall/core/tools/advice.ts";
+import { ERROR_TYPES, type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
-import { forPerson } from "@edgecall/core/tools/visible.ts";
 
 /** Inner calls kept of a device's own loop, and the text of each: they ride along with every answer. */
 const INNER_CALLS_MAX = 50;
 const INNER_TEXT_MAX = 2_000;
+/** Of what a device advises a model: a few sentences. */
+const ADVICE_MAX_BYTES = 2_000;
 const JOB_TOKEN = /^[A-Za-z0-9_-]{8,128}$/;
 
 /** A wait that is shorter is the line's, and tells a person nothing. */
 const WORTH_TELLING_MS = 1_000;
 
 /** What is told of an accepted job, unless its result cannot be waited for. */
-export const ARRIVES_LATER = ": the result arrives later as a message of its own. Tell the user that.";
+export const ARRIVES_LATER = ": the result arrives later as a message of its own.";
 
 export type Reporter = {
   agent: string;
@@ -60,25 +62,43 @@ export function outcomeOf(
   if (payload.status === "accepted" && typeof payload.job === "string" && JOB_TOKEN.test(payload.job)) {
     const said = asText(payload.result) || "The device has accepted the work.";
     const text = `${said}\nAccepted, not done${ARRIVES_LATER}`;
-    return { status: "success", text: cutText(text, RESULT_TEXT_MAX_BYTES), job: payload.job, ...common };
+    return {
+      status: "success",
+      text: cutText(text, RESULT_TEXT_MAX_BYTES),
+      advice: "Tell the user that.",
+      job: payload.job,
+      ...common,
+    };
   }
   const failed = report.type === "error" || payload.status === "error";
   if (!failed)
     return { status: "success", text: cutText(answerText(payload), RESULT_TEXT_MAX_BYTES), ...common };
 
   const errorType = errorTypeOf(payload.error_type);
-  const said =
-    asText(payload.error) ||
-    asText(payload.content) ||
-    asText(payload.result) ||
-    "the device reported an error without words";
+  const { text: said, advice } = reportedError(payload);
   const schema =
     errorType === "invalid_params" && advert
       ? `\nSchema of '${advert.name}': ${JSON.stringify(advert.parameters)}`
       : "";
   const output = partialOutput(payload);
-  const text = cutText(`${asError(said)}${schema}${output}`, RESULT_TEXT_MAX_BYTES);
-  return { status: "error", text, errorType, ...common };
+  const text = cutText(`${said}${schema}${output}`, RESULT_TEXT_MAX_BYTES);
+  return { status: "error", text, ...(advice !== undefined && { advice }), errorType, ...common };
+}
+
+function reportedError(payload: Record<string, unknown>): Advised {
+  const said =
+    asText(payload.error) ||
+    asText(payload.content) ||
+    asText(payload.result) ||
+    "the device reported an error without words";
+  const { text, advice } = readError(said, payload.advice);
+  return { text: asError(text), ...(advice !== undefined && { advice: cutText(advice, ADVICE_MAX_BYTES) }) };
+}
+
+/** A report as a client of the API gets it: as it came, without what its agent wrote for a model alone. */
+export function withoutAdvice({ advice, ...payload }: Record<string, unknown>): Record<string, unknown> {
+  const { error } = payload;
+  return typeof error === "string" ? { ...payload, error: readError(error, advice).text } : payload;
 }
 
 /**
@@ -167,11 +187,13 @@ export function silenceOutcome(
     return { status: "error", errorType: "offline", text, elapsedMs, sources: [] };
   }
   if (idempotent) {
-    const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}.\nTry again or explain to the user.`;
-    return { status: "error", errorType: "timeout", text, elapsedMs, sources: [] };
+    const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}.`;
+    const advice = "Try again or explain to the user.";
+    return { status: "error", errorType: "timeout", text, advice, elapsedMs, sources: [] };
   }
-  const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}. The outcome is unknown: it may or may not have run.\nDo not repeat it blindly and do not say that it is done. Tell the user what is unknown and how to check.`;
-  return { status: "error", errorType: "outcome_unknown", text, elapsedMs, sources: [] };
+  const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}. The outcome is unknown: it may or may not have run.`;
+  const { advice } = errorText.outcomeUnknown(what);
+  return { status: "error", errorType: "outcome_unknown", text, advice, elapsedMs, sources: [] };
 }
 
 /** EvoClaw's Rust agent answers a tool with an object, its prompt with `content`; ours with text. */
@@ -214,6 +236,7 @@ const InnerCall = z.looseObject({
   success: z.optional(z.boolean()),
   result: z.optional(z.unknown()),
   error: z.optional(z.unknown()),
+  advice: z.optional(z.unknown()),
   error_type: z.optional(z.string()),
   elapsed_ms: z.optional(z.number()),
 });
@@ -228,7 +251,8 @@ function innerCalls(payload: Record<string, unknown>): CallRecord[] {
   return listed.slice(0, INNER_CALLS_MAX).flatMap((item: unknown, index): CallRecord[] => {
     const call = InnerCall.safeParse(item);
     if (!call.success) return [];
-    const { id, name, tool, args, status, success, result, error, error_type, elapsed_ms } = call.data;
+    const { id, name, tool, args, status, success, result, error, advice, error_type, elapsed_ms } =
+      call.data;
     const ok = status === undefined ? success === true : status === "success";
     return [
       {
@@ -238,7 +262,12 @@ function innerCalls(payload: Record<string, unknown>): CallRecord[] {
         status: status === "pending" ? "pending" : ok ? "success" : "error",
         ...(ok
           ? { result: asText(result).slice(0, INNER_TEXT_MAX) }
-          : { error: forPerson(asError(asText(error ?? result))).slice(0, INNER_TEXT_MAX) }),
+          : {
+              error: forPerson({ text: asError(readError(asText(error ?? result), advice).text) }).slice(
+                0,
+                INNER_TEXT_MAX,
+              ),
+            }),
         ...(!ok && error_type !== undefined && { error_type: errorTypeOf(error_type) }),
         ...(elapsed_ms !== undefined && { elapsed_ms }),
       },

@@ -1,6 +1,6 @@
 import type { ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { expect, test } from "vitest";
-import { outcomeOf } from "./outcome.ts";
+import { outcomeOf, withoutAdvice } from "./outcome.ts";
 
 const PI = { agent: "pi", advert: undefined };
 
@@ -38,4 +38,48 @@ test.each<[string, Record<string, unknown>, string | undefined]>([
 test("D10 a text for the person is bounded", () => {
   const { forUser = "" } = outcomeOf(report({ for_user: "x".repeat(200_000) }), 5, PI);
   expect(forUser.length).toBeLessThan(52_000);
+});
+
+const outcomeFrom = (payload: Record<string, unknown>) =>
+  outcomeOf({ requestId: "r", type: "result", payload }, 5, PI);
+
+test("C10 advice for a model comes in a field of its own; of agents that send one text it is cut by its words", () => {
+  const error = "Error: /dev/video0 is in use.\nTry again later, or tell the user.";
+  const advice = "Try again later, or tell the user.";
+  const failed = {
+    status: "error",
+    error,
+    error_type: "execution_failed",
+    stderr: "Tell the user.",
+    exit_code: 1,
+  };
+  const told = { text: "Error: /dev/video0 is in use.\nstderr: Tell the user.\nexit code 1", advice };
+  expect(outcomeFrom({ ...failed, advice })).toMatchObject(told);
+  expect(outcomeFrom(failed)).toMatchObject(told);
+  // It says that nothing of it is for a model alone.
+  expect(outcomeFrom({ ...failed, advice: "" }).text).toBe(`${error}\nstderr: Tell the user.\nexit code 1`);
+  expect(outcomeFrom({ ...failed, advice: "" })).not.toHaveProperty("advice");
+  expect(outcomeFrom({ ...failed, advice: 5 })).toMatchObject(told);
+  expect(outcomeFrom({ status: "accepted", job: "job-12345", result: "begun" })).toMatchObject({
+    text: "begun\nAccepted, not done: the result arrives later as a message of its own.",
+    advice: "Tell the user that.",
+  });
+  const { calls } = outcomeFrom({
+    content: "sorry",
+    calls: [{ id: "i", name: "snapshot", status: "error", error, advice }],
+  });
+  expect(calls).toMatchObject([{ status: "error", error: "/dev/video0 is in use." }]);
+});
+
+test("C10 a report as a client of the API gets it has no advice", () => {
+  const error = "Error: No disk could be read.";
+  const advice = "Say that it is not known.";
+  expect(withoutAdvice({ status: "error", error: `${error}\n${advice}`, advice, code: "io" })).toEqual({
+    status: "error",
+    error,
+    code: "io",
+  });
+  expect(withoutAdvice({ error: `${error}\nTell the user.` })).toEqual({ error });
+  expect(withoutAdvice({ success: false, error: null })).toEqual({ success: false, error: null });
+  expect(withoutAdvice({ result: "Tell the user." })).toEqual({ result: "Tell the user." });
 });

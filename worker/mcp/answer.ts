@@ -1,5 +1,6 @@
 /** What became of a call, as an MCP client takes it: text, pictures, links to files, and words on what comes next. */
 import { isPicture, type Media, type StoredMedia } from "@edgecall/core/protocol/media.ts";
+import { forModel } from "@edgecall/core/tools/advice.ts";
 import { hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { conversationOfMedia, toBase64 } from "../conversation/media.ts";
@@ -43,7 +44,7 @@ async function answerOfOutcome(outcome: SettledOutcome, place: AnswerPlace): Pro
     const text = `Accepted by '${place.agent}', not done: it works on, or gets this when it comes online. ${lookAgain(job)}`;
     return words(text, job, "accepted");
   }
-  const content: ContentBlock[] = [{ type: "text", text: outcome.text || "(no output)" }];
+  const content: ContentBlock[] = [{ type: "text", text: forModel(outcome) || "(no output)" }];
   let left = PICTURES_MAX_BYTES;
   for (const media of outcome.media ?? []) {
     const block = await mediaBlock(media, place, left);

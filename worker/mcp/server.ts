@@ -1,6 +1,6 @@
 /** The MCP server of one request: what it offers to this token, and what its calls do. Holds nothing beyond it. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { textOf } from "@edgecall/core/tools/contract.ts";
+import { modelTextOf } from "@edgecall/core/tools/contract.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
 import {
   type CallToolResult,
@@ -102,7 +102,7 @@ async function targetsOf({ env, token }: McpCaller): Promise<CallTarget[]> {
 
 async function list(caller: McpCaller, args: Record<string, unknown>): Promise<CallToolResult> {
   const read = parseArguments({ name: EDGE_LIST, input: EdgeListInput }, args);
-  if (!read.ok) return failed(textOf(read.fault));
+  if (!read.ok) return failed(modelTextOf(read.fault));
   // SAFETY: parseArguments parsed with EdgeListInput.
   const { agent_id } = read.input as { agent_id?: string };
   const targets = await targetsOf(caller);
@@ -118,7 +118,7 @@ async function edgeCall(
   context: ServerContext,
 ): Promise<CallToolResult> {
   const read = parseArguments(edgeCallTool, args);
-  if (!read.ok) return failed(textOf(read.fault));
+  if (!read.ok) return failed(modelTextOf(read.fault));
   // SAFETY: parseArguments parsed with EdgeCallInput.
   const call = read.input as EdgeCallArgs;
   if (call.action !== undefined && !mayAct(caller.token))
@@ -166,7 +166,7 @@ async function result(
   context: ServerContext,
 ): Promise<CallToolResult> {
   const read = parseArguments({ name: EDGE_RESULT, input: EdgeResultInput }, args);
-  if (!read.ok) return failed(textOf(read.fault));
+  if (!read.ok) return failed(modelTextOf(read.fault));
   // SAFETY: parseArguments parsed with EdgeResultInput.
   const { agent_id, call_id } = read.input as { agent_id: string; call_id: string };
   const { env, token } = caller;

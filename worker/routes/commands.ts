@@ -1,8 +1,8 @@
 /** `POST /v1/agents/{id}/commands`: one command to one agent, answered with its report. Query: `wait`, 25 s; 0: its id at once. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { forPerson } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
-import { forPerson } from "@edgecall/core/tools/visible.ts";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ACTION_MARGIN_MS, type Order, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../edge-call.ts";
@@ -99,10 +99,10 @@ function answer(c: Context<App>, id: string, agent: string, outcome: SettledOutc
     return c.json({ request_id: id, agent, ...outcome.report, elapsed_ms: outcome.elapsedMs });
   const type = outcome.errorType ?? "execution_failed";
   if (outcome.retryAfterS !== undefined)
-    return c.json(errorBody("agent_busy", forPerson(outcome.text)), 429, {
+    return c.json(errorBody("agent_busy", forPerson(outcome)), 429, {
       "retry-after": String(outcome.retryAfterS),
     });
-  return c.json(errorBody(type, forPerson(outcome.text)), STATUS[type] ?? 502);
+  return c.json(errorBody(type, forPerson(outcome)), STATUS[type] ?? 502);
 }
 
 function orderOfCommand(command: string, payload: Record<string, unknown>, defaultTimeoutMs: number): Order {

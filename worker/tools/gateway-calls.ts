@@ -8,8 +8,9 @@ import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
-import { faultResult, type Tool, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
+import { advisedOf, faultResult, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type RunEvent, runTool } from "@edgecall/core/tools/runner.ts";
@@ -85,7 +86,7 @@ export class GatewayCalls {
   async #record(call: StoredCall, outcome: Outcome, { turn, secrets }: Batch): Promise<void> {
     const { principal, role, channel } = turn.origin;
     const conversation = this.#host.name().split("/").slice(2).join("/");
-    const { status, errorType, text, elapsedMs } = outcome;
+    const { status, errorType, elapsedMs } = outcome;
     const line = {
       timestamp: new Date().toISOString(),
       agent_id: GATEWAY_AGENT,
@@ -93,7 +94,7 @@ export class GatewayCalls {
       parameters: call.args,
       result: status,
       ...(errorType && { error_type: errorType }),
-      ...(status === "error" && { error: text.slice(0, ERROR_CHARS) }),
+      ...(status === "error" && { error: forPerson(outcome).slice(0, ERROR_CHARS) }),
       exit_code: null,
       elapsed_ms: elapsedMs,
       call_id: call.id,
@@ -129,16 +130,18 @@ async function outcomeOf(call: StoredCall, batch: Batch, signal: AbortSignal): P
 
 function refused(tool: Tool, call: StoredCall, { history, tools, tainted }: Batch): ToolResult | undefined {
   if (call.problem !== undefined) {
-    const text = errorText.invalidParams(tool.name, call.problem, jsonSchema(tool.input));
-    return faultResult("invalid_params", text);
+    return faultResult(
+      "invalid_params",
+      errorText.invalidParams(tool.name, call.problem, jsonSchema(tool.input)),
+    );
   }
   const { url } = call.args;
   if (!tainted || typeof url !== "string" || wasShown(url, history, tools.list())) return undefined;
   // Not quoted: what a refusal repeats would count as shown the next time.
-  return faultResult(
-    "blocked",
-    "Error: Nothing was fetched: since words of a device, the web or a picture are in this conversation, only addresses are fetched that the user wrote or that a page or search result here shows.\nUse one of those, or ask the user to write the address.",
-  );
+  return faultResult("blocked", {
+    text: "Error: Nothing was fetched: since words of a device, the web or a picture are in this conversation, only addresses are fetched that the user wrote or that a page or search result here shows.",
+    advice: "Use one of those, or ask the user to write the address.",
+  });
 }
 
 /** @param taints what it came to holds a stranger's text: a fault may quote what a server answered */
@@ -146,7 +149,7 @@ function outcome(result: ToolResult, elapsedMs: number, taints: boolean): Outcom
   const { fault, forUser } = result;
   return {
     status: fault ? "error" : "success",
-    text: textOf(result),
+    ...advisedOf(result),
     ...(forUser !== undefined && { forUser }),
     ...(fault && { errorType: errorTypeOf(fault.code) }),
     elapsedMs,
@@ -155,8 +158,9 @@ function outcome(result: ToolResult, elapsedMs: number, taints: boolean): Outcom
 }
 
 function gaveUp(name: string): Outcome {
-  const text = `Error: Tool '${name}' was broken off ${MAX_ATTEMPTS} times in the middle.\nTry something else or explain to the user.`;
-  return { status: "error", errorType: "execution_failed", text, elapsedMs: 0, sources: [] };
+  const text = `Error: Tool '${name}' was broken off ${MAX_ATTEMPTS} times in the middle.`;
+  const advice = "Try something else or explain to the user.";
+  return { status: "error", errorType: "execution_failed", text, advice, elapsedMs: 0, sources: [] };
 }
 
 function log({ event, callId, ...rest }: RunEvent): void {

@@ -1,5 +1,6 @@
 /** One call: who was asked what, how far it is, and what came of it. All of it is a device's or a model's text. */
-import { forPerson, hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
+import { forPerson } from "@edgecall/core/tools/advice.ts";
+import { hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -33,7 +34,7 @@ export function CallCard({ call, questions, mayApprove, answer }: Props) {
         <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />
       ))}
       {call.status === "pending" && call.output !== "" && <Pre text={call.output} label="output so far" />}
-      {!(call.status === "error" && textOf(call).trim() === forPerson(answer ?? "").trim()) && (
+      {!(call.status === "error" && textOf(call).trim() === forPerson({ text: answer ?? "" }).trim()) && (
         <Outcome call={call} />
       )}
       {call.calls && call.calls.length > 0 && (

@@ -1,5 +1,5 @@
 /** One action of an agent with a form made from its schema, and what came of it. */
-import { forPerson } from "@edgecall/core/tools/visible.ts";
+import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { useState } from "preact/hooks";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
 import { Problem } from "./load.tsx";
@@ -125,7 +125,7 @@ function ReplyView({ reply, agent }: { reply: Reply; agent: string }) {
   const said = payload.silent === true ? undefined : payload.for_user;
   const text = [payload.error, said === payload.result ? undefined : said, payload.result, payload.stderr]
     .filter((part): part is string => typeof part === "string" && part !== "")
-    .map(forPerson);
+    .map((part) => forPerson({ text: part }));
   const shown = text.length > 0 ? text.join("\n") : JSON.stringify(payload, null, 2);
   return (
     <div class={`call ${failed ? "error" : "success"}`} role="status">

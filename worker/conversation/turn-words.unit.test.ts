@@ -1,0 +1,39 @@
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { expect, test } from "vitest";
+import { type CallRow, type StoredEntry, toCall } from "./transcript-rows.ts";
+import { lateNote, tryAgain } from "./turn-words.ts";
+
+function storedCall(outcome: Outcome) {
+  const row = { id: "c", turn: 1, model_call_id: "m", name: "edge_call", problem: null } as CallRow;
+  return toCall({ ...row, args: '{"agent_id":"pi","action":"cpu"}', outcome: JSON.stringify(outcome) });
+}
+
+const asked = (outcome: Outcome) =>
+  [{ turn: 1, role: "assistant", text: "", calls: [storedCall(outcome)] }] as unknown as StoredEntry[];
+
+const QUEUED = "Queued: agent 'pi' is not online. Nothing has run yet.";
+
+test("C10 what is quoted to a person after a failed turn has no advice; the model's note of it has", () => {
+  const outcome: Outcome = {
+    status: "success",
+    text: QUEUED,
+    advice: "Say so.",
+    job: "job-12345",
+    elapsedMs: 0,
+    sources: [],
+  };
+  expect(tryAgain(asked(outcome))).toBe(`Before that I got: ${QUEUED}`);
+  expect(lateNote(storedCall(outcome), outcome)).toContain(`Result:\n${QUEUED}\nSay so.`);
+});
+
+test("C10 a row of 0.2.0 has the advice in its text, and shows it to nobody", () => {
+  const text = `${QUEUED} Tell the user that.`;
+  const old: Outcome = { status: "success", text, job: "job-12345", elapsedMs: 0 };
+  expect(storedCall(old).outcome).toEqual({ ...old, text: QUEUED, advice: "Tell the user that." });
+  expect(tryAgain(asked(old))).toBe(`Before that I got: ${QUEUED}`);
+  // A result is the tool's own text, however it sounds.
+  const result: Outcome = { status: "success", text: "Tell the user that.", elapsedMs: 0 };
+  expect(storedCall(result).outcome).toEqual(result);
+  const now: Outcome = { status: "error", text: "Error: 1.\nTell the user.", elapsedMs: 0, sources: [] };
+  expect(storedCall(now).outcome).toEqual(now);
+});
