@@ -18,10 +18,10 @@ export type PictureRef = { ref: string; media_type?: string; voice?: true; own?:
 
 export type Act =
   /**
-   * `unread`: something that came along and cannot be read here, as the person would call it: "a sticker". `forwarded`: the
-   * text is somebody else's.
+   * `unread`: something that came along and cannot be read here, as the person would call it: "a sticker". `forwarded`:
+   * text of somebody else's that came along; `text` is the person's own.
    */
-  | { do: "say"; text: string; pictures: PictureRef[]; unread?: string; forwarded?: true }
+  | { do: "say"; text: string; pictures: PictureRef[]; unread?: string; forwarded?: string }
   /** A button below a question. `choice`: its place among them, or what it answers. */
   | { do: "press"; question: string; choice: number | string }
   /** The platform's own button to stop an answer. */

@@ -142,9 +142,10 @@ async function deliveryOf(
   };
   const id = event.delivery;
   const said = event.act.do === "say" ? event.act.text.slice(0, TEXT_MAX_CHARS) : "/stop";
-  const isForwarded = event.act.do === "say" && event.act.forwarded === true && said.trim() !== "";
-  const text = isForwarded ? strangersWords("forwarded", said) : said;
-  const command = readCommand(text);
+  const others = event.act.do === "say" ? (event.act.forwarded ?? "").slice(0, TEXT_MAX_CHARS) : "";
+  const isForwarded = others.trim() !== "";
+  const text = isForwarded ? `${said}\n\n${strangersWords("forwarded", others)}`.trimStart() : said;
+  const command = readCommand(said);
   if (command?.name === "approve" && isOwner)
     return {
       id,
@@ -152,7 +153,7 @@ async function deliveryOf(
       act: { do: "tell", text: await approve(env, connection, command.argument, principal) },
     };
   if (command) return { id, origin, act: { do: "command", command } };
-  const meant = mistypedCommand(text);
+  const meant = mistypedCommand(said);
   if (meant) return { id, origin, act: { do: "tell", text: meant } };
   const { pictures, unread } = event.act.do === "say" ? readable(env, event.act) : { pictures: [] };
   if (unread !== undefined && text.trim() === "" && pictures.length === 0)

@@ -21,6 +21,22 @@ import { fromHex, isHmac, isRecent } from "./signature.ts";
 import { splitMarkdown } from "./split.ts";
 
 const id = z.string().check(z.regex(/^[A-Za-z0-9._-]{1,64}$/));
+const Files = z.array(
+  z.looseObject({
+    mimetype: z.optional(z.string()),
+    url_private: z.optional(z.string()),
+    subtype: z.optional(z.string()),
+    user: z.optional(z.string()),
+  }),
+);
+/** A message that the person shared, or the preview of one that a link leads to. */
+const Attachment = z.looseObject({
+  is_share: z.optional(z.boolean()),
+  is_msg_unfurl: z.optional(z.boolean()),
+  text: z.optional(z.string()),
+  fallback: z.optional(z.string()),
+  files: z.optional(Files),
+});
 const Event = z.looseObject({
   type: z.string(),
   subtype: z.optional(z.string()),
@@ -31,16 +47,8 @@ const Event = z.looseObject({
   channel_type: z.optional(z.string()),
   ts: z.optional(id),
   thread_ts: z.optional(id),
-  files: z.optional(
-    z.array(
-      z.looseObject({
-        mimetype: z.optional(z.string()),
-        url_private: z.optional(z.string()),
-        subtype: z.optional(z.string()),
-        user: z.optional(z.string()),
-      }),
-    ),
-  ),
+  files: z.optional(Files),
+  attachments: z.optional(z.array(Attachment)),
 });
 const Envelope = z.looseObject({
   type: z.string(),
@@ -83,20 +91,33 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
     (event.subtype === undefined || event.subtype === "file_share") &&
     event.bot_id === undefined;
   if (!isSaid || !event_id || !event.user || !event.channel) return handled();
-  const files = event.files ?? [];
-  const pictures = files.flatMap(({ mimetype = "", url_private: ref, subtype, user }): PictureRef[] => {
+  const shared = (event.attachments ?? []).filter(({ is_share, is_msg_unfurl }) => is_share || is_msg_unfurl);
+  const sharedFiles = shared.flatMap(({ files = [] }) => files);
+  const files = [...(event.files ?? []), ...sharedFiles];
+  const pictures = files.flatMap((file): PictureRef[] => {
+    const { mimetype = "", url_private: ref, subtype, user } = file;
     if (ref === undefined || !/^(image|audio)\//.test(mimetype)) return [];
     if (!mimetype.startsWith("audio/")) return [{ ref }];
     // What Slack itself recorded, by whom it says.
-    const own = subtype === "slack_audio" && user === event.user;
+    const own = subtype === "slack_audio" && user === event.user && !sharedFiles.includes(file);
     return [{ ref, voice: true, ...(own && { own }) }];
   });
+  const forwarded = shared
+    .map(({ text, fallback }) => unescaped(text ?? fallback ?? ""))
+    .join("\n\n")
+    .trim();
   const unread = files.length > pictures.length ? "a file" : undefined;
   const words = unmentioned(event.text ?? "");
-  if (words === "" && pictures.length === 0 && unread === undefined) return handled();
+  if (words === "" && forwarded === "" && pictures.length === 0 && unread === undefined) return handled();
   // In a channel the answer opens a thread; that is a conversation of its own.
   const thread = event.thread_ts ?? (private_ ? undefined : event.ts);
-  const act: Act = { do: "say", text: words, pictures, ...(unread !== undefined && { unread }) };
+  const act: Act = {
+    do: "say",
+    text: words,
+    pictures,
+    ...(unread !== undefined && { unread }),
+    ...(forwarded !== "" && { forwarded }),
+  };
   const sender = { id: event.user, name: `<@${event.user}>` };
   const place = { team: team_id, channel: event.channel, thread };
   return events(connection, incoming(connection, `e${event_id}`, sender, place, !private_, act));
@@ -168,12 +189,11 @@ function handled(): Received {
 
 /** Without the mention that called us, and with Slack's escapes undone. */
 function unmentioned(text: string): string {
-  return text
-    .replace(/^\s*<@[A-Z0-9]+(\|[^>]*)?>\s*/, "")
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&amp;", "&")
-    .trim();
+  return unescaped(text.replace(/^\s*<@[A-Z0-9]+(\|[^>]*)?>\s*/, ""));
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").trim();
 }
 
 /** For one person's eyes. */

@@ -106,10 +106,9 @@ function said(message: Message): Act | undefined {
   if (text.trim() === "" && pictures.length === 0 && unread === undefined) return undefined;
   return {
     do: "say",
-    text,
+    ...(isForwarded(message) ? { text: "", forwarded: text } : { text }),
     pictures,
     ...(unread !== undefined && { unread }),
-    ...(isForwarded(message) && { forwarded: true }),
   };
 }
 

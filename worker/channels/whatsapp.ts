@@ -164,9 +164,8 @@ function actOf(message: Message): Act | undefined {
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
   const words = (text: string, pictures: PictureRef[] = []) => ({
     do: "say" as const,
-    text,
+    ...(isForwarded ? { text: "", forwarded: text } : { text }),
     pictures,
-    ...(isForwarded && { forwarded: true as const }),
   });
   if (said) return said.body.trim() === "" ? undefined : words(said.body);
   if (image) return words(image.caption ?? "", [{ ref: image.id }]);
