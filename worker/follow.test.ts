@@ -114,6 +114,20 @@ test("S13 an OpenAI stream, and a JSON answer that is waited for, end with their
   }
 }, 20_000);
 
+test("S13 a text answer that is waited for ends with its token", async () => {
+  RECHECK.everyMs = 50;
+  const guest = await guestToken();
+  const hold = crypto.randomUUID();
+  const question = script({ hold, step: { text: "a secret" } });
+  const answer = ask("/ask", { method: "POST", body: question, token: guest.token });
+  await until(async () => (await modelRequest(question)) !== undefined || undefined);
+  await guest.revoke();
+  const response = await answer;
+  expect(response.status).toBe(401);
+  expect(await response.text()).not.toContain("a secret");
+  await releaseModel(hold);
+}, 20_000);
+
 test("C1 open questions come as a list whenever it is another, to those who may see them", async () => {
   const owner = await listen("/v1/questions/events");
   const guest = await listen("/v1/questions/events", TOKENS.guest);

@@ -3,7 +3,7 @@ import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { ApiToken, Scope } from "./auth.ts";
+import { type ApiToken, type Scope, stillCounts } from "./auth.ts";
 import type { Env } from "./env.ts";
 
 export type App = { Bindings: Env; Variables: { token: ApiToken } };
@@ -93,6 +93,12 @@ export async function readBody<T>(c: Context<App>, schema: z.ZodMiniType<T>): Pr
   const body = checkJson(schema, await readText(c));
   if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
   return body.value;
+}
+
+/** A wait may outlive its token. @throws HttpError, which ends it */
+export async function requireCounts(env: Env, token: ApiToken): Promise<void> {
+  if (await stillCounts(env, token)) return;
+  throw new HttpError(401, "unauthorized", "this token counts no more");
 }
 
 export function requireScope(c: Context<App>, scope: Scope): ApiToken {

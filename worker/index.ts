@@ -253,7 +253,10 @@ app.post("/ask", async (c) => {
     origin,
   };
   const { turn } = await insist(async () => await conversationOf(c.env, name).start(asked));
-  const result = await turnResult(c.env, name, turn, ASK_PATIENCE_MS, c.req.raw.signal);
+  const counting = () => requireCounting(c);
+  const { signal } = c.req.raw;
+  const result = await turnResult(c.env, name, turn, ASK_PATIENCE_MS, signal, undefined, counting);
+  if (!result) await counting();
   if (!result)
     return c.text(
       "This takes longer than I can keep you waiting here; ask over /v1/conversations instead.\n",

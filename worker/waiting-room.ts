@@ -26,7 +26,7 @@ export const RECHECK = { everyMs: 30_000 };
 export type StillMay = () => Promise<unknown>;
 
 /** A signal that also fires when the caller may not go on. @returns `end` stops the asking */
-function whileAllowed(signal: AbortSignal, stillMay: StillMay | undefined) {
+export function whileAllowed(signal: AbortSignal, stillMay: StillMay | undefined) {
   const stop = new AbortController();
   const ask = async () => {
     try {

@@ -1,12 +1,18 @@
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { call, tools as listed, type McpResult, post } from "../../test/mcp-requests.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, TestBridge } from "../../test/workerd.ts";
+import { RECHECK } from "../waiting-room.ts";
 
 // The first request loads the Worker, module by module: without a bundle that takes longer than a test may.
 beforeAll(async () => void (await listed()), 30_000);
+
+const RECHECK_MS = RECHECK.everyMs;
+afterEach(() => {
+  RECHECK.everyMs = RECHECK_MS;
+});
 
 const success = { status: "success", tool: "cpu", result: "load 0.5" };
 const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "watch"];
@@ -225,6 +231,23 @@ describe("edge_list and edge_result", () => {
     expect(textOf(await call("edge_result", { ...args, agent_id: "x" }))).toContain("has no call");
   });
 });
+
+test("S13 a call that is waited for is not answered to a token that was revoked meanwhile", async () => {
+  RECHECK.everyMs = 50;
+  const bridge = await withPi();
+  bridge.onCall = () => undefined;
+  const body = JSON.stringify({ name: "short", role: "member", scopes: ["ask", "command"] });
+  const made = (await (await ask("/v1/tokens", { method: "POST", body })).json()) as {
+    token: string;
+    record: { id: string };
+  };
+  const waits = call("pi__cpu", {}, { token: made.token });
+  await until(() => bridge.calls()[0]);
+  expect((await ask(`/v1/tokens/${made.record.id}`, { method: "DELETE" })).status).toBe(204);
+  const told = await waits;
+  expect(told._meta?.["edgecall/status"]).toBe("running");
+  bridge.close();
+}, 20_000);
 
 async function deviceAsks(bridge: TestBridge, id: string, payload: Record<string, unknown>): Promise<void> {
   const { tool, parameters } = payload as { tool: string; parameters: Record<string, unknown> };

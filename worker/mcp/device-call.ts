@@ -9,8 +9,9 @@ import type { Env } from "../env.ts";
 import type { AskedQuestion, CallNews } from "../home/call-watchers.ts";
 import type { SubmitRequest } from "../home/intake.ts";
 import type { SettledOutcome } from "../home/ledger.ts";
+import { requireCounts } from "../http.ts";
 import { homeOf, insist } from "../objects.ts";
-import { roomMessages } from "../waiting-room.ts";
+import { roomMessages, whileAllowed } from "../waiting-room.ts";
 
 /** Clients of the SDK give up after 60 s, unless they hear of progress. */
 const PATIENCE_MS = 50_000;
@@ -67,20 +68,24 @@ export async function awaitCall(
 ): Promise<CallEnd> {
   const most = progress ? PATIENCE_WITH_PROGRESS_MS : PATIENCE_MS;
   const over = AbortSignal.any([signal, AbortSignal.timeout(Math.min(patienceMs ?? most, most))]);
+  const allowed = whileAllowed(over, () => requireCounts(env, token));
   const since = Date.now();
   const life = setInterval(
     () => progress?.(`still at it, ${Math.round((Date.now() - since) / 1_000)} s`),
     PROGRESS_EVERY_MS,
   );
   try {
-    for (let tries = 0; tries < REATTACH_TRIES && !over.aborted; tries += 1) {
+    for (let tries = 0; tries < REATTACH_TRIES && !allowed.signal.aborted; tries += 1) {
       if (tries > 0) await new Promise((resolve) => setTimeout(resolve, REATTACH_PAUSE_MS));
-      const end = await attach(env, token.home, id, over, progress).catch(() => undefined);
+      const end = await attach(env, token.home, id, allowed.signal, progress).catch(() => undefined);
       if (end) return end;
     }
   } finally {
     clearInterval(life);
+    allowed.end();
   }
+  // The token was revoked meanwhile: its client hears nothing of the outcome.
+  if (allowed.signal.aborted && !over.aborted) return { end: "running" };
   const outcome = await homeOf(env, token.home).outcome(agent, id, token);
   return outcome ? { end: "outcome", outcome } : { end: "running" };
 }

@@ -1,9 +1,8 @@
 /** The routes that list, share and delete conversations, and the check that a caller may see one. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { stillCounts } from "../auth.ts";
 import { KEPT_MAX, type Place, READERS_MAX, TITLE_MAX } from "../home/conversation-list.ts";
-import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { type App, HttpError, pathName, readBody, requireCounts, requireScope } from "../http.ts";
 import { mayManage, maySee, type Owned, seesAll } from "../may-see.ts";
 import { conversationOf, homeOf } from "../objects.ts";
 
@@ -110,8 +109,7 @@ export function idInUse(): HttpError {
 
 /** A stream may outlive its token. @throws HttpError, which ends it */
 export async function requireCounting(c: Context<App>): Promise<void> {
-  if (await stillCounts(c.env, c.get("token"))) return;
-  throw new HttpError(401, "unauthorized", "this token counts no more");
+  await requireCounts(c.env, c.get("token"));
 }
 
 /** For a stream, which may also outlive that its conversation is shared. @returns a function that throws HttpError then */
