@@ -103,7 +103,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     name: "tokens revoke",
     about: "a token opens nothing any more, from the next request on",
     takes: "ID|NAME",
-    options: {},
+    options: { made: { about: "the tokens that it made too" } },
     load: async () => (await import("./tokens.ts")).revokeToken,
   },
   {

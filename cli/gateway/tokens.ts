@@ -1,5 +1,6 @@
 /** `edgecall tokens`: who and what may use the home, each by a token of its own. */
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
@@ -80,7 +81,7 @@ export async function addToken({ positionals, text, flag, env, io }: CommandCall
   return EXIT.ok;
 }
 
-export async function revokeToken({ positionals, env, io }: CommandCall): Promise<number> {
+export async function revokeToken({ positionals, flag, env, io }: CommandCall): Promise<number> {
   const [wanted, ...more] = positionals;
   if (wanted === undefined || more.length > 0) throw new UsageError("takes one token's id or name");
   const gateway = new Gateway(readConnection(env));
@@ -98,7 +99,15 @@ export async function revokeToken({ positionals, env, io }: CommandCall): Promis
     );
     return EXIT.failed;
   }
-  await gateway.text(`/v1/tokens/${token.id}`, { method: "DELETE" });
-  io.err(`'${token.name}' is revoked: it opens nothing from now on\n`);
+  const made = madeFrom(token, tokens);
+  // It goes last: what fails before that can be done again in its name.
+  for (const one of [...(flag("made") ? made : []), token]) {
+    await gateway.text(`/v1/tokens/${one.id}`, { method: "DELETE" });
+    io.err(`'${one.name}' is revoked: it opens nothing from now on\n`);
+  }
+  if (made.length > 0 && !flag("made")) {
+    const names = made.map(({ id, name }) => `'${name}' (${id})`).join(", ");
+    io.err(`it made ${names}, which still count; \`edgecall tokens revoke ID\` revokes one of them\n`);
+  }
   return EXIT.ok;
 }

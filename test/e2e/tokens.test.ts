@@ -43,6 +43,20 @@ test("G8 own API_TOKENS count beside the printed token; edgecall tokens adds, li
   });
   expect(await edgecall(["tokens", "revoke", "kitchen"], env(token))).toMatchObject({ code: 0 });
   expect(await status("/v1/agents", made)).toBe(401);
+  const admin = ["--role", "owner", "--scopes", "ask,admin"];
+  const boss = (await edgecall(["tokens", "add", "boss", ...admin], env(token))).out.trim();
+  const helper = (await edgecall(["tokens", "add", "helper", ...admin], env(boss))).out.trim();
+  const wall = (await edgecall(["tokens", "add", "wall"], env(helper))).out.trim();
+  const left = await edgecall(["tokens", "revoke", "boss"], env(token));
+  expect(left.err).toMatch(
+    /'boss' is revoked.*\nit made 'helper' \(\S+\), 'wall' \(\S+\), which still count/,
+  );
+  expect(await status("/v1/agents", wall)).toBe(200);
+  const all = await edgecall(["tokens", "revoke", "helper", "--made"], env(token));
+  expect(all.err).toMatch(/^'wall' is revoked.*\n'helper' is revoked/);
+  expect(await Promise.all([boss, helper, wall].map((one) => status("/v1/agents", one)))).toEqual([
+    401, 401, 401,
+  ]);
   expect((await edgecall(["tokens", "add"], env(token))).code).toBe(2);
   expect((await edgecall(["tokens", "add", "x", "--expires", "soon"], env(token))).err).toContain(
     "--expires",

@@ -1,4 +1,5 @@
 /** A button for what cannot be taken back: pressed, it asks in its own place. */
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 type Props = {
@@ -8,10 +9,12 @@ type Props = {
   /** Its consequence, when that is not plain. */
   note?: string;
   disabled?: boolean;
+  /** A choice that belongs to it. */
+  children?: ComponentChildren;
   onSure: () => void;
 };
 
-export function Sure({ label, about, note, disabled, onSure }: Props) {
+export function Sure({ label, about, note, disabled, children, onSure }: Props) {
   const [asked, setAsked] = useState(false);
   const first = useRef<HTMLButtonElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
@@ -39,6 +42,7 @@ export function Sure({ label, about, note, disabled, onSure }: Props) {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a line
     <span class="row sure" role="group" aria-label={`${label}${about ? ` ${about}` : ""}?`}>
       {note && <small>{note}</small>}
+      {children}
       <button
         type="button"
         class="small bad"

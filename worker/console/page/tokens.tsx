@@ -1,4 +1,6 @@
 /** Tokens of the home: which there are, a new one, and taking one away. For administrators. */
+
+import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { useRef, useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -21,9 +23,9 @@ const DAYS = [30, 90, 365];
 export function Tokens({ session }: { session: Session }) {
   const { value, problem, reload } = useLoaded<{ tokens: TokenView[] }>("/v1/tokens");
   const [failed, setFailed] = useState<string>();
-  async function revoke(id: string) {
+  async function revoke(ids: readonly string[]) {
     try {
-      await send(`/v1/tokens/${id}`, { method: "DELETE" });
+      for (const id of ids) await send(`/v1/tokens/${id}`, { method: "DELETE" });
       setFailed(undefined);
     } catch (error) {
       setFailed(wordsOf(error));
@@ -46,17 +48,35 @@ export function Tokens({ session }: { session: Session }) {
             <small> {factsOf(token, Date.now())}</small>
           </span>
           {token.source === "home" && (
-            <Sure
-              label="Revoke"
-              about={`the token ${token.name}`}
-              note="Whoever uses it is signed out at once."
-              onSure={() => void revoke(token.id)}
-            />
+            <Revoke token={token} made={madeFrom(token, value.tokens)} onSure={(ids) => void revoke(ids)} />
           )}
         </div>
       ))}
       <NewToken session={session} onMade={reload} />
     </section>
+  );
+}
+
+type RevokeProps = { token: TokenView; made: readonly TokenView[]; onSure: (ids: readonly string[]) => void };
+
+/** What it made counts on unless it is revoked as well. */
+function Revoke({ token, made, onSure }: RevokeProps) {
+  const [too, setToo] = useState(false);
+  const ids = made.map(({ id }) => id);
+  return (
+    <Sure
+      label="Revoke"
+      about={`the token ${token.name}`}
+      note="Whoever uses it is signed out at once."
+      onSure={() => onSure(too ? [...ids, token.id] : [token.id])}
+    >
+      {made.length > 0 && (
+        <label class="check">
+          <input type="checkbox" checked={too} onChange={(event) => setToo(event.currentTarget.checked)} />
+          <span>Revoke what it made too: {made.map(({ name }) => name).join(", ")}</span>
+        </label>
+      )}
+    </Sure>
   );
 }
 

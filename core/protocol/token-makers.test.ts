@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { madeFrom } from "./token-makers.ts";
+
+const token = (name: string, made_by: string | null, source = "home") => ({ name, made_by, source });
+
+test("G8 what a token made, and what that made, is found by names", () => {
+  const anna = token("anna", null, "secret");
+  const boss = token("boss", "anna");
+  const [phone, wall, clock] = [token("phone", "boss"), token("wall", "phone"), token("clock", "anna")];
+  const all = [anna, boss, phone, wall, clock];
+  expect(madeFrom(boss, all)).toEqual([phone, wall]);
+  expect(madeFrom(wall, all)).toEqual([]);
+  expect(madeFrom(anna, all)).toEqual([boss, clock, phone, wall]);
+  // One that was made by its own namesake, and two that made each other.
+  const again = token("boss", "boss");
+  expect(madeFrom(again, [...all, again])).toEqual([phone, wall]);
+  const [a, b] = [token("a", "b"), token("b", "a")];
+  expect(madeFrom(a, [a, b])).toEqual([b]);
+});

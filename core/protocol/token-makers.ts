@@ -1,0 +1,18 @@
+/** Who made whom among the tokens of a home. */
+type Listed = { name: string; made_by: string | null; source: string };
+
+/**
+ * Tokens that a token made, and those that these made: each outlives its maker's revocation. A maker is known by its name
+ * alone, which another token may share.
+ */
+export function madeFrom<T extends Listed>(token: T, tokens: readonly T[]): T[] {
+  const found = new Set<T>();
+  const makers = [token.name];
+  for (let name = makers.pop(); name !== undefined; name = makers.pop())
+    for (const one of tokens) {
+      if (one.made_by !== name || one.source !== "home" || one === token || found.has(one)) continue;
+      found.add(one);
+      makers.push(one.name);
+    }
+  return [...found];
+}
