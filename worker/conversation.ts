@@ -8,6 +8,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { joinSources } from "@edgecall/core/loop/taint.ts";
 import type { TurnResult } from "./answers.ts";
 import {
   type BackupPage,
@@ -21,7 +22,7 @@ import {
 import { type Accepted, ChatDesk, type Delivery } from "./channels/desk.ts";
 import type { ShownQuestion } from "./channels/question-words.ts";
 import { Alarm } from "./conversation/alarm.ts";
-import { aligned } from "./conversation/aligned.ts";
+import { readBrought } from "./conversation/aligned.ts";
 import { CallStep } from "./conversation/call-step.ts";
 import { Driver } from "./conversation/driver.ts";
 import { FromHome } from "./conversation/from-home.ts";
@@ -69,7 +70,7 @@ export class Conversation extends DurableObject<Env> {
     this.#blank = isBlank(ctx.storage);
     if (!this.#blank) migrate(ctx.storage, CONVERSATION_MIGRATIONS);
     this.#alarm = new Alarm(ctx.storage);
-    this.#transcript = new Transcript(ctx.storage);
+    this.#transcript = new Transcript(ctx.storage, isOneShot(ctx.id.name ?? ""));
     this.#media = new MediaStore({
       storage: ctx.storage,
       name: () => this.#name(),
@@ -181,8 +182,11 @@ export class Conversation extends DurableObject<Env> {
     return turn;
   }
 
-  /** The same, unless so many other turns wait for their end already: then undefined, and nothing was accepted. */
-  async startWithin(unfinished: number, request: NewTurn): Promise<TurnResult | undefined> {
+  /**
+   * The same, unless so many other turns wait for their end already: then undefined, and nothing was accepted.
+   * @param chars a chat that begins is not accepted either where turns with so many characters are held; default: it is
+   */
+  async startWithin(unfinished: number, request: NewTurn, chars?: number): Promise<TurnResult | undefined> {
     this.#makeTables();
     const turns = this.#transcript.turns().filter(({ status }) => status === "running");
     const isKnown = this.#transcript.turnByKey(keyOf(request)) !== undefined;
@@ -190,8 +194,11 @@ export class Conversation extends DurableObject<Env> {
     if (turns.length >= unfinished) return undefined;
     const { brought } = request.origin;
     if (!brought) return await this.start(request);
-    const shown = aligned(this.#transcript, brought, !isOneShot(this.#name()));
-    return await this.start({ ...request, origin: { ...request.origin, brought: shown } });
+    const read = readBrought(this.#transcript, brought, isOneShot(this.#name()));
+    const isNew = read.brought.follows === undefined;
+    if (isNew && chars !== undefined && this.#transcript.heldChars() > chars) return undefined;
+    const sources = joinSources(request.sources ?? [], read.sources);
+    return await this.start({ ...request, sources, origin: { ...request.origin, brought: read.brought } });
   }
 
   /** The turn that a client lost, for its second try of the same request; undefined: it asks anew. */
@@ -340,7 +347,17 @@ export class Conversation extends DurableObject<Env> {
 
   /** Forgets what was said; what has to be sent still is, and a repeat of what was delivered is still one. */
   #renew(): void {
-    for (const table of ["turn", "message", "call", "question", "summary", "merged", "media", "media_part"])
+    for (const table of [
+      "turn",
+      "message",
+      "call",
+      "question",
+      "summary",
+      "merged",
+      "brought",
+      "media",
+      "media_part",
+    ])
       this.ctx.storage.sql.exec(`DELETE FROM ${table}`);
     this.#forgotten();
   }
@@ -422,6 +439,7 @@ export class Conversation extends DurableObject<Env> {
   /** What is kept for a while only: pictures, and the whole of a one-shot: no route reaches it again. */
   async #expire(): Promise<void> {
     const now = Date.now();
+    this.#transcript.release();
     const ends = oneShotEnds(this.#name(), this.#transcript.turns().at(-1));
     if (ends !== undefined && ends <= now) return await this.#wipe();
     if (ends !== undefined) this.#transcript.dropEnded(oneShotEnded(now));

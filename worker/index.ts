@@ -9,7 +9,7 @@ import { approvePairing, dismissPairing, removeSender, showPairings } from "./ch
 import { channels } from "./channels/routes.ts";
 import { consolePage } from "./console/routes.ts";
 import { mediaId, separateImages } from "./conversation/media.ts";
-import type { NewTurn, Origin } from "./conversation/transcript-rows.ts";
+import type { NewOrigin, NewTurn } from "./conversation/transcript-rows.ts";
 import { shownApproval } from "./conversation/turn-words.ts";
 import type { Question } from "./home/questions.ts";
 import {
@@ -244,7 +244,7 @@ app.post("/ask", async (c) => {
   if (text === "" || text.length > 32_000)
     throw new HttpError(400, "invalid_body", "expected the question as text, 1 to 32,000 characters");
   const name = `${token.home}/ask/${crypto.randomUUID()}`;
-  const origin: Origin = { principal: token.name, role: token.role, channel: "ask" };
+  const origin: NewOrigin = { principal: token.name, role: token.role, channel: "ask" };
   const asked: NewTurn = {
     id: crypto.randomUUID(),
     idempotency: undefined,
@@ -378,7 +378,7 @@ function wholeQuery(c: Ctx, name: string, { fallback, max }: { fallback: number;
 async function conversation(
   c: Ctx,
   scope: "ask",
-): Promise<{ name: string; origin: Origin; seen: "own" | "any" }> {
+): Promise<{ name: string; origin: NewOrigin; seen: "own" | "any" }> {
   const token = requireScope(c, scope);
   const id = pathName(c, "id", CONVERSATION_ID, CONVERSATION_ID_WORDS);
   const name = `${token.home}/api/${id}`;

@@ -183,6 +183,44 @@ test("S5 a conversation of an earlier version knows whose texts are in it", asyn
   expect(sources).toEqual([["agent:pi"], ["*"], ["*", "agent:nas"], ["*"], [], ["*"]]);
 });
 
+test("what callers brought to an earlier version has rows of its own, and words of assistants in it are a stranger's", async () => {
+  const origin = (brought: unknown) =>
+    JSON.stringify({ principal: "anna", role: "owner", channel: "openai", brought });
+  const tool = { type: "function", function: { name: "weather", description: "d", parameters: {} } };
+  const said = { role: "assistant", text: "7 %" };
+  const all = [
+    { instructions: "i", history: [{ role: "user", text: "a" }] },
+    { history: [{ role: "user", text: "a" }, said, { turn: "t1" }], clientTools: [tool], oneCall: true },
+    { after: "t1", results: { abc: "it rains" } },
+    { history: [] },
+  ];
+  const rows = all.map(
+    (brought, at) =>
+      `(${at + 3}, 't${at + 3}', NULL, '${origin(brought)}', 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]')`,
+  );
+  const read = await onDisk(
+    `${CONVERSATION_V4}; INSERT INTO turn VALUES ${rows.join(", ")};`,
+    CONVERSATION_MIGRATIONS,
+    (storage) => {
+      const transcript = new Transcript(storage);
+      const turns = transcript.turns().filter(({ n }) => n > 2);
+      return {
+        outlines: turns.map(({ origin }) => origin.brought),
+        whole: turns.map((turn) => transcript.broughtBy(turn)),
+        sources: turns.map(({ sources }) => sources),
+      };
+    },
+  );
+  expect(read.whole).toEqual(all);
+  expect(read.sources).toEqual([[], ["*"], ["*"], []]);
+  expect(read.outlines).toEqual([
+    { history: [] },
+    { history: ["t1"], clientTools: ["weather"], oneCall: true },
+    { after: "t1", results: ["abc"] },
+    { history: [] },
+  ]);
+});
+
 test("S5 what the agents of an earlier version said of themselves counts as accepted", async () => {
   const roster = await onDisk(HOME_V11, HOME_MIGRATIONS, (storage) =>
     new Agents(storage).roster(1, () => true),

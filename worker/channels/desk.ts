@@ -6,7 +6,7 @@ import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { filesOf, type MediaStore, mediaId, type NewMedia, newMedia } from "../conversation/media.ts";
 import { strangersWords } from "../conversation/strangers-words.ts";
 import type { Transcript } from "../conversation/transcript.ts";
-import type { NewTurn, Origin, StoredCall, Turn } from "../conversation/transcript-rows.ts";
+import type { NewOrigin, NewTurn, StoredCall, Turn } from "../conversation/transcript-rows.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { maySee } from "../may-see.ts";
@@ -33,7 +33,7 @@ const DONE = "Done.";
 
 export type Delivery = {
   id: string;
-  origin: Origin & { reply?: Address };
+  origin: NewOrigin & { reply?: Address };
   act:
     | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean; sources?: Source[] }
     | { do: "command"; command: Command }
@@ -199,7 +199,7 @@ export class ChatDesk {
   }
 
   /** `/answer 2`, `/answer words`: for a question without buttons. An approval takes its buttons. */
-  async #answerWords(argument: string, origin: Origin): Promise<string | undefined> {
+  async #answerWords(argument: string, origin: NewOrigin): Promise<string | undefined> {
     const { transcript } = this.#host;
     const open = transcript
       .turns()

@@ -2,25 +2,46 @@
  * A caller's history beside our rows: the turns of ours that it has are shown from the rows, which know what the devices
  * said; what else it has is shown as it says; and what it has no more (edited, or asked again) is not shown.
  */
+import type { Source } from "@edgecall/core/loop/taint.ts";
 import {
   type Brought,
   type BroughtCall,
   type BroughtEntry,
   type BroughtItem,
+  broughtSources,
   chainOf,
-  plain,
-  saysSame,
+  followed,
+  itemsIn,
 } from "./brought.ts";
-import { callRef, handedOver } from "./client-tools.ts";
+import { joined, SaidIndex } from "./said-index.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Turn } from "./transcript-rows.ts";
+
+/**
+ * What a caller sent, as the turn that is about to begin keeps it, and whose words are in it.
+ * @param isShared its chats are known by what they bring alone
+ */
+export function readBrought(
+  transcript: Transcript,
+  brought: Brought,
+  isShared: boolean,
+): { brought: Brought; sources: Source[] } {
+  const said = new SaidIndex(transcript, brought.history);
+  const shown = aligned(transcript, brought, !isShared, said);
+  const follows = isShared && shown.history ? followed(shown.history, said)?.id : undefined;
+  return {
+    brought: { ...shown, ...(follows !== undefined && { follows }) },
+    sources: broughtSources(transcript, shown, said),
+  };
+}
 
 /**
  * @param brought as the caller sent it
  * @param byWords turns are known by their words: in a conversation that the caller names. Else by its calls alone, since
  *   other chats may have the same words
+ * @param said of its history
  */
-export function aligned(transcript: Transcript, brought: Brought, byWords: boolean): Brought {
+function aligned(transcript: Transcript, brought: Brought, byWords: boolean, said: SaidIndex): Brought {
   const { history, results = {}, after, ...rest } = brought;
   const [ref] = Object.keys(results);
   if (!history) {
@@ -33,11 +54,13 @@ export function aligned(transcript: Transcript, brought: Brought, byWords: boole
       ...(from !== undefined ? { after: from } : !byWords && { history: [] }),
     };
   }
-  const items = itemsOf(transcript, history as BroughtEntry[], byWords);
-  const known = items.flatMap((item) => ("turn" in item ? (transcript.turn(item.turn) ?? []) : []));
-  const news = Object.entries(results).filter(
-    ([call, text]) => !known.some(({ origin }) => origin.brought?.results?.[call] === text),
-  );
+  const items = itemsOf(transcript, history as BroughtEntry[], byWords, said);
+  const known = new Set(items.flatMap((item) => ("turn" in item ? [item.turn] : [])));
+  const isKnown = ([call, text]: [string, string]) =>
+    said
+      .taking(call)
+      .some((turn) => known.has(turn.id) && transcript.broughtBy(turn).results?.[call] === text);
+  const news = Object.entries(results).filter((result) => !isKnown(result));
   return {
     ...rest,
     ...(news.length > 0 && { results: Object.fromEntries(news) }),
@@ -49,17 +72,27 @@ export function aligned(transcript: Transcript, brought: Brought, byWords: boole
 function isWhole(transcript: Transcript, items: readonly BroughtItem[]): boolean {
   const last = transcript.turns().at(-1);
   if (!last) return items.length === 0;
-  const expected = chainOf(transcript, last)?.items ?? transcript.turns().map(({ id }) => ({ turn: id }));
+  const chain = chainOf(transcript, last);
+  const expected = chain
+    ? itemsIn(transcript, chain)
+    : transcript.turns().map(({ id }): BroughtItem => ({ turn: id }));
   return JSON.stringify(items) === JSON.stringify(expected);
 }
 
-function itemsOf(transcript: Transcript, history: readonly BroughtEntry[], byWords: boolean): BroughtItem[] {
+function itemsOf(
+  transcript: Transcript,
+  history: readonly BroughtEntry[],
+  byWords: boolean,
+  said: SaidIndex,
+): BroughtItem[] {
   const items: BroughtItem[] = [];
-  const wordsOf = turnsByWords(transcript);
   let asked: BroughtEntry[] = [];
   let last: Turn | undefined;
-  const take = (turn: Turn) => {
+  /** The calls that it handed over. */
+  let refs: string[] = [];
+  const take = (turn: Turn, calls: readonly BroughtCall[] = []) => {
     last = turn;
+    refs = calls.flatMap(({ own, id }) => (own ? [id] : []));
     items.push({ turn: turn.id });
     // Nobody asked for what a job's end set off, and few clients know of it.
     for (let next = transcript.turnAt(turn.n + 1); next?.origin.event === "job"; ) {
@@ -77,11 +110,11 @@ function itemsOf(transcript: Transcript, history: readonly BroughtEntry[], byWor
     const turn: Turn | undefined = own
       ? turnOfCall(transcript, own.id)
       : asked.length === 0
-        ? last && goneOnFrom(transcript, last, entry.text)
+        ? last && goneOnFrom(said, last, refs, entry.text)
         : byWords
-          ? turnOfWords(transcript, wordsOf, last, asked, entry)
+          ? turnOfWords(said, last, asked, entry)
           : undefined;
-    if (turn && turn.n > (last?.n ?? 0)) take(turn);
+    if (turn && turn.n > (last?.n ?? 0)) take(turn, entry.calls);
     else {
       items.push(...asked, entry);
       last = undefined;
@@ -93,63 +126,35 @@ function itemsOf(transcript: Transcript, history: readonly BroughtEntry[], byWor
 }
 
 function turnOfCall(transcript: Transcript, ref: string): Turn | undefined {
-  return transcript
-    .turns()
-    .findLast(({ n }) =>
-      transcript
-        .entriesOf(n)
-        .some((entry) => entry.role === "assistant" && entry.calls.some(({ id }) => callRef(id) === ref)),
-    );
+  const n = transcript.turnOfCall(ref);
+  return n === undefined ? undefined : transcript.turnAt(n);
 }
 
 /** The turn that took the results of another's calls. */
-function goneOnFrom(transcript: Transcript, turn: Turn, text: string): Turn | undefined {
-  const refs = handedOver(turn, transcript.entriesOf(turn.n)).map(({ id }) => callRef(id));
-  return transcript
-    .turns()
-    .findLast(
-      (next) =>
-        next.n > turn.n &&
-        refs.some((ref) => next.origin.brought?.results?.[ref] !== undefined) &&
-        saysSame(transcript, next, text),
-    );
-}
-
-/** Turns by the person's words in them. @returns a function that reads all turns at its first call, and none after that */
-function turnsByWords(transcript: Transcript): () => Map<string, Turn[]> {
-  let found: Map<string, Turn[]> | undefined;
-  return () => {
-    if (found) return found;
-    found = new Map();
-    for (const turn of transcript.turns()) {
-      const said = transcript.entriesOf(turn.n).find(({ role }) => role === "user");
-      if (said === undefined || !("text" in said)) continue;
-      const words = plain(said.text);
-      const same = found.get(words);
-      if (same) same.push(turn);
-      else found.set(words, [turn]);
-    }
-    return found;
-  };
+function goneOnFrom(said: SaidIndex, turn: Turn, refs: readonly string[], text: string): Turn | undefined {
+  const saying = said.answering(text);
+  return refs
+    .flatMap((ref) => said.taking(ref))
+    .filter((next) => next.n > turn.n && saying.has(next))
+    .sort((a, b) => a.n - b.n)
+    .at(-1);
 }
 
 function turnOfWords(
-  transcript: Transcript,
-  wordsOf: () => Map<string, Turn[]>,
+  said: SaidIndex,
   last: Turn | undefined,
   asked: readonly BroughtEntry[],
   answer: BroughtEntry,
 ): Turn | undefined {
-  const words = plain(asked.map(({ text }) => text).join("\n\n"));
-  const same =
-    wordsOf()
-      .get(words)
-      ?.filter(({ n }) => n > (last?.n ?? 0)) ?? [];
-  return (
-    same.findLast((turn) => turn.status === "done" && saysSame(transcript, turn, answer.text)) ??
+  const same = said.asking(joined(asked.map(({ text }) => text)));
+  const saying = said.answering(answer.text);
+  let stopped: Turn | undefined;
+  for (let at = same.length - 1; at >= 0; at -= 1) {
+    const turn = same[at];
+    if (!turn || turn.n <= (last?.n ?? 0)) break;
+    if (turn.status === "done" && saying.has(turn)) return turn;
     // One that was stopped, or failed, said more or less than the client has; only our rows know what was done.
-    same.findLast(({ status }) => status === "cancelled" || status === "failed")
-  );
+    if (turn.status === "cancelled" || turn.status === "failed") stopped ??= turn;
+  }
+  return stopped;
 }
-
-export type { BroughtCall };

@@ -1,10 +1,11 @@
 /**
  * What a caller sends along with its words, as clients do that keep a conversation themselves (worker/openai):
- * instructions, tools of its own, and what was said before by the caller's word. It is stored in the turn's origin.
+ * instructions, tools of its own, and what was said before by the caller's word. It has a row of its own beside the turn's.
  */
 import { joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { resultOutcome, type WantedCall, withResults } from "./client-tools.ts";
+import type { SaidIndex } from "./said-index.ts";
 import type { Transcript } from "./transcript.ts";
 import type { StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
 
@@ -24,6 +25,20 @@ export type Brought = {
   history?: BroughtItem[];
   /** Instead: the id of the turn that this one goes on from, whatever was said in others. */
   after?: string;
+  /** The id of the turn that said the last answer in `history`, as far as the words tell. */
+  follows?: string;
+};
+
+/** What of it the turn's row says: without long texts, since the rows of all turns are held in memory. */
+export type BroughtOutline = Pick<Brought, "tools" | "wants" | "oneCall" | "after" | "follows"> & {
+  /** Their names. */
+  clientTools?: string[];
+  /** The `callRef`s. */
+  results?: string[];
+  /** The ids of the turns of ours in it. Absent: there is no history. */
+  history?: string[];
+  /** The number of answers in the history. */
+  answers?: number;
 };
 
 /** A turn of ours that the caller has in its history as well: our rows know what the devices said. */
@@ -49,6 +64,28 @@ export type BroughtCall = {
 /** `turn` of the entries that a caller brought; ours begin with 1. */
 const BROUGHT_TURN = 0;
 
+export function outlineOf(brought: Brought): BroughtOutline {
+  const { instructions: _, clientTools, results, history, ...rest } = brought;
+  return {
+    ...rest,
+    ...(clientTools && { clientTools: clientTools.map((tool) => tool.function.name) }),
+    ...(results && { results: Object.keys(results) }),
+    ...(history && {
+      history: history.flatMap((item) => ("turn" in item ? [item.turn] : [])),
+      answers: history.filter(isAnswer).length,
+    }),
+  };
+}
+
+/** True if the outline of it leaves out nothing, so that it needs no row of its own. */
+export function saysAll({ instructions, clientTools, results, history = [] }: Brought): boolean {
+  return !instructions && !clientTools && !results && history.every((item) => "turn" in item);
+}
+
+function isAnswer(item: BroughtItem): boolean {
+  return "turn" in item || item.role === "assistant";
+}
+
 /** Whether a turn is shown something else than all the rows before it. */
 export function standsApart(transcript: Transcript, turn: Turn): boolean {
   return chainOf(transcript, turn) !== undefined;
@@ -57,138 +94,151 @@ export function standsApart(transcript: Transcript, turn: Turn): boolean {
 /** The history that the model is shown in a turn. @param keepFirst how many of the first entries stay when the rest is summed up */
 export function historyOf(transcript: Transcript, turn: Turn, keepFirst: number): StoredEntry[] {
   const chain = chainOf(transcript, turn);
-  const turns = chain?.turns ?? transcript.turns().filter(({ n }) => n <= turn.n);
-  const results = new Map(turns.flatMap(({ origin }) => Object.entries(origin.brought?.results ?? {})));
+  const turns = chain
+    ? turnsIn(transcript, itemsIn(transcript, chain))
+    : transcript.turns().filter(({ n }) => n <= turn.n);
+  const results = new Map(
+    turns.flatMap((one) =>
+      one.origin.brought?.results ? Object.entries(transcript.broughtBy(one).results ?? {}) : [],
+    ),
+  );
   if (!chain) return withResults(transcript.shownUpTo(turn.n, keepFirst), results);
-  const entries = chain.items.flatMap((item) => entriesOf(transcript, item));
-  return withResults(entries, results);
+  const entries = transcript.entriesOfAll(turns.map(({ n }) => n));
+  const shown = itemsIn(transcript, chain).flatMap((item) =>
+    "turn" in item ? (entries.get(transcript.turn(item.turn)?.n ?? 0) ?? []) : [toEntry(item)],
+  );
+  return withResults(shown, results);
 }
+
+/** @property turns that go on from each other, the oldest first @property told the first of them brought a history */
+type Chain = { turns: Turn[]; told: boolean };
 
 /** The turns of ours that a turn goes on from, where they are not all those before it. */
-export function chainOf(
-  transcript: Transcript,
-  turn: Turn,
-): { items: BroughtItem[]; turns: Turn[] } | undefined {
-  const items: BroughtItem[] = [];
+export function chainOf(transcript: Transcript, turn: Turn): Chain | undefined {
   const turns: Turn[] = [];
   let isApart = false;
-  for (let at: Turn | undefined = turn; at; ) {
-    items.unshift({ turn: at.id });
-    turns.unshift(at);
-    const brought: Brought | undefined = at.origin.brought;
-    if (brought?.history) {
-      items.unshift(...brought.history);
-      turns.unshift(
-        ...brought.history.flatMap((item) => ("turn" in item ? (transcript.turn(item.turn) ?? []) : [])),
-      );
-      return { items, turns };
+  let told = false;
+  for (let at: Turn | undefined = turn; at; at = before(transcript, at)) {
+    turns.push(at);
+    told = at.origin.brought?.history !== undefined;
+    isApart ||= told || at.origin.brought?.after !== undefined;
+  }
+  return isApart ? { turns: turns.reverse(), told } : undefined;
+}
+
+/** A turn goes on from an older one only, so whoever goes back comes to an end. */
+function before(transcript: Transcript, { n, origin }: Turn): Turn | undefined {
+  const { history, after } = origin.brought ?? {};
+  if (history) return undefined;
+  const one = after === undefined ? transcript.turnAt(n - 1) : transcript.turn(after);
+  return one && one.n < n ? one : undefined;
+}
+
+/** What a chain shows: the history that its first turn brought, then the turns. */
+export function itemsIn(transcript: Transcript, { turns, told }: Chain): BroughtItem[] {
+  const [first] = turns;
+  const history = told && first ? (transcript.broughtBy(first).history ?? []) : [];
+  return [...history, ...turns.map(({ id }) => ({ turn: id }))];
+}
+
+function turnsIn(transcript: Transcript, items: readonly BroughtItem[]): Turn[] {
+  return items.flatMap((item) => ("turn" in item ? (transcript.turn(item.turn) ?? []) : []));
+}
+
+/** The turns of a chat among others in the same object: those whose answers it brought, as far as their words tell. */
+export function turnsOfChat(transcript: Transcript, turn: Turn): Turn[] {
+  const turns = new Set<Turn>();
+  let at: Turn | undefined = turn;
+  while (at) {
+    turns.add(at);
+    const { history, follows }: BroughtOutline = at.origin.brought ?? {};
+    for (const id of history ?? []) {
+      const one = transcript.turn(id);
+      if (one) turns.add(one);
     }
-    const n: number = at.n;
-    const before: Turn | undefined =
-      brought?.after === undefined ? transcript.turnAt(n - 1) : transcript.turn(brought.after);
-    isApart ||= brought?.after !== undefined;
-    // A turn goes on from an older one only, so this comes to an end.
-    at = before && before.n < n ? before : undefined;
+    const said: Turn | undefined = follows === undefined ? undefined : transcript.turn(follows);
+    at = said && said.n < at.n ? said : before(transcript, at);
   }
-  return isApart ? { items, turns } : undefined;
+  return [...turns];
 }
 
-function entriesOf(transcript: Transcript, item: BroughtItem): StoredEntry[] {
-  if (!("turn" in item)) return [toEntry(item)];
-  const turn = transcript.turn(item.turn);
-  return turn ? transcript.entriesOf(turn.n) : [];
-}
-
-/** The sources of the texts that the model is shown in a turn: of our rows, and of what the caller brought. */
+/**
+ * The sources of the texts that the model is shown in a turn. What a caller brought is in the rows since the turns began; a turn's
+ * own words may come from everything that it goes on from.
+ */
 export function sourcesFor(transcript: Transcript, turn: Turn): Source[] {
+  return sourcesOfTurns(transcript)(turn);
+}
+
+/** @returns the same for many turns: each is looked at once */
+function sourcesOfTurns(transcript: Transcript): (turn: Turn) => Source[] {
   const known = new Map<number, Source[]>();
-  const look = (at: Turn): Source[] => {
-    const before = known.get(at.n);
-    if (before) return before;
-    known.set(at.n, []);
-    const chain = chainOf(transcript, at);
-    const turns = chain?.turns ?? transcript.turns().filter(({ n }) => n <= at.n);
-    const sources = joinSources(
-      ...(chain ? turns.map((one) => transcript.sourcesOf(one)) : [transcript.sourcesUpTo(at.n)]),
-      // Nobody knows what a caller's tool has read.
-      turns.some(({ origin }) => origin.brought?.results) ? [STRANGER] : [],
-      ...(chain?.items ?? []).map((item) => ("turn" in item ? [] : entrySources(item, at))),
-    );
-    known.set(at.n, sources);
-    return sources;
+  const shownIn = (turn: Turn): Turn[] => {
+    const last = before(transcript, turn);
+    const told = turn.origin.brought?.history?.flatMap((id) => transcript.turn(id) ?? []) ?? [];
+    return (last ? [last] : told).filter(({ n }) => n < turn.n);
   };
-  /**
-   * The sources of the texts that a caller brought. Words of an assistant are ours where we have the turns in which they were said, and
-   * then our rows know; of any others we know nothing.
-   */
-  const saidBy = sayers(transcript);
-  const entrySources = ({ role, text, images, calls }: BroughtEntry, at: Turn): Source[] => {
-    if (role === "user") return images?.length ? [STRANGER] : [];
-    const said = saidBy(text).filter((one) => one.n < at.n);
-    return calls || said.length === 0 ? [STRANGER] : joinSources(...said.map(look));
-  };
-  return look(turn);
-}
-
-/** True if a client has this as the answer of a turn: in a stream it was told the texts of all its steps. */
-export function saysSame(transcript: Transcript, turn: Turn, text: string): boolean {
-  const forms = formsOf(transcript, turn);
-  return formsOfBrought(text).some((one) => forms.includes(one));
-}
-
-/** @returns a function that finds the turns that `saysSame` as a text: each turn and each text is read once, for a chat sends all of them each time */
-function sayers(transcript: Transcript): (text: string) => Turn[] {
-  let byForm: Map<string, Turn[]> | undefined;
-  const known = new Map<string, Turn[]>();
-  const index = () => {
-    const all = new Map<string, Turn[]>();
-    for (const turn of transcript.turns())
-      for (const form of new Set(formsOf(transcript, turn))) {
-        const same = all.get(form);
-        if (same) same.push(turn);
-        else all.set(form, [turn]);
+  return (turn) => {
+    // Not by recursion: a chain may have thousands of turns.
+    const open = [turn];
+    for (let at = open.at(-1); at; at = open.at(-1)) {
+      const from = shownIn(at);
+      const unknown = known.has(at.n) ? [] : from.filter(({ n }) => !known.has(n));
+      if (unknown.length > 0) {
+        open.push(...unknown);
+        continue;
       }
-    return all;
-  };
-  return (text) => {
-    const before = known.get(text);
-    if (before) return before;
-    byForm ??= index();
-    const found = [...new Set(formsOfBrought(text).flatMap((form) => byForm?.get(form) ?? []))];
-    known.set(text, found);
-    return found;
+      open.pop();
+      if (!known.has(at.n))
+        known.set(at.n, joinSources(...from.map(({ n }) => known.get(n) ?? []), transcript.sourcesOf(at)));
+    }
+    return known.get(turn.n) ?? [];
   };
 }
 
-/** The answer, and the texts of all steps. */
-function formsOf(transcript: Transcript, turn: Turn): string[] {
-  const steps = transcript
-    .entriesOf(turn.n)
-    .flatMap((entry) => (entry.role === "assistant" ? [entry.text] : []));
-  return [plain(turn.answer ?? ""), plain(steps.join("\n\n"))];
-}
-
-/** Below the answer stood what the devices brought; of these links only the names are left (openai/said.ts). */
-function formsOfBrought(text: string): string[] {
-  return [plain(text), plain(withoutNames(text))];
-}
-
-/** Cuts groups `[…]` from the end. By steps from the end: a regular expression takes the square of a long run of blanks. */
-function withoutNames(text: string): string {
-  let rest = text.trimEnd();
-  while (rest.endsWith("]")) {
-    let open = -1;
-    for (let at = rest.length - 2; at >= 0 && rest[at] !== "]" && rest[at] !== "\n"; at -= 1)
-      if (rest[at] === "[") open = at;
-    if (open < 0) break;
-    rest = rest.slice(0, open).trimEnd();
+/**
+ * The sources of what a caller brings, for the row of the turn that is about to begin. Words of an assistant are ours where we have
+ * the turns in which they were said, and then our rows know; of any others we know nothing. What comes into those turns later is not
+ * in these words.
+ */
+export function broughtSources(transcript: Transcript, brought: Brought, said: SaidIndex): Source[] {
+  const sourcesOf = sourcesOfTurns(transcript);
+  const all = new Set<Source>();
+  const answers = new Set<string>();
+  // Nobody knows what a caller's tool has read.
+  if (brought.results) all.add(STRANGER);
+  for (const item of brought.history ?? []) {
+    // Of a turn of ours its row knows.
+    if ("turn" in item) continue;
+    const { role, text, images, calls } = item;
+    if (role === "user") {
+      if (images?.length) all.add(STRANGER);
+      continue;
+    }
+    if (calls) all.add(STRANGER);
+    else answers.add(text);
   }
-  return rest;
+  for (const text of answers) {
+    const turns = said.answering(text);
+    if (turns.size === 0) all.add(STRANGER);
+    for (const turn of turns) for (const source of sourcesOf(turn)) all.add(source);
+  }
+  return [...all];
 }
 
-/** Clients trim what they show, and some join its lines. */
-export function plain(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+/** The turn that said the last answer of a history; of several that said the same, the one with as many answers before it. */
+export function followed(history: readonly BroughtItem[], said: SaidIndex): Turn | undefined {
+  let answers = history.filter(isAnswer).length;
+  for (const item of history.toReversed()) {
+    if (!isAnswer(item)) continue;
+    answers -= 1;
+    if ("turn" in item) continue;
+    const turns = [...said.answering(item.text)];
+    const place = answers;
+    const same = turns.findLast(({ origin }) => (origin.brought?.answers ?? 0) === place) ?? turns.at(-1);
+    if (same) return same;
+  }
+  return undefined;
 }
 
 function toEntry(entry: BroughtEntry): StoredEntry {

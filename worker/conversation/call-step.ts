@@ -160,7 +160,11 @@ export class CallStep {
     ours: readonly string[],
   ): Promise<StoredCall | undefined> {
     if (isClients(turn, call)) {
-      const words = errorText.invalidParams(call.name, call.problem ?? "", clientSchema(turn, call));
+      const words = errorText.invalidParams(
+        call.name,
+        call.problem ?? "",
+        clientSchema(this.#host.transcript.broughtBy(turn), call),
+      );
       this.settle(call.id, { status: "error", errorType: "invalid_params", ...words, elapsedMs: 0 });
       return undefined;
     }

@@ -22,11 +22,11 @@ export function callRef(id: string): string {
 }
 
 export function isClients({ origin }: Turn, { name }: { name: string }): boolean {
-  return origin.brought?.clientTools?.some((tool) => tool.function.name === name) ?? false;
+  return origin.brought?.clientTools?.includes(name) ?? false;
 }
 
-export function clientSchema({ origin }: Turn, { name }: { name: string }): Record<string, unknown> {
-  return origin.brought?.clientTools?.find(named(name))?.function.parameters ?? {};
+export function clientSchema({ clientTools }: Brought, { name }: { name: string }): Record<string, unknown> {
+  return clientTools?.find(named(name))?.function.parameters ?? {};
 }
 
 /** One call at a time, where the caller wants it so; ours are not meant. */

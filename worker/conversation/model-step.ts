@@ -22,9 +22,10 @@ import { inReach, type Roster } from "../home/roster.ts";
 import { logError } from "../log.ts";
 import type { HomeStub } from "../objects.ts";
 import { countsDays, hasLimit, NO_MODEL, type Settings } from "../settings.ts";
-import { type Brought, standsApart } from "./brought.ts";
+import { type Brought, standsApart, turnsOfChat } from "./brought.ts";
 import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { MediaStore } from "./media.ts";
+import { isOneShot } from "./one-shot.ts";
 import type { Transcript } from "./transcript.ts";
 import type { StoredEntry, Turn } from "./transcript-rows.ts";
 import { modelAdvice, tryAgain } from "./turn-words.ts";
@@ -142,12 +143,13 @@ export class ModelStep {
 
       const fits = estimate <= settings.history.maxTokens;
       const entries = fits ? history : await this.#fitted(turn, history, settings, model, signal);
-      const { brought, limits } = turn.origin;
+      const { limits } = turn.origin;
+      const brought = this.#host.transcript.broughtBy(turn);
       const roster = inReach(plan.roster, limits?.agents);
-      const loopEnabled = settings.loopEnabled && brought?.tools !== false;
+      const loopEnabled = settings.loopEnabled && brought.tools !== false;
       const ours = loopEnabled && next.tools ? this.#tools(roster, settings) : [];
       const offer = offerOf(ours, brought, next.tools, own);
-      const system = systemPrompt(settings, loopEnabled ? roster : undefined, brought?.instructions);
+      const system = systemPrompt(settings, loopEnabled ? roster : undefined, brought.instructions);
       const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
       const request = {
         messages: toMessages(system, entries, note, this.#pictures(entries)),
@@ -214,8 +216,10 @@ export class ModelStep {
 
   #mayGoOn(turn: Turn, plan: Plan, settings: Settings): boolean {
     const { transcript } = this.#host;
-    const used = { ...transcript.spent(turn.n), day: plan.day };
-    const told = [...transcript.notices(turn.n), ...plan.told];
+    // Others in the same object are other conversations.
+    const chat = isOneShot(this.#host.name()) ? turnsOfChat(transcript, turn) : undefined;
+    const used = { ...transcript.spent(turn.n, chat), day: plan.day };
+    const told = [...transcript.notices(turn.n, chat), ...plan.told];
     const verdict: BudgetVerdict = checkBudget(used, settings.budgets, Date.now(), told);
     if (verdict.state === "ok") return true;
     if (verdict.state === "refused") {
@@ -320,7 +324,7 @@ function lastSaid(turn: Turn, history: readonly StoredEntry[]): number | null {
 /** @param mayCall not at a limit */
 function offerOf(
   ours: readonly ToolDefinition[],
-  brought: Brought = {},
+  brought: Brought,
   mayCall: boolean,
   own: readonly StoredEntry[],
 ): ReturnType<typeof offered> {

@@ -198,4 +198,40 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       ALTER TABLE summary ADD COLUMN from_seq INTEGER;
     `,
   },
+  {
+    version: 8,
+    sql: `
+      -- What the caller of a turn brought, whole. turn.origin has the outline of it, which is all that is held in memory.
+      CREATE TABLE brought (
+        turn INTEGER PRIMARY KEY,
+        what TEXT NOT NULL -- JSON
+      ) STRICT;
+
+      -- From now on turn.sources also says whose words a caller brought. An earlier version worked that out at each step; nobody
+      -- knows any more whose words an assistant's are in such a turn.
+      UPDATE turn SET sources = json_insert(sources, '$[#]', '*')
+      WHERE NOT EXISTS (SELECT 1 FROM json_each(sources) WHERE value = '*') AND (
+        json_type(origin, '$.brought.results') IS NOT NULL
+        OR EXISTS (
+          SELECT 1 FROM json_each(origin, '$.brought.history') AS said
+          WHERE json_extract(said.value, '$.role') = 'assistant' OR json_type(said.value, '$.images') IS NOT NULL
+        )
+      );
+      INSERT INTO brought SELECT n, json_extract(origin, '$.brought') FROM turn WHERE json_type(origin, '$.brought') = 'object';
+      -- A merge patch takes away what it sets to null.
+      UPDATE turn SET origin = json_set(origin, '$.brought', json_patch(json_extract(origin, '$.brought'), json_object(
+        'instructions', NULL,
+        'clientTools', CASE WHEN json_type(origin, '$.brought.clientTools') IS NOT NULL THEN json((
+          SELECT json_group_array(json_extract(value, '$.function.name')) FROM json_each(origin, '$.brought.clientTools')
+        )) END,
+        'results', CASE WHEN json_type(origin, '$.brought.results') IS NOT NULL THEN json((
+          SELECT json_group_array(key) FROM json_each(origin, '$.brought.results')
+        )) END,
+        'history', CASE WHEN json_type(origin, '$.brought.history') IS NOT NULL THEN json((
+          SELECT json_group_array(json_extract(value, '$.turn')) FROM json_each(origin, '$.brought.history')
+          WHERE json_extract(value, '$.turn') IS NOT NULL
+        )) END
+      ))) WHERE json_type(origin, '$.brought') = 'object';
+    `,
+  },
 ];

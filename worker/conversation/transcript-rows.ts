@@ -5,7 +5,7 @@ import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loo
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { splitByWords } from "@edgecall/core/tools/advice.ts";
 import type { TurnQuestion, TurnStatus } from "../answers.ts";
-import type { Brought } from "./brought.ts";
+import type { Brought, BroughtOutline } from "./brought.ts";
 import type { NewMedia } from "./media.ts";
 
 /** Who asked, over which channel, and where the answer goes if not to the waiting caller. */
@@ -22,11 +22,14 @@ export type Origin = {
   event?: "job";
   /** Ids of the pictures and files that it brought. */
   files?: string[];
-  brought?: Brought;
+  brought?: BroughtOutline;
   /** Its client waits for the answer on this request, and may ask the same again when it was lost. */
   client?: { request: string; lost?: boolean };
   limits?: Limits;
 };
+
+/** … as a turn begins: what the caller brought is whole. */
+export type NewOrigin = Omit<Origin, "brought"> & { brought?: Brought };
 
 /** What a caller's calls are held to, beside what the devices' own policies say. */
 export type Limits = {
@@ -133,7 +136,7 @@ export type NewTurn = {
   images: string[];
   /** Those kept ones. */
   media?: NewMedia[];
-  origin: Origin;
+  origin: NewOrigin;
 };
 
 export function one<Row extends Record<string, SqlStorageValue>, T>(

@@ -6,12 +6,15 @@ import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnStatus } from "../answers.ts";
+import { type Brought, outlineOf, saysAll } from "./brought.ts";
 import { KeptRows } from "./kept-rows.ts";
 import { filesOf } from "./media.ts";
+import type { SaidInTurn } from "./said-index.ts";
 import { outcomeSources, sourcesOf } from "./sources.ts";
 import {
   type CallRow,
   type MessageRow,
+  type NewOrigin,
   type NewTurn,
   type Notice,
   type Origin,
@@ -38,9 +41,10 @@ export class Transcript {
   readonly questions: TurnQuestions;
   #seq: number | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  /** @param isShared chats that know nothing of each other share the object (one-shot.ts) */
+  constructor(storage: DurableObjectStorage, isShared = false) {
     this.#sql = storage.sql;
-    this.#rows = new KeptRows(storage);
+    this.#rows = new KeptRows(storage, isShared);
     this.questions = new TurnQuestions(storage, () => this.#nextSeq());
   }
 
@@ -123,7 +127,7 @@ export class Transcript {
   }
 
   turn(id: string): Turn | undefined {
-    return this.turns().findLast((turn) => turn.id === id);
+    return this.#rows.turnById(id);
   }
 
   /** The turn whose step is due: the oldest that is not finished. */
@@ -137,6 +141,46 @@ export class Transcript {
 
   turnAt(n: number): Turn | undefined {
     return this.#rows.turn(n);
+  }
+
+  /** The turn of a call. @param ref as `callRef` makes it */
+  turnOfCall(ref: string): number | undefined {
+    const id = `${ref.slice(0, 8)}-${ref.slice(8)}`;
+    const [row] = this.#sql
+      .exec<{ turn: number }>(
+        "SELECT turn FROM call WHERE id BETWEEN ? AND ? ORDER BY turn DESC LIMIT 1",
+        id,
+        `${id}~`,
+      )
+      .toArray();
+    return row?.turn;
+  }
+
+  /** What the caller of a turn brought, with its texts. */
+  broughtBy({ n, origin }: Turn): Brought {
+    const { clientTools, results, history, answers: _, ...rest } = origin.brought ?? {};
+    // Where there is no row of it, the outline says it all.
+    return (
+      (origin.brought && this.#rows.broughtBy(n)) ?? {
+        ...rest,
+        ...(history && { history: history.map((turn) => ({ turn })) }),
+      }
+    );
+  }
+
+  /** What was said in each turn, in no order. */
+  said(): Iterable<SaidInTurn> {
+    return this.#rows.said();
+  }
+
+  /** The characters in the rows of the turns, which are held in memory. */
+  heldChars(): number {
+    return this.#rows.heldChars();
+  }
+
+  /** No turn runs: what is shown to nobody is held no longer. */
+  release(): void {
+    this.#rows.release();
   }
 
   /**
@@ -167,6 +211,11 @@ export class Transcript {
     return this.#rows.entriesOf(turn);
   }
 
+  /** By the numbers of their turns. */
+  entriesOfAll(turns: readonly number[]): Map<number, readonly StoredEntry[]> {
+    return this.#rows.entriesOfAll(turns);
+  }
+
   call(id: string): StoredCall | undefined {
     return one(this.#sql.exec<CallRow>("SELECT * FROM call WHERE id = ?", id), toCall);
   }
@@ -193,15 +242,6 @@ export class Transcript {
     // The row of a finished turn has its sources: its entries need not be read.
     if (turn.status !== "running") return turn.sources;
     return joinSources(turn.sources, sourcesOf(this.entriesOf(turn.n)));
-  }
-
-  /** … and with all turns up to one. */
-  sourcesUpTo(n: number): Source[] {
-    return joinSources(
-      ...this.turns()
-        .filter((turn) => turn.n <= n)
-        .map((turn) => this.sourcesOf(turn)),
-    );
   }
 
   /** Somebody's text came into a turn otherwise than by its entries. */
@@ -305,7 +345,7 @@ export class Transcript {
       const asked = this.turnAt(call.turn);
       const turn =
         ownTurn && asked
-          ? this.#insertTurn(jobOrigin(asked, outcome, ownTurn === "apart")).n
+          ? this.#insertTurn(jobOrigin(asked, this.broughtBy(asked), outcome, ownTurn === "apart")).n
           : (this.currentTurn()?.n ?? this.turns().at(-1)?.n ?? 0);
       this.#addMessage(turn, "note", note);
       // It is read in both: in the note, and where it took the place of the first answer.
@@ -316,12 +356,19 @@ export class Transcript {
   }
 
   #insertTurn(
-    origin: Origin,
+    { brought, ...origin }: NewOrigin,
     id: string = crypto.randomUUID(),
     idempotency?: string,
     sources: Source[] = [],
   ): Turn {
-    return this.#rows.insertTurn(id, idempotency ?? null, JSON.stringify(origin), JSON.stringify(sources));
+    const stored: Origin = { ...origin, ...(brought && { brought: outlineOf(brought) }) };
+    return this.#rows.insertTurn(
+      id,
+      idempotency ?? null,
+      JSON.stringify(stored),
+      JSON.stringify(sources),
+      brought && !saysAll(brought) ? JSON.stringify(brought) : undefined,
+    );
   }
 
   /** @returns its seq */
@@ -331,20 +378,24 @@ export class Transcript {
     return seq;
   }
 
-  /** What a turn and its conversation have spent on models. */
-  spent(turn: number): { turn: Spent; conversation: Spent } {
+  /** What a turn and its conversation have spent on models. @param chat the turns of the conversation, where others are in the object */
+  spent(turn: number, chat?: readonly Turn[]): { turn: Spent; conversation: Spent } {
     const tokens = (turns: readonly Turn[]) =>
       turns.reduce((total, { usage }) => total + usage.input_tokens + usage.output_tokens, 0);
     const replies = this.entriesOf(turn).filter(({ role }) => role === "assistant").length;
+    const others = chat?.flatMap(({ n }) => (n === turn ? [] : [n]));
     return {
       turn: { tokens: tokens(this.turns().filter(({ n }) => n === turn)), modelCalls: replies },
-      conversation: { tokens: tokens(this.turns()), modelCalls: this.#rows.replies() },
+      conversation: {
+        tokens: tokens(chat ?? this.turns()),
+        modelCalls: others ? replies + this.#rows.repliesBefore(turn, others) : this.#rows.replies(),
+      },
     };
   }
 
-  /** Budgets that the person was told of, in this turn or, for the conversation's, in any. */
-  notices(turn: number): BudgetKey[] {
-    return this.turns().flatMap(({ n, notices }) =>
+  /** Budgets that the person was told of, in this turn or, for the conversation's, in any. @param chat as for `spent` */
+  notices(turn: number, chat: readonly Turn[] = this.turns()): BudgetKey[] {
+    return chat.flatMap(({ n, notices }) =>
       notices.flatMap(({ keys }) => keys.filter((key) => n === turn || !key.startsWith("turn."))),
     );
   }
@@ -452,14 +503,14 @@ export class Transcript {
       const { after, history = [] } = turn.origin.brought ?? {};
       if (!stays) return true;
       if (after !== undefined) inUse.add(after);
-      for (const item of history) if ("turn" in item) inUse.add(item.turn);
+      for (const id of history) inUse.add(id);
       return false;
     });
     if (old.length === 0) return;
     this.#rows.write(() => {
       for (const { n } of old) {
         this.#sql.exec("DELETE FROM turn WHERE n = ?", n);
-        for (const table of ["message", "call", "question", "merged"])
+        for (const table of ["message", "call", "question", "merged", "brought"])
           this.#sql.exec(`DELETE FROM ${table} WHERE turn = ?`, n);
       }
     });
@@ -510,8 +561,8 @@ function imagesText(images: readonly string[]): string | null {
  * The origin of a turn that a job's result sets off. `late`: its first answer was said long ago, this is another message.
  * No client waits for this turn, so it has none of the client's request: no tools, no choice among them, no history.
  */
-function jobOrigin(asked: Turn, outcome: Outcome, isApart: boolean): Origin {
-  const { reply, client: _, brought: { instructions } = {}, ...origin } = asked.origin;
+function jobOrigin(asked: Turn, { instructions }: Brought, outcome: Outcome, isApart: boolean): NewOrigin {
+  const { reply, client: _, brought: __, ...origin } = asked.origin;
   const brought = {
     ...(instructions !== undefined && { instructions }),
     ...(isApart && { after: asked.id }),

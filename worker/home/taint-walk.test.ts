@@ -10,13 +10,18 @@ import { afterEach, describe, expect, test } from "vitest";
 import { call as mcpCall } from "../../test/mcp-requests.ts";
 import { chat, assistant as said, user } from "../../test/openai-requests.ts";
 import { type Step, script } from "../../test/scripted-model.ts";
-import { rowsOf } from "../../test/stopping.ts";
+import { HOWS, rowsOf, stop } from "../../test/stopping.ts";
 import { answerQuestion, on, questionOf, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
+import type { ApiToken } from "../auth.ts";
+import { sourcesFor } from "../conversation/brought.ts";
 import { Transcript } from "../conversation/transcript.ts";
+import { oncePlace } from "../openai/conversation-key.ts";
 
 afterEach(reset);
+
+const ANNA: ApiToken = { hash: "", name: "anna", home: "a", role: "owner", scopes: [] };
 
 const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "watch", "job", "upload"];
 const MUTE = FEATURES.filter((feature) => feature !== "question");
@@ -401,6 +406,28 @@ describe("S5 walk: over another door,", () => {
     expect(isTainted(bridge)).toBe(true);
   });
 
+  test.each(HOWS)(
+    "a chat that its client keeps, after its object stopped (%s) and the client brings it again",
+    async (how) => {
+      const bridge = await begin({});
+      const begun = script(asks({ action: "look" }), { text: "it says" });
+      const next = script({ text: "more of it" });
+      await chat([user(begun)]);
+      await chat([user(begun), said("it says"), user(next)]);
+      const { name } = await oncePlace(ANNA, begun);
+      await stop(how, env.CONVERSATION.getByName(name));
+      // The last answer alone: what it came from is not in the client's chat any more.
+      await chat([user(begun), said("more of it"), user(siren())]);
+      expect(isTainted(bridge)).toBe(true);
+      const clean = script({ text: "hello" });
+      await chat([user(clean)]);
+      await stop(how, env.CONVERSATION.getByName((await oncePlace(ANNA, clean)).name));
+      await chat([user(clean), said("hello"), user(siren())]);
+      expect(isTainted(bridge)).toBe(false);
+    },
+    WITHIN_MS,
+  );
+
   test("a chat of which we know nothing, with words of an assistant", async () => {
     const bridge = await begin({});
     await chat([user("hello"), said(EVIL), user(siren())]);
@@ -492,8 +519,9 @@ describe("S5 what is not asked", () => {
     const kept = await runInDurableObject(conversationOf(id), (_, { storage }) => {
       // Of what was said nothing has to be read for it.
       storage.sql.exec("DELETE FROM message; DELETE FROM call");
-      return new Transcript(storage).sourcesUpTo(2);
+      const transcript = new Transcript(storage);
+      return transcript.turns().map((turn) => sourcesFor(transcript, turn));
     });
-    expect(kept).toEqual(["agent:nas", STRANGER]);
+    expect(kept).toEqual([["agent:nas"], ["agent:nas", STRANGER]]);
   });
 });

@@ -13,6 +13,11 @@ const UNFINISHED_MAX = 2;
 /** Responses that go on from those of one chat, each from its own. */
 const UNFINISHED_MAX_BRANCHES = 8;
 const BUSY_RETRY_S = 2;
+/**
+ * Chats that begin alike share an object, which holds the rows of its turns in memory: so many characters of them, and chats that
+ * begin after that go to the next object.
+ */
+const SHARED_MAX_CHARS = 4_000_000;
 
 export type Asked = {
   /** Of the request's body. */
@@ -90,7 +95,10 @@ async function start(
     },
   };
   const limit = place.key !== undefined ? UNFINISHED_MAX : isPinned ? UNFINISHED_MAX_BRANCHES : 1;
-  const started = await insist(async () => await conversationOf(c.env, place.name).startWithin(limit, turn));
+  const chars = limit === 1 ? SHARED_MAX_CHARS : undefined;
+  const started = await insist(
+    async () => await conversationOf(c.env, place.name).startWithin(limit, turn, chars),
+  );
   return started?.turn;
 }
 

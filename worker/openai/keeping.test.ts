@@ -1,15 +1,16 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { chat, post, user } from "../../test/openai-requests.ts";
+import { assistant, chat, post, user } from "../../test/openai-requests.ts";
 import { script } from "../../test/scripted-model.ts";
+import { rowsOf } from "../../test/stopping.ts";
 import { until } from "../../test/wait.ts";
 import { ask } from "../../test/workerd.ts";
 import type { ApiToken } from "../auth.ts";
 import { mediaId, newMedia } from "../conversation/media.ts";
 import { conversationOf } from "../objects.ts";
 import { mediaLink } from "../routes/media-links.ts";
-import { oncePlace } from "./conversation-key.ts";
+import { oncePlace, oncePlaces, type Place } from "./conversation-key.ts";
 
 const HOUR_MS = 3_600_000;
 const ANNA: ApiToken = { hash: "", name: "anna", home: "a", role: "owner", scopes: [] };
@@ -63,6 +64,27 @@ test("G7 a chat without a name is forgotten two days after its last word, whoeve
   await until(async () => (await turns()).length === 3);
   expect((await ask(`/v1/responses/${second.id}`)).status).toBe(200);
   expect((await ask(`/v1/responses/${first.id}`)).status).toBe(200);
+}, 20_000);
+
+test("G7 chats that begin alike go to another object when theirs is full, and one that goes on stays in it", async () => {
+  const question = script(...Array.from({ length: 4 }, (_, n) => ({ text: `answer ${n}` })));
+  const [first, second] = await oncePlaces(ANNA, question);
+  const turnsAt = async (place: Place | undefined) =>
+    (await rowsOf(env.CONVERSATION.getByName(place?.name ?? ""), "SELECT n FROM turn")).length;
+  const begun = await chat([user(question)]);
+  expect(await turnsAt(first)).toBe(1);
+  // As the answers of a few hundred turns would have left it.
+  await runInDurableObject(env.CONVERSATION.getByName(first?.name ?? ""), (_, { storage }) => {
+    const fill =
+      "INSERT INTO turn SELECT ?, ?, NULL, origin, 'done', 0, 0, ?, NULL, 'm', 0, 0, created_at, finished_at, finished_seq, '[]', '[]' FROM turn WHERE n = 1";
+    for (let n = 2; n < 12; n += 1) storage.sql.exec(fill, n, crypto.randomUUID(), "x".repeat(400_000));
+  });
+  await evictDurableObject(env.CONVERSATION.getByName(first?.name ?? ""));
+  await chat([user(question)]);
+  expect([await turnsAt(first), await turnsAt(second)]).toEqual([11, 1]);
+  const next = script({ text: "on" });
+  await chat([user(question), assistant(begun.body.choices[0]?.message.content), user(next)]);
+  expect([await turnsAt(first), await turnsAt(second)]).toEqual([12, 1]);
 }, 20_000);
 
 test("a link to a picture ends after a day", async () => {

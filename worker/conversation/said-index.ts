@@ -1,0 +1,127 @@
+/**
+ * Finds turns of ours by the words that a caller brought. Made for one request: at the first question it reads what was said once, and
+ * keeps only what the caller brought, too.
+ */
+import type { BroughtItem } from "./brought.ts";
+import type { Transcript } from "./transcript.ts";
+import type { Turn } from "./transcript-rows.ts";
+
+/** What was said in a turn: by the person, and by the model in its steps. */
+export type SaidInTurn = { turn: number; words: string | undefined; steps: string[] };
+
+type Found = { byAnswer: Map<string, Turn[]>; byWords: Map<string, Turn[]> };
+
+export class SaidIndex {
+  readonly #transcript: Transcript;
+  readonly #history: readonly BroughtItem[];
+  #found: Found | undefined;
+  readonly #answering = new Map<string, ReadonlySet<Turn>>();
+  #byResult: Map<string, Turn[]> | undefined;
+
+  constructor(transcript: Transcript, history: readonly BroughtItem[] = []) {
+    this.#transcript = transcript;
+    this.#history = history;
+  }
+
+  /** The turns that a client knows by this answer, one of those in the history; the oldest first. */
+  answering(text: string): ReadonlySet<Turn> {
+    const known = this.#answering.get(text);
+    if (known) return known;
+    const { byAnswer } = this.#all();
+    const turns = formsOfBrought(text).flatMap((form) => byAnswer.get(form) ?? []);
+    const found = new Set(turns.sort((a, b) => a.n - b.n));
+    this.#answering.set(text, found);
+    return found;
+  }
+
+  /** The turns in which a person said this, which stands between two answers of the history; the oldest first. */
+  asking(words: string): Turn[] {
+    return this.#all().byWords.get(plain(words)) ?? [];
+  }
+
+  /** The turns that took the result of a call of the client's tool. */
+  taking(ref: string): Turn[] {
+    if (!this.#byResult) {
+      this.#byResult = new Map();
+      for (const turn of this.#transcript.turns())
+        for (const one of turn.origin.brought?.results ?? [])
+          this.#byResult.set(one, [...(this.#byResult.get(one) ?? []), turn]);
+    }
+    return this.#byResult.get(ref) ?? [];
+  }
+
+  #all(): Found {
+    this.#found ??= this.#read();
+    return this.#found;
+  }
+
+  #read(): Found {
+    const byAnswer = new Map<string, Turn[]>();
+    const byWords = new Map<string, Turn[]>();
+    for (const item of this.#history)
+      if (!("turn" in item) && item.role === "assistant")
+        for (const form of formsOfBrought(item.text)) byAnswer.set(form, []);
+    for (const words of askedIn(this.#history)) byWords.set(plain(words), []);
+    for (const { turn: n, words, steps } of this.#transcript.said()) {
+      const turn = this.#transcript.turnAt(n);
+      if (!turn) continue;
+      if (words !== undefined) byWords.get(plain(words))?.push(turn);
+      for (const form of formsOf(turn.answer, steps)) byAnswer.get(form)?.push(turn);
+    }
+    for (const turns of byWords.values()) turns.sort((a, b) => a.n - b.n);
+    return { byAnswer, byWords };
+  }
+}
+
+/** What the person said between answers, as one text each. */
+function askedIn(history: readonly BroughtItem[]): string[] {
+  const all: string[] = [];
+  let asked: string[] = [];
+  for (const item of history) {
+    if (!("turn" in item) && item.role === "user") asked.push(item.text);
+    else {
+      all.push(joined(asked));
+      asked = [];
+    }
+  }
+  return all;
+}
+
+/** Several messages of a person as one. */
+export function joined(texts: readonly string[]): string {
+  return texts.join("\n\n");
+}
+
+/** True if a client has this as the answer of a turn: in a stream it was told the texts of all its steps. */
+export function saysSame(answer: string | null, steps: readonly string[], text: string): boolean {
+  const forms = formsOf(answer, steps);
+  return formsOfBrought(text).some((one) => forms.has(one));
+}
+
+/** The answer, and the texts of all steps. */
+function formsOf(answer: string | null, steps: readonly string[]): Set<string> {
+  return new Set([plain(answer ?? ""), plain(steps.join("\n\n"))]);
+}
+
+/** Below the answer stood what the devices brought; of these links only the names are left (openai/said.ts). */
+function formsOfBrought(text: string): string[] {
+  return [plain(text), plain(withoutNames(text))];
+}
+
+/** Cuts groups `[…]` from the end. By steps from the end: a regular expression takes the square of a long run of blanks. */
+function withoutNames(text: string): string {
+  let rest = text.trimEnd();
+  while (rest.endsWith("]")) {
+    let open = -1;
+    for (let at = rest.length - 2; at >= 0 && rest[at] !== "]" && rest[at] !== "\n"; at -= 1)
+      if (rest[at] === "[") open = at;
+    if (open < 0) break;
+    rest = rest.slice(0, open).trimEnd();
+  }
+  return rest;
+}
+
+/** Clients trim what they show, and some join its lines. */
+function plain(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,281 @@
+/** Chats that their clients keep: what a request costs, and what the object that they share holds in memory. */
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import { expect, test } from "vitest";
+import { migrate } from "../migrate.ts";
+import { readBrought } from "./aligned.ts";
+import { type Brought, type BroughtEntry, historyOf, sourcesFor, turnsOfChat } from "./brought.ts";
+import { CONVERSATION_MIGRATIONS } from "./schema.ts";
+import { Transcript } from "./transcript.ts";
+import type { Turn } from "./transcript-rows.ts";
+
+/** Counts what is read from a storage: rows as they are billed, and characters of what comes back. */
+function counting(storage: DurableObjectStorage) {
+  const cursors: Array<{ rowsRead: number }> = [];
+  let chars = 0;
+  const note = <Row>(row: Row): Row => {
+    for (const value of Object.values(row as object)) if (typeof value === "string") chars += value.length;
+    return row;
+  };
+  const exec = (query: string, ...values: SqlStorageValue[]) => {
+    const cursor = storage.sql.exec(query, ...values);
+    cursors.push(cursor);
+    return {
+      toArray: () => cursor.toArray().map(note),
+      one: () => note(cursor.one()),
+      *[Symbol.iterator]() {
+        for (const row of cursor) yield note(row);
+      },
+    };
+  };
+  const counted = { sql: { exec }, transactionSync: <T>(work: () => T) => storage.transactionSync(work) };
+  return {
+    // SAFETY: all that a transcript asks of it.
+    storage: counted as unknown as DurableObjectStorage,
+    chars: () => chars,
+    rows: () => cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0),
+  };
+}
+
+/** Counts the turns that somebody looks at. */
+function lookedAt(transcript: Transcript) {
+  let looks = 0;
+  const counted = new Proxy(transcript, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        const result: unknown = value.apply(target, args);
+        looks += Array.isArray(result) ? Math.max(1, result.length) : 1;
+        return result;
+      };
+    },
+  });
+  return { transcript: counted, looks: () => looks };
+}
+
+async function inObject<T>(work: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> {
+  const stub = env.CONVERSATION.getByName(`a/test/${crypto.randomUUID()}`);
+  return await runInDurableObject(stub, async (_, { storage }) => {
+    await storage.deleteAll();
+    migrate(storage, CONVERSATION_MIGRATIONS);
+    return await work(storage);
+  });
+}
+
+const ORIGIN = { principal: "anna", role: "owner", channel: "openai" } as const;
+
+function begin(transcript: Transcript, text: string, brought: Brought, isShared: boolean): Turn {
+  const read = readBrought(transcript, brought, isShared);
+  const { turn } = transcript.begin({
+    id: crypto.randomUUID(),
+    idempotency: undefined,
+    text,
+    images: [],
+    origin: { ...ORIGIN, brought: read.brought },
+    sources: read.sources,
+  });
+  return turn;
+}
+
+/** A turn with an answer. @param reads the agent whose words the model read before */
+function exchange(
+  transcript: Transcript,
+  text: string,
+  answer: string,
+  brought: Brought,
+  isShared: boolean,
+  reads?: string,
+): Turn {
+  const turn = begin(transcript, text, brought, isShared);
+  const last = transcript.entriesOf(turn.n).findLast(({ role }) => role === "user");
+  const shown = reads === undefined ? [] : [`agent:${reads}` as const];
+  const reply = { role: "assistant", text: answer, calls: [] } as const;
+  transcript.addReply(
+    turn.n,
+    last?.seq ?? null,
+    { ...reply, calls: [] },
+    "m",
+    { input_tokens: 5, output_tokens: 5 },
+    shown,
+  );
+  const said = transcript.turnAt(turn.n);
+  if (!said || !transcript.finish(said, "done", answer)) throw new Error("it has ended");
+  transcript.release();
+  return transcript.turnAt(turn.n) as Turn;
+}
+
+/** A chat of so many exchanges, of which the client sends all each time; the second one read words of `pi`. */
+function chatOf(length: number, transcript: Transcript, isShared: boolean, mark = ""): BroughtEntry[] {
+  const history: BroughtEntry[] = [];
+  for (let n = 1; n <= length; n += 1) {
+    const [question, answer] = [`question ${n}${mark}`, `answer ${n}${mark}`];
+    exchange(transcript, question, answer, { history: [...history] }, isShared, n === 2 ? "pi" : undefined);
+    history.push({ role: "user", text: question }, { role: "assistant", text: answer });
+  }
+  return history;
+}
+
+type Cost = { request: number; step: number; rows: number };
+
+/** What the next request of a chat costs in an object that has just woken: looks and rows to begin it, and looks at each step. */
+async function costOf(length: number, isShared: boolean): Promise<Cost> {
+  return await inObject((storage) => {
+    const history = chatOf(length, new Transcript(storage, isShared), isShared);
+    const counted = counting(storage);
+    const { transcript, looks } = lookedAt(new Transcript(counted.storage, isShared));
+    const turn = begin(transcript, "and now", { history }, isShared);
+    const request = looks();
+    expect(sourcesFor(transcript, turn)).toEqual(["agent:pi"]);
+    const step = looks() - request;
+    expect(historyOf(transcript, turn, 0)).toHaveLength(2 * length + 1);
+    return { request, step, rows: counted.rows() };
+  });
+}
+
+test.each([
+  ["a chat without a name", true],
+  ["a named chat that its client sends whole", false],
+])(
+  "G7 what %s costs grows with its length, at a request and at each step",
+  async (_, isShared) => {
+    const [short, long] = [await costOf(60, isShared), await costOf(120, isShared)];
+    expect(long.request / short.request).toBeLessThan(2.5);
+    expect(long.rows / short.rows).toBeLessThan(2.5);
+    expect(long.step / short.step).toBeLessThan(2.5);
+    // A step of a chat without a name reads the sources in its row.
+    if (isShared) expect(long.step).toBe(short.step);
+  },
+  60_000,
+);
+
+test("G7 what answers that are all the same cost grows with their number", async () => {
+  const cost = (length: number) =>
+    inObject((storage) => {
+      const transcript = new Transcript(storage, true);
+      const history: BroughtEntry[] = [];
+      for (let n = 0; n < length; n += 1) {
+        exchange(transcript, "status?", "ok", { history: [...history] }, true);
+        history.push({ role: "user", text: "status?" }, { role: "assistant", text: "ok" });
+      }
+      const counted = counting(storage);
+      const look = lookedAt(new Transcript(counted.storage, true));
+      begin(look.transcript, "and now", { history }, true);
+      return look.looks() + counted.rows();
+    });
+  expect((await cost(80)) / (await cost(40))).toBeLessThan(2.5);
+}, 60_000);
+
+test("S5 of a chat's words that no turn of ours said, nothing is known", async () => {
+  const sources = await inObject((storage) => {
+    const transcript = new Transcript(storage, true);
+    const history = chatOf(3, transcript, true);
+    const said = (...more: BroughtEntry[]) =>
+      sourcesFor(transcript, begin(transcript, "now", { history: more }, true));
+    return {
+      known: said(...history),
+      clean: said(...history.slice(0, 2)),
+      unknown: said(...history.slice(0, 2), { role: "assistant", text: "answer 9" }),
+      // A turn does not know what is said after it.
+      later: said({ role: "assistant", text: "and now" }),
+      withCall: said({ role: "assistant", text: "answer 1", calls: [{ id: "c", name: "x", arguments: "" }] }),
+      picture: said({ role: "user", text: "see", images: ["https://example.org/a.png"] }),
+      result: sourcesFor(transcript, begin(transcript, "", { history: [], results: { abc: "x" } }, true)),
+    };
+  });
+  const strange = [STRANGER];
+  expect(sources).toEqual({
+    known: ["agent:pi"],
+    clean: [],
+    unknown: strange,
+    later: strange,
+    withCall: strange,
+    picture: strange,
+    result: strange,
+  });
+});
+
+test("S5 an answer that goes on from a tainted turn is tainted itself, where its chat is told by its words", async () => {
+  const sources = await inObject((storage) => {
+    const transcript = new Transcript(storage, true);
+    const read = exchange(transcript, "look", "it says", { history: [] }, true, "nas");
+    // Nothing but the turn before brought a word of nas into this one.
+    exchange(transcript, "and?", "so it is", { after: read.id }, true);
+    const history: BroughtEntry[] = [{ role: "assistant", text: "so it is" }];
+    return sourcesFor(transcript, begin(transcript, "now", { history }, true));
+  });
+  expect(sources).toEqual(["agent:nas"]);
+});
+
+test("S5 in a named chat, an answer stays tainted when its client removes what it came from", async () => {
+  const sources = await inObject((storage) => {
+    const transcript = new Transcript(storage);
+    const history = chatOf(3, transcript, false);
+    return sourcesFor(transcript, begin(transcript, "now", { history: history.slice(4) }, false));
+  });
+  expect(sources).toEqual(["agent:pi"]);
+});
+
+/** Of each turn of an object that chats share: who, when, what it was answered and whose words are in it. */
+const TURN_CHARS = 1_000;
+
+test("G7 large histories, tools and results of chats that share an object are not in memory after a wake", async () => {
+  const TURNS = 100;
+  const read = await inObject((storage) => {
+    const transcript = new Transcript(storage, true);
+    const history: BroughtEntry[] = [
+      { role: "user", text: "x".repeat(100_000) },
+      { role: "assistant", text: "y".repeat(100_000) },
+    ];
+    const definition = { name: "tool", description: "z".repeat(50_000), parameters: {} };
+    const brought: Brought = {
+      instructions: "i".repeat(20_000),
+      history,
+      clientTools: [{ type: "function", function: definition }],
+    };
+    for (let n = 0; n < TURNS; n += 1) exchange(transcript, "q".repeat(20_000), `answer ${n}`, brought, true);
+    const wake = counting(storage);
+    const woken = new Transcript(wake.storage, true);
+    const turns = woken.turns();
+    const [chars, rows] = [wake.chars(), wake.rows()];
+    const turn = begin(woken, "and now", brought, true);
+    return {
+      chars,
+      rows,
+      held: woken.heldChars(),
+      turns: turns.length,
+      shown: historyOf(woken, turn, 0).map((entry) => ("text" in entry ? entry.text.length : 0)),
+      whole: woken.broughtBy(turn).clientTools?.[0]?.function.description.length,
+    };
+  });
+  expect(read.turns).toBe(TURNS);
+  expect(read.chars).toBeLessThan(TURNS * TURN_CHARS);
+  expect(read.held).toBeLessThan((TURNS + 1) * TURN_CHARS);
+  expect(read.rows).toBeLessThan(TURNS + 10);
+  // What the model is shown is whole.
+  expect(read.shown).toEqual([100_000, 100_000, 7]);
+  expect(read.whole).toBe(50_000);
+}, 60_000);
+
+test("G7 the budget of a conversation counts the turns of its own chat, also beside one with the same words", async () => {
+  const spent = await inObject((storage) => {
+    const transcript = new Transcript(storage, true);
+    const spentIn = (turn: Turn) => transcript.spent(turn.n, turnsOfChat(transcript, turn)).conversation;
+    for (let n = 0; n < 20; n += 1) exchange(transcript, "status?", "ok", { history: [] }, true);
+    const stranger = begin(transcript, "status?", { history: [] }, true);
+    transcript.finish(stranger, "done", "ok");
+    const history = chatOf(3, transcript, true);
+    // Another chat goes the same way, for longer.
+    chatOf(6, transcript, true);
+    const own = begin(transcript, "now", { history }, true);
+    const first = exchange(transcript, "a", "b", { history: [] }, true);
+    const branch = exchange(transcript, "c", "d", { after: first.id }, true);
+    return { stranger: spentIn(stranger), own: spentIn(own), branch: spentIn(branch) };
+  });
+  expect(spent).toEqual({
+    stranger: { tokens: 0, modelCalls: 0 },
+    own: { tokens: 30, modelCalls: 3 },
+    branch: { tokens: 20, modelCalls: 2 },
+  });
+});
