@@ -5,7 +5,7 @@
 import { Worker } from "node:worker_threads";
 
 /** Longer than anything the agent does in one piece, on the smallest board. */
-export const STUCK_SECS = 60;
+const STUCK_SECS = 60;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -4,5 +4,5 @@ export const PRESETS = {
   read_only: ["read", "grep", "find"],
   all: ["read", "bash", "edit", "write", "grep", "find"],
 } as const satisfies Record<string, readonly string[]>;
-export type Preset = keyof typeof PRESETS;
+type Preset = keyof typeof PRESETS;
 export const PRESET_NAMES = Object.keys(PRESETS) as Preset[];

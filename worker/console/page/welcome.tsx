@@ -68,7 +68,7 @@ function ModelWords({ names }: { names: string[] }) {
 }
 
 /** Three questions of devices that can answer them, of as many devices as there are. */
-export function examplesFor(agents: ReadonlyArray<Pick<Agent, "id" | "actions" | "foreign">>): string[] {
+function examplesFor(agents: ReadonlyArray<Pick<Agent, "id" | "actions" | "foreign">>): string[] {
   const each = agents.map(({ id, actions, foreign }) => [
     ...ASKS.filter(([action]) => actions.includes(action)).map(([, ask]) => ask(id)),
     ...(foreign ? [`What can ${id} do?`] : []),
