@@ -29,9 +29,8 @@ type Finding = { link: string; is: string; says: string; todo?: string };
 
 type Found = { code: number; all: Finding[]; of(link: string): Finding | undefined };
 
-async function doctor(settings: string): Promise<Found> {
-  const file = join(mkdtempSync(join(tmpdir(), "edgecall-doctor-")), "agent.toml");
-  writeFileSync(file, settings);
+/** Runs a command, and takes what it writes. */
+async function edgecall(...words: string[]): Promise<{ code: number; out: string }> {
   let out = "";
   const io = {
     out: (text: string) => {
@@ -42,8 +41,13 @@ async function doctor(settings: string): Promise<Found> {
     watched: false,
     person: false,
   };
-  const words = ["agent", "doctor", "--json", "--config", file];
-  const code = await runCommandLine(COMMANDS, words, {}, io);
+  return { code: await runCommandLine(COMMANDS, words, {}, io), out };
+}
+
+async function doctor(settings: string): Promise<Found> {
+  const file = join(mkdtempSync(join(tmpdir(), "edgecall-doctor-")), "agent.toml");
+  writeFileSync(file, settings);
+  const { code, out } = await edgecall("agent", "doctor", "--json", "--config", file);
   const findings = JSON.parse(out) as Finding[];
   return { code, all: findings, of: (link) => findings.find((finding) => finding.link === link) };
 }
@@ -150,24 +154,9 @@ test("what the running agent was told of its gateway, here and in `status`", () 
 test("C12 the status of an agent that is not the service, by its settings", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "edgecall-status-")), "agent.toml");
   writeFileSync(file, settings());
-  const { code, out } = await statusOf(file);
+  const { code, out } = await edgecall("agent", "status", "--config", file);
   expect(code).toBe(1);
   expect(out).toContain(`settings  ${file}`);
   expect(out).toContain("agent     eye");
   expect(out).toContain(`mqtt://127.0.0.1:${broker.port} is there, and has not heard of it`);
 });
-
-async function statusOf(file: string): Promise<{ code: number; out: string }> {
-  let out = "";
-  const io = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: () => {},
-    terminal: false,
-    watched: false,
-    person: false,
-  };
-  const code = await runCommandLine(COMMANDS, ["agent", "status", "--config", file], {}, io);
-  return { code, out };
-}

@@ -1,9 +1,9 @@
 /** The console shows a person all of what they approve, as it is, and from every screen. */
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { axeFinds, signIn, startChromium } from "./chromium.ts";
+import { askIn, axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -20,22 +20,15 @@ const append = (text: string) =>
 
 describe("approvals", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
-  let context: BrowserContext;
   let page: Page;
   beforeAll(async () => {
     browser = await startChromium();
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page = await openWindow(browser);
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
   afterAll(() => browser?.close());
 
-  async function ask(text: string) {
-    await page.getByLabel("Message").fill(text);
-    await page.getByRole("button", { name: "Ask" }).click();
-    return page.locator(".turn").last();
-  }
+  const ask = (text: string) => askIn(page, text);
 
   test("S2 what cannot be seen is shown as escapes, and the card says so", async () => {
     const turn = await ask(append("ls \u202e#fr- mr\u200b\u{e0041}"));

@@ -9,7 +9,7 @@ import { BOT_TOKEN, FakeTelegram } from "../platforms/telegram.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const telegram = await FakeTelegram.start();
@@ -53,8 +53,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
   let page: Page;
   beforeAll(async () => {
     browser = await startChromium();
-    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    page.setDefaultTimeout(15_000);
+    page = await openWindow(browser, { width: 1280, height: 900 });
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await page.getByRole("navigation").getByRole("link", { name: "Setup" }).click();
     await page.getByText("None is connected yet").waitFor();

@@ -1,9 +1,9 @@
 /** Conversations in the console: long ones, found and named ones, and what is shown of a turn that waits or fails. */
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { axeFinds, signIn, startChromium } from "./chromium.ts";
+import { askIn, axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import { useStack } from "./stack.ts";
 
@@ -19,22 +19,15 @@ const stack = useStack({}, async (stack) => {
 
 describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
-  let context: BrowserContext;
   let page: Page;
   beforeAll(async () => {
     browser = await startChromium();
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page = await openWindow(browser);
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
   afterAll(() => browser?.close());
 
-  async function ask(text: string) {
-    await page.getByLabel("Message").fill(text);
-    await page.getByRole("button", { name: "Ask" }).click();
-    return page.locator(".turn").last();
-  }
+  const ask = (text: string) => askIn(page, text);
   async function begin() {
     await page.getByRole("button", { name: "New conversation" }).click();
     await page.locator(".welcome").waitFor();
@@ -128,7 +121,7 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
   });
 
   test("C14 a conversation is renamed, and found by words of its title; code is copied", async () => {
-    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await begin();
     const turn = await ask(script({ text: "Run this:\n\n```sh\nuptime -p\n```" }));
     await turn.locator(".answer").getByRole("button", { name: "Copy this code" }).click();

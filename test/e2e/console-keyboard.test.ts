@@ -1,9 +1,9 @@
 /** The console without a mouse, without eyes, on a phone, and before anybody is signed in. */
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { axeFinds, signIn, startChromium } from "./chromium.ts";
+import { askIn, axeFinds, openWindow, PHONE, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 /** What has the keyboard, as it is named. */
@@ -24,13 +24,10 @@ const call = (action: string, params: object = {}) => ({
 
 describe("the console", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
-  let context: BrowserContext;
   let page: Page;
   beforeAll(async () => {
     browser = await startChromium();
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page = await openWindow(browser);
   });
   afterAll(() => browser?.close());
 
@@ -140,16 +137,13 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
   test("an earlier conversation is found again, on another machine too, until it is deleted", async () => {
     const first = await page.locator(".turn .answer").first().textContent();
-    const machine = await browser.newContext({ viewport: { width: 390, height: 844 } });
-    const phone = await machine.newPage();
-    phone.setDefaultTimeout(15_000);
+    const phone = await openWindow(browser, PHONE);
     await signIn(phone, stack.gateway.url, TOKENS.owner);
     expect(await phone.locator(".turn .answer").first().textContent()).toBe(first);
 
     await phone.getByRole("button", { name: "New", exact: true }).click();
     await phone.getByText("Ask about your devices, or tell").waitFor();
-    await phone.getByLabel("Message").fill(script({ text: "From the phone." }));
-    await phone.getByRole("button", { name: "Ask" }).click();
+    await askIn(phone, script({ text: "From the phone." }));
     await phone.locator(".answer", { hasText: "From the phone." }).waitFor();
     await phone.getByRole("button", { name: "Conversations" }).click();
     const list = phone.getByRole("complementary", { name: "Conversations" });
@@ -170,6 +164,6 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.reload();
     await page.locator(".answer", { hasText: "It is written." }).waitFor();
     expect(await page.getByRole("complementary").getByRole("listitem").count()).toBe(1);
-    await machine.close();
+    await phone.close();
   });
 });

@@ -1,9 +1,9 @@
 /** Several pages on one conversation, and pages that nobody looks at. */
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { signIn, startChromium } from "./chromium.ts";
+import { askIn, openWindow, PHONE, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -24,32 +24,21 @@ const PNG = Buffer.from(
 
 describe("the console, live", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
-  let context: BrowserContext;
   let desk: Page;
   let phone: Page;
   beforeAll(async () => {
     browser = await startChromium();
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    desk = await context.newPage();
-    const machine = await browser.newContext({ viewport: { width: 390, height: 844 } });
-    phone = await machine.newPage();
-    for (const page of [desk, phone]) {
-      page.setDefaultTimeout(15_000);
-      await signIn(page, stack.gateway.url, TOKENS.owner);
-    }
+    desk = await openWindow(browser);
+    phone = await openWindow(browser, PHONE);
+    for (const page of [desk, phone]) await signIn(page, stack.gateway.url, TOKENS.owner);
   });
   afterAll(() => browser?.close());
 
-  async function ask(page: Page, text: string) {
-    await page.getByLabel("Message").fill(text);
-    await page.getByRole("button", { name: "Ask" }).click();
-    return page.locator(".turn").last();
-  }
   const place = (page: Page) => page.evaluate<string>("location.hash");
   const said = (page: Page) => page.locator(".turn .answer").allTextContents();
 
   test("C4 what is asked on one page appears on the other, from the question to the answer", async () => {
-    await ask(desk, script({ text: "The first answer." }));
+    await askIn(desk, script({ text: "The first answer." }));
     await desk.locator(".answer", { hasText: "The first answer." }).waitFor();
     await phone.evaluate(
       (hash) => {
@@ -58,7 +47,10 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
       await place(desk),
     );
     await phone.locator(".answer", { hasText: "The first answer." }).waitFor();
-    const asked = await ask(phone, script(call("append", { text: "x" }), { text: "Both have it: $results" }));
+    const asked = await askIn(
+      phone,
+      script(call("append", { text: "x" }), { text: "Both have it: $results" }),
+    );
     await asked.getByRole("button", { name: "Approve" }).waitFor();
     // Approved at the desk, where nothing was asked.
     const other = desk.locator(".turn").last();
@@ -86,7 +78,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
     const before = await live();
     await hide(true);
     await expect.poll(live).toBe(before + 2);
-    await ask(desk, script({ text: "Said while nobody looked." }));
+    await askIn(desk, script({ text: "Said while nobody looked." }));
     await desk.locator(".answer", { hasText: "Said while nobody looked." }).waitFor();
     expect(await phone.locator(".answer", { hasText: "Said while nobody looked." }).count()).toBe(0);
     await hide(false);
@@ -96,7 +88,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
 
   test("C5 a reload in the middle shows the text from its beginning", async () => {
     const text = "It begins here, and it goes on for a while";
-    const turn = await ask(desk, script({ text, pause: "half" }));
+    const turn = await askIn(desk, script({ text, pause: "half" }));
     const half = await turn.locator(".prose").last().textContent();
     expect(text.startsWith(half?.slice(0, 10) ?? "?")).toBe(true);
     await desk.reload();
@@ -111,7 +103,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
       .getByLabel("Attach pictures")
       .setInputFiles({ name: "x.png", mimeType: "image/png", buffer: PNG });
     await desk.getByRole("button", { name: /^attached, number 1/ }).waitFor();
-    await ask(desk, script({ text: "Seen." }));
+    await askIn(desk, script({ text: "Seen." }));
     await desk.locator(".answer", { hasText: "Seen." }).waitFor();
     await desk.reload();
     for (const page of [desk, phone]) {

@@ -10,7 +10,7 @@ import { crc32, deflateSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
-import { signIn, startChromium } from "./chromium.ts";
+import { openWindow, signIn, startChromium } from "./chromium.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -82,8 +82,7 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
   let page: Page;
   beforeAll(async () => {
     browser = await startChromium();
-    page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    page.setDefaultTimeout(15_000);
+    page = await openWindow(browser);
   });
   afterAll(() => browser?.close());
 

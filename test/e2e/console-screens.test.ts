@@ -1,11 +1,11 @@
 /** Each screen of the console shows what it knows, and says so while it does not know it yet. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { axeFinds, signIn, startChromium } from "./chromium.ts";
+import { askIn, axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -24,23 +24,16 @@ type Window = { innerHeight: number; getComputedStyle(of: unknown): { textAlign:
 
 describe("the console's screens", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
-  let context: BrowserContext;
   let page: Page;
   beforeAll(async () => {
     browser = await startChromium();
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page = await openWindow(browser);
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
   afterAll(() => browser?.close());
 
   const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
-  async function ask(text: string) {
-    await page.getByLabel("Message").fill(text);
-    await page.getByRole("button", { name: "Ask" }).click();
-    return page.locator(".turn").last();
-  }
+  const ask = (text: string) => askIn(page, text);
   async function clean() {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
@@ -183,7 +176,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
   });
 
   test("C14 Ctrl-K finds a screen and a conversation; an answer can be copied", async () => {
-    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await screen("Chat");
     const answer = page.locator(".answer").last();
     await answer.getByRole("button", { name: "Copy" }).click();

@@ -2,12 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCRIPT_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
-import { axeFinds, signIn, startChromium } from "./chromium.ts";
+import { askIn, axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 /** A page, a picture and links that would do something if any of it were ever more than text. */
@@ -44,15 +44,12 @@ const call = (action: string, params: object = {}) => ({
 
 describe("the console", { tags: ["needs/chromium"] }, () => {
   let browser: Browser;
-  let context: BrowserContext;
   let page: Page;
   const violations: string[] = [];
 
   beforeAll(async () => {
     browser = await startChromium();
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page = await openWindow(browser);
     page.on("console", (message) => {
       if (message.type() === "error") violations.push(message.text());
     });
@@ -71,11 +68,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await shown.waitFor();
   }
 
-  async function ask(text: string) {
-    await page.getByLabel("Message").fill(text);
-    await page.getByRole("button", { name: "Ask" }).click();
-    return page.locator(".turn").last();
-  }
+  const ask = (text: string) => askIn(page, text);
 
   test("a wrong token is told; the right one makes a session that no script can read", async () => {
     await page.goto(stack.gateway.url);
@@ -84,7 +77,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("alert").getByText("no such token").waitFor();
     violations.length = 0;
     await signIn(page, stack.gateway.url, TOKENS.owner);
-    expect(await context.cookies()).toMatchObject([
+    expect(await page.context().cookies()).toMatchObject([
       { name: "__Host-edgecall", httpOnly: true, secure: true, sameSite: "Strict", path: "/" },
     ]);
     expect(await page.evaluate("document.cookie + JSON.stringify(localStorage)")).not.toContain(TOKENS.owner);
@@ -275,7 +268,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   });
 
   test("the session is good for this page alone", async () => {
-    const [cookie] = await context.cookies();
+    const [cookie] = await page.context().cookies();
     const sent = (path: string, headers: Record<string, string>, method = "POST") =>
       fetch(`${stack.gateway.url}${path}`, {
         method,
@@ -320,7 +313,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   test("signing out ends it, and forgets what was asked here", async () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Token", { exact: true }).waitFor();
-    expect(await context.cookies()).toEqual([]);
+    expect(await page.context().cookies()).toEqual([]);
     expect((await page.request.get(`${stack.gateway.url}/v1/agents`)).status()).toBe(401);
   });
 });
