@@ -14,7 +14,7 @@ export const BROKER_BACKOFF: Backoff = { baseMs: 250, capMs: 10_000 };
  * takes us in and falls over at once is left more and more time.
  */
 export const STABLE_AFTER_MS = 1_000;
-/** After a refusal that only a person can mend (token, version), or when a newer bridge took over an older gateway. */
+/** The wait after a refusal that only a person can mend (token, version), or after a newer bridge took over an older gateway. */
 export const STAY_AWAY_MS = 300_000;
 /** A bridge that was replaced asks this often whether its place is free: with KEEPALIVE_LOST_MS within half a minute. */
 export const STANDBY_EVERY_MS = 5_000;

@@ -36,7 +36,7 @@ export const QUEUE_MAX = 64;
 const NEWEST_WEIGHS = 0.3;
 /** Agents of which that is kept. */
 const MEANS_MAX = 1_000;
-/** To be told to a caller, where nothing is known of the agent's pace. */
+/** A caller is told this while nothing is known of the agent's pace. */
 const RETRY_AFTER_MS = 5_000;
 /** Its answer may come this long after the call, and is still told. */
 export const LATE_WITHIN_MS = 3_600_000;

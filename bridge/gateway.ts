@@ -223,7 +223,7 @@ export class GatewayLink {
     this.#options.onWelcome(frame);
   }
 
-  /** After a newer bridge took over. @returns whether it asks again soon, which is no trouble to tell of each time */
+  /** A newer bridge took over. @returns whether this one asks again soon, which is not worth a line each time */
   #waitsItsTurn(ending: Ending): boolean {
     const isReplaced = "code" in ending && ending.code === CLOSE.replaced && this.#mayStandBy;
     if (isReplaced) {

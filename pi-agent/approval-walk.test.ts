@@ -139,7 +139,7 @@ async function attempt(tool: string, args: Args | string, meanwhile?: (id: strin
   reset();
   const before = contents();
   const id = crypto.randomUUID();
-  // As text, where what is tried cannot be said by an object: a key that stands there twice.
+  // A text says what an object cannot: a key that stands there twice.
   const parameters = typeof args === "string" ? args : JSON.stringify(args);
   await home.peer.send(
     "eye",

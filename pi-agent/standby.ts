@@ -43,7 +43,7 @@ export class Standby {
         if (isTaken(payload.toString("utf8"))) clearTimeout(this.#timer);
         else free();
       });
-      // While the broker is away, nothing is known.
+      // Nothing is known while the broker is away.
       client.on("close", () => clearTimeout(this.#timer));
     });
   }

@@ -23,7 +23,7 @@ export const PYTHON_CLIENTS =
 
 /** Debian's package of each (`.ci/run` has the same list), and what shows that it is there. */
 const PRESENT: Readonly<Record<string, () => boolean>> = {
-  // To be there is not enough: in many containers it may not make a namespace.
+  // It has to work: in many containers it may not make a namespace.
   bubblewrap: () =>
     runs("bwrap", "--unshare-all", "--unshare-user", "--disable-userns", ...ALL_OF_IT, "true"),
   buildah: () => has("buildah"),

@@ -188,7 +188,7 @@ class Staging {
     return this.#meta()?.schema ?? 0;
   }
 
-  /** When it is stale; undefined: nothing is staged. One of 0.2.0 does not say when it began. */
+  /** The time at which it is stale; undefined: nothing is staged. A staging of 0.2.0 does not say when it began. */
   until(): number | undefined {
     const meta = this.#meta();
     return meta && (meta.at ?? 0) + STAGED_MS;

@@ -26,7 +26,7 @@ test.each([1, 4, 50])("G16 with %d agents the description has at most 1,000 char
       /^Call an edge agent to handle a query using its own tools and sensors\. Online/,
     );
     expect(description).toContain("\n  - agent-0");
-    // Whoever is not in it stands in the system prompt.
+    // The system prompt has all agents where the description has some.
     const isWhole = !description.includes("more: the system prompt has all of them");
     for (const { id } of roster.agents)
       expect(isWhole ? description : agentsNote(roster)).toMatch(new RegExp(`- ${id}[: ]`));

@@ -272,7 +272,7 @@ export class Home extends DurableObject<Env> {
   async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<Answered> {
     const question = this.#home.questions.get(id);
     const owned = question && this.#ownedBy(question, isThere ? viewer : undefined);
-    // Whoever reads the conversation knows of it, and hears what is missing; for everybody else it is not there.
+    // Readers of the conversation know of it, and hear what is missing; for everybody else it is not there.
     if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
       return { ok: false, status: 404, code: "not_found", message: "no such question" };
     const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);

@@ -7,7 +7,7 @@
  */
 import type { Scope } from "./auth.ts";
 
-/** Whoever asks: the record of a token, or a person in a chat in the same form. */
+/** The one who asks: the record of a token, or a person in a chat in the same form. */
 export type Viewer = { name: string; role: "owner" | "member" | "guest"; scopes: readonly Scope[] };
 
 export type Owned = {

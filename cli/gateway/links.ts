@@ -207,7 +207,7 @@ const PingReport = z.looseObject({
   payload: z.optional(z.looseObject({ error: z.optional(z.string()) })),
 });
 
-/** After a restore of another home's back-up, or a gateway that was set up anew. */
+/** The gateway was restored from another home's back-up, or was set up anew. */
 const WRONG_KEY =
   "import the back-up with the gateway key that the device obeys, or pair it again: edgecall pair --agent ID";
 

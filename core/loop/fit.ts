@@ -18,8 +18,8 @@ const NOTICE_ROOM = 30;
  */
 const DOWN_TO = 0.7;
 /**
- * Where the current turn alone is over the limit, this part of it may stand before it: with no room at all the turn
- * before would be left out each time, and each turn would pay for a summary.
+ * The current turn alone may be over the limit: then this part of the limit may stand before it. With no room at all the
+ * turn before would be left out each time, and each turn would pay for a summary.
  */
 const BESIDE_TOO_LARGE = 0.1;
 

@@ -41,7 +41,7 @@ export class ModelError extends Error {
 
 /** Attempts at one model call before the turn fails with words. */
 export const MAX_ATTEMPTS = 5;
-/** After a try without a first byte: a model that was still loading may be ready now; one that is too slow never is. */
+/** Tries that end without a first byte. A model that was still loading may be ready now; one that is too slow never is. */
 export const MAX_SLOW_ATTEMPTS = 2;
 /** A person is waiting: an endpoint that wants longer than this gets no further try in this turn. */
 export const LONGEST_WAIT_MS = 60_000;

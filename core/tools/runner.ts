@@ -33,7 +33,7 @@ export type RunRequest = {
   args: Record<string, unknown>;
   /** From `parseCall`, for whoever judged or showed the call; absent: it is parsed here. */
   parsed?: ParsedCall;
-  /** As they were judged, for a tool that has some. */
+  /** The targets that were judged, for a tool that has some. */
   targets?: readonly Target[];
   /** Wanted time-out; the tool's own when absent, never above its greatest. */
   timeoutMs?: number;

@@ -15,7 +15,7 @@ export type Engine = {
    * @throws NoAnswer when it is there and did not start: that may pass
    */
   missing(): Promise<string | undefined>;
-  /** As of the last try. */
+  /** What the last try found missing. */
   readonly lack: string | undefined;
 };
 

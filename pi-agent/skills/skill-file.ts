@@ -11,7 +11,7 @@ export const SKILL_FILE_MAX_BYTES = 256 * 1024;
 /** The wire's bound for an advert. */
 const DESCRIPTION_MAX = 2_000;
 const TIMEOUT_MAX_MS = 300_000;
-/** As for everything that waits. */
+/** A week, the bound of everything that waits. */
 const JOB_MAX_S = 604_800;
 /** Providers take no other names. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -73,7 +73,7 @@ const put = (name: string, text: string, mode?: number) => {
 };
 const config = (text: string) => appendFileSync(join(ws, ".git/config"), text);
 const ran = () => existsSync(join(ws, "ran"));
-/** So that git has to look into the file again. */
+/** Git has to look into the file again. */
 const touch = (name: string) => utimesSync(join(ws, name), new Date(1e12), new Date(1e12));
 const submodule = () => {
   mkdirSync(join(ws, "sub"));
@@ -427,7 +427,7 @@ describe("S4 reads of git start nothing", () => {
       expect(ran(), `${name} ${JSON.stringify(args)}`).toBe(false);
     }
     if (!plain) return;
-    // That it is no test of nothing: git itself, asked plainly, runs it.
+    // The test can fail: git itself, asked plainly, runs it.
     spawnSync("git", [...WHO, ...plain], {
       cwd: ws,
       env: { ...GIT_ENV, GIT_TERMINAL_PROMPT: "0" },

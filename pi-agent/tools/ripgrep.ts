@@ -117,7 +117,7 @@ export async function notIgnored(
 ): Promise<Set<string> | undefined> {
   if (pattern === undefined || EVERYTHING.has(pattern)) return undefined;
   const names = new Set<string>();
-  // As rules that count less than those of .gitignore, it only spares the listing of the rest.
+  // These rules count less than those of .gitignore, so they only spare the listing of the rest.
   const rules = NO_RULE.test(pattern) ? undefined : `*\n!*/\n!${asPlain(pattern)}\n`;
   const args = [
     "--files",

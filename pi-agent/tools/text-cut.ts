@@ -105,7 +105,7 @@ export function formatSize(bytes: number): string {
   if (bytes < 1_024) return `${bytes}B`;
   const units = ["KB", "MB", "GB"];
   let size = bytes / 1_024;
-  // As it will be written: 1023.96 is 1024.0, which is one of the next unit.
+  // The written form counts: 1023.96 is 1024.0, which is one of the next unit.
   while (Number(size.toFixed(1)) >= 1_024 && units.length > 1) {
     size /= 1_024;
     units.shift();

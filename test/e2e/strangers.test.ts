@@ -286,7 +286,7 @@ test("S9 strangers' storage: every way to name a home, and no database and no ro
   const { "Home databases": databases, ...rows } = countRows(dir);
   const { "Home databases": _, ...rowsBefore } = before;
   expect(rows).toEqual(rowsBefore);
-  // That of b, which the settings name, and which is empty.
+  // The second is the empty one of b, which the settings name.
   expect(databases).toBeLessThanOrEqual(2);
 }, 120_000);
 

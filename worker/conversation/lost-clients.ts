@@ -88,7 +88,7 @@ export class LostClients {
     return this.#waiters.any(id) || (this.#expected.get(id) ?? 0) > Date.now();
   }
 
-  /** That a client has left is noticed when something is written to it. */
+  /** Only a write shows that a client has left. */
   async #probed(turn: Turn | undefined): Promise<Turn | undefined> {
     if (!turn) return undefined;
     const lost = await new Promise<boolean>((resolve) => {

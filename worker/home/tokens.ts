@@ -15,7 +15,7 @@ export type NewToken = Pick<ApiToken, "hash" | "name" | "role" | "scopes"> & {
   expiresAt: number | null;
 };
 
-/** As it is shown; times are epoch ms. */
+/** A token as people see it; times are epoch ms. */
 export type { TokenView };
 
 type Row = {

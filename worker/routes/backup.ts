@@ -76,7 +76,7 @@ export async function importHome(c: Context<App>): Promise<Response> {
   if (c.req.query("replace") !== "yes")
     throw new HttpError(400, "invalid_query", "replace: expected yes: what this home has now is replaced");
   const work = importLines(new Restoring(c.env, home), c.req.raw.body);
-  // Whoever hangs up in the middle leaves neither half of it staged nor half of it replaced.
+  // A client that hangs up in the middle leaves neither half of it staged nor half of it replaced.
   c.executionCtx.waitUntil(work.catch(() => {}));
   return c.json(await work);
 }
