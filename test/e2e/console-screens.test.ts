@@ -220,6 +220,24 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await panel.getByRole("button", { name: "Yes, revoke" }).click();
     await panel.getByText("wall display").waitFor({ state: "detached" });
     expect(await asked()).toBe(401);
+
+    // Who made others: these are named, and go with it where that is wanted.
+    const make = async (bearer: string, name: string) => {
+      const headers = { authorization: `Bearer ${bearer}` };
+      const body = JSON.stringify({ name, role: "owner", scopes: ["ask", "admin"] });
+      const made = await fetch(`${stack.gateway.url}/v1/tokens`, { method: "POST", headers, body });
+      return ((await made.json()) as { token: string }).token;
+    };
+    const lodger = await make(TOKENS.owner, "lodger");
+    await make(lodger, "lamp");
+    await screen("Fleet");
+    await screen("Setup");
+    await panel.getByRole("button", { name: "Revoke the token lodger" }).click();
+    await panel.getByLabel("Revoke what it made too: lamp").check();
+    await clean();
+    await panel.getByRole("button", { name: "Yes, revoke" }).click();
+    await panel.getByText("lodger").first().waitFor({ state: "detached" });
+    await panel.getByText("lamp").first().waitFor({ state: "detached" });
   });
 
   test("C12 a revoked device is removed from Fleet", async () => {
