@@ -83,7 +83,6 @@ export type Agent = {
 
 /**
  * Starts an agent; it connects by itself, now and again and again.
- * @throws SettingsError when `[tools]` names a sandbox that is not to be had
  * @throws IdentityError when its key, or its gateway's, is damaged
  */
 export async function startAgent(given: Settings, options: AgentOptions): Promise<Agent> {

@@ -1,4 +1,3 @@
-// @module-tag needs/bubblewrap
 // @module-tag needs/git
 /**
  * Attempts to get out of the sandbox, past the path guard, or into what git runs. The oracle is outside: a secret that
@@ -24,7 +23,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { boundedWrites } from "./env/bounded-writes.ts";
 import { local } from "./env/local.ts";
 import { sandbox } from "./env/sandbox.ts";
+import type { SandboxKind } from "./env/sandbox-kinds.ts";
 import { callTool } from "./testing/call.ts";
+import { kinds, ofKind, REMOVED } from "./testing/sandbox-kinds.ts";
 import { append } from "./tools/append.ts";
 import { applyPatch } from "./tools/apply-patch.ts";
 import { bash } from "./tools/bash.ts";
@@ -42,12 +43,17 @@ const SECRET = "walk-secret-5f1c";
 let folder: string;
 let ws: string;
 let outside: string;
+/** In another folder of the root than the workspace. */
+let far: string;
 let server: Server;
 let port: number;
 let connections = 0;
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "edgecall-sandbox-walk-")));
+  far = realpathSync(mkdtempSync("/var/tmp/edgecall-sandbox-walk-"));
+  chmodSync(far, 0o777);
+  writeFileSync(join(far, "secret.txt"), SECRET, { mode: 0o666 });
   process.env.EDGECALL_WALK_SECRET = SECRET;
   server = createServer(() => {
     connections += 1;
@@ -58,7 +64,7 @@ beforeAll(async () => {
 afterAll(async () => {
   delete process.env.EDGECALL_WALK_SECRET;
   await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true, force: true });
+  for (const path of [folder, far]) rmSync(path, REMOVED);
 });
 beforeEach(() => {
   connections = 0;
@@ -75,9 +81,9 @@ beforeEach(() => {
   chmodSync(join(outside, "secret.txt"), 0o666);
 });
 
-function tools(): Record<string, Tool> {
+function tools(kind: SandboxKind): Record<string, Tool> {
   const here = local({ cwd: ws });
-  const there = sandbox({ workspace: ws });
+  const there = sandbox(ofKind(kind, { folder, workspace: ws }));
   const bounds = { callBytes: 64 * 1024 ** 2, freeBytes: 0 };
   const env = { ...there, files: here.files, exec: boundedWrites(there.exec, ws, bounds) };
   const all = [bash, read, write, append, edit, applyPatch, grep, find, ls, gitStatus, gitDiff, canvas];
@@ -85,14 +91,27 @@ function tools(): Record<string, Tool> {
 }
 
 /** The files outside, name and content. */
-const around = () => readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), "utf8")]);
+const around = () =>
+  [outside, far].flatMap((place) =>
+    readdirSync(place).map((name) => [name, readFileSync(join(place, name), "utf8")]),
+  );
 
-/** In each `OUT` is the folder outside, `WS` the workspace, `PORT` a server of this machine. */
+/** In each `OUT` is the folder outside, `FAR` one that lies elsewhere, `WS` the workspace, `PORT` a server of this machine. */
 const COMMANDS: Array<[string, string]> = [
   ["reads a file outside", "cat OUT/secret.txt"],
   ["reads it through ..", "cat ../outside/secret.txt"],
   ["reads it through a link", "ln -s OUT/secret.txt l; cat l"],
   ["links it hard", "ln OUT/secret.txt l; cat l"],
+  ["reads a folder that lies elsewhere", "cat FAR/secret.txt; ls -la FAR"],
+  ["goes above the root", "cat /../..OUT/secret.txt /..FAR/secret.txt /proc/self/root/..FAR/secret.txt"],
+  ["writes into folders that lie elsewhere", "echo x > FAR/new; echo x > /var/tmp/new; echo x > /new"],
+  ["makes hidden folders readable", "chmod 777 /var /root /home; cat FAR/secret.txt"],
+  ["takes hidden folders away", "umount -l /var /root; mount --bind OUT WS; rmdir /var; mv /var /tmp"],
+  [
+    "starts a sandbox of its own",
+    "firejail --noprofile cat FAR/secret.txt; bwrap --bind / / cat OUT/secret.txt",
+  ],
+  ["joins another sandbox", "firejail --join=1 cat FAR/secret.txt; firejail --list; podman ps"],
   ["writes outside", "echo x > OUT/new"],
   ["writes outside through a link", "ln -s OUT l; echo x > l/new"],
   ["lists the folder", "ls -la OUT; ls -la ..; find / -name secret.txt 2>/dev/null | xargs cat"],
@@ -199,29 +218,35 @@ const FILES: Array<[string, string, Record<string, unknown>]> = [
   ["write into a bare repository", "write", { path: "bare/config", content: "x" }],
 ];
 
-describe("S4 S15 sandbox walk: nothing gets out", () => {
+const filled = (text: string) =>
+  text
+    .replaceAll("OUT", outside)
+    .replaceAll("FAR", far)
+    .replaceAll("WS", ws)
+    .replaceAll("PORT", String(port));
+
+describe.each(kinds)("S15 D13 sandbox walk: nothing gets out of $kind", ({ kind, tags }) => {
+  test.each(COMMANDS)("a command %s", { tags, timeout: 60_000 }, async (_, command) => {
+    const before = around();
+    const { text } = await callTool(tools(kind).bash as Tool, {
+      command: `echo walks; ${filled(command)}`,
+      timeout_ms: 8_000,
+    });
+    expect(text).toContain("walks");
+    expect(text).not.toContain(SECRET);
+    expect(around()).toEqual(before);
+    expect(connections).toBe(0);
+    expect(existsSync(join(ws, "late"))).toBe(false);
+    expect(text).not.toContain("WALKED\nWALKED");
+    for (const path of ["/tmp/left", "/new", "/var/tmp/new"]) expect(existsSync(path)).toBe(false);
+    expect(leftovers()).toEqual([]);
+  });
+});
+
+describe("S4 sandbox walk: nothing gets past the tools for files", { tags: ["needs/bubblewrap"] }, () => {
   test("has at least fifty attempts", () => {
     expect(COMMANDS.length + FILES.length).toBeGreaterThanOrEqual(50);
   });
-
-  const filled = (text: string) =>
-    text.replaceAll("OUT", outside).replaceAll("WS", ws).replaceAll("PORT", String(port));
-
-  test.each(COMMANDS)(
-    "S15 a command %s",
-    async (_, command) => {
-      const before = around();
-      const { text } = await callTool(tools().bash as Tool, { command: filled(command), timeout_ms: 8_000 });
-      expect(text).not.toContain(SECRET);
-      expect(around()).toEqual(before);
-      expect(connections).toBe(0);
-      expect(existsSync(join(ws, "late"))).toBe(false);
-      expect(text).not.toContain("WALKED\nWALKED");
-      expect(existsSync("/tmp/left")).toBe(false);
-      expect(leftovers()).toEqual([]);
-    },
-    30_000,
-  );
 
   test.each(FILES)(
     "S4 a file tool cannot %s",
@@ -238,12 +263,12 @@ describe("S4 S15 sandbox walk: nothing gets out", () => {
         mkdirSync(join(ws, part), { recursive: true });
       writeFileSync(join(ws, "bare/HEAD"), "");
       writeFileSync(join(ws, "evil.sh"), `#!/bin/sh\ntouch ${ws}/evil-ran\n`, { mode: 0o755 });
-      await callTool(tools().bash as Tool, { command: "mkfifo fifo" });
+      await callTool(tools("bubblewrap").bash as Tool, { command: "mkfifo fifo" });
       const before = around();
       const given = Object.fromEntries(
         Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? filled(value) : value]),
       );
-      const { text } = await callTool(tools()[tool] as Tool, given);
+      const { text } = await callTool(tools("bubblewrap")[tool] as Tool, given);
       expect(text).not.toContain(SECRET);
       expect(around()).toEqual(before);
       expect(existsSync(join(ws, "evil-ran"))).toBe(false);
@@ -255,16 +280,21 @@ describe("S4 S15 sandbox walk: nothing gets out", () => {
     },
     30_000,
   );
-
-  /** Processes of this machine whose working folder is the workspace. */
-  function leftovers(): string[] {
-    return readdirSync("/proc").filter((pid) => {
-      if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
-      try {
-        return realpathSync(`/proc/${pid}/cwd`).startsWith(ws);
-      } catch {
-        return false;
-      }
-    });
-  }
 });
+
+/** Of the flags of a process in /proc/PID/stat: it has been ended, and the kernel takes its memory back. */
+const PF_EXITING = 0x4;
+
+/** Processes of this machine that run, and whose working folder is the workspace. */
+function leftovers(): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+      const flags = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[6]);
+      return (flags & PF_EXITING) === 0 && realpathSync(`/proc/${pid}/cwd`).startsWith(ws);
+    } catch {
+      return false;
+    }
+  });
+}

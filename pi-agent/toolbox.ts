@@ -8,13 +8,13 @@ import { refusingAbsent } from "./env/absent-programs.ts";
 import { boundedWrites } from "./env/bounded-writes.ts";
 import { local } from "./env/local.ts";
 import { Nodes } from "./env/nodes.ts";
-import { type Engine, sandboxEngine, unsupportedEngine } from "./env/sandbox-engine.ts";
+import { type Engine, type SandboxEngine, sandboxEngine } from "./env/sandbox-engine.ts";
 import type { Log } from "./log.ts";
 import { openMcp } from "./mcp/offer.ts";
 import { namesWithoutTool } from "./names-without-tool.ts";
 import type { SkillSource } from "./offer.ts";
 import { type Probed, Probes } from "./probes.ts";
-import { type Settings, SettingsError } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 import type { SkillsOptions } from "./skills/load-skills.ts";
 import type { Guide } from "./skills/skill-guide.ts";
 import { Skills } from "./skills/skills.ts";
@@ -53,10 +53,7 @@ export type Later = {
   guides(): readonly Guide[];
 };
 
-/**
- * @param more tools beside the device's own; the later of one name wins
- * @throws SettingsError when `[tools]` names a sandbox that is not to be had
- */
+/** @param more tools beside the device's own; the later of one name wins */
 export async function openToolbox(
   settings: Settings,
   later: Later,
@@ -67,7 +64,7 @@ export async function openToolbox(
   const { places, skills, skillsCanRun } = await workOf(here, settings);
   const closing: Array<() => Promise<void>> = [];
   const groups = [
-    skillsCanRun,
+    ...skillsCanRun,
     ...machineGroups(here, settings.tools),
     ...workGroups(places, settings.tools, later, (close) => closing.push(close)),
     alone(task(later), () => taskMissing(settings.llm)),
@@ -135,7 +132,7 @@ async function machineOf({
 async function workOf(
   here: MachinePlaces,
   { tools, permissions }: Settings,
-): Promise<{ places: Places; skills: Skills; skillsCanRun: Group }> {
+): Promise<{ places: Places; skills: Skills; skillsCanRun: Group[] }> {
   const { workspace, sandbox, skillsPath, binPath } = tools;
   // Skills are read in the sandbox as well: their programs are run from where they are.
   const readable = [
@@ -144,20 +141,22 @@ async function workOf(
     skillsPath,
     ...(binPath === undefined ? [] : [binPath]),
   ];
-  if (sandbox === "firejail" || sandbox === "podman")
-    throw new SettingsError([`tools.sandboxing: ${unsupportedEngine(sandbox)}`]);
-  const engine = sandboxEngine(sandbox, { workspace, readable });
-  const work: Engine = {
-    environment: {
-      ...engine.environment,
-      files: here.local.files,
-      exec: boundedWrites(engine.environment.exec, workspace, tools.writes),
-    },
-    missing: () => engine.missing(),
-    get lack() {
-      return engine.lack;
-    },
+  const engineOf = (kind: SandboxEngine): Engine => {
+    const engine = sandboxEngine(kind, { workspace, readable, stateDir: here.stateDir });
+    return {
+      environment: {
+        ...engine.environment,
+        files: here.local.files,
+        exec: boundedWrites(engine.environment.exec, workspace, tools.writes),
+      },
+      missing: () => engine.missing(),
+      get lack() {
+        return engine.lack;
+      },
+    };
   };
+  const work = engineOf(sandbox);
+  const engines = new Map<SandboxEngine, Engine>([[sandbox, work]]);
   // Without a sandbox, for the skills' tools that their owner names: in the workspace, and bounded like all others.
   const plain = here.local.exec;
   const environments: SkillsOptions["environments"] =
@@ -170,20 +169,34 @@ async function workOf(
     workspace,
     environments,
     engine: sandbox,
+    // Trying a kind costs a start of it: beside the agent's own, only those are tried that a skill names.
+    lack(kind) {
+      if (!engines.has(kind)) engines.set(kind, engineOf(kind));
+      return engines.get(kind)?.lack;
+    },
     unsandboxed: tools.unsandboxed,
     held: permissions,
     enabled: tools.enabled,
     timeoutMs: tools.timeoutMs,
   });
-  const skillsCanRun: Group = {
-    names: [],
-    missing: () => work.missing(),
-    async make() {
-      environments[sandbox] = work.environment;
-      await skills.reload();
-      return [];
-    },
-  };
+  const skillsCanRun = [...engines].map(
+    ([kind, engine]): Group => ({
+      names: [],
+      async missing() {
+        try {
+          return await engine.missing();
+        } finally {
+          // So that the skills' tools tell why they are not there.
+          if (engine.lack !== undefined) await skills.reload();
+        }
+      },
+      async make() {
+        environments[kind] = engine.environment;
+        await skills.reload();
+        return [];
+      },
+    }),
+  );
   const { knownHosts } = tools.nodes;
   const nodes = await Nodes.open(join(here.stateDir, "nodes.json"), knownHosts ? { knownHosts } : {});
   return { places: { ...here, work, nodes }, skills, skillsCanRun };

@@ -31,7 +31,8 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   curl: () => has("curl"),
   debootstrap: () => has("debootstrap"),
   "docker-compose": () => has("docker-compose"),
-  firejail: () => has("firejail"),
+  // Where it finds itself in a container it runs programs as they are.
+  firejail: () => runs("firejail", "--quiet", "--noprofile", "--", "sh", "-c", '[ "$container" = firejail ]'),
   fish: () => has("fish"),
   git: () => has("git"),
   iproute2: () => has("ip"),

@@ -115,6 +115,12 @@ test("D3 a rule for a skill that is gone, a slip in a skill.toml and a missing r
   expect(found.code).toBe(1);
 });
 
+test.each(["firejail", "podman"])("D13 %s: the doctor says what it lacks, or what to do", async (kind) => {
+  const sandbox = (await doctor(settings(`[tools]\nsandboxing = "${kind}"\n`))).of("sandbox");
+  if (sandbox?.is === "fine") expect(sandbox.says).toContain(`less promised than by bubblewrap: ${kind}`);
+  else expect(sandbox).toMatchObject({ is: "wrong", todo: expect.stringContaining(`install ${kind}`) });
+});
+
 test("a refused password is told from a broker that is not there", async () => {
   broker.aedes.authenticate = (_client, _name, _password, done) =>
     done(Object.assign(new Error("no"), { returnCode: 4 as const }), false);

@@ -7,6 +7,7 @@ import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentStatus } from "@edgecall/core/service/status.ts";
+import { KINDS } from "@edgecall/pi-agent/env/sandbox-kinds.ts";
 import { type Identity, KEY_FILE, readIdentity } from "@edgecall/pi-agent/identity.ts";
 import { unaskedWhenTainted } from "@edgecall/pi-agent/policy.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
@@ -155,13 +156,20 @@ function sandboxFinding(
   const link = "sandbox";
   const why = unavailable.find(({ name }) => name === "bash")?.why;
   if (sandbox === "none") return { link, is: "left", says: "switched off by tools.sandboxing" };
-  if (tools.includes("bash")) return { link, is: "fine", says: "bash runs in it" };
+  const { gaps, howToGetIt } = KINDS[sandbox];
+  if (tools.includes("bash")) {
+    const says =
+      gaps === undefined
+        ? "bash runs in it"
+        : `bash runs in it, with less promised than by bubblewrap: ${gaps}`;
+    return { link, is: "fine", says };
+  }
   if (why === undefined) return { link, is: "left", says: "bash is not enabled" };
   return {
     link,
     is: "wrong",
     says: "it does not start; see bash, below",
-    todo: "apt install bubblewrap; without it: no shell, no git",
+    todo: `${sandbox === "bubblewrap" ? "apt install bubblewrap" : `${howToGetIt}, or set tools.sandboxing to "bubblewrap"`}; without it: no shell, no git`,
   };
 }
 

@@ -38,10 +38,18 @@ export type SandboxProfile = {
   prlimit: boolean;
 };
 
+/** What runs in a sandbox, and what is opened to it. */
+export type SandboxRun = {
+  argv: readonly string[];
+  /** Absolute; judged in the sandbox. */
+  cwd: string;
+  grants?: RunOptions["grants"];
+};
+
 /** What programs of a Debian system look up outside /usr, and tells nothing of this house. */
-const SYSTEM_FILES = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types"];
+export const SYSTEM_FILES = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types"];
 /** Names of hosts and the certificates to check them by: only with the network. */
-const NETWORK_FILES = [
+export const NETWORK_FILES = [
   "/etc/resolv.conf",
   "/etc/hosts",
   "/etc/nsswitch.conf",
@@ -53,14 +61,8 @@ const NETWORK_FILES = [
 /** Mounted on by the profile itself, or nothing that a person would have as a workspace. */
 const NO_WORKSPACE = ["/", "/usr", "/bin", "/sbin", "/lib", "/etc", "/proc", "/sys", "/dev", "/tmp", "/boot"];
 
-/**
- * @param cwd absolute; judged in the sandbox
- * @throws ExecError `blocked` for a profile or grant that would open more than it says
- */
-export function bwrapArguments(
-  profile: SandboxProfile,
-  run: { argv: readonly string[]; cwd: string; grants?: RunOptions["grants"] },
-): string[] {
+/** @throws ExecError `blocked` for a profile or grant that would open more than it says */
+export function bwrapArguments(profile: SandboxProfile, run: SandboxRun): string[] {
   const { workspace, limits } = profile;
   refuseWorkspace(workspace);
   const network = run.grants?.network === true;
@@ -96,13 +98,12 @@ export function bwrapArguments(
     ...["--remount-ro", "/"],
     ...["--chdir", "/"],
     "--",
-    ...["/bin/sh", "-c", enterScript(profile), "sh", run.cwd, workspace],
-    ...run.argv,
+    ...entering(profile, run),
   ];
 }
 
-/** What the entering script tells on descriptor 3 before the program starts. */
-export type Entered = "ready" | "no-cwd" | "outside" | "no-program";
+/** What the entering script tells on descriptor 3 before the program starts; `open PATH` is for kinds that are checked. */
+export type Entered = "ready" | "no-cwd" | "outside" | "no-program" | `open ${string}`;
 
 /** Words of bwrap's own environment; HOME is what can be written. */
 export function sandboxEnv(
@@ -119,27 +120,39 @@ export function sandboxEnv(
 }
 
 /**
- * Goes to the working directory, where links count as the sandbox sees them, and says on descriptor 3 how far
- * it came: a program's own exit code cannot be mistaken for ours.
+ * What runs first in a sandbox of any kind. It goes to the working directory, where links count as the sandbox sees them,
+ * and says on descriptor 3 how far it came: a program's own exit code cannot be mistaken for ours.
+ *
+ * @param before lines of shell
+ * @param isChild for a kind that has no process of its own above the program: the first of a PID namespace cannot be killed from within
  */
-function enterScript({ limits, prlimit }: SandboxProfile): string {
+export function entering(
+  { workspace, limits, prlimit }: SandboxProfile,
+  { argv, cwd }: SandboxRun,
+  { before = "", isChild = false } = {},
+): string[] {
   const limited = prlimit
     ? `prlimit --core=0 --nproc=${limits.processes} --fsize=${limits.fileBytes} --data=${limits.dataBytes} -- `
     : "";
-  return `cd -P -- "$1" 2>/dev/null || { echo no-cwd >&3; exit 1; }
+  // The shell would write "Killed" between the program's own words.
+  const asChild = `exec 4>&2 2>/dev/null
+( exec ${limited}"$@" 2>&4 4>&- )
+exit $?`;
+  const script = `${before}cd -P -- "$1" 2>/dev/null || { echo no-cwd >&3; exit 1; }
 case "$PWD/" in "$2"/*) ;; *) echo outside >&3; exit 1;; esac
 shift 2
 command -v -- "$1" >/dev/null 2>&1 || { echo no-program >&3; exit 1; }
 echo ready >&3
 exec 3>&-
-exec ${limited}"$@"`;
+${isChild ? asChild : `exec ${limited}"$@"`}`;
+  return ["/bin/sh", "-c", script, "sh", cwd, workspace, ...argv];
 }
 
 function readOnly(paths: readonly string[]): string[] {
   return paths.flatMap((path) => ["--ro-bind-try", path, path]);
 }
 
-function refuseWorkspace(workspace: string): void {
+export function refuseWorkspace(workspace: string): void {
   const plain =
     posix.isAbsolute(workspace) && posix.normalize(workspace) === workspace && !/.\/$/.test(workspace);
   if (plain && !NO_WORKSPACE.includes(workspace) && !/^\/(proc|sys|dev|usr)\//.test(workspace)) return;
@@ -149,7 +162,7 @@ function refuseWorkspace(workspace: string): void {
   );
 }
 
-function checkedReadable(path: string, workspace: string): string {
+export function checkedReadable(path: string, workspace: string): string {
   if (!posix.isAbsolute(path) || posix.normalize(path) !== path)
     throw new ExecError("blocked", `'${path}' is no plain absolute path to be readable in the sandbox.`);
   if (`${path}/`.startsWith(`${workspace}/`))
@@ -160,7 +173,7 @@ function checkedReadable(path: string, workspace: string): string {
   return path;
 }
 
-function checkedDevice(device: string): string {
+export function checkedDevice(device: string): string {
   if (/^\/dev\/[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/.test(device) && !device.split("/").includes(".."))
     return device;
   throw new ExecError("blocked", `'${device}' is no device that can be granted; use a path like /dev/i2c-1.`);

@@ -164,7 +164,7 @@ inEveryEnvironment((kind, place) => {
     expect(await first).toMatchObject({ stopped: true });
     expect(await second).toMatchObject({ exitCode: 0, stdout: "second\n" });
   });
-});
+}, "every kind of sandbox");
 
 function processesWith(token: string): string[] {
   return readdirSync("/proc").flatMap((pid) => {

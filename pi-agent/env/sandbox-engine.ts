@@ -2,8 +2,9 @@
 import type { Environment } from "./environment.ts";
 import { local } from "./local.ts";
 import { type SandboxOptions, sandbox, trySandbox } from "./sandbox.ts";
+import { SANDBOX_KINDS } from "./sandbox-kinds.ts";
 
-export const SANDBOX_ENGINES = ["none", "bubblewrap", "firejail", "podman"] as const;
+export const SANDBOX_ENGINES = ["none", ...SANDBOX_KINDS] as const;
 export type SandboxEngine = (typeof SANDBOX_ENGINES)[number];
 
 /** A sandbox that is not there is never replaced by none. */
@@ -19,22 +20,14 @@ export type Engine = {
   readonly lack: string | undefined;
 };
 
-/** @returns why this engine cannot be used at all */
-export function unsupportedEngine(engine: SandboxEngine): string | undefined {
-  if (engine === "firejail")
-    return unsupported(engine, "it is a setuid program, which a fault in it makes root");
-  if (engine === "podman")
-    return unsupported(engine, "a container for each call is too slow for a small device");
-  return undefined;
-}
-
-export function sandboxEngine(engine: "none" | "bubblewrap", options: SandboxOptions): Engine {
+export function sandboxEngine(engine: SandboxEngine, options: Omit<SandboxOptions, "kind">): Engine {
   if (engine === "none") {
     const { workspace: cwd, readable } = options;
     const environment = local({ cwd, ...(readable && { readable }) });
     return { environment, missing: async () => undefined, lack: undefined };
   }
-  return new Tried(sandbox(options), () => trySandbox(options));
+  const ofKind = { ...options, kind: engine };
+  return new Tried(sandbox(ofKind), () => trySandbox(ofKind));
 }
 
 /** Several groups of tools ask for the same sandbox: it is tried once for all of them. */
@@ -42,7 +35,7 @@ class Tried implements Engine {
   readonly environment: Environment;
   readonly #try: () => Promise<string | undefined>;
   #result: Promise<string | undefined> | undefined;
-  lack: string | undefined = "the sandbox has not been tried yet";
+  lack: string | undefined = "the sandbox has not been tried; that is done when the agent starts";
 
   constructor(environment: Environment, attempt: () => Promise<string | undefined>) {
     this.environment = environment;
@@ -64,8 +57,4 @@ class Tried implements Engine {
       throw error;
     }
   }
-}
-
-function unsupported(engine: SandboxEngine, why: string): string {
-  return `sandboxing = "${engine}" is not supported (${why}): use "bubblewrap", or "none" to run programs without a sandbox`;
 }

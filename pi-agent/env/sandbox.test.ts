@@ -1,16 +1,32 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { execFile, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { kinds, NEEDED, ofKind, REMOVED } from "../testing/sandbox-kinds.ts";
 import { processGroupLimit } from "./process-group-limit.ts";
-import { sandbox, sandboxMissing } from "./sandbox.ts";
-import { sandboxEngine, unsupportedEngine } from "./sandbox-engine.ts";
+import { type SandboxOptions, sandbox, sandboxMissing } from "./sandbox.ts";
+import { sandboxEngine } from "./sandbox-engine.ts";
+import { KINDS } from "./sandbox-kinds.ts";
 
+let folder: string;
 let workspace: string;
 beforeEach(() => {
-  workspace = realpathSync(mkdtempSync(join(tmpdir(), "edgecall-sandbox-")));
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "edgecall-sandbox-")));
+  workspace = join(folder, "ws");
+  mkdirSync(workspace);
 });
-afterEach(() => rmSync(workspace, { recursive: true, force: true }));
+afterEach(() => rmSync(folder, REMOVED));
 
 test("without bubblewrap it says so, and nothing is offered in its place", async () => {
   const options = { workspace, program: "/nonexistent/bwrap" };
@@ -33,18 +49,148 @@ test("a bubblewrap that refuses is as good as none", async () => {
   expect(await sandboxMissing({ workspace, program })).toContain("No permissions to create a new namespace");
 });
 
-test("engines: bubblewrap works, none is none, the others are refused by name", {
-  tags: ["needs/bubblewrap"],
+describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
+  test("works once it was tried", { tags, timeout: 60_000 }, async () => {
+    const engine = sandboxEngine(kind, ofKind(kind, { folder, workspace }));
+    expect(engine.lack).toContain("has not been tried");
+    expect(await engine.missing()).toBeUndefined();
+    expect(engine).toMatchObject({ lack: undefined, environment: { kind: "sandbox" } });
+  });
+
+  test("that is not there is said with how to get it, and nothing runs in its place", async () => {
+    const options = { kind, workspace, stateDir: folder, program: `/nonexistent/${kind}` };
+    expect(await sandboxMissing(options)).toMatch(
+      new RegExp(`does not start \\(there is no ${kind}\\): install ${kind}`),
+    );
+    const run = sandbox(options).exec.run(["touch", "ran"], { signal: new AbortController().signal });
+    await expect(run).rejects.toMatchObject({ code: "spawn_failed" });
+    expect(existsSync(join(workspace, "ran"))).toBe(false);
+  });
+
+  test("reads what it may beside the workspace, and does not write it", {
+    tags,
+    timeout: 60_000,
+  }, async () => {
+    mkdirSync(join(folder, "skills"));
+    writeFileSync(join(folder, "skills/told.txt"), "told", { mode: 0o666 });
+    const readable = ["/etc/hostname", join(folder, "skills")];
+    const options = { ...ofKind(kind, { folder, workspace }), readable };
+    const { exec } = sandbox(options);
+    let output = "";
+    await exec.run(
+      [
+        "sh",
+        "-c",
+        'cat "$0"/told.txt /etc/hostname; echo x > "$0"/told.txt; touch mine',
+        join(folder, "skills"),
+      ],
+      {
+        signal: new AbortController().signal,
+        onOutput: (chunk, stream) => {
+          if (stream === "stdout") output += Buffer.from(chunk).toString();
+        },
+      },
+    );
+    expect(output).toBe(`told${readFileSync("/etc/hostname", "utf8")}`);
+    expect(readFileSync(join(folder, "skills/told.txt"), "utf8")).toBe("told");
+    expect(existsSync(join(workspace, "mine"))).toBe(true);
+  });
+
+  test("has a network only with the grant", { tags, timeout: 60_000 }, async () => {
+    const { exec } = sandbox(ofKind(kind, { folder, workspace }));
+    const namespace = async (network: boolean) => {
+      let output = "";
+      const onOutput = (chunk: Uint8Array) => {
+        output += Buffer.from(chunk).toString();
+      };
+      const signal = new AbortController().signal;
+      await exec.run(["readlink", "/proc/self/ns/net"], { signal, onOutput, grants: { network } });
+      return output.trim();
+    };
+    const own = readlinkSync("/proc/self/ns/net");
+    expect(await namespace(true)).toBe(own);
+    expect(await namespace(false)).toMatch(/^net:/);
+    expect(await namespace(false)).not.toBe(own);
+  });
+});
+
+test("D13 a firejail that ran the program without a sandbox is found out", {
+  tags: ["needs/linux"],
 }, async () => {
-  const bubblewrap = sandboxEngine("bubblewrap", { workspace });
-  expect(await bubblewrap.missing()).toBeUndefined();
-  expect(bubblewrap).toMatchObject({ lack: undefined, environment: { kind: "sandbox" } });
+  // As firejail does where it finds itself in a sandbox or a container: everything before `--` is left out.
+  const program = join(folder, "firejail");
+  writeFileSync(program, '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n', {
+    mode: 0o755,
+  });
+  const options = { kind: "firejail" as const, workspace, program };
+  expect(await sandboxMissing(options)).toMatch(/did not start.* so nothing was run/);
+  const run = sandbox(options).exec.run(["touch", "ran"], { signal: new AbortController().signal });
+  await expect(run).rejects.toMatchObject({ code: "spawn_failed" });
+  expect(existsSync(join(workspace, "ran"))).toBe(false);
+});
+
+test("D13 firejail is refused to root", { tags: ["needs/firejail", "needs/root"] }, async () => {
+  expect(await sandboxMissing({ kind: "firejail", workspace })).toContain(
+    "run the agent as an ordinary user",
+  );
+});
+
+test("D13 firejail grants no device, and takes no path that it would read as a pattern", async () => {
+  const run = (options: SandboxOptions, grants = {}) =>
+    sandbox(options).exec.run(["true"], { signal: new AbortController().signal, grants });
+  const options = { kind: "firejail" as const, workspace };
+  const odd = join(folder, "a*");
+  mkdirSync(odd);
+  await expect(run(options, { devices: ["/dev/null"] })).rejects.toMatchObject({ code: "blocked" });
+  await expect(run({ ...options, readable: [odd] })).rejects.toThrow(
+    `firejail cannot take the path '${odd}'`,
+  );
+});
+
+test("D13 podman: a container of an agent that is no more is removed at the next start, a living one's is not", {
+  tags: NEEDED.podman,
+  timeout: 120_000,
+}, async () => {
+  const options = ofKind("podman", { folder, workspace });
+  const program = String(options.program);
+  const podman = async (...args: string[]) => (await promisify(execFile)(program, args)).stdout;
+  const make = async (pid: number) => {
+    const profile = ["--network=none", "--ulimit=nofile=1024:1024", "--ulimit=nproc=64:64"];
+    await podman(
+      "create",
+      `--name=edgecall-${pid}-left`,
+      ...profile,
+      "--rootfs",
+      join(folder, "podman-root"),
+      "x",
+    );
+  };
+  expect(await sandboxMissing(options)).toBeUndefined();
+  const gone = spawnSync("true").pid;
+  await make(gone);
+  await make(process.pid);
+  expect(await sandboxMissing(options)).toBeUndefined();
+  expect((await podman("ps", "--all", "--format={{.Names}}")).trim()).toBe(`edgecall-${process.pid}-left`);
+  await podman("rm", `edgecall-${process.pid}-left`);
+});
+
+test("D13 podman: a variable that would lead podman itself elsewhere is refused", async () => {
+  const options = { kind: "podman" as const, workspace, stateDir: folder };
+  const signal = new AbortController().signal;
+  const run = sandbox(options).exec.run(["true"], { signal, env: { CONTAINERS_CONF: "x" } });
+  await expect(run).rejects.toMatchObject({ code: "blocked" });
+});
+
+test("D13 what a kind promises less than bubblewrap is known", () => {
+  expect(KINDS.bubblewrap.gaps).toBeUndefined();
+  for (const kind of ["firejail", "podman"] as const) expect(KINDS[kind].gaps).toContain(kind);
+});
+
+test("none is none", () => {
   expect(sandboxEngine("none", { workspace })).toMatchObject({
     lack: undefined,
     environment: { kind: "local" },
   });
-  for (const engine of ["firejail", "podman"] as const)
-    expect(unsupportedEngine(engine)).toContain(`sandboxing = "${engine}" is not supported`);
 });
 
 test("D2 a bubblewrap that did not start is tried again, one that is not there is not", {

@@ -1,15 +1,8 @@
-/** Files and programs in a bubblewrap sandbox on this machine: each call gets a fresh one, and nothing outlives it. */
+/** Files and programs in a sandbox on this machine: each call gets a fresh one, and nothing outlives it. */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { posix } from "node:path";
-import {
-  bwrapArguments,
-  type Entered,
-  SANDBOX_LIMITS,
-  type SandboxLimits,
-  type SandboxProfile,
-  sandboxEnv,
-} from "./bwrap-arguments.ts";
+import { type Entered, SANDBOX_LIMITS, type SandboxLimits, type SandboxProfile } from "./bwrap-arguments.ts";
 import { refuseEnv } from "./clean-env.ts";
 import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "./environment.ts";
 import { filesByCommand } from "./files-by-command.ts";
@@ -17,6 +10,7 @@ import { READABLE_FILES } from "./path-guard.ts";
 import { lookFor, NoAnswer } from "./probe.ts";
 import { processGroupLimit } from "./process-group-limit.ts";
 import { runProcess } from "./run-process.ts";
+import { KINDS, type SandboxKind, type Start } from "./sandbox-kinds.ts";
 
 export type SandboxOptions = {
   /** All that can be written. Under the same name in the sandbox. */
@@ -24,13 +18,13 @@ export type SandboxOptions = {
   /** Further files and folders that may be read; READABLE_FILES when absent. */
   readable?: readonly string[];
   limits?: Partial<SandboxLimits>;
-  /** The bubblewrap program. */
+  /** bubblewrap when absent. */
+  kind?: SandboxKind;
+  /** The kind's program, if it is not in the path. */
   program?: string;
+  /** Where a kind keeps what it needs between calls: only podman needs anything. */
+  stateDir?: string;
 };
-
-/** `--disable-userns` is in 0.8.0, of Debian 12, and later. */
-const HOW_TO_GET_IT =
-  "install bubblewrap 0.8.0 or newer (apt install bubblewrap), and let ordinary users have user namespaces";
 
 /**
  * Tries it with a real call.
@@ -39,11 +33,14 @@ const HOW_TO_GET_IT =
  * @throws NoAnswer when it is there and does not start
  */
 export async function trySandbox(options: SandboxOptions): Promise<string | undefined> {
-  const doesNotStart = (why: string) => `the sandbox does not start (${why.slice(0, 300)}): ${HOW_TO_GET_IT}`;
+  const kind = options.kind ?? "bubblewrap";
+  const { howToGetIt, begin } = KINDS[kind];
+  const doesNotStart = (why: string) => `the sandbox does not start (${why.slice(0, 300)}): ${howToGetIt}`;
+  await begin?.(options.program);
   const tried = await lookFor(sandbox(options).exec, ["true"]).catch((error: unknown) => {
     throw new NoAnswer(doesNotStart(error instanceof Error ? error.message : String(error)));
   });
-  if (!tried) return doesNotStart("there is no bubblewrap");
+  if (!tried) return doesNotStart(`there is no ${kind}`);
   if (tried.exitCode === 0) return undefined;
   throw new NoAnswer(doesNotStart(tried.output || `exit code ${tried.exitCode}`));
 }
@@ -56,7 +53,7 @@ export async function sandboxMissing(options: SandboxOptions): Promise<string | 
 /** @throws ExecError when there is no such workspace */
 export function sandbox(options: SandboxOptions): Environment {
   const profile = profileOf(options);
-  const exec = sandboxExec(profile, options.program ?? "bwrap");
+  const exec = sandboxExec(profile, options);
   return {
     name: "sandbox",
     kind: "sandbox",
@@ -67,23 +64,21 @@ export function sandbox(options: SandboxOptions): Environment {
   };
 }
 
-function sandboxExec(profile: SandboxProfile, program: string): ExecOps {
+function sandboxExec(
+  profile: SandboxProfile,
+  { kind = "bubblewrap", program = KINDS[kind].program, stateDir }: SandboxOptions,
+): ExecOps {
   return {
     async run(argv, options): Promise<Ran> {
       refuseEnv(options.env);
       const cwd = posix.resolve(profile.workspace, options.cwd ?? ".");
       for (const device of options.grants?.devices ?? []) await mustBeThere(device);
-      const inside = bwrapArguments(profile, {
-        argv,
-        cwd,
-        ...(options.grants && { grants: options.grants }),
-      });
+      const run = { argv, cwd, ...(options.grants && { grants: options.grants }) };
+      const start = KINDS[kind].start(profile, run, { program, env: options.env ?? {}, stateDir });
       const limit = await processGroupLimit(profile.limits.processes);
       try {
-        return await enter([...limit.prefix, program, ...inside] as [string, ...string[]], options, {
-          program: argv[0],
-          workspace: profile.workspace,
-        });
+        const command = [...limit.prefix, program, ...start.args] as [string, ...string[]];
+        return await enter(command, options, { program: argv[0], start });
       } finally {
         await limit.release();
       }
@@ -93,15 +88,15 @@ function sandboxExec(profile: SandboxProfile, program: string): ExecOps {
 
 async function enter(
   command: readonly [string, ...string[]],
-  { cwd, env, stdin, onStdin, signal, onOutput, onStarted }: RunOptions,
-  { program, workspace }: { program: string; workspace: string },
+  { cwd, stdin, onStdin, signal, onOutput, onStarted }: RunOptions,
+  { program, start }: { program: string; start: Start },
 ): Promise<Ran> {
   let status = "";
   let said = "";
   const ran = await runProcess(command, {
     // The host's root folder is no secret, and is there whatever becomes of the workspace.
     cwd: "/",
-    env: { ...sandboxEnv(workspace), ...env },
+    env: start.env,
     signal,
     ...(stdin && { stdin }),
     ...(onStdin && { onStdin }),
@@ -114,6 +109,7 @@ async function enter(
       onOutput?.(chunk, stream);
     },
   });
+  if (ran.exitCode === null || status.trim() !== "ready") await start.clear?.();
   if (ran.stopped) return ran;
   const entered = status.trim() as Entered | "";
   if (entered === "ready") return asShellsTell(ran);
@@ -161,13 +157,22 @@ function notEntered(
     default:
       return new ExecError(
         "spawn_failed",
-        `The sandbox did not start: ${said.trim() || "no reason given"}.`,
+        `The sandbox did not start: ${entered === "" ? said.trim() || "no reason given" : leftOpen(entered)}.`,
         {
           // Behind root's limit a shell looks for bwrap.
           absent,
         },
       );
   }
+}
+
+function leftOpen(entered: `open ${string}`): string {
+  const path = entered.slice("open ".length);
+  const why =
+    path === "/"
+      ? "it cannot keep root from writing to the system's folders; run the agent as an ordinary user"
+      : `it leaves '${path}' open`;
+  return `${why}, so nothing was run`;
 }
 
 async function mustBeThere(device: string): Promise<void> {

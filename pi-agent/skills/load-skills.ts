@@ -28,6 +28,8 @@ export type SkillsOptions = {
   workspace: string;
   /** Where tools with each engine run. One that is absent is refused by name. */
   environments: Partial<Record<SandboxEngine, Environment>>;
+  /** Called for an engine that is none of `environments`: why it is not. */
+  lack?(engine: Exclude<SandboxEngine, "none">): string | undefined;
   /** For tools that name no engine. */
   engine: SandboxEngine;
   /** `[tools] unsandboxed`: the tools that may run with `sandboxing = "none"`, where the agent has a sandbox. */
@@ -203,7 +205,7 @@ async function loadTool(
   const sandboxing = definition.sandboxing ?? engine;
   const environment = environments[sandboxing];
   const isAllowed = sandboxing === engine || sandboxing !== "none" || unsandboxed.includes(definition.name);
-  if (!environment || !isAllowed) return refuse(noEngine(sandboxing, environments));
+  if (!environment || !isAllowed) return refuse(noEngine(sandboxing, reading.options));
   const folder = join(path, name);
   const roots = [path, ...(bin === undefined ? [] : [bin])];
   const found = await findProgram(definition, { folder, roots, bin }, reading.stamps);
@@ -237,11 +239,12 @@ function unfitFor(
   return `needs ${permissions.join(" or ")}; this agent holds ${held.join(", ") || "nothing"}`;
 }
 
-function noEngine(engine: SandboxEngine, environments: SkillsOptions["environments"]): string {
+function noEngine(engine: SandboxEngine, { environments, lack }: SkillsOptions): string {
+  if (engine === "none")
+    return "sandboxing: none: this agent runs nothing outside of a sandbox unless its owner says so: unsandboxed in [tools] of agent.toml names the tools that may";
   const there = Object.keys(environments).join(", ") || "no other";
-  return engine === "none"
-    ? "sandboxing: none: this agent runs nothing outside of a sandbox unless its owner says so: unsandboxed in [tools] of agent.toml names the tools that may"
-    : `sandboxing: ${engine} is not available on this agent; it has: ${there}`;
+  const why = lack?.(engine);
+  return `sandboxing: ${engine} is not available on this agent; it has: ${there}${why === undefined ? "" : ` (${engine}: ${why})`}`;
 }
 
 /** The newest of each name is offered; the others, and it too, can be had by name and version. */

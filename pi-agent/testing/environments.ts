@@ -7,6 +7,7 @@ import { type Environment, ExecError, FileError, type RunOptions } from "../env/
 import { local } from "../env/local.ts";
 import { sandbox } from "../env/sandbox.ts";
 import { ssh } from "../env/ssh.ts";
+import { NEEDED as NEEDED_FOR_KIND, ofKind, REMOVED } from "./sandbox-kinds.ts";
 import { type Sshd, startSshd } from "./sshd.ts";
 
 /** Names that a shell, a program's options or a line-wise list would take for something else. */
@@ -29,19 +30,30 @@ export const ODD_NAMES: readonly string[] = [
 export type Place = { folder: string; ws: string; outside: string; env: Environment };
 
 const NEEDED: Record<string, string[]> = {
+  ...NEEDED_FOR_KIND,
   sandbox: ["needs/bubblewrap"],
   ssh: ["needs/openssh-server", "needs/openssh-client"],
 };
 
+type Make = (cwd: string, readable: string[], folder: string) => Environment;
+type Suite = (kind: string, place: () => Place) => void;
+
 /** Runs a suite in each environment. @param place the test's own, once it has begun */
-export function inEveryEnvironment(suite: (kind: string, place: () => Place) => void): void {
+export function inEveryEnvironment(suite: Suite, also?: "every kind of sandbox"): void {
   // A process each, and ssh has several: a machine under load takes its time.
   vi.setConfig({ testTimeout: 60_000 });
   let sshd: Sshd;
-  const made: Record<string, (cwd: string, readable: string[]) => Environment> = {
+  const made: Record<string, Make> = {
     local: (cwd, readable) => local({ cwd, readable }),
     sandbox: (workspace, readable) => sandbox({ workspace, readable }),
     ssh: (cwd, readable) => ssh({ name: "far", host: "127.0.0.1", ...sshd, cwd, readable }),
+    // The tools for files do not use the other kinds.
+    ...(also === "every kind of sandbox" && {
+      firejail: (workspace, readable, folder) =>
+        sandbox({ ...ofKind("firejail", { workspace, folder }), readable }),
+      podman: (workspace, readable, folder) =>
+        sandbox({ ...ofKind("podman", { workspace, folder }), readable }),
+    }),
   };
   for (const [kind, make] of Object.entries(made))
     describe(kind, { tags: NEEDED[kind] ?? [] }, () => {
@@ -57,14 +69,14 @@ export function inEveryEnvironment(suite: (kind: string, place: () => Place) => 
       });
       afterEach(async () => {
         await place.env.close();
-        rmSync(place.folder, { recursive: true, force: true });
+        rmSync(place.folder, REMOVED);
         // Over ssh it waits for the connection's end, on a busy machine.
       }, 60_000);
       suite(kind, () => place);
     });
 }
 
-function layOut(make: (cwd: string, readable: string[]) => Environment): Place {
+function layOut(make: Make): Place {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "edgecall-contract-")));
   const ws = join(folder, "ws");
   const outside = join(folder, "outside");
@@ -72,7 +84,7 @@ function layOut(make: (cwd: string, readable: string[]) => Environment): Place {
   mkdirSync(outside);
   writeFileSync(join(outside, "secret.txt"), "secret");
   writeFileSync(join(folder, "told.txt"), "told");
-  return { folder, ws, outside, env: make(ws, [join(folder, "told.txt")]) };
+  return { folder, ws, outside, env: make(ws, [join(folder, "told.txt")], folder) };
 }
 
 /** What a failure of an environment was; anything else in words. */

@@ -1,0 +1,73 @@
+/** The kinds of sandbox, each with its real program, started so that it works for a test that is root of a container too. */
+import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { SandboxOptions } from "../env/sandbox.ts";
+import { KINDS, SANDBOX_KINDS, type SandboxKind } from "../env/sandbox-kinds.ts";
+import { shellQuote } from "../env/shell-quote.ts";
+
+const IS_ROOT = process.getuid?.() === 0;
+/** Of nobody else on the machine. */
+const USER = 61_000;
+
+export const NEEDED: Readonly<Record<SandboxKind, string[]>> = {
+  bubblewrap: ["needs/bubblewrap"],
+  firejail: ["needs/firejail", ...(IS_ROOT ? ["needs/mounts"] : [])],
+  podman: ["needs/podman", "needs/root", "needs/mounts"],
+};
+
+/** For the folder of a test: podman puts its store in order after the container's end. */
+export const REMOVED = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 };
+
+/**
+ * @param folder for what the kind needs, beside the workspace
+ * @param workspace there, and made writable for the user that the kind runs as
+ */
+export function ofKind(
+  kind: SandboxKind,
+  { folder, workspace }: { folder: string; workspace: string },
+): SandboxOptions & { kind: SandboxKind } {
+  const program = join(folder, `as-${kind}`);
+  const options = { kind, workspace, stateDir: folder };
+  switch (kind) {
+    case "bubblewrap":
+      return options;
+    case "firejail":
+      return IS_ROOT ? { ...options, program: firejailAsUser(program, folder, workspace) } : options;
+    case "podman":
+      return { ...options, program: podmanWithOwnStore(program, folder) };
+  }
+}
+
+export const kinds = SANDBOX_KINDS.map((kind) => ({ kind, tags: NEEDED[kind] }));
+
+/** As root it refuses. It wants a user that the system knows, who is made for this one process. */
+function firejailAsUser(program: string, folder: string, workspace: string): string {
+  const users = join(folder, "passwd");
+  writeFileSync(
+    users,
+    `${readFileSync("/etc/passwd", "utf8")}walker:x:${USER}:${USER}::/nonexistent:/bin/sh\n`,
+  );
+  chownSync(workspace, USER, USER);
+  chmodSync(folder, 0o755);
+  const asUser = `setpriv --reuid ${USER} --regid ${USER} --clear-groups`;
+  return script(
+    program,
+    `mount --bind '${users}' /etc/passwd && exec ${asUser} ${KINDS.firejail.program} "$@"`,
+  );
+}
+
+/** On a system with both versions of control groups, crun wants the second to be out of its sight. */
+function podmanWithOwnStore(program: string, folder: string): string {
+  const places = `--root '${folder}/store' --runroot '${folder}/run' --cgroup-manager=cgroupfs`;
+  return script(
+    program,
+    `umount /sys/fs/cgroup/unified 2>/dev/null; exec ${KINDS.podman.program} ${places} "$@"`,
+  );
+}
+
+function script(program: string, inOwnMounts: string): string {
+  writeFileSync(program, `#!/bin/sh\nexec unshare --mount sh -c ${shellQuote([inOwnMounts])} sh "$@"\n`, {
+    mode: 0o755,
+  });
+  return program;
+}
