@@ -1,7 +1,6 @@
 /** The Worker: routes and who may use them. What they do is in the files that they name. */
 import { AGENT_ID, VERSION } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { AuthSettingsError } from "./auth.ts";
 import { connections } from "./channels/connection-routes.ts";
@@ -13,9 +12,9 @@ import type { NewOrigin, NewTurn } from "./conversation/transcript-rows.ts";
 import { shownApproval } from "./conversation/turn-words.ts";
 import type { Question } from "./home/questions.ts";
 import {
-  type App,
   errorBody,
   HttpError,
+  newRoutes,
   noRoute,
   pathName,
   readBody,
@@ -67,7 +66,7 @@ export { Home } from "./home.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const app = new Hono<App>();
+const app = newRoutes();
 
 app.use(safeHeaders, cors);
 

@@ -1,9 +1,9 @@
 /** `/v1/connections`: chat apps that are connected, and connecting one. For administrators; no secret ever leaves here. */
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
 import type { ConnectionState, Connections, ConnectionView, MadeConnection } from "../answers.ts";
 import { base64Url } from "../conversation/media.ts";
-import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../http.ts";
 import { logInfo } from "../log.ts";
 import { homeOf } from "../objects.ts";
 import { readSettings } from "../settings.ts";
@@ -38,7 +38,7 @@ const NewConnection = z.strictObject({
 });
 type NewConnection = z.infer<typeof NewConnection>;
 
-export const connections = new Hono<App>();
+export const connections = newRoutes();
 
 connections.get("/v1/connections", async (c) => {
   const { home } = requireScope(c, "admin");

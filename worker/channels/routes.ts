@@ -1,10 +1,10 @@
 /** `/webhooks/{channel}/{connection}`: verified before any object is woken, kept before it is acknowledged. */
 
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
 import { strangersWords } from "../conversation/strangers-words.ts";
 import type { Env } from "../env.ts";
-import { type App, HttpError, readBytes } from "../http.ts";
+import { type App, HttpError, newRoutes, readBytes } from "../http.ts";
 import { countAddress, countGuess, maySpeak, tooManyRequests } from "../limits/rates.ts";
 import { logError, logInfo } from "../log.ts";
 import { mayAnswer } from "../may-see.ts";
@@ -28,7 +28,7 @@ const BODY_MAX_BYTES = 512 * 1024;
 const GENERIC_BODY_MAX_BYTES = 3 * 1024 * 1024;
 const TEXT_MAX_CHARS = 32_000;
 
-export const channels = new Hono<App>();
+export const channels = newRoutes();
 
 channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
   await countAddress(c);

@@ -1,10 +1,10 @@
 /** The console: its page, signing in and out, and the few things that only it asks for. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
 import type { SessionView, UsageView } from "../answers.ts";
 import { type ApiToken, apiToken } from "../auth.ts";
-import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../http.ts";
 import { countAddress, countGuess, shownToken } from "../limits/rates.ts";
 import { costOf } from "../models/prices.ts";
 import { homeOf } from "../objects.ts";
@@ -13,7 +13,7 @@ import { accessEntry, usesAccess } from "./access.ts";
 import { PAGE_PATHS, servePage } from "./page-files.ts";
 import { endedCookie, requireOwnPage, requireSafeWay, sessionCookie } from "./session.ts";
 
-export const consolePage = new Hono<App>();
+export const consolePage = newRoutes();
 
 /** What a bearer token is made of (RFC 6750 §2.1); anything else would go to the runtime's log as a bad header. */
 const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;

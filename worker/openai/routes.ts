@@ -2,10 +2,10 @@
  * OpenAI's routes, for the clients that speak them: chat completions, responses, models. Nothing here answers a
  * question or an approval: a client's token may be held by a model.
  */
-import { type Context, Hono, type Next } from "hono";
+import type { Context, Next } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { AuthSettingsError } from "../auth.ts";
-import { type App, HttpError, noRoute, requireScope } from "../http.ts";
+import { type App, HttpError, newRoutes, noRoute, requireScope } from "../http.ts";
 import { shownApiToken } from "../limits/rates.ts";
 import { logError } from "../log.ts";
 import { SettingsError } from "../settings.ts";
@@ -13,7 +13,7 @@ import { postChat } from "./chat-route.ts";
 import { listedModels } from "./models.ts";
 import { cancelResponse, deleteResponse, getResponse, postResponse } from "./response-routes.ts";
 
-export const openai = new Hono<App>();
+export const openai = newRoutes();
 
 openai.post("/v1/chat/completions", needsToken, postChat);
 openai.post("/v1/responses", needsToken, postResponse);

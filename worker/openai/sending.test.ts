@@ -1,7 +1,6 @@
 import { createExecutionContext } from "cloudflare:test";
-import { Hono } from "hono";
 import { expect, test } from "vitest";
-import type { App } from "../http.ts";
+import { newRoutes } from "../http.ts";
 import { eventStream, type Pace, patientJson } from "./sending.ts";
 
 const QUICK: Pace = { keepAliveMs: 5, patienceMs: 5 };
@@ -10,7 +9,7 @@ const QUICK: Pace = { keepAliveMs: 5, patienceMs: 5 };
 function route(pace: Pace) {
   const gate = Promise.withResolvers<void>();
   const left: string[] = [];
-  const app = new Hono<App>();
+  const app = newRoutes();
   app.get("/events", (c) =>
     eventStream(
       c,

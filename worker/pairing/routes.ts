@@ -2,9 +2,9 @@
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint } from "@edgecall/core/protocol/signing.ts";
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
 import { HOME_ID, isNamedHome } from "../auth.ts";
-import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../http.ts";
 import { countAddress, countGuess } from "../limits/rates.ts";
 import { homeOf } from "../objects.ts";
 import { readSettings } from "../settings.ts";
@@ -18,7 +18,7 @@ const NewCode = z.strictObject({
   broker: z.optional(BrokerForDevice),
 });
 /** No token: a device has none yet. */
-export const joining = new Hono<App>();
+export const joining = newRoutes();
 
 joining.get("/install.sh", serveInstaller);
 joining.get("/edgecall.cjs", serveProgram);
