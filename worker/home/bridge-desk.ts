@@ -218,9 +218,11 @@ export class BridgeDesk {
     const believed = await this.#inOrder(() => believe(this.#keys, state));
     if (!this.#hasRoom(believed.state)) return;
     if (this.#isRemoved(state.id)) return;
+    const couldAsk = this.#dispatcher.asks(state.id);
     const isNew = this.#agents.update(believed, this.#dispatcher.letIn(state.id));
     await this.#dispatcher.greet(believed.state);
-    if (!isNew) return;
+    // Its advert may come after its presence: then calls that it asks about by itself go out.
+    if (!isNew && (couldAsk || !this.#dispatcher.asks(state.id))) return;
     await this.#dispatcher.resend(state.id);
     await this.#dispatcher.arm();
   }

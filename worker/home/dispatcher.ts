@@ -269,6 +269,8 @@ export class Dispatcher {
       if (this.#isForeign(call) && call.state !== "waiting") continue;
       if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
       if (this.#waitsForAgent(call, heard)) continue;
+      // It told what it can do otherwise when the call was made, or has not told it yet.
+      if (call.flags.asks && !this.asks(call.agent)) continue;
       await this.#sendAnew(call, now);
     }
   }
@@ -456,6 +458,11 @@ export class Dispatcher {
     this.#bridge.dropSilent();
     // The end of such a socket may be told much later, or never.
     if (this.#bridge.noteGone(vouchedAt ?? now)) this.#agents.vouchedUntil(vouchedAt ?? now);
+  }
+
+  /** Whether an agent can ask a person, as it says now. */
+  asks(agent: string): boolean {
+    return this.#agents.features(agent).includes("question");
   }
 
   #isForeign({ agent }: LedgerCall): boolean {

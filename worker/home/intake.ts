@@ -86,16 +86,18 @@ export class Intake {
     const ordered = orderOf(args, target, settings);
     if (!ordered.ok) return refusal("invalid_params", ordered.text, target);
     if (limits.readsOnly && !ordered.order.readOnly) return refusal("permission_denied", READS_ONLY);
+    const needsPerson = tainted && !ordered.order.readOnly;
+    // An agent of ours asks by its own policy; one that cannot ask is asked for here.
+    const asks = needsPerson && target.asks;
     const order: NewOrder = {
       id,
       conversation,
       caller,
       agent: target.id,
       order: ordered.order,
-      flags: { ...(watch && { watch }), ...(tainted && { tainted }) },
+      flags: { ...(watch && { watch }), ...(tainted && { tainted }), ...(asks && { asks }) },
     };
-    // An agent of ours asks by its own policy; one that cannot ask is asked for here.
-    if (tainted && !target.asks && !ordered.order.readOnly) {
+    if (needsPerson && !asks) {
       return { accepted: true, deadline: await this.#asking.beforeSending(order, reasonOf(conversation)) };
     }
     return { accepted: true, deadline: await this.#dispatcher.dispatch(order) };
@@ -121,14 +123,15 @@ export class Intake {
     const tainted = this.#isTainted(request);
     if (limits.readsOnly && !order.order.readOnly) return refusal("permission_denied", READS_ONLY);
     const { queueMs } = order.order;
-    const flags = { ...(tainted && { tainted }) };
+    const needsPerson = tainted && !order.order.readOnly;
+    const isHeld = needsPerson && !target.asks;
+    const flags = { ...(tainted && { tainted }), ...(needsPerson && !isHeld && { asks: true }) };
     const call: NewOrder = { id, conversation, caller, agent: target.id, order: order.order, flags };
-    const asks = tainted && !target.asks && !order.order.readOnly;
-    if (asks) {
+    if (isHeld) {
       const held = { ...call, order: { ...call.order, totalMs: queueMs }, flags: { ...flags, queued: true } };
       await this.#asking.beforeSending(held, reasonOf(conversation));
     } else await this.#dispatcher.queue(call, queueMs);
-    return queued(id, target.id, queueMs, asks);
+    return queued(id, target.id, queueMs, isHeld);
   }
 
   /** One command to one agent, from the API; its report comes over `/wait?call=`. */

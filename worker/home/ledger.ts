@@ -19,6 +19,8 @@ export type CallFlags = {
   watch?: boolean;
   /** The conversation holds a stranger's text: the device asks before anything that is not a read. */
   tainted?: boolean;
+  /** Nobody was asked here, since its device asks: it does not go out while the device cannot. */
+  asks?: boolean;
   /** It waits for its agent to come online; the conversation was told so and went on. */
   queued?: boolean;
   /** The line on which it went out is dead: who waits is told soon, unless the bridge comes back. */

@@ -10,13 +10,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import { call as mcpCall } from "../../test/mcp-requests.ts";
 import { chat, assistant as said, user } from "../../test/openai-requests.ts";
 import { type Step, script } from "../../test/scripted-model.ts";
-import { HOWS, rowsOf, stop } from "../../test/stopping.ts";
+import { HOWS, hold, rowsOf, stop } from "../../test/stopping.ts";
 import { answerQuestion, on, questionOf, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
 import type { ApiToken } from "../auth.ts";
 import { sourcesFor } from "../conversation/brought.ts";
 import { Transcript } from "../conversation/transcript.ts";
+import { Home } from "../home.ts";
 import { oncePlace } from "../openai/conversation-key.ts";
 
 afterEach(reset);
@@ -145,11 +146,8 @@ const WAYS: Record<string, Way> = {
   "an earlier turn, before the conversation was evicted": {
     after: (id) => evictDurableObject(conversationOf(id)),
   },
-  "an earlier turn, before both objects crashed": {
-    after: async (id) => {
-      const crash = (_: unknown, ctx: DurableObjectState) => ctx.abort("crash");
-      await expect(runInDurableObject(conversationOf(id), crash)).rejects.toThrow("crash");
-    },
+  "an earlier turn, before the conversation crashed": {
+    after: (id) => stop("abort", conversationOf(id)),
   },
   "a turn that failed after it": {
     first: asks({ action: "look" }),
@@ -205,6 +203,12 @@ async function isAsked(conversation: string, target: Target, bridge: TestBridge)
   return fresh.length > 0 && fresh.every(({ payload }) => JSON.parse(payload).tainted === true);
 }
 
+/** Whose words are in a conversation, as its rows say. */
+async function sourcesIn(conversation: string): Promise<string[]> {
+  const rows = await rowsOf<{ sources: string }>(conversationOf(conversation), "SELECT sources FROM turn");
+  return rows.flatMap(({ sources }) => JSON.parse(sources) as string[]);
+}
+
 async function begin({ says = () => plain, agents }: Way): Promise<TestBridge> {
   const bridge = await TestBridge.connectUnread(agents ?? [nas(), ...OTHERS]);
   bridge.onCall = (call) =>
@@ -226,6 +230,8 @@ describe("S5 walk: to each of the other devices, by", () => {
           if (name.startsWith("a question")) await answerQuestion((await questionOf(id)).id, "yes");
           await turn;
           await way.after?.(id, bridge);
+          // Else nothing came of nas, and nobody would have to be asked.
+          expect(await sourcesIn(id), `${target}: the words of nas are in the conversation`).not.toEqual([]);
           return { target, id };
         }),
       );
@@ -234,7 +240,8 @@ describe("S5 walk: to each of the other devices, by", () => {
       );
       expect(asked).toEqual(targets.map((target) => [target, true]));
     },
-    WITHIN_MS,
+    // What is given up takes ten seconds of its own.
+    WITHIN_MS + 10_000,
   );
 });
 
@@ -299,6 +306,59 @@ test.each(["while its device is away", "when its device is back"])(
     }
     await until(async () => (await turnsOf(id)).some(({ answer }) => answer?.includes("In the end")));
     expect(sent()).toHaveLength(1);
+  },
+  WITHIN_MS,
+);
+
+test.each(HOWS)(
+  "S5 a queued call keeps its taint when both objects stop (%s) before its device is back",
+  async (how) => {
+    await begin({});
+    const id = crypto.randomUUID();
+    await say(id, script(asks({ action: "look" }), { text: "ok" }));
+    // Nobody waits for its turn to end: it is stored with its taint, or it is not stored.
+    const submit = hold(Home, "submit", "after");
+    const garden = { calls: [on("garden", { action: "water" })] };
+    const turn = say(id, script(garden, { text: "queued" }, { text: "In the end: $notes" }));
+    await submit.reached();
+    await stop(how, conversationOf(id), submit.release);
+    await stop(how, env.HOME.getByName("a"));
+    const bridge = await begin({});
+    await turn;
+    bridge.send({ t: "agent", agent: agent("garden", { features: FEATURES, tools: [water] }) });
+    const sent = () => bridge.calls().filter((frame) => frame.agent === "garden");
+    await until(() => sent().length > 0, { what: "the queued call goes out", within: 10_000 });
+    expect(sent().map(({ payload }) => JSON.parse(payload).tainted)).toEqual([true]);
+    await until(async () => (await turnsOf(id)).some(({ answer }) => answer?.includes("In the end")));
+  },
+  WITHIN_MS + 10_000,
+);
+
+test.each([
+  ["cannot ask any more", MUTE],
+  ["has not told yet what it can do", undefined],
+])(
+  "S5 a queued call that its device was to ask about stays here while the device %s",
+  async (_, features) => {
+    const bridge = await begin({});
+    const id = crypto.randomUUID();
+    await say(id, script(asks({ action: "look" }), { text: "ok" }));
+    const garden = { calls: [on("garden", { action: "water" })] };
+    await say(id, script(garden, { text: "queued" }, { text: "In the end: $notes" }));
+    const sent = () => bridge.calls().filter((frame) => frame.agent === "garden");
+    const comes = async (state: ReturnType<typeof agent>) => {
+      bridge.send({ t: "agent", agent: state });
+      await until(async () => (await agentsOf()).some((one) => one.id === "garden" && one.online));
+    };
+    const { capabilities, ...silent } = agent("garden", { features: features ?? [], tools: [water] });
+    await comes({ ...silent, ...(features && { capabilities }) });
+    // A call that came after it has gone out to somebody else, so this one would have, too.
+    await say(crypto.randomUUID(), script({ calls: [on("pi", { action: "siren" })] }, { text: "ok" }));
+    expect(sent()).toEqual([]);
+    await comes(agent("garden", { features: FEATURES, tools: [water] }));
+    await until(() => sent().length > 0, { what: "the queued call goes out" });
+    expect(sent().map(({ payload }) => JSON.parse(payload).tainted)).toEqual([true]);
+    await until(async () => (await turnsOf(id)).some(({ answer }) => answer?.includes("In the end")));
   },
   WITHIN_MS,
 );
