@@ -22,7 +22,7 @@ const IDLE = ["test/e2e/idle.test.ts", "test/e2e/slow-model.test.ts"];
 
 /**
  * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise, together
- * about a minute and a half. All others are in `slow`: `npm run test:all`, and CI.
+ * about a minute and a half. All others are in `slow` and `alone`: `npm run test:all`, and CI.
  */
 const EACH_TIME = [
   "actions",
@@ -39,8 +39,35 @@ const EACH_TIME = [
   "tools-flows",
   "versions",
 ].map((name) => `test/e2e/${name}.test.ts`);
-/** Each file runs whole programs; two at once would measure each other. */
-const WHOLE_PROGRAMS = { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false };
+/** These boot machines, take fixed ports, hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
+const ALONE = [
+  "bridge-service",
+  "channels-crash",
+  "channels-slow",
+  "crash",
+  "deploy",
+  "half-open",
+  "hostile-requests",
+  "keep-alive",
+  "many",
+  "npm-start-device",
+  "npm-start-killed",
+  "own-broker",
+  "power",
+  "presence",
+  "service",
+  "stolen-broker",
+  "trial",
+  "update-service",
+  "upgrade",
+  "with-bridge",
+].map((name) => `test/e2e/${name}.test.ts`);
+ALONE.push("test/image/**/*.test.ts");
+
+const PATIENT = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** Each file starts a gateway, a bridge and devices; two of them wait for each other's processor less than it idles. */
+const WHOLE_PROGRAMS = { ...PATIENT, maxWorkers: 2, sequence: { groupOrder: 1 } };
+const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
 
 /**
  * Of what may run side by side: one more than vitest's own choice, since `idle` holds one for three minutes and
@@ -106,13 +133,14 @@ export default defineConfig({
       {
         test: {
           name: "slow",
-          include: ["test/e2e/**/*.test.ts", "test/image/**/*.test.ts"],
-          exclude: [...IDLE, ...EACH_TIME, "**/node_modules/**"],
+          include: ["test/e2e/**/*.test.ts"],
+          exclude: [...IDLE, ...EACH_TIME, ...ALONE, "**/node_modules/**"],
           ...WHOLE_PROGRAMS,
         },
       },
+      { test: { name: "alone", include: ALONE, ...ONE_BY_ONE } },
       // A whole run of the tests within a test: `npm run test:bare`, by itself on a quiet machine.
-      { test: { name: "bare", include: ["test/bare/**/*.test.ts"], ...WHOLE_PROGRAMS } },
+      { test: { name: "bare", include: ["test/bare/**/*.test.ts"], ...ONE_BY_ONE } },
     ],
   },
 });

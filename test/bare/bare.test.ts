@@ -34,7 +34,7 @@ describe("C3 with Node and npm alone", {
 
   test.each([
     ["bare", "npm test"],
-    ["root", "npm test -- --project unit"],
+    ["root", "npx vitest run --project=unit"],
   ] as const)("%s: %s is green, and names once what was left out", async (user, line) => {
     const ran = await debian.runs(user, line);
     const out = stripVTControlCharacters(ran.out);
