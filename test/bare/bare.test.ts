@@ -38,10 +38,17 @@ describe("C3 with Node and npm alone", {
   ] as const)("%s: %s is green, and names once what was left out", async (user, line) => {
     const ran = await debian.runs(user, line);
     const out = stripVTControlCharacters(ran.out);
-    expect(ran.code, out.slice(-20_000)).toBe(0);
+    process.stdout.write(`${user}: ${line}: ${/^ *Duration +\S+/m.exec(out)?.[0].trim()}\n`);
+    expect(ran.code, whatFailed(out)).toBe(0);
     const [, skipped] = /^ *Tests .* (\d+) skipped/m.exec(out) ?? [];
     const [, leftOut, names = ""] = /^(\d+) tests were left out: they need (.*)\. `/m.exec(out) ?? [];
     expect(leftOut).toBe(skipped);
     for (const name of ["bubblewrap", "git", "openssh-server", "ripgrep"]) expect(names).toContain(name);
   });
 });
+
+/** Vitest's own account of the tests that failed; else the last that was said. */
+function whatFailed(out: string): string {
+  const from = out.search(/^.*Failed (?:Tests|Suites)/m);
+  return from === -1 ? out.slice(-20_000) : out.slice(from);
+}
