@@ -181,6 +181,8 @@ test("a gateway that dies in the middle: the client's second try gets the same t
     .at(-1)
     ?.messages.map(({ role }) => role);
   expect(roles).toEqual(["system", "user", "assistant", "tool"]);
+  // The bridge dials again in its own time.
+  await stack.gateway.online("pi");
 });
 
 test("G6 a gateway that dies between a call of the client's tool and its result goes on with the turn", async () => {
