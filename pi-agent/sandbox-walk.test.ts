@@ -25,7 +25,7 @@ import { local } from "./env/local.ts";
 import { sandbox } from "./env/sandbox.ts";
 import type { SandboxKind } from "./env/sandbox-kinds.ts";
 import { callTool } from "./testing/call.ts";
-import { kinds, ofKind, REMOVED } from "./testing/sandbox-kinds.ts";
+import { kinds, ofKind, REMOVED, SECRET } from "./testing/sandbox-kinds.ts";
 import { append } from "./tools/append.ts";
 import { applyPatch } from "./tools/apply-patch.ts";
 import { bash } from "./tools/bash.ts";
@@ -39,7 +39,6 @@ import { ls } from "./tools/ls.ts";
 import { read } from "./tools/read.ts";
 import { write } from "./tools/write.ts";
 
-const SECRET = "walk-secret-5f1c";
 let folder: string;
 let ws: string;
 let outside: string;
@@ -130,6 +129,9 @@ const COMMANDS: Array<[string, string]> = [
   ["makes a device", "mknod d b 8 0; mknod k c 1 1; cat k | head -c 10"],
   ["opens the disks", "head -c 100 /dev/sda /dev/vda /dev/mmcblk0 /dev/mem /dev/kmsg"],
   ["opens other devices", "ls /dev; cat /dev/i2c-1 /dev/gpiochip0 /dev/video0"],
+  ["uses the desktop's devices", "ls -lR /dev; cat /dev/[vhlisd]* /dev/[vhlisd]*/*"],
+  ["writes into the journal", "cat /dev/log; echo x >> /dev/log; cat /dev/log"],
+  ["takes the login session", "ls -la /run/user; cat /run/user/*/* /run/user/*/*/*"],
   ["writes the system's programs", "echo x > /usr/bin/walk; echo x > /bin/walk; touch /etc/walk"],
   ["reads the passwords", "cat /etc/shadow /etc/passwd"],
   ["reads the home of root", "cat ~root/.ssh/* /root/.bashrc; ls /root /home /var /srv /opt /run"],

@@ -44,6 +44,13 @@ inEveryEnvironment((kind, place) => {
     expect(stdout).toBe(words.map((word) => `${word}\0`).join(""));
   });
 
+  test("D13 arguments may be many and long", async () => {
+    const words = [...Array.from({ length: 300 }, (_, n) => `w${n}`), "x'".repeat(4_000)];
+    const { stdout } = await run(["printf", "%s\\0", ...words]);
+    expect(stdout).toBe(words.map((word) => `${word}\0`).join(""));
+    expect(await code(run(["echo", "x".repeat(200_000)]))).toBe("spawn_failed");
+  });
+
   test("starts in the workspace or a folder of it, and nowhere else", async () => {
     mkdirSync(join(ws, "sub dir"));
     symlinkSync(outside, join(ws, "out"));

@@ -3,7 +3,7 @@
  * what it is told to; and it runs the program without any sandbox where it finds itself in another one. So the entering script looks
  * first whether all is hidden, at every call, and starts nothing where something is not.
  */
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   checkedReadable,
@@ -32,10 +32,15 @@ export function machine(home: string): Machine {
   return { top: readdirSync("/"), namespaces: { pid, net }, home };
 }
 
-/** Seen as they are. firejail makes them read-only, or new ones. */
+/** Not hidden: firejail makes them read-only, or new ones. */
 const WHOLE = ["/usr", "/proc", "/dev", "/run/firejail"];
+/** What `/dev` may have. */
+const PLAIN_DEVICES = "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero".split(" ");
+/** `--private-dev` alone binds the machine's own sound, screens, cameras and keys into the new `/dev`. */
+const NO_DEVICES = ["sound", "3d", "video", "u2f", "input", "tv", "dvd", "printers"];
 /** Emptied: a whitelist of what is not there. */
 const EMPTY = ["/tmp", "/run"];
+const SESSIONS = "/run/user";
 /** firejail takes these for patterns, lists or words of its own. */
 const SPECIAL = /[*?[\]{}()<>|&;!^%,"'\\\s$~]/;
 /** What firejail puts into the home's folder: copies from /etc/skel. */
@@ -56,31 +61,50 @@ const OF_FIREJAIL = [
   "SHELL",
 ];
 
-/** @throws ExecError `blocked` for a profile or grant that cannot be held */
+/** firejail ends with an error at more arguments, or at longer ones. */
+const MAX_ARGUMENTS = 126;
+const MAX_ARGUMENT_BYTES = 4_127;
+/** The kernel's bound for one word of a program. */
+const MAX_WORD_BYTES = 131_071;
+
+/**
+ * @returns the arguments, and the script that the shell at their end reads from descriptor 4: firejail's bounds would
+ * end each command of more than 4 KiB
+ * @throws ExecError `blocked` for a profile or grant that cannot be held, `spawn_failed` for words that no program can get
+ */
 export function firejailArguments(
   profile: SandboxProfile,
   run: SandboxRun,
   { top, namespaces, home }: Machine,
-): string[] {
+): { args: string[]; script: string } {
   const { workspace } = profile;
   refuseWorkspace(workspace);
   if (run.grants?.devices?.length)
     throw new ExecError("blocked", "firejail opens no single devices; bubblewrap and podman do.");
   const network = run.grants?.network === true;
   const whole = [...WHOLE, ...profile.system.keys()];
-  const readable = profile.readable
-    .map((path) => checkedReadable(path, workspace))
-    .filter((path) => !isIn(path, ["/sys", ...whole]));
-  const files = [...readable, ...SYSTEM_FILES, ...(network ? NETWORK_FILES : [])];
-  const shown = [workspace, ...files.filter((path) => existsSync(path))].map(plain);
+  // A link is shown as one, so what it leads to is shown as well.
+  const withTargets = (paths: readonly string[]) => [
+    ...new Set(
+      paths
+        .filter((path) => existsSync(path))
+        .flatMap((path) => [path, realpathSync(path)])
+        .filter((path) => !isIn(path, ["/sys", ...whole])),
+    ),
+  ];
+  const readable = withTargets(profile.readable.map((path) => checkedReadable(path, workspace)));
+  const files = withTargets([...SYSTEM_FILES, ...(network ? NETWORK_FILES : [])]);
+  const shown = [workspace, ...readable, ...files].map(plain);
   const emptied = EMPTY.filter((folder) => !shown.some((path) => isIn(path, [folder])));
   const hidden = top
     .map((name) => `/${name}`)
     .filter((path) => !isIn(path, [...whole, ...EMPTY]) && !shown.some((one) => isIn(one, [path])));
-  return [
+  // Where `/run` is emptied, firejail brings the user's own folder of it back.
+  const session = shown.some((path) => isIn(path, [SESSIONS])) ? [] : [SESSIONS];
+  const args = [
     "--quiet",
     "--noprofile",
-    "--keep-fd=3",
+    "--keep-fd=3,4",
     "--noroot",
     "--nonewprivs",
     "--caps.drop=all",
@@ -90,7 +114,10 @@ export function firejailArguments(
     "--ipc-namespace",
     "--dbus-user=none",
     "--dbus-system=none",
+    // It would be emptied before the whitelist takes from it what is shown.
+    "--keep-var-tmp",
     "--private-dev",
+    ...NO_DEVICES.map((name) => `--no${name}`),
     ...(network ? [] : ["--net=none"]),
     ...[...shown.filter(isBelowTop), ...emptied.map((path) => `${path}/edgecall-nothing`)].map(
       (path) => `--whitelist=${path}`,
@@ -98,12 +125,28 @@ export function firejailArguments(
     ...readable.map((path) => `--read-only=${path}`),
     ...hidden.map((path) => `--blacklist=${path}`),
     ...OF_DESKTOP.map((name) => `--blacklist=${home}/${name}`),
+    ...[...session, "/dev/log"].map((path) => `--blacklist=${path}`),
     "--read-only=/proc",
     "--deterministic-exit-code",
     "--deterministic-shutdown",
     "--",
-    ...entering(profile, run, { before: check({ shown, whole, home, namespaces, network }), isChild: true }),
+    "/bin/sh",
+    "-c",
+    'eval "$(cat <&4)"',
   ];
+  if (args.length > MAX_ARGUMENTS || args.some((word) => Buffer.byteLength(word) > MAX_ARGUMENT_BYTES))
+    throw new ExecError(
+      "blocked",
+      "firejail cannot show so many paths, or one so long: make fewer readable.",
+    );
+  const before = check({ shown, whole, home, namespaces, network });
+  const [, , entry = "", , ...words] = entering(profile, run, { before, isChild: true });
+  if (words.some((word) => word.includes("\0") || Buffer.byteLength(word) > MAX_WORD_BYTES))
+    throw new ExecError(
+      "spawn_failed",
+      `'${run.argv[0]}' could not be started: its arguments are too long, or have a NUL.`,
+    );
+  return { args, script: `set -- ${shellQuote(words)}\n${entry}` };
 }
 
 /** The script's part that fails open nowhere: each folder on the way to what is shown has nothing else that can be read. */
@@ -120,8 +163,10 @@ function check({
   namespaces: Machine["namespaces"];
   network: boolean;
 }): string {
-  const folders = [...new Set(["/", "/tmp", "/run", ...shown.flatMap(above)])];
-  const expected = [...folders, ...shown, ...whole, ...OF_SKELETON.map((name) => `${home}/${name}`)];
+  const folders = [...new Set(["/", "/tmp", "/run", "/dev", ...shown.flatMap(above)])];
+  const devices = PLAIN_DEVICES.map((name) => `/dev/${name}`);
+  const ofHome = OF_SKELETON.map((name) => `${home}/${name}`);
+  const expected = [...folders, ...shown, ...whole, ...devices, ...ofHome];
   const within = folders.map((folder) => {
     const quoted = folder === "/" ? "" : shellQuote([folder]);
     return `${quoted}/* ${quoted}/.[!.]*`;
@@ -133,7 +178,7 @@ open() { echo "open $1" >&3; exit 1; }
 ${others.map(([name, own]) => `case "$(readlink /proc/self/ns/${name})" in ""|${shellQuote([own])}) open /proc;; esac`).join("\n")}
 for one in ${within.join(" ")}; do
 case "$one" in ${expected.map((path) => shellQuote([path])).join("|")}) continue;; esac
-[ ! -r "$one" ] && [ ! -x "$one" ] || open "$one"
+[ ! -r "$one" ] && [ ! -w "$one" ] && [ ! -x "$one" ] || open "$one"
 done
 `;
 }

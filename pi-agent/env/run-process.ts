@@ -1,7 +1,7 @@
 /** One process of this machine, from its start until nothing of it is left. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { ExecError, type Ran, type RunOptions } from "./environment.ts";
 import { killTree, MARK_VARIABLE, type ProcessTree, treeOf } from "./process-tree.ts";
 
@@ -16,6 +16,8 @@ export type ProcessOptions = Pick<RunOptions, "stdin" | "onStdin" | "signal" | "
   env: Readonly<Record<string, string>>;
   /** What the program writes to descriptor 3; without this it has none. */
   onStatus?(chunk: Uint8Array): void;
+  /** What it reads from descriptor 4; only together with `onStatus`. */
+  script?: string;
   /**
    * For a program whose work is elsewhere: its stdin stays open until `done`, and the end of it tells the other
    * side to stop everything there. At the abort it has `stopMs` for that before it is killed.
@@ -57,12 +59,16 @@ function start([program, ...args]: readonly [string, ...string[]], options: Proc
       env: { ...options.env, [MARK_VARIABLE]: mark },
       // A session of its own: its group can be killed, and no terminal can be reached.
       detached: true,
-      stdio: [held ? "pipe" : "ignore", "pipe", "pipe", ...(options.onStatus ? (["pipe"] as const) : [])],
+      stdio: [held ? "pipe" : "ignore", "pipe", "pipe", ...pipesFor(options.onStatus, options.script)],
     });
   } catch (error) {
     // A NUL in an argument, or an argument list that is too long.
     throw spawnFailed(program, error);
   }
+}
+
+function pipesFor(...uses: unknown[]): "pipe"[] {
+  return uses.filter((use) => use !== undefined).map(() => "pipe");
 }
 
 function spawnFailed(program: string, error: unknown): ExecError {
@@ -111,6 +117,9 @@ class Running {
     const status = child.stdio[3] as Readable | null | undefined;
     status?.on("data", (chunk: Buffer) => options.onStatus?.(chunk));
     status?.on("error", () => {});
+    const script = child.stdio[4] as Writable | null | undefined;
+    script?.on("error", () => {});
+    script?.end(options.script);
     this.#feed();
   }
 

@@ -14,6 +14,8 @@ export type SandboxKind = (typeof SANDBOX_KINDS)[number];
 
 export type Start = {
   args: string[];
+  /** What it reads from descriptor 4. */
+  script?: string;
   /** All that the kind's program gets. */
   env: Record<string, string>;
   /** Called after a run that did not come to its own end. Never rejects. */
@@ -52,9 +54,9 @@ export const KINDS: Readonly<Record<SandboxKind, Kind>> = {
     program: "firejail",
     howToGetIt:
       "install firejail 0.9.72 or newer (apt install firejail), and run the agent outside of containers, as an ordinary user who has a shell and may start setuid programs",
-    gaps: "firejail is a setuid program, so a fault in it gives root; /tmp has no bound of its own; what runs while the agent is killed goes on; no device can be granted",
+    gaps: "firejail is a setuid program, so a fault in it gives root; /tmp has no bound of its own; what runs while the agent is killed goes on; no device can be granted; no more than some two dozen readable paths can be shown",
     start: (profile, run, { env }) => ({
-      args: firejailArguments(profile, run, machine(userInfo().homedir)),
+      ...firejailArguments(profile, run, machine(userInfo().homedir)),
       env: { ...sandboxEnv(profile.workspace), ...env },
     }),
   },

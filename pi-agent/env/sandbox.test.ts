@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -7,6 +8,7 @@ import {
   readlinkSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -57,7 +59,9 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
     expect(engine).toMatchObject({ lack: undefined, environment: { kind: "sandbox" } });
   });
 
-  test("that is not there is said with how to get it, and nothing runs in its place", async () => {
+  test("that is not there is said with how to get it, and nothing runs in its place", {
+    tags: ["needs/linux"],
+  }, async () => {
     const options = { kind, workspace, stateDir: folder, program: `/nonexistent/${kind}` };
     expect(await sandboxMissing(options)).toMatch(
       new RegExp(`does not start \\(there is no ${kind}\\): install ${kind}`),
@@ -94,6 +98,34 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
     expect(output).toBe(`told${readFileSync("/etc/hostname", "utf8")}`);
     expect(readFileSync(join(folder, "skills/told.txt"), "utf8")).toBe("told");
     expect(existsSync(join(workspace, "mine"))).toBe(true);
+  });
+
+  test("reads what a readable link leads to, in another folder of the root too", {
+    tags,
+    timeout: 60_000,
+  }, async () => {
+    const far = mkdtempSync("/var/tmp/edgecall-sandbox-");
+    try {
+      chmodSync(far, 0o777);
+      writeFileSync(join(far, "told.txt"), "told", { mode: 0o666 });
+      const link = join(folder, "skills");
+      symlinkSync(far, link);
+      const { exec } = sandbox({ ...ofKind(kind, { folder, workspace }), readable: [link] });
+      let output = "";
+      await exec.run(
+        ["sh", "-c", 'cat "$0/told.txt"; echo x > "$0/told.txt"; echo x > "$1/told.txt"', link, far],
+        {
+          signal: new AbortController().signal,
+          onOutput: (chunk, stream) => {
+            if (stream === "stdout") output += Buffer.from(chunk).toString();
+          },
+        },
+      );
+      expect(output).toBe("told");
+      expect(readFileSync(join(far, "told.txt"), "utf8")).toBe("told");
+    } finally {
+      rmSync(far, REMOVED);
+    }
   });
 
   test("has a network only with the grant", { tags, timeout: 60_000 }, async () => {
@@ -135,7 +167,9 @@ test("D13 firejail is refused to root", { tags: ["needs/firejail", "needs/root"]
   );
 });
 
-test("D13 firejail grants no device, and takes no path that it would read as a pattern", async () => {
+test("D13 firejail grants no device, and takes no path that it would read as a pattern, nor too many", {
+  tags: ["needs/linux"],
+}, async () => {
   const run = (options: SandboxOptions, grants = {}) =>
     sandbox(options).exec.run(["true"], { signal: new AbortController().signal, grants });
   const options = { kind: "firejail" as const, workspace };
@@ -145,6 +179,9 @@ test("D13 firejail grants no device, and takes no path that it would read as a p
   await expect(run({ ...options, readable: [odd] })).rejects.toThrow(
     `firejail cannot take the path '${odd}'`,
   );
+  const many = Array.from({ length: 100 }, (_, n) => join(folder, `f${n}`));
+  for (const path of many) writeFileSync(path, "");
+  await expect(run({ ...options, readable: many })).rejects.toThrow("firejail cannot show so many paths");
 });
 
 test("D13 podman: a container of an agent that is no more is removed at the next start, a living one's is not", {

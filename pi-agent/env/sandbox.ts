@@ -98,6 +98,7 @@ async function enter(
     cwd: "/",
     env: start.env,
     signal,
+    ...(start.script !== undefined && { script: start.script }),
     ...(stdin && { stdin }),
     ...(onStdin && { onStdin }),
     ...(onStarted && { onStarted }),

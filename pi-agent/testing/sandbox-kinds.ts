@@ -1,6 +1,6 @@
 /** The kinds of sandbox, each with its real program, started so that it works for a test that is root of a container too. */
-import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { SandboxOptions } from "../env/sandbox.ts";
 import { KINDS, SANDBOX_KINDS, type SandboxKind } from "../env/sandbox-kinds.ts";
 import { shellQuote } from "../env/shell-quote.ts";
@@ -14,6 +14,9 @@ export const NEEDED: Readonly<Record<SandboxKind, string[]>> = {
   firejail: ["needs/firejail", ...(IS_ROOT ? ["needs/mounts"] : [])],
   podman: ["needs/podman", "needs/root", "needs/mounts"],
 };
+
+/** What nothing in a sandbox may tell. The devices of the user that firejail runs as say it too. */
+export const SECRET = "walk-secret-5f1c";
 
 /** For the folder of a test: podman puts its store in order after the container's end. */
 export const REMOVED = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 };
@@ -40,7 +43,22 @@ export function ofKind(
 
 export const kinds = SANDBOX_KINDS.map((kind) => ({ kind, tags: NEEDED[kind] }));
 
-/** As root it refuses. It wants a user that the system knows, who is made for this one process. */
+/** What `--private-dev` takes over from a desktop. */
+const DEVICES = [
+  "snd/controlC0",
+  "dri/card0",
+  "input/event0",
+  "usb/hiddev0",
+  "dvb/adapter0",
+  "video0",
+  "hidraw0",
+  "log",
+];
+
+/**
+ * As root it refuses. It wants a user that the system knows, who is made for this one process, has a login session and may use
+ * the machine's devices.
+ */
 function firejailAsUser(program: string, folder: string, workspace: string): string {
   const users = join(folder, "passwd");
   writeFileSync(
@@ -50,9 +68,24 @@ function firejailAsUser(program: string, folder: string, workspace: string): str
   chownSync(workspace, USER, USER);
   chmodSync(folder, 0o755);
   const asUser = `setpriv --reuid ${USER} --regid ${USER} --clear-groups`;
+  const devices = join(folder, "dev");
+  for (const name of DEVICES) {
+    mkdirSync(dirname(join(devices, name)), { recursive: true });
+    writeFileSync(join(devices, name), SECRET, { mode: 0o666 });
+  }
+  for (const name of ["pts", "shm"]) mkdirSync(join(devices, name), { recursive: true });
   return script(
     program,
-    `mount --bind '${users}' /etc/passwd && exec ${asUser} ${KINDS.firejail.program} "$@"`,
+    `set -e
+mount --bind '${users}' /etc/passwd
+mkdir -p /run/user
+mount -t tmpfs -o mode=755 edgecall /run/user
+install -d -o ${USER} -g ${USER} -m 700 /run/user/${USER}
+echo ${SECRET} | install -o ${USER} -m 600 /dev/stdin /run/user/${USER}/bus
+mount -t tmpfs -o mode=755 edgecall /media
+cp -a '${devices}/.' /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx /media
+mount --move /media /dev
+exec ${asUser} ${KINDS.firejail.program} "$@"`,
   );
 }
 
