@@ -1,5 +1,4 @@
 /** One call: who was asked what, how far it is, and what came of it. All of it is a device's or a model's text. */
-import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
@@ -34,9 +33,7 @@ export function CallCard({ call, questions, mayApprove, answer }: Props) {
         <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />
       ))}
       {call.status === "pending" && call.output !== "" && <Pre text={call.output} label="output so far" />}
-      {!(call.status === "error" && textOf(call).trim() === forPerson({ text: answer ?? "" }).trim()) && (
-        <Outcome call={call} />
-      )}
+      {!isSaid(call, answer) && <Outcome call={call} />}
       {call.calls && call.calls.length > 0 && (
         <details open={failed > 0}>
           <summary>
@@ -134,6 +131,12 @@ function Outcome({ call }: { call: Call }) {
       <MediaList media={call.media} agent={call.agent ?? "the gateway"} />
     </>
   );
+}
+
+/** Whether the answer has the failure's own words. */
+function isSaid(call: Call, answer: string | null): boolean {
+  const words = textOf(call).trim();
+  return call.status === "error" && words !== "" && (answer ?? "").includes(words);
 }
 
 function textOf(call: Call): string {
