@@ -6,7 +6,7 @@
 
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type Effect, PERMISSIONS, type Tool } from "@edgecall/core/tools/contract.ts";
-import { errorText } from "@edgecall/core/tools/errors.ts";
+import { permissionDenied } from "@edgecall/core/tools/errors.ts";
 import type { Answered } from "./questions.ts";
 
 export const RULES = ["allow", "ask", "deny"] as const;
@@ -45,7 +45,7 @@ export function decide(
 ): Decision {
   const { rule, source } = ruleOf(tool, rules);
   if (rule === "deny") {
-    return { do: "deny", ...errorText.permissionDenied(tool.name, tool.permission ?? tool.effect) };
+    return { do: "deny", ...permissionDenied(tool.name, tool.permission ?? tool.effect) };
   }
   const strangers = tainted && tool.effect !== "read" ? taintRuleOf(tool, rules) : "allow";
   if (strangers === "deny") {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";
 import { forModel } from "../tools/advice.ts";
-import { errorText } from "../tools/errors.ts";
+import { permissionDenied } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
 import type { Call, Outcome } from "./history.ts";
 import type { ChatMessage } from "./messages.ts";
@@ -193,7 +193,7 @@ test("a call whose arguments cannot be read is told to the model and not run", a
 
 test("C10 the record, which people read, has no words for the model; the model reads them all", async () => {
   const { model, asked } = script(asks("a", "b"), says("sorry"));
-  const denied = errorText.permissionDenied("read", "shell");
+  const denied = permissionDenied("read", "shell");
   const queued = {
     text: "Queued: agent 'pi' is not online. Nothing has run yet.",
     advice: "Tell the user that.",

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { asAdvised, errorFields, forModel, forPerson, readError, splitByWords } from "./advice.ts";
-import { errorText } from "./errors.ts";
+import { blockedAction, errorText, permissionDenied } from "./errors.ts";
 
 const ALL = [
-  errorText.blockedAction("bash"),
-  errorText.permissionDenied("bash", "exec"),
+  blockedAction("bash"),
+  permissionDenied("bash", "exec"),
   errorText.nobodyToAsk("x"),
   errorText.noJobs("x"),
   errorText.offline("pi", "a minute ago"),
@@ -16,10 +16,10 @@ const ALL = [
 ];
 
 test("C10 a person is not told what is for the model alone", () => {
-  expect(forPerson(errorText.blockedAction("bash"))).toBe(
+  expect(forPerson(blockedAction("bash"))).toBe(
     "Permission denied for tool 'bash' (blocked by this agent's genome). Nothing was run.",
   );
-  expect(forPerson(errorText.permissionDenied("bash", "exec"))).toBe(
+  expect(forPerson(permissionDenied("bash", "exec"))).toBe(
     "Permission denied for tool 'bash' (requires: exec).",
   );
   for (const error of ALL) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { forModel as inFull } from "./advice.ts";
-import { ERROR_CODES, ERROR_TYPES, errorText, errorTypeOf } from "./errors.ts";
+import { ERROR_CODES, ERROR_TYPES, errorText, errorTypeOf, permissionDenied } from "./errors.ts";
 
 // Word for word those of the tool-loop design: models are tuned against them.
 test("the texts of the tool-loop design", () => {
@@ -10,7 +10,7 @@ test("the texts of the tool-loop design", () => {
   expect(inFull(errorText.timeout("bash", 30_000, "Command: 'sleep 60'."))).toBe(
     "Error: Tool 'bash' timed out after 30s. Command: 'sleep 60'.\nTry again with a shorter timeout or explain to the user.",
   );
-  expect(inFull(errorText.permissionDenied("bash", "shell"))).toBe(
+  expect(inFull(permissionDenied("bash", "shell"))).toBe(
     "Error: Permission denied for tool 'bash' (requires: shell).\nThis agent does not have shell access. Explain to the user.",
   );
   const schema = { properties: { path: {}, offset: {}, limit: {} }, required: ["path"] };

@@ -57,6 +57,22 @@ export function errorTypeOf(code: ErrorCode): ErrorType {
   return ERROR_CODES[code];
 }
 
+/** A device alone says this and the next: apart from the others, they are not in the Worker. */
+export function permissionDenied(name: string, permission: string): Advised {
+  return {
+    text: `Error: Permission denied for tool '${name}' (requires: ${permission}).`,
+    advice: `This agent does not have ${permission} access. Explain to the user.`,
+  };
+}
+
+/** The agent's genome blocks it, whatever its policy says. */
+export function blockedAction(name: string): Advised {
+  return {
+    text: `Error: Permission denied for tool '${name}' (blocked by this agent's genome). Nothing was run.`,
+    advice: "Do not try it another way. Explain to the user.",
+  };
+}
+
 /** The texts of failures that a model reads; those that the tool-loop design has, word for word. */
 export const errorText = {
   unknownTool(name: string, available: readonly string[]): Advised {
@@ -70,19 +86,6 @@ export const errorText = {
     return {
       text: `Error: Tool '${name}' timed out after ${seconds(timeoutMs)}.${what ? ` ${what}` : ""}`,
       advice: "Try again with a shorter timeout or explain to the user.",
-    };
-  },
-  permissionDenied(name: string, permission: string): Advised {
-    return {
-      text: `Error: Permission denied for tool '${name}' (requires: ${permission}).`,
-      advice: `This agent does not have ${permission} access. Explain to the user.`,
-    };
-  },
-  /** The agent's genome blocks it, whatever its policy says. */
-  blockedAction(name: string): Advised {
-    return {
-      text: `Error: Permission denied for tool '${name}' (blocked by this agent's genome). Nothing was run.`,
-      advice: "Do not try it another way. Explain to the user.",
     };
   },
   invalidParams(name: string, problem: string, schema: Record<string, unknown>): Advised {

@@ -1,7 +1,7 @@
 /** One call of a tool as this device makes it, from wherever it comes: policy, approval, then the runner. */
 import type { InnerCall, Question, Target, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
-import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
+import { blockedAction, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { type ParsedCall, parseCall, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
 import { type Approval, askForApproval } from "../approvals.ts";
 import type { Budget } from "../budget.ts";
@@ -160,7 +160,7 @@ async function permit(
       tool: tool.name,
       rule: "genome",
     });
-    return { refusal: faultResult("blocked", errorText.blockedAction(action.name)) };
+    return { refusal: faultResult("blocked", blockedAction(action.name)) };
   }
   const effect = tool.effectIn?.(input) ?? tool.effect;
   const tainted = call.taint.came || call.taint.brought;

@@ -1,6 +1,6 @@
 /** The policy's word on the paths that a call writes: a link that leads elsewhere is told, a folder of git's needs `shell`. */
 import type { Permission, Target, Tool } from "@edgecall/core/tools/contract.ts";
-import { errorText } from "@edgecall/core/tools/errors.ts";
+import { permissionDenied } from "@edgecall/core/tools/errors.ts";
 import { type Decision, decide, type PolicyRules, rulesWithout } from "../policy.ts";
 
 type Writes = {
@@ -36,8 +36,7 @@ export function withWrites(
 ): Decision {
   if (git === undefined) return withLinks(own, links);
   if (own.do === "deny") return own;
-  if (held && !held.includes("shell"))
-    return { do: "deny", ...errorText.permissionDenied(tool.name, "shell") };
+  if (held && !held.includes("shell")) return { do: "deny", ...permissionDenied(tool.name, "shell") };
   // The tool's own rule is about files; this is about a program.
   const rules = rulesWithout(tool.name, policy);
   const shell = decide({ name: tool.name, effect: "exec", permission: "shell" }, rules, { tainted });
