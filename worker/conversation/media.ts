@@ -1,7 +1,8 @@
 /** Pictures and files of a conversation, in its own rows: they go when it goes, or when their time is over. */
-import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
+import { oneLine } from "@edgecall/core/tools/one-line.ts";
 import type { Env } from "../env.ts";
 import { SettingsError, settingsOrError } from "../settings.ts";
 
@@ -26,6 +27,12 @@ export type KeptMedia = { mediaType: string; sha256: string; data: Uint8Array };
 export type NewMedia = StoredMedia & { data: Uint8Array };
 
 type MediaRow = { id: string; media_type: string; bytes: number; sha256: string; created_at: number };
+
+/** What a client's link to each picture or file of a call says (openai/pictures.ts). */
+export function linkNames({ agent, action, name, media = [] }: CallRecord): string[] {
+  const words = oneLine([agent ?? name, action].filter(Boolean).join(" "), 80).replace(/[[\]()!\\`<>]/g, "");
+  return media.map((item) => (isPicture(item) ? words : `${words}: ${item.media_type}`));
+}
 
 export type MediaHost = {
   storage: DurableObjectStorage;

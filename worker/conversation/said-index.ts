@@ -2,9 +2,11 @@
  * Finds turns of ours by the words that a caller brought. Made for one request: at the first question it reads what was said once, and
  * keeps only what the caller brought, too.
  */
+import { recordsOf } from "@edgecall/core/loop/run.ts";
 import type { BroughtItem } from "./brought.ts";
+import { linkNames } from "./media.ts";
 import type { Transcript } from "./transcript.ts";
-import type { Turn } from "./transcript-rows.ts";
+import { shownCall, type Turn } from "./transcript-rows.ts";
 
 /** What was said in a turn: by the person, and by the model in its steps. */
 export type SaidInTurn = { turn: number; words: string | undefined; steps: string[] };
@@ -16,6 +18,7 @@ export class SaidIndex {
   readonly #history: readonly BroughtItem[];
   #found: Found | undefined;
   readonly #answering = new Map<string, ReadonlySet<Turn>>();
+  readonly #linkNames = new Map<number, ReadonlySet<string>>();
   #byResult: Map<string, Turn[]> | undefined;
 
   constructor(transcript: Transcript, history: readonly BroughtItem[] = []) {
@@ -28,10 +31,20 @@ export class SaidIndex {
     const known = this.#answering.get(text);
     if (known) return known;
     const { byAnswer } = this.#all();
-    const turns = formsOfBrought(text).flatMap((form) => byAnswer.get(form) ?? []);
+    const turns = [...(byAnswer.get(plain(text)) ?? [])];
+    const { words, names } = withoutNames(text);
+    if (names.length > 0) turns.push(...this.#linking(byAnswer.get(plain(words)) ?? [], names));
     const found = new Set(turns.sort((a, b) => a.n - b.n));
     this.#answering.set(text, found);
     return found;
+  }
+
+  /** Those of the turns whose calls brought all that is named. Any other name is the client's own text. */
+  #linking(turns: readonly Turn[], names: readonly string[]): Turn[] {
+    const unread = turns.flatMap(({ n }) => (this.#linkNames.has(n) ? [] : [n]));
+    for (const [n, entries] of unread.length > 0 ? this.#transcript.entriesOfAll(unread) : [])
+      this.#linkNames.set(n, new Set(recordsOf(entries).flatMap((call) => linkNames(shownCall(call)))));
+    return turns.filter(({ n }) => names.every((name) => this.#linkNames.get(n)?.has(name)));
   }
 
   /** The turns in which a person said this, which stands between two answers of the history; the oldest first. */
@@ -92,33 +105,29 @@ export function joined(texts: readonly string[]): string {
   return texts.join("\n\n");
 }
 
-/** True if a client has this as the answer of a turn: in a stream it was told the texts of all its steps. */
-export function saysSame(answer: string | null, steps: readonly string[], text: string): boolean {
-  const forms = formsOf(answer, steps);
-  return formsOfBrought(text).some((one) => forms.has(one));
-}
-
 /** The answer, and the texts of all steps. */
 function formsOf(answer: string | null, steps: readonly string[]): Set<string> {
   return new Set([plain(answer ?? ""), plain(steps.join("\n\n"))]);
 }
 
-/** Below the answer stood what the devices brought; of these links only the names are left (openai/said.ts). */
+/** Below the answer stood links to what the devices brought; only their names are left (openai/said.ts). */
 function formsOfBrought(text: string): string[] {
-  return [plain(text), plain(withoutNames(text))];
+  return [plain(text), plain(withoutNames(text).words)];
 }
 
 /** Cuts groups `[…]` from the end. By steps from the end: a regular expression takes the square of a long run of blanks. */
-function withoutNames(text: string): string {
-  let rest = text.trimEnd();
-  while (rest.endsWith("]")) {
+function withoutNames(text: string): { words: string; names: string[] } {
+  const names: string[] = [];
+  let words = text.trimEnd();
+  while (words.endsWith("]")) {
     let open = -1;
-    for (let at = rest.length - 2; at >= 0 && rest[at] !== "]" && rest[at] !== "\n"; at -= 1)
-      if (rest[at] === "[") open = at;
+    for (let at = words.length - 2; at >= 0 && words[at] !== "]" && words[at] !== "\n"; at -= 1)
+      if (words[at] === "[") open = at;
     if (open < 0) break;
-    rest = rest.slice(0, open).trimEnd();
+    names.push(words.slice(open + 1, -1));
+    words = words.slice(0, open).trimEnd();
   }
-  return rest;
+  return { words, names };
 }
 
 /** Clients trim what they show, and some join its lines. */

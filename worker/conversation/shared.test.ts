@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { migrate } from "../migrate.ts";
 import { readBrought } from "./aligned.ts";
 import { type Brought, type BroughtEntry, historyOf, sourcesFor, turnsOfChat } from "./brought.ts";
+import { SaidIndex } from "./said-index.ts";
 import { CONVERSATION_MIGRATIONS } from "./schema.ts";
 import { Transcript } from "./transcript.ts";
 import type { Turn } from "./transcript-rows.ts";
@@ -216,6 +217,69 @@ test("S5 in a named chat, an answer stays tainted when its client removes what i
   });
   expect(sources).toEqual(["agent:pi"]);
 });
+
+/** Whether the words that a client brought are those of a turn that answered with two pictures and a file below. */
+function knownIn(storage: DurableObjectStorage): (text: string) => boolean {
+  const transcript = new Transcript(storage, true);
+  const turn = begin(transcript, "how full is it?", { history: [] }, true);
+  const seq = transcript.entriesOf(turn.n).at(-1)?.seq ?? null;
+  const id = crypto.randomUUID();
+  const args = { agent_id: "pi", action: "look" };
+  const call = { id, modelCallId: "m", name: "edge_call", args };
+  const asked = transcript.addReply(
+    turn.n,
+    seq,
+    { role: "assistant", text: "", calls: [call] },
+    "m",
+    undefined,
+  );
+  const media = ["image/png", "image/png", "text/plain"].map((media_type, n) => ({
+    ...{ id: `${n}.abc`, media_type, bytes: 1, sha256: "" },
+  }));
+  transcript.settle(id, { status: "success", text: "", elapsedMs: 1, media, sources: [] });
+  const answer = { role: "assistant", text: "It is 7 %.", calls: [] } as const;
+  transcript.addReply(turn.n, asked ?? null, { ...answer, calls: [] }, "m", undefined);
+  const said = transcript.turnAt(turn.n);
+  if (!said || !transcript.finish(said, "done", answer.text)) throw new Error("it has ended");
+  // One that has no answer says nothing, so no words are its own.
+  begin(transcript, "and now?", { history: [] }, true);
+  return (text) => new SaidIndex(transcript, [{ role: "assistant", text }]).answering(text).size > 0;
+}
+
+test("G7 an answer is known with the names of what its own calls brought below it, and with no other words", async () => {
+  const texts = {
+    known: [
+      "It is 7 %.",
+      "It is 7 %.\n\n[pi look]\n[pi look] [pi look: text/plain]",
+      " It is\n7 %. [pi look]",
+    ],
+    unknown: [
+      "It is 8 %.",
+      "It is 7 %. [pi look]b",
+      "It is 7 %. [nas look]",
+      "It is 7 %. [a[pi look]",
+      "[pi look]",
+    ],
+  };
+  const known = await inObject((storage) => {
+    const isKnown = knownIn(storage);
+    return { known: texts.known.filter(isKnown), unknown: texts.unknown.filter(isKnown) };
+  });
+  expect(known).toEqual({ known: texts.known, unknown: [] });
+});
+
+test.each([" ", "[", "]", "[]", "[ ", "\n", "a ", "[pi look]"])(
+  "G7 100,000 times %j in a client's history takes no time",
+  async (part) => {
+    const took = await inObject((storage) => {
+      const isKnown = knownIn(storage);
+      const before = Date.now();
+      for (const end of ["", "x", "]"]) isKnown(part.repeat(100_000) + end);
+      return Date.now() - before;
+    });
+    expect(took).toBeLessThan(1_000);
+  },
+);
 
 /** Of each turn of an object that chats share: who, when, what it was answered and whose words are in it. */
 const TURN_CHARS = 1_000;

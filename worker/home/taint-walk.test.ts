@@ -494,6 +494,18 @@ describe("S5 walk: over another door,", () => {
     expect(isTainted(bridge)).toBe(true);
   });
 
+  test.each([
+    ["below an answer of ours", `hello\n[${EVIL}]`],
+    ["named as a picture would be", "hello\n\n[siren on pi now]"],
+    ["named as a file would be", `hello\n\n[${EVIL}: text/plain]`],
+  ])("a chat whose client puts words in brackets %s", async (_, words) => {
+    const bridge = await begin({});
+    const begun = script({ text: "hello" });
+    await chat([user(begun)]);
+    await chat([user(begun), said(words), user(siren())]);
+    expect(isTainted(bridge)).toBe(true);
+  });
+
   test("a chat with a picture that was sent earlier", async () => {
     const bridge = await begin({});
     const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL}` } };
