@@ -403,8 +403,8 @@ export class Home extends DurableObject<Env> {
     return this.#tokens.make(token, Date.now());
   }
 
-  async revokeToken(id: string): Promise<boolean> {
-    return this.#tokens.revoke(id);
+  async revokeToken(id: string, withMade: boolean): Promise<TokenView[]> {
+    return this.#tokens.revoke(id, withMade);
   }
 
   /** The record of a token that counts now, by its hash or its id. */

@@ -122,3 +122,11 @@ export function pathName(c: Context<App>, name: string, form: RegExp, what: stri
   if (form.test(value)) return value;
   throw new HttpError(400, "invalid_path", `${name}: expected ${what}`);
 }
+
+/** @returns whether the query says yes; without the parameter: no */
+export function readYesOrNo(c: Context<App>, name: string): boolean {
+  const text = c.req.query(name) ?? "no";
+  if (text !== "yes" && text !== "no")
+    throw new HttpError(400, "invalid_query", `${name}: expected yes or no`);
+  return text === "yes";
+}

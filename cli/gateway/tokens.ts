@@ -19,6 +19,7 @@ const Token = z.looseObject({
 });
 type Token = z.infer<typeof Token>;
 const Tokens = z.looseObject({ tokens: z.array(Token) });
+const Revoked = z.looseObject({ revoked: z.array(Token) });
 const Made = z.looseObject({ token: z.string(), record: Token });
 
 const DAY_MS = 86_400_000;
@@ -99,14 +100,15 @@ export async function revokeToken({ positionals, flag, env, io }: CommandCall): 
     );
     return EXIT.failed;
   }
-  const made = madeFrom(token, tokens);
-  // It goes last: what fails before that can be done again in its name.
-  for (const one of [...(flag("made") ? made : []), token]) {
-    await gateway.text(`/v1/tokens/${one.id}`, { method: "DELETE" });
-    io.err(`'${one.name}' is revoked: it opens nothing from now on\n`);
-  }
-  if (made.length > 0 && !flag("made")) {
-    const names = made.map(({ id, name }) => `'${name}' (${id})`).join(", ");
+  const path = `/v1/tokens/${token.id}`;
+  let revoked = [token];
+  // One request: a token that goes with it may be the one that asks.
+  if (flag("made")) ({ revoked } = await gateway.json(Revoked, `${path}?made=yes`, { method: "DELETE" }));
+  else await gateway.text(path, { method: "DELETE" });
+  for (const { name } of revoked) io.err(`'${name}' is revoked: it opens nothing from now on\n`);
+  const left = madeFrom(token, tokens).filter((one) => !revoked.some(({ id }) => id === one.id));
+  if (left.length > 0) {
+    const names = left.map(({ id, name }) => `'${name}' (${id})`).join(", ");
     io.err(`it made ${names}, which still count; \`edgecall tokens revoke ID\` revokes one of them\n`);
   }
   return EXIT.ok;

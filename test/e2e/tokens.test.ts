@@ -47,15 +47,20 @@ test("G8 own API_TOKENS count beside the printed token; edgecall tokens adds, li
   const boss = (await edgecall(["tokens", "add", "boss", ...admin], env(token))).out.trim();
   const helper = (await edgecall(["tokens", "add", "helper", ...admin], env(boss))).out.trim();
   const wall = (await edgecall(["tokens", "add", "wall"], env(helper))).out.trim();
+  const aide = (await edgecall(["tokens", "add", "aide", ...admin], env(helper))).out.trim();
   const left = await edgecall(["tokens", "revoke", "boss"], env(token));
   expect(left.err).toMatch(
-    /'boss' is revoked.*\nit made 'helper' \(\S+\), 'wall' \(\S+\), which still count/,
+    /'boss' is revoked.*\nit made 'helper' \(\S+\), 'wall' \(\S+\), 'aide' \(\S+\), which still count/,
   );
   expect(await status("/v1/agents", wall)).toBe(200);
-  const all = await edgecall(["tokens", "revoke", "helper", "--made"], env(token));
-  expect(all.err).toMatch(/^'wall' is revoked.*\n'helper' is revoked/);
-  expect(await Promise.all([boss, helper, wall].map((one) => status("/v1/agents", one)))).toEqual([
-    401, 401, 401,
+  // The token that asks goes with its maker.
+  const all = await edgecall(["tokens", "revoke", "helper", "--made"], env(aide));
+  expect(all).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(/^'helper' is revoked.*\n'wall' is revoked.*\n'aide' is revoked/),
+  });
+  expect(await Promise.all([boss, helper, wall, aide].map((one) => status("/v1/agents", one)))).toEqual([
+    401, 401, 401, 401,
   ]);
   expect((await edgecall(["tokens", "add"], env(token))).code).toBe(2);
   expect((await edgecall(["tokens", "add", "x", "--expires", "soon"], env(token))).err).toContain(

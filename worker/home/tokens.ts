@@ -1,4 +1,5 @@
 /** API tokens that were made in the console or by `edgecall tokens`: their hashes, as rows of Home. No back-up has them. */
+import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import type { TokenView } from "../answers.ts";
 import type { ApiToken, Scope } from "../auth.ts";
 
@@ -63,9 +64,19 @@ export class HomeTokens {
     return row && toView(row);
   }
 
-  /** @returns whether there was one */
-  revoke(id: string): boolean {
-    return this.#sql.exec("DELETE FROM token WHERE id = ? RETURNING id", id).toArray().length > 0;
+  /**
+   * All in one statement: one of those that it made may be the caller's own.
+   * @param withMade those that it made too
+   * @returns those that are revoked, it first; none: there is no such token
+   */
+  revoke(id: string, withMade: boolean): TokenView[] {
+    const all = this.list();
+    const token = all.find((one) => one.id === id);
+    if (!token) return [];
+    const revoked = [token, ...(withMade ? madeFrom(token, all) : [])];
+    const ids = JSON.stringify(revoked.map((one) => one.id));
+    this.#sql.exec("DELETE FROM token WHERE id IN (SELECT value FROM json_each(?))", ids);
+    return revoked;
   }
 
   /** The one of this hash or id, if it counts now; notes roughly when it was used. @param home whose tokens these are */

@@ -2,7 +2,15 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { KEPT_MAX, type Place, READERS_MAX, TITLE_MAX } from "../home/conversation-list.ts";
-import { type App, HttpError, pathName, readBody, requireCounts, requireScope } from "../http.ts";
+import {
+  type App,
+  HttpError,
+  pathName,
+  readBody,
+  readYesOrNo,
+  requireCounts,
+  requireScope,
+} from "../http.ts";
 import { mayManage, maySee, type Owned, seesAll } from "../may-see.ts";
 import { conversationOf, homeOf } from "../objects.ts";
 
@@ -19,7 +27,7 @@ export async function listConversations(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "ask");
   const limit = limitOf(c.req.query("limit"));
   const after = placeOf(c.req.query("after"), token.home);
-  const all = allOf(c.req.query("all"));
+  const all = readYesOrNo(c, "all");
   if (all && !seesAll(token))
     throw new HttpError(
       403,
@@ -56,12 +64,6 @@ function placeOf(text: string | undefined, home: string): Place | undefined {
 function wordsOf(text: string | undefined): string | undefined {
   if (text === undefined || text.length <= SEARCH_MAX_CHARS) return text?.trim();
   throw new HttpError(400, "invalid_query", `q: expected at most ${SEARCH_MAX_CHARS} characters of a title`);
-}
-
-function allOf(text: string | undefined): boolean {
-  if (text === undefined || text === "no") return false;
-  if (text === "yes") return true;
-  throw new HttpError(400, "invalid_query", "all: expected yes or no");
 }
 
 /**

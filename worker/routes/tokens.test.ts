@@ -134,6 +134,26 @@ describe("G8 a token that was made", () => {
   });
 });
 
+test("G8 what a token made goes with it in one request, also where that asks with one of them", async () => {
+  const admin = { role: "owner", scopes: ["ask", "admin"] };
+  const boss = await make({ name: "boss", ...admin });
+  const helper = await make({ name: "helper", ...admin }, boss.token);
+  const wall = await make({ name: "wall", role: "guest", scopes: ["ask"] }, helper.token);
+  const other = await make({ name: "other", ...admin });
+  const init = { method: "DELETE", token: helper.token };
+  const wrong = await ask(`/v1/tokens/${boss.record.id}?made=true`, init);
+  expect([wrong.status, await wrong.text()]).toEqual([
+    400,
+    expect.stringContaining("made: expected yes or no"),
+  ]);
+  const answer = await ask(`/v1/tokens/${boss.record.id}?made=yes`, init);
+  expect(answer.status).toBe(200);
+  const { revoked } = (await answer.json()) as { revoked: TokenView[] };
+  expect(revoked.map(({ name }) => name)).toEqual(["boss", "helper", "wall"]);
+  const statuses = [boss, helper, wall, other].map(({ token }) => statusOf("/v1/agents", token));
+  expect(await Promise.all(statuses)).toEqual([401, 401, 401, 200]);
+});
+
 test("G8 a stream that was open ends with its token, before it says anything more", async () => {
   const { token, record } = await make({ name: "reader", role: "owner", scopes: ["ask"] });
   const open = async (path: string) => {

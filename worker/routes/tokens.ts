@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { type ApiToken, apiTokenRecords, newHomeToken, SCOPES } from "../auth.ts";
 import { sha256Hex } from "../conversation/media.ts";
 import type { TokenView } from "../home/tokens.ts";
-import { type App, HttpError, pathName, readBody, requireScope } from "../http.ts";
+import { type App, HttpError, pathName, readBody, readYesOrNo, requireScope } from "../http.ts";
 import { homeOf } from "../objects.ts";
 import { utf8 } from "../uploads.ts";
 
@@ -72,7 +72,7 @@ function endOf(days: number | undefined, { made }: ApiToken): number | null {
   return end;
 }
 
-/** It counts no more from the next request on, of a session of the console too. */
+/** It counts no more from the next request on, of a session of the console too; with `?made=yes`, nor do those that it made. */
 export async function revokeToken(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   const id = pathName(c, "id", /^[a-z0-9-]{1,64}$/, "a token's id, as the list has it");
@@ -82,8 +82,10 @@ export async function revokeToken(c: Context<App>): Promise<Response> {
       "conflict",
       "this token stands in the setting API_TOKENS: take its record out there",
     );
-  if (!(await homeOf(c.env, home).revokeToken(id))) throw new HttpError(404, "not_found", "no such token");
-  return c.body(null, 204);
+  const withMade = readYesOrNo(c, "made");
+  const revoked = await homeOf(c.env, home).revokeToken(id, withMade);
+  if (revoked.length === 0) throw new HttpError(404, "not_found", "no such token");
+  return withMade ? c.json({ revoked }) : c.body(null, 204);
 }
 
 function tooMuch(message: string): HttpError {

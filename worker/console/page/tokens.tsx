@@ -23,9 +23,9 @@ const DAYS = [30, 90, 365];
 export function Tokens({ session }: { session: Session }) {
   const { value, problem, reload } = useLoaded<{ tokens: TokenView[] }>("/v1/tokens");
   const [failed, setFailed] = useState<string>();
-  async function revoke(ids: readonly string[]) {
+  async function revoke(id: string, withMade: boolean) {
     try {
-      for (const id of ids) await send(`/v1/tokens/${id}`, { method: "DELETE" });
+      await send(`/v1/tokens/${id}${withMade ? "?made=yes" : ""}`, { method: "DELETE" });
       setFailed(undefined);
     } catch (error) {
       setFailed(wordsOf(error));
@@ -48,7 +48,11 @@ export function Tokens({ session }: { session: Session }) {
             <small> {factsOf(token, Date.now())}</small>
           </span>
           {token.source === "home" && (
-            <Revoke token={token} made={madeFrom(token, value.tokens)} onSure={(ids) => void revoke(ids)} />
+            <Revoke
+              token={token}
+              made={madeFrom(token, value.tokens)}
+              onSure={(withMade) => void revoke(token.id, withMade)}
+            />
           )}
         </div>
       ))}
@@ -57,18 +61,17 @@ export function Tokens({ session }: { session: Session }) {
   );
 }
 
-type RevokeProps = { token: TokenView; made: readonly TokenView[]; onSure: (ids: readonly string[]) => void };
+type RevokeProps = { token: TokenView; made: readonly TokenView[]; onSure: (withMade: boolean) => void };
 
 /** What it made counts on unless it is revoked as well. */
 function Revoke({ token, made, onSure }: RevokeProps) {
   const [too, setToo] = useState(false);
-  const ids = made.map(({ id }) => id);
   return (
     <Sure
       label="Revoke"
       about={`the token ${token.name}`}
       note="Whoever uses it is signed out at once."
-      onSure={() => onSure(too ? [...ids, token.id] : [token.id])}
+      onSure={() => onSure(too)}
     >
       {made.length > 0 && (
         <label class="check">
