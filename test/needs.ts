@@ -8,7 +8,7 @@
  * is left out: the test runs, and fails.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { arch, platform, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,7 +42,8 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   "openssh-client": () => has("ssh") && has("ssh-keygen"),
   "openssh-server": () => has("sshd") && has("ssh-keygen"),
   openssl: () => has("openssl"),
-  podman: () => has("podman"),
+  // As the tests start it, which is as root: in many containers it may not make one.
+  podman: () => has("podman") && (process.getuid?.() !== 0 || startsContainer()),
   prometheus: () => has("promtool"),
   python3: () => has("python3"),
   "python3-yaml": () => runs("python3", "-c", "import yaml"),
@@ -82,6 +83,25 @@ const FOLDERS = `${process.env.PATH ?? ""}${delimiter}/usr/sbin${delimiter}/sbin
 
 function has(program: string): boolean {
   return FOLDERS.some((folder) => folder !== "" && existsSync(join(folder, program)));
+}
+
+function startsContainer(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-needs-"));
+  try {
+    for (const name of ["bin", "lib", "lib64"]) symlinkSync(`usr/${name}`, join(folder, name));
+    return runs(
+      "unshare",
+      "--mount",
+      "sh",
+      "-c",
+      `umount /sys/fs/cgroup/unified 2>/dev/null
+exec podman --root "$0/store" --runroot "$0/run" --cgroup-manager=cgroupfs run --rm --network=none --log-driver=none \
+  --ulimit=nofile=1024:1024 --ulimit=nproc=64:64 --mount=type=bind,src=/usr,dst=/usr,ro --rootfs "$0" true`,
+      folder,
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
 }
 
 function runs(program: string, ...args: string[]): boolean {

@@ -2,7 +2,7 @@
  * The arguments of podman: a container without an image. Its root is an empty folder of the agent's, with the same parts of the system bound
  * into it that bubblewrap shows; so nothing is fetched, and a path and a program mean the same to every kind of sandbox.
  */
-import { existsSync, lstatSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import {
   checkedDevice,
@@ -48,6 +48,7 @@ export function podmanArguments(
   );
   const readable = profile.readable.map((path) => checkedReadable(path, workspace));
   const shown = ["/usr", ...system, ...files, ...readable].filter((path) => existsSync(path));
+  const readOnly = withMountsBelow(shown, workspace);
   const devices = (run.grants?.devices ?? []).map(checkedDevice);
   return [
     "run",
@@ -75,7 +76,7 @@ export function podmanArguments(
     "--ulimit=core=0:0",
     `--shm-size=${limits.temporaryBytes}`,
     `--tmpfs=/tmp:rw,nosuid,nodev,mode=1777,size=${limits.temporaryBytes}`,
-    ...shown.map((path) => `--mount=type=bind,src=${plain(realpathSync(path))},dst=${plain(path)},ro`),
+    ...[...readOnly].map(([path, source]) => `--mount=type=bind,src=${plain(source)},dst=${plain(path)},ro`),
     `--mount=type=bind,src=${plain(workspace)},dst=${plain(workspace)}`,
     ...devices.map((device) => `--device=${device}`),
     // The groups of the agent's user own the pins and the cameras.
@@ -90,6 +91,32 @@ export function podmanArguments(
     container.root,
     ...entering(profile, run, { before: "unset container HOSTNAME\n", isChild: true }),
   ];
+}
+
+/**
+ * podman's `ro` holds for one mount, and those below it come along as they are: each of them needs a mount of its own.
+ *
+ * @returns what is at each path
+ */
+function withMountsBelow(shown: readonly string[], workspace: string): Map<string, string> {
+  const all = new Map(shown.map((path) => [path, realpathSync(path)]));
+  const mounts = mountPoints();
+  for (const [path, source] of [...all])
+    for (const mount of mounts) {
+      const place = join(path, mount.slice(source.length));
+      if (mount.startsWith(`${source}/`) && !all.has(place) && !`${place}/`.startsWith(`${workspace}/`))
+        all.set(place, mount);
+    }
+  return all;
+}
+
+function mountPoints(): string[] {
+  const lines = readFileSync("/proc/self/mountinfo", "utf8").trimEnd().split("\n");
+  return lines.map((line) =>
+    (line.split(" ")[4] ?? "").replace(/\\([0-7]{3})/g, (_, octal) =>
+      String.fromCharCode(parseInt(octal, 8)),
+    ),
+  );
 }
 
 /** The folder that containers have as their root, where it is not there yet. */

@@ -23,9 +23,14 @@ export type ProcessTree = {
 
 type Process = { pid: number; parent: number; group: number; session: number; startedAt: number };
 
+/** When a process began, in clock ticks since boot; undefined when it is not there. */
+export function startOf(pid: number): number | undefined {
+  return look(pid)?.startedAt;
+}
+
 /** Of a process that was just started as the leader of a session. */
 export function treeOf(root: number, mark: string): ProcessTree {
-  return { root, mark, since: look(root)?.startedAt ?? 0 };
+  return { root, mark, since: startOf(root) ?? 0 };
 }
 
 /**

@@ -1,12 +1,13 @@
 /** The kinds of sandbox: how each is started, and what it cannot promise. docs/tools/execution.md has them side by side. */
 import { randomUUID } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { bwrapArguments, type SandboxProfile, type SandboxRun, sandboxEnv } from "./bwrap-arguments.ts";
 import { SYSTEM_PATH } from "./clean-env.ts";
 import { firejailArguments, machine } from "./firejail-arguments.ts";
 import { podmanArguments, podmanRoot } from "./podman-arguments.ts";
-import { MARK_VARIABLE } from "./process-tree.ts";
+import { MARK_VARIABLE, startOf } from "./process-tree.ts";
 import { runProcess } from "./run-process.ts";
 
 export const SANDBOX_KINDS = ["bubblewrap", "firejail", "podman"] as const;
@@ -67,7 +68,7 @@ export const KINDS: Readonly<Record<SandboxKind, Kind>> = {
     gaps: "podman takes a second or so to start; what runs while the agent is killed goes on until the agent starts again",
     begin: removeForgotten,
     start(profile, run, { program, env, stateDir = tmpdir() }) {
-      const name = `${CONTAINER}-${process.pid}-${randomUUID()}`;
+      const name = `${CONTAINER}-${ownerOf(process.pid)}-${randomUUID()}`;
       const root = podmanRoot(join(stateDir, "podman-root"), profile);
       return {
         args: podmanArguments(profile, run, { name, root }, [...Object.keys(env), MARK_VARIABLE]),
@@ -79,7 +80,7 @@ export const KINDS: Readonly<Record<SandboxKind, Kind>> = {
   },
 };
 
-/** Before the process id of the agent and what is the container's own. */
+/** Before the agent's process and what is the container's own. */
 const CONTAINER = "edgecall";
 const REMOVE_MS = 30_000;
 
@@ -93,16 +94,32 @@ function podmanEnv(own: Readonly<Record<string, string | undefined>> = process.e
   };
 }
 
-/** Containers of agents that are no more. */
+/** Containers of agents that are no more. What began in another PID namespace since the machine's start may still run, and stays. */
 async function removeForgotten(program = "podman"): Promise<void> {
   const names = await podman(program, [
     "ps",
     "--all",
-    `--filter=name=^${CONTAINER}-[0-9]+-`,
+    `--filter=name=^${CONTAINER}-[0-9a-f]+-[0-9]+-[0-9]+-[0-9]+-`,
     "--format={{.Names}}",
   ]).catch(() => "");
-  const forgotten = names.split("\n").filter((name) => name !== "" && !isAlive(Number(name.split("-")[1])));
+  const forgotten = names.split("\n").filter((name) => {
+    const [, boot, space, pid, startedAt] = name.split("-");
+    if (pid === undefined) return false;
+    const [ownBoot, ownSpace, , now] = ownerOf(Number(pid)).split("-");
+    return boot !== ownBoot || (space === ownSpace && startedAt !== now);
+  });
   if (forgotten.length > 0) await remove(program, forgotten);
+}
+
+/**
+ * A process as no other is called: an id comes again, in a container at each start.
+ *
+ * @returns boot, PID namespace, id and start, the last one 0 when there is no such process
+ */
+export function ownerOf(pid: number): string {
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
+  const space = readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
+  return [boot, space, pid, startOf(pid) ?? 0].join("-");
 }
 
 async function remove(program: string, names: readonly string[]): Promise<void> {
@@ -120,13 +137,4 @@ async function podman(program: string, args: readonly string[]): Promise<string>
     },
   });
   return output;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

@@ -1,9 +1,10 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -19,7 +20,7 @@ import { kinds, NEEDED, ofKind, REMOVED } from "../testing/sandbox-kinds.ts";
 import { processGroupLimit } from "./process-group-limit.ts";
 import { type SandboxOptions, sandbox, sandboxMissing } from "./sandbox.ts";
 import { sandboxEngine } from "./sandbox-engine.ts";
-import { KINDS } from "./sandbox-kinds.ts";
+import { KINDS, ownerOf } from "./sandbox-kinds.ts";
 
 let folder: string;
 let workspace: string;
@@ -128,6 +129,34 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
     }
   });
 
+  test("does not write to what is mounted below a readable folder", {
+    tags: [...tags, "needs/root", "needs/mounts"],
+    timeout: 60_000,
+  }, async () => {
+    const below = join(folder, "skills/below it");
+    mkdirSync(below, { recursive: true });
+    execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777", "edgecall", below]);
+    try {
+      writeFileSync(join(below, "told.txt"), "told", { mode: 0o666 });
+      const { exec } = sandbox({
+        ...ofKind(kind, { folder, workspace }),
+        readable: [join(folder, "skills")],
+      });
+      let output = "";
+      await exec.run(["sh", "-c", 'cat "$0/told.txt"; echo x > "$0/told.txt"; echo x > "$0/new"', below], {
+        signal: new AbortController().signal,
+        onOutput: (chunk, stream) => {
+          if (stream === "stdout") output += Buffer.from(chunk).toString();
+        },
+      });
+      expect(output).toBe("told");
+      expect(readdirSync(below)).toEqual(["told.txt"]);
+      expect(readFileSync(join(below, "told.txt"), "utf8")).toBe("told");
+    } finally {
+      execFileSync("umount", [below]);
+    }
+  });
+
   test("has a network only with the grant", { tags, timeout: 60_000 }, async () => {
     const { exec } = sandbox(ofKind(kind, { folder, workspace }));
     const namespace = async (network: boolean) => {
@@ -191,24 +220,25 @@ test("D13 podman: a container of an agent that is no more is removed at the next
   const options = ofKind("podman", { folder, workspace });
   const program = String(options.program);
   const podman = async (...args: string[]) => (await promisify(execFile)(program, args)).stdout;
-  const make = async (pid: number) => {
+  const make = async (owner: string) => {
+    const name = `edgecall-${owner}-left`;
     const profile = ["--network=none", "--ulimit=nofile=1024:1024", "--ulimit=nproc=64:64"];
-    await podman(
-      "create",
-      `--name=edgecall-${pid}-left`,
-      ...profile,
-      "--rootfs",
-      join(folder, "podman-root"),
-      "x",
-    );
+    await podman("create", `--name=${name}`, ...profile, "--rootfs", join(folder, "podman-root"), "x");
+    return name;
   };
   expect(await sandboxMissing(options)).toBeUndefined();
-  const gone = spawnSync("true").pid;
-  await make(gone);
-  await make(process.pid);
+  const own = ownerOf(process.pid);
+  const [boot, space, pid, start] = own.split("-");
+  await make([boot, space, spawnSync("true").pid, start].join("-"));
+  // Of an agent that had the same id before this one, and of one before the machine's start.
+  await make([boot, space, pid, Number(start) - 1].join("-"));
+  await make(["0".repeat(8), space, pid, start].join("-"));
+  // The process of another container cannot be looked for.
+  const kept = [await make(own), await make([boot, "1", pid, "1"].join("-"))];
   expect(await sandboxMissing(options)).toBeUndefined();
-  expect((await podman("ps", "--all", "--format={{.Names}}")).trim()).toBe(`edgecall-${process.pid}-left`);
-  await podman("rm", `edgecall-${process.pid}-left`);
+  const left = (await podman("ps", "--all", "--format={{.Names}}")).trim().split("\n");
+  expect(left.sort()).toEqual(kept.sort());
+  await podman("rm", ...kept);
 });
 
 test("D13 podman: a variable that would lead podman itself elsewhere is refused", async () => {

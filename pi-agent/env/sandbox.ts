@@ -110,7 +110,7 @@ async function enter(
       onOutput?.(chunk, stream);
     },
   });
-  if (ran.exitCode === null || status.trim() !== "ready") await start.clear?.();
+  if (ran.stopped || ran.exitCode === null || status.trim() !== "ready") await start.clear?.();
   if (ran.stopped) return ran;
   const entered = status.trim() as Entered | "";
   if (entered === "ready") return asShellsTell(ran);
