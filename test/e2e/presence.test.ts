@@ -71,7 +71,7 @@ describe.concurrent("an agent that", () => {
     );
     expect(answered.calls[0]).toMatchObject({ status: "error", error_type: "offline" });
     expect(answered.answer).toMatch(
-      /^Error: Agent 'killed' is not online \(last seen \d+ s ago\)\. Nothing was run\./,
+      /^Error: Agent 'killed' is not online \(last seen \d+ s ago, last will\)\. Nothing was run\./,
     );
     await stack.restartAgent("killed");
     await expectBack("killed");
