@@ -62,7 +62,7 @@ const ALONE = [
   "upgrade",
   "with-bridge",
 ].map((name) => `test/e2e/${name}.test.ts`);
-ALONE.push("test/bare/**/*.test.ts", "test/image/**/*.test.ts");
+ALONE.push("test/image/**/*.test.ts");
 
 const PATIENT = { testTimeout: 60_000, hookTimeout: 60_000 };
 /** Each file starts a gateway, a bridge and devices; two of them wait for each other's processor less than it idles. */
@@ -139,6 +139,8 @@ export default defineConfig({
         },
       },
       { test: { name: "alone", include: ALONE, ...ONE_BY_ONE } },
+      // A whole run of the tests within a test: `npm run test:bare`, by itself on a quiet machine.
+      { test: { name: "bare", include: ["test/bare/**/*.test.ts"], ...ONE_BY_ONE } },
     ],
   },
 });
