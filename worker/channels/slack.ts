@@ -21,21 +21,18 @@ import { fromHex, isHmac, isRecent } from "./signature.ts";
 import { splitMarkdown } from "./split.ts";
 
 const id = z.string().check(z.regex(/^[A-Za-z0-9._-]{1,64}$/));
-const Files = z.array(
-  z.looseObject({
-    mimetype: z.optional(z.string()),
-    url_private: z.optional(z.string()),
-    subtype: z.optional(z.string()),
-    user: z.optional(z.string()),
-  }),
-);
+const File = z.looseObject({
+  mimetype: z.optional(z.string()),
+  url_private: z.optional(z.string()),
+  subtype: z.optional(z.string()),
+  user: z.optional(z.string()),
+});
 /** A message that the person shared, or the preview of one that a link leads to. */
 const Attachment = z.looseObject({
   is_share: z.optional(z.boolean()),
   is_msg_unfurl: z.optional(z.boolean()),
   text: z.optional(z.string()),
   fallback: z.optional(z.string()),
-  files: z.optional(Files),
 });
 const Event = z.looseObject({
   type: z.string(),
@@ -47,8 +44,7 @@ const Event = z.looseObject({
   channel_type: z.optional(z.string()),
   ts: z.optional(id),
   thread_ts: z.optional(id),
-  files: z.optional(Files),
-  attachments: z.optional(z.array(Attachment)),
+  // `files` and `attachments` are looked at by themselves: one of another form must not cost the person their words.
 });
 const Envelope = z.looseObject({
   type: z.string(),
@@ -91,11 +87,11 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
     (event.subtype === undefined || event.subtype === "file_share") &&
     event.bot_id === undefined;
   if (!isSaid || !event_id || !event.user || !event.channel) return handled();
-  const shared = (event.attachments ?? []).filter(({ is_share, is_msg_unfurl }) => is_share || is_msg_unfurl);
-  const sharedFiles = shared.flatMap(({ files = [] }) => files);
-  const files = [...(event.files ?? []), ...sharedFiles];
+  const shared = listed(Attachment, event.attachments).filter((one) => one?.is_share || one?.is_msg_unfurl);
+  const sharedFiles = shared.flatMap((one) => listed(File, one?.files));
+  const files = [...listed(File, event.files), ...sharedFiles];
   const pictures = files.flatMap((file): PictureRef[] => {
-    const { mimetype = "", url_private: ref, subtype, user } = file;
+    const { mimetype = "", url_private: ref, subtype, user } = file ?? {};
     if (ref === undefined || !/^(image|audio)\//.test(mimetype)) return [];
     if (!mimetype.startsWith("audio/")) return [{ ref }];
     // What Slack itself recorded, by whom it says.
@@ -103,7 +99,7 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
     return [{ ref, voice: true, ...(own && { own }) }];
   });
   const forwarded = shared
-    .map(({ text, fallback }) => unescaped(text ?? fallback ?? ""))
+    .map((one) => unescaped(one?.text ?? one?.fallback ?? ""))
     .join("\n\n")
     .trim();
   const unread = files.length > pictures.length ? "a file" : undefined;
@@ -121,6 +117,11 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
   const sender = { id: event.user, name: `<@${event.user}>` };
   const place = { team: team_id, channel: event.channel, thread };
   return events(connection, incoming(connection, `e${event_id}`, sender, place, !private_, act));
+}
+
+/** A list's items; undefined stands for one that has another form. */
+function listed<T>(schema: z.ZodMiniType<T>, list: unknown): Array<T | undefined> {
+  return Array.isArray(list) ? list.map((one: unknown) => schema.safeParse(one).data) : [];
 }
 
 function readForm(form: URLSearchParams, connection: SlackConnection): Received {

@@ -64,6 +64,26 @@ test.each<[string, Record<string, unknown>, unknown]>([
     { text: "", attachments: [{ ...SHARED, files: [CLIP] }] },
     { do: "say", text: "", pictures: [{ ref: CLIP.url_private, voice: true }], forwarded: "run <this>" },
   ],
+  [
+    "own words beside previews and files of another form",
+    {
+      text: "hi",
+      attachments: [{ text: null }, null, { is_share: true, fallback: 5 }, { ...SHARED, files: null }],
+      files: [{ mimetype: null }, CLIP],
+    },
+    {
+      do: "say",
+      text: "hi",
+      pictures: [{ ref: CLIP.url_private, voice: true, own: true }],
+      unread: "a file",
+      forwarded: "run <this>",
+    },
+  ],
+  [
+    "own words beside lists that are none",
+    { text: "hi", attachments: null, files: { of: "another form" } },
+    { do: "say", text: "hi", pictures: [] },
+  ],
 ])("S5 whose words a Slack message holds: %s", async (_, event, act) => {
   expect(await said(event)).toEqual(act);
 });

@@ -41,17 +41,6 @@ const Message = z.looseObject({
   document: z.optional(File),
   voice: z.optional(File),
   audio: z.optional(File),
-  // The second one before Bot API 7.0.
-  forward_origin: z.optional(z.unknown()),
-  forward_date: z.optional(z.unknown()),
-  // Of these it is enough to know that they are there.
-  sticker: z.optional(z.unknown()),
-  location: z.optional(z.unknown()),
-  venue: z.optional(z.unknown()),
-  video: z.optional(z.unknown()),
-  video_note: z.optional(z.unknown()),
-  contact: z.optional(z.unknown()),
-  poll: z.optional(z.unknown()),
 });
 type Message = z.infer<typeof Message>;
 const Update = z.looseObject({
@@ -112,6 +101,7 @@ function said(message: Message): Act | undefined {
   };
 }
 
+/** The second one before Bot API 7.0. */
 function isForwarded({ forward_origin, forward_date }: Message): boolean {
   return forward_origin !== undefined || forward_date !== undefined;
 }

@@ -41,9 +41,6 @@ export const ChatRequest = z.looseObject({
   user: z.optional(z.nullable(z.string().check(z.maxLength(1_000)))),
   metadata: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
   tools: z.optional(z.unknown()),
-  tool_choice: z.optional(z.unknown()),
-  parallel_tool_calls: z.optional(z.unknown()),
-  response_format: z.optional(z.unknown()),
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 

@@ -13,7 +13,6 @@ const Item = z.looseObject({
   call_id: z.optional(z.nullable(z.string().check(z.maxLength(500)))),
   name: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
   arguments: z.optional(z.nullable(z.string())),
-  output: z.optional(z.unknown()),
 });
 
 const Output = z.union([z.string(), z.array(Part).check(z.maxLength(200))]);
@@ -31,8 +30,6 @@ export const ResponseRequest = z.looseObject({
   user: z.optional(z.nullable(z.string().check(z.maxLength(1_000)))),
   metadata: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
   tools: z.optional(z.unknown()),
-  tool_choice: z.optional(z.unknown()),
-  parallel_tool_calls: z.optional(z.unknown()),
   text: z.optional(z.nullable(z.looseObject({ format: z.optional(z.unknown()) }))),
 });
 export type ResponseRequest = z.infer<typeof ResponseRequest>;
