@@ -1,5 +1,6 @@
 /** Pictures and files of results, as a report carries them. */
 import { INLINE_MAX_CHARS, MEDIA_MAX_ITEMS, type Media } from "@edgecall/core/protocol/media.ts";
+import { forModel } from "@edgecall/core/tools/advice.ts";
 import { type Content, type ToolResult, Unstorable } from "@edgecall/core/tools/contract.ts";
 import type { Uploads } from "./uploads.ts";
 
@@ -41,7 +42,9 @@ export async function pack(
         packed.media.push(toMedia(await uploads.upload(requestId, bytes, item.media_type, signal)));
       } catch (error) {
         const why =
-          error instanceof Unstorable ? error.message : `[${item.media_type} left out: the call ended]`;
+          error instanceof Unstorable
+            ? forModel(error.words)
+            : `[${item.media_type} left out: the call ended]`;
         packed.lost += `\n${why}`;
       }
     }

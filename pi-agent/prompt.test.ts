@@ -1,3 +1,4 @@
+import { faultResult } from "@edgecall/core/tools/contract.ts";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../test/wait.ts";
 import { memoryLog, Peer, readyAgent, startBroker, testSettings } from "./testing/home.ts";
@@ -149,6 +150,21 @@ test("cancel stops a prompt in the middle of a tool, and shows what ran", async 
     error: "Error: The prompt was not answered: it was cancelled.",
     calls: [{ name: "held", status: "error" }],
   });
+});
+
+test("C10 the report says of a failed inner call that none of its words are for a model alone", async () => {
+  const said = "Error: Pressure is 3 bar.\nDo not open the valve.";
+  const valve = probe("valve", {
+    execute: () => Promise.resolve(faultResult("io", said)),
+  });
+  const { prompt } = await home(
+    (_, count) => (count === 1 ? { calls: [{ name: "valve", args: {} }] } : { text: "It is shut." }),
+    { tools: [valve] },
+  );
+  const { payload } = await prompt("p", "the valve?");
+  expect(payload.calls).toMatchObject([
+    { name: "valve", status: "error", error: said.slice("Error: ".length), advice: "" },
+  ]);
 });
 
 test("arguments that cannot be read go back to the model as such", async () => {

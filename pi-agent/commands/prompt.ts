@@ -18,7 +18,7 @@ import { tuned } from "../tuning.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "./command.ts";
 import { Journal } from "./journal.ts";
 import { runAction } from "./run-action.ts";
-import { innerCalls } from "./tool.ts";
+import { innerCalls, reported } from "./tool.ts";
 
 /** For a prompt that came without a budget, e.g. from an EvoClaw orchestrator. */
 export const PROMPT_MAX_MS = 15 * 60 * 1_000;
@@ -75,7 +75,7 @@ export const promptCommand: CommandKind = {
         status: "error",
         ...errorWords(call.signal.aborted ? call.signal.reason : error),
         agent_id: device.settings.agentId,
-        calls: told.records,
+        calls: reported(told.records),
         ...(told.jobs.length > 0 && { jobs: told.jobs }),
         ...(call.taint.brought && { tainted: true }),
         metadata: { elapsed_ms: elapsed() },
@@ -136,7 +136,7 @@ async function answer(call: CommandCall, device: Device, told: Told, elapsed: ()
     model: result.model,
     agent_id: device.settings.agentId,
     tools_executed: result.calls.slice(0, SHOWN_CALLS).map(executedOf),
-    calls: result.calls.slice(0, SHOWN_CALLS).map(shown),
+    calls: reported(result.calls.slice(0, SHOWN_CALLS).map(shown)),
     ...(told.jobs.length > 0 && { jobs: told.jobs }),
     ...(call.taint.brought && { tainted: true }),
     metadata: { ...result.usage, elapsed_ms: elapsed() },

@@ -67,6 +67,10 @@ test("one that is not there says so; one that is unknown names those that are", 
 test("the policy holds here too", async () => {
   expect(await wired({ type: "cpu" })).toMatchObject({
     success: false,
-    error: expect.stringContaining("Permission denied for tool 'cpu'"),
+    // As of any failure: the whole, and the part of it that is for a model alone.
+    error: expect.stringMatching(
+      /^Error: Permission denied for tool 'cpu'.*\nThis agent does not have .* to the user\.$/,
+    ),
+    advice: expect.stringMatching(/^This agent does not have/),
   });
 });

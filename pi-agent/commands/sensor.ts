@@ -1,4 +1,5 @@
 /** `sensor`: a reading by the name of what is read, under the same policy as any call. */
+import { errorFields } from "@edgecall/core/tools/advice.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
 import { failed, type Reply, succeeded } from "../reports.ts";
 import type { CommandCall, CommandKind, Device } from "./command.ts";
@@ -29,7 +30,12 @@ const ALL = ["temperature", "cpu", "memory", "disk", "system"];
 /** Of the payload, what is not for the tool. */
 const NOT_ARGUMENTS = ["type", "request_id", "timeout_ms"];
 
-type Reading = { success: boolean; data: Record<string, unknown> | null; error: string | null };
+type Reading = {
+  success: boolean;
+  data: Record<string, unknown> | null;
+  error: string | null;
+  advice?: string;
+};
 
 export const sensor: CommandKind = {
   kind: "look",
@@ -60,10 +66,11 @@ async function read(name: string, args: Args, call: CommandCall, device: Device)
   if (!device.registry.get(tool)) {
     const why = device.unavailable().find((one) => one.name === tool)?.why;
     const error = `Error: The sensor '${name}' cannot be read on this device${why ? `: ${why}` : ""}.`;
-    return { success: false, data: null, error };
+    return { success: false, data: null, ...errorFields(error) };
   }
   const { result } = await runAction({ callId: call.command.request_id, name: tool, args }, call, device);
   const text = textOf(result);
-  if (result.fault) return { success: false, data: null, error: text };
+  if (result.fault)
+    return { success: false, data: null, ...errorFields({ text, advice: result.fault.advice }) };
   return { success: true, data: { ...result.details, text }, error: null };
 }

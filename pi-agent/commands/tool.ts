@@ -50,6 +50,11 @@ export function innerCalls({ details }: ToolResult): CallRecord[] {
   return Array.isArray(details?.calls) ? (details.calls as CallRecord[]) : [];
 }
 
+/** As a report has them: no part of the errors is for a model alone. */
+export function reported(calls: readonly CallRecord[]): object[] {
+  return calls.map((call) => (call.error === undefined ? call : { ...call, advice: "" }));
+}
+
 /**
  * A tool's result in the seed's shape. A failed tool is still a `result`: the report itself did not fail.
  * @param tainted whether a stranger's text is in it; undefined: as the tool's advert says
@@ -75,7 +80,7 @@ export function replyOf(
       code: result.fault.code,
       ...(exitCode !== undefined && { exit_code: exitCode }),
       elapsed_ms: elapsedMs,
-      ...(calls.length > 0 && { calls }),
+      ...(calls.length > 0 && { calls: reported(calls) }),
       ...(media.length > 0 && { media }),
       ...(tainted !== undefined && { tainted }),
     });
@@ -89,7 +94,7 @@ export function replyOf(
     elapsed_ms: elapsedMs,
     ...(result.forUser !== undefined && { for_user: result.forUser }),
     ...(result.job !== undefined && { job: result.job }),
-    ...(calls.length > 0 && { calls }),
+    ...(calls.length > 0 && { calls: reported(calls) }),
     ...(media.length > 0 && { media }),
     ...(tainted !== undefined && { tainted }),
   });

@@ -2,6 +2,7 @@
 
 import { MEDIA_MAX_BYTES, MEDIA_TYPE } from "@edgecall/core/protocol/media.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
+import { forModel } from "@edgecall/core/tools/advice.ts";
 import {
   type Content,
   faultResult,
@@ -86,7 +87,7 @@ async function artifact(
   try {
     return await context.artifact(bytes, mediaType);
   } catch (error) {
-    if (error instanceof Unstorable) return words(`[${mediaType}: ${error.message}]`);
+    if (error instanceof Unstorable) return words(`[${mediaType}: ${forModel(error.words)}]`);
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
-import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { type Tool, Unstorable } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type RunRequest, runTool } from "@edgecall/core/tools/runner.ts";
 import { afterEach, describe, expect, test } from "vitest";
@@ -103,6 +103,11 @@ describe.each([
       },
     );
     expect(brought).toEqual([[43, "image/gif"]]);
+    const artifact = () =>
+      Promise.reject(new Unstorable({ text: "Error: no room", advice: "Ask for less." }));
+    expect((await run("s0_picture", {}, { artifact })).content).toEqual([
+      { type: "text", text: "[image/gif: Error: no room\nAsk for less.]" },
+    ]);
   });
 
   test("a call that is given up is cancelled there; its progress is heard before", async () => {
