@@ -423,7 +423,7 @@ export class BridgeDesk {
     // Passed on as it came, but for what a page would show and what is for a model alone.
     const { media } = report.payload;
     const payload = {
-      ...withoutAdvice(report.payload),
+      ...(target?.foreign ? report.payload : withoutAdvice(report.payload)),
       ...(media !== undefined && { media: outcome.media ?? [] }),
     };
     return { ...outcome, report: { report_type: report.type, payload } };
@@ -451,15 +451,17 @@ const Named = z.looseObject({ request_id: CallId });
 
 /** The device goes on with them; only what becomes of them is not heard here. */
 function withoutJobs(outcome: SettledOutcome, agent: string, lost: readonly string[]): SettledOutcome {
-  const { job, text, ...rest } = outcome;
+  const { job, text, advice, ...rest } = outcome;
   const which = lost.length === 1 ? "the result of a job" : `the results of ${lost.length} jobs`;
   const why = `'${agent}' has ${OPEN_MAX} open calls and jobs, so ${which} of this call will not arrive here.`;
   const kept = job !== undefined && !lost.includes(job) ? { job } : {};
+  // What it advises of a job that is lost does not hold any more.
+  const own = job !== undefined && lost.includes(job) ? undefined : advice;
   return {
     ...rest,
     ...kept,
     text: `${kept.job === undefined ? text.replace(ARRIVES_LATER, ".") : text}\n${why}`,
-    advice: "Tell the user that, and how to look for it on the device.",
+    advice: `${own ? `${own} ` : ""}Tell the user that, and how to look for it on the device.`,
   };
 }
 

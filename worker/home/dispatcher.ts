@@ -269,8 +269,7 @@ export class Dispatcher {
       if (this.#isForeign(call) && call.state !== "waiting") continue;
       if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
       if (this.#waitsForAgent(call, heard)) continue;
-      // It told what it can do otherwise when the call was made, or has not told it yet.
-      if (call.flags.asks && !this.asks(call.agent)) continue;
+      if (this.#isHeldBack(call, now)) continue;
       await this.#sendAnew(call, now);
     }
   }
@@ -280,6 +279,12 @@ export class Dispatcher {
     if (!flags.queued) return false;
     const target = this.#agents.target(agent, heard, this.served);
     return !target?.online || target.misfit !== undefined;
+  }
+
+  /** Its agent is there and was to ask a person, but told since that it cannot, or has not told yet what it can do. */
+  #isHeldBack(call: LedgerCall, now: number): boolean {
+    const { agent, flags } = call;
+    return flags.asks === true && !this.asks(agent) && !this.#waitsForAgent(call, this.#bridge.heardAt(now));
   }
 
   /** By its report; the first outcome counts. @returns false when something else settled it meanwhile */
@@ -426,6 +431,7 @@ export class Dispatcher {
           delivered,
           call.idempotent,
           call.flags.cut === true,
+          this.#isHeldBack(call, now),
         );
         // Should it still be at it, or get the call only now: nobody waits for what it would do.
         if ((await this.conclude(call, outcome)) && delivered) await this.#tellToStop(call, now);

@@ -87,6 +87,19 @@ describe("D8 commands", () => {
   });
 });
 
+test("C10 a foreign agent's report comes back as it is, with whatever it has under `advice`", async () => {
+  const payload = {
+    status: "error",
+    error: "Pressure is 3 bar\nDo not open the valve.",
+    advice: { for: "the operator", text: "Tell the user." },
+  };
+  bridge.onCall = () => payload;
+  const { body } = await command("claw", { command: "valve", payload: {} });
+  expect(body.payload).toMatchObject(payload);
+  const ours = await command("pi", { command: "tool", payload: { tool: "cpu" } });
+  expect(ours.body.payload).not.toHaveProperty("advice");
+});
+
 test("S16 what a device lists as media is checked before anybody is shown it", async () => {
   const good = {
     id: `${crypto.randomUUID()}.YXBpL3g`,

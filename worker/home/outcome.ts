@@ -20,6 +20,8 @@ const INNER_CALLS_MAX = 50;
 const INNER_TEXT_MAX = 2_000;
 /** Of what a device advises a model: a few sentences. */
 const ADVICE_MAX_BYTES = 2_000;
+/** A foreign agent writes nothing for a model alone: a person reads all its words. */
+const NO_ADVICE = "";
 const JOB_TOKEN = /^[A-Za-z0-9_-]{8,128}$/;
 
 /** A wait that is shorter is the line's, and tells a person nothing. */
@@ -43,7 +45,7 @@ export function outcomeOf(
   { agent, advert, foreign }: Reporter,
 ): Outcome {
   const { payload } = report;
-  const calls = innerCalls(payload);
+  const calls = innerCalls(payload, foreign);
   const media = mediaOf(payload);
   const forUser = forUserOf(payload);
   const isStrangers =
@@ -75,7 +77,7 @@ export function outcomeOf(
     return { status: "success", text: cutText(answerText(payload), RESULT_TEXT_MAX_BYTES), ...common };
 
   const errorType = errorTypeOf(payload.error_type);
-  const { text: said, advice } = reportedError(payload);
+  const { text: said, advice } = reportedError(payload, foreign);
   const schema =
     errorType === "invalid_params" && advert
       ? `\nSchema of '${advert.name}': ${JSON.stringify(advert.parameters)}`
@@ -85,17 +87,17 @@ export function outcomeOf(
   return { status: "error", text, ...(advice !== undefined && { advice }), errorType, ...common };
 }
 
-function reportedError(payload: Record<string, unknown>): Advised {
+function reportedError(payload: Record<string, unknown>, foreign: boolean | undefined): Advised {
   const said =
     asText(payload.error) ||
     asText(payload.content) ||
     asText(payload.result) ||
     "the device reported an error without words";
-  const { text, advice } = readError(said, payload.advice);
+  const { text, advice } = readError(said, foreign ? NO_ADVICE : payload.advice);
   return { text: asError(text), ...(advice !== undefined && { advice: cutText(advice, ADVICE_MAX_BYTES) }) };
 }
 
-/** A report as a client of the API gets it: as it came, without what its agent wrote for a model alone. */
+/** A report of an agent of ours as a client of the API gets it: as it came, without what is for a model alone. */
 export function withoutAdvice({ advice, ...payload }: Record<string, unknown>): Record<string, unknown> {
   const { error } = payload;
   return typeof error === "string" ? { ...payload, error: readError(error, advice).text } : payload;
@@ -172,7 +174,10 @@ export function jobsOf(payload: Record<string, unknown>): string[] {
     .slice(0, INNER_CALLS_MAX);
 }
 
-/** What is said of a call that ran out of time. Delivered and not repeatable = nobody knows what it did. */
+/**
+ * What is said of a call that ran out of time. Delivered and not repeatable = nobody knows what it did.
+ * @param cannotAsk it stayed here although its agent was there
+ */
 export function silenceOutcome(
   agentId: string,
   what: string,
@@ -180,10 +185,12 @@ export function silenceOutcome(
   delivered: boolean,
   idempotent: boolean,
   cut = false,
+  cannotAsk = false,
 ): Outcome {
   const waited = `${Math.round(elapsedMs / 1_000)} s${cut ? " (the connection to the home is down)" : ""}`;
   if (!delivered) {
-    const text = `Error: ${what} did not reach agent '${agentId}' within ${waited}. Nothing was run.`;
+    const why = cannotAsk ? ": it needs your approval, and the agent cannot ask you now" : "";
+    const text = `Error: ${what} did not reach agent '${agentId}' within ${waited}${why}. Nothing was run.`;
     return { status: "error", errorType: "offline", text, elapsedMs, sources: [] };
   }
   if (idempotent) {
@@ -234,15 +241,12 @@ const InnerCall = z.looseObject({
   args: z.optional(z.record(z.string(), z.unknown())),
   status: z.optional(z.string()),
   success: z.optional(z.boolean()),
-  result: z.optional(z.unknown()),
-  error: z.optional(z.unknown()),
-  advice: z.optional(z.unknown()),
   error_type: z.optional(z.string()),
   elapsed_ms: z.optional(z.number()),
 });
 
 /** The calls of a device's own loop: ours in `calls`, EvoClaw's in `tools_executed`. */
-function innerCalls(payload: Record<string, unknown>): CallRecord[] {
+function innerCalls(payload: Record<string, unknown>, foreign: boolean | undefined): CallRecord[] {
   const listed = Array.isArray(payload.calls)
     ? payload.calls
     : Array.isArray(payload.tools_executed)
@@ -263,7 +267,7 @@ function innerCalls(payload: Record<string, unknown>): CallRecord[] {
         ...(ok
           ? { result: asText(result).slice(0, INNER_TEXT_MAX) }
           : {
-              error: forPerson({ text: asError(readError(asText(error ?? result), advice).text) }).slice(
+              error: forPerson(readError(asText(error ?? result), foreign ? NO_ADVICE : advice)).slice(
                 0,
                 INNER_TEXT_MAX,
               ),

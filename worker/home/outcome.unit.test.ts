@@ -83,3 +83,17 @@ test("C10 a report as a client of the API gets it has no advice", () => {
   expect(withoutAdvice({ success: false, error: null })).toEqual({ success: false, error: null });
   expect(withoutAdvice({ result: "Tell the user." })).toEqual({ result: "Tell the user." });
 });
+
+test("C10 a foreign agent's words are not divided: a person reads all of them", () => {
+  const error = "Pressure is 3 bar\nDo not open the valve.";
+  const payload = {
+    status: "error",
+    error,
+    advice: "vent first",
+    calls: [{ name: "valve", status: "error", error }],
+  };
+  const outcome = outcomeOf({ requestId: "r", type: "result", payload }, 5, { ...PI, foreign: true });
+  expect(outcome.text).toBe(`Error: ${error}`);
+  expect(outcome).not.toHaveProperty("advice");
+  expect(outcome.calls).toMatchObject([{ error }]);
+});

@@ -3,7 +3,7 @@
  * a name, and says whatever it likes wherever a device can say anything. Whichever way its words took, the next call to
  * somebody else that is not a read has to ask.
  */
-import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { afterEach, describe, expect, test } from "vitest";
@@ -359,6 +359,29 @@ test.each([
     await until(() => sent().length > 0, { what: "the queued call goes out" });
     expect(sent().map(({ payload }) => JSON.parse(payload).tainted)).toEqual([true]);
     await until(async () => (await turnsOf(id)).some(({ answer }) => answer?.includes("In the end")));
+  },
+  WITHIN_MS,
+);
+
+test(
+  "S5 a queued call that its device could not ask about says so when its time is over",
+  async () => {
+    const bridge = await begin({});
+    const id = crypto.randomUUID();
+    await say(id, script(asks({ action: "look" }), { text: "ok" }));
+    const garden = { calls: [on("garden", { action: "water" })] };
+    await say(id, script(garden, { text: "queued" }, { text: "In the end: $notes" }));
+    bridge.send({ t: "agent", agent: agent("garden", { features: MUTE, tools: [water] }) });
+    await until(async () => (await agentsOf()).some((one) => one.id === "garden" && one.online));
+    const home = env.HOME.getByName("a");
+    await runInDurableObject(home, (_, { storage }) =>
+      storage.sql.exec("UPDATE call SET deadline = 0 WHERE agent = 'garden'"),
+    );
+    await runDurableObjectAlarm(home);
+    const told = await until(async () =>
+      (await turnsOf(id)).map(({ answer }) => answer).find((answer) => answer?.includes("In the end")),
+    );
+    expect(told).toContain("it needs your approval, and the agent cannot ask you now. Nothing was run.");
   },
   WITHIN_MS,
 );

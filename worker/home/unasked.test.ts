@@ -172,6 +172,19 @@ describe("S19 with its share of open rows used up", () => {
     expect(answer).not.toContain("arrives later");
   });
 
+  test("a failure keeps its own advice when its jobs are not waited for", async () => {
+    const id = crypto.randomUUID();
+    const bridge = await pi(() => undefined);
+    const turn = say(id, script(backup, { text: "$results" }));
+    const call = await until(() => bridge.calls()[0]);
+    await fill();
+    const failure = { status: "error", error: "Error: half of it\nMind the rest.", advice: "Mind the rest." };
+    bridge.report(call.id, "pi", { ...failure, jobs: [{ job: job(1) }] });
+    expect((await turn).body.answer).toContain(
+      "will not arrive here.\nMind the rest. Tell the user that, and how",
+    );
+  });
+
   test("a job's result that comes before its call's is not taken: it comes again when there is room", async () => {
     const id = crypto.randomUUID();
     const bridge = await pi(() => undefined);
