@@ -103,9 +103,11 @@ function withMountsBelow(shown: readonly string[], workspace: string): Map<strin
   const mounts = mountPoints();
   for (const [path, source] of [...all])
     for (const mount of mounts) {
+      if (!mount.startsWith(`${source}/`)) continue;
       const place = join(path, mount.slice(source.length));
-      if (mount.startsWith(`${source}/`) && !all.has(place) && !`${place}/`.startsWith(`${workspace}/`))
-        all.set(place, mount);
+      const isWorkspaces = `${place}/`.startsWith(`${workspace}/`);
+      // One that another mount covers has a name and cannot be reached.
+      if (!all.has(place) && !isWorkspaces && existsSync(mount)) all.set(place, mount);
     }
   return all;
 }

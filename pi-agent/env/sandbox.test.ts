@@ -134,8 +134,10 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
     timeout: 60_000,
   }, async () => {
     const below = join(folder, "skills/below it");
-    mkdirSync(below, { recursive: true });
-    execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777", "edgecall", below]);
+    const covered = join(below, "covered");
+    mkdirSync(covered, { recursive: true });
+    for (const place of [covered, below])
+      execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777", "edgecall", place]);
     try {
       writeFileSync(join(below, "told.txt"), "told", { mode: 0o666 });
       const { exec } = sandbox({
@@ -153,7 +155,7 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
       expect(readdirSync(below)).toEqual(["told.txt"]);
       expect(readFileSync(join(below, "told.txt"), "utf8")).toBe("told");
     } finally {
-      execFileSync("umount", [below]);
+      for (const place of [below, covered]) execFileSync("umount", [place]);
     }
   });
 
