@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { bwrapArguments, SANDBOX_LIMITS, type SandboxProfile } from "./bwrap-arguments.ts";
+import { bwrapArguments } from "./bwrap-arguments.ts";
+import { SANDBOX_LIMITS, type SandboxProfile } from "./sandbox-profile.ts";
 
 const PROFILE: SandboxProfile = {
   workspace: "/home/pi/ws",

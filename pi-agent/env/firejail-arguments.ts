@@ -5,6 +5,7 @@
  */
 import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
+import { ExecError } from "./environment.ts";
 import {
   checkedReadable,
   entering,
@@ -13,8 +14,7 @@ import {
   type SandboxProfile,
   type SandboxRun,
   SYSTEM_FILES,
-} from "./bwrap-arguments.ts";
-import { ExecError } from "./environment.ts";
+} from "./sandbox-profile.ts";
 import { shellQuote } from "./shell-quote.ts";
 
 /** What the machine shows: read when the program is about to run. */

@@ -4,6 +4,7 @@
  */
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { ExecError } from "./environment.ts";
 import {
   checkedDevice,
   checkedReadable,
@@ -14,8 +15,7 @@ import {
   type SandboxRun,
   SYSTEM_FILES,
   sandboxEnv,
-} from "./bwrap-arguments.ts";
-import { ExecError } from "./environment.ts";
+} from "./sandbox-profile.ts";
 
 /** A usual shell's; as root, podman would ask for more than many containers may give. */
 const OPEN_FILES = 1_024;

@@ -3,12 +3,13 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { bwrapArguments, type SandboxProfile, type SandboxRun, sandboxEnv } from "./bwrap-arguments.ts";
+import { bwrapArguments } from "./bwrap-arguments.ts";
 import { SYSTEM_PATH } from "./clean-env.ts";
 import { firejailArguments, machine } from "./firejail-arguments.ts";
 import { podmanArguments, podmanRoot } from "./podman-arguments.ts";
 import { MARK_VARIABLE, startOf } from "./process-tree.ts";
 import { runProcess } from "./run-process.ts";
+import { type SandboxProfile, type SandboxRun, sandboxEnv } from "./sandbox-profile.ts";
 
 export const SANDBOX_KINDS = ["bubblewrap", "firejail", "podman"] as const;
 export type SandboxKind = (typeof SANDBOX_KINDS)[number];

@@ -2,7 +2,6 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { posix } from "node:path";
-import { type Entered, SANDBOX_LIMITS, type SandboxLimits, type SandboxProfile } from "./bwrap-arguments.ts";
 import { refuseEnv } from "./clean-env.ts";
 import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "./environment.ts";
 import { filesByCommand } from "./files-by-command.ts";
@@ -11,6 +10,7 @@ import { lookFor, NoAnswer } from "./probe.ts";
 import { processGroupLimit } from "./process-group-limit.ts";
 import { runProcess } from "./run-process.ts";
 import { KINDS, type SandboxKind, type Start } from "./sandbox-kinds.ts";
+import { type Entered, SANDBOX_LIMITS, type SandboxLimits, type SandboxProfile } from "./sandbox-profile.ts";
 
 export type SandboxOptions = {
   /** All that can be written. Under the same name in the sandbox. */
