@@ -252,7 +252,8 @@ describe("policy", () => {
     });
     expect(await home.result(await home.send("sensor", { type: "memory" }))).toMatchObject({
       success: false,
-      error: `Error: ${text}`,
+      error: `Error: ${text}\n${advice}`,
+      advice,
     });
     script = (_request, count) =>
       count === 1 ? { calls: [{ name: "memory", args: {} }] } : { text: "sorry" };

@@ -134,7 +134,10 @@ test("wrong use is told by name, with exit 2", async () => {
   expect(wrong.stderr()).toMatch(/tools\.sandboxing: .*"bubblewrap"/);
 }, 30_000);
 
-test("S14 texts that stopped it in 0.2.0 do not: a ping is answered within a second meanwhile", async () => {
+test("S14 texts that stopped it in 0.2.0 do not: a ping is answered within a second meanwhile", {
+  tags: ["needs/bubblewrap"],
+  timeout: 60_000,
+}, async () => {
   const { broker, peer } = await home();
   const config = configFile(broker.port);
   writeFileSync(config, `${readFileSync(config, "utf8")}[policy]\nbash = "deny"\n`);
@@ -157,7 +160,7 @@ test("S14 texts that stopped it in 0.2.0 do not: a ping is answered within a sec
   }
   for (const { payload } of await Promise.all(calls)) expect(payload.error_type).toBe("permission_denied");
   expect(Math.max(...waits)).toBeLessThan(1_000);
-}, 60_000);
+});
 
 test("S14 a watchdog of its own ends an agent that hangs, and where nobody else would, starts it again", async () => {
   const { broker, peer } = await home();
