@@ -39,7 +39,7 @@ describe("C3 with Node and npm alone", {
     const ran = await debian.runs(user, line);
     const out = stripVTControlCharacters(ran.out);
     process.stdout.write(`${user}: ${line}: ${/^ *Duration +\S+/m.exec(out)?.[0].trim()}\n`);
-    expect(ran.code, whatFailed(out)).toBe(0);
+    expect(ran.code, whatFailed(out + stripVTControlCharacters(ran.err))).toBe(0);
     const [, skipped] = /^ *Tests .* (\d+) skipped/m.exec(out) ?? [];
     const [, leftOut, names = ""] = /^(\d+) tests were left out: they need (.*)\. `/m.exec(out) ?? [];
     expect(leftOut).toBe(skipped);
