@@ -17,27 +17,41 @@ const IN_NODE = [
 ].map((folder) => `${folder}/**/*.test.ts`);
 IN_NODE.push("test/*.test.ts");
 
+/** Random walks, sleeps and repeated contracts, half a minute and more each: `npm test` leaves them to `npm run test:all`. */
+const LONG = [
+  "pi-agent/duplicate",
+  "pi-agent/env/contract-files",
+  "pi-agent/env/contract-programs",
+  "pi-agent/process",
+  "pi-agent/sandbox-walk",
+  "pi-agent/tools/browser",
+  "pi-agent/tools/exec-guard-contained",
+  "pi-agent/tools/git-read",
+].map((name) => `${name}.test.ts`);
+const LONG_IN_WORKERD = [
+  "worker/conversation/remote-cases",
+  "worker/conversation/sleep",
+  "worker/home/taint-walk",
+].map((name) => `${name}.test.ts`);
+
 /** They wait for minutes and do next to nothing. */
 const IDLE = ["test/e2e/idle.test.ts", "test/e2e/slow-model.test.ts"];
 
 /**
  * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise, together
- * about a minute and a half. All others are in `slow` and `alone`: `npm run test:all`, and CI.
+ * about a minute. All others are in `slow` and `alone`: `npm run test:all`, and CI.
  */
 const EACH_TIME = [
   "actions",
   "broken-frames",
   "console-approvals",
-  "limits",
   "mcp",
   "once",
   "openai",
   "pairing",
   "relay",
   "restarts",
-  "tokens",
   "tools-flows",
-  "versions",
 ].map((name) => `test/e2e/${name}.test.ts`);
 /** These boot machines, take fixed ports, hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
 const ALONE = [
@@ -62,21 +76,36 @@ const ALONE = [
   "upgrade",
   "with-bridge",
 ].map((name) => `test/e2e/${name}.test.ts`);
-ALONE.push("test/image/**/*.test.ts");
+// And a whole `npm test` within a test.
+ALONE.push("test/image/**/*.test.ts", "test/bare/**/*.test.ts");
 
 const PATIENT = { testTimeout: 60_000, hookTimeout: 60_000 };
 /** Each file starts a gateway, a bridge and devices; two of them wait for each other's processor less than it idles. */
 const WHOLE_PROGRAMS = { ...PATIENT, maxWorkers: 2, sequence: { groupOrder: 1 } };
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
 
-/**
- * Of what may run side by side: one more than vitest's own choice, since `idle` holds one for three minutes and
- * does next to nothing. One number for the three projects: vitest runs only such at the same time.
- */
-const WORKERS = Math.max(availableParallelism() - 1, 1) + 1;
+/** One more than the processors: most tests wait for something half of their time, and `idle` holds a worker for minutes. */
+const WORKERS = availableParallelism() + 1;
 
 const TAGS = needsTags();
 const MISSING = new Set(TAGS.filter(({ skip }) => skip).map(({ name }) => name));
+
+/** Each project has a plugin of its own. */
+const inWorkerd = () => ({
+  plugins: [
+    cloudflareTest(({ inject }) => ({
+      wrangler: { configPath: "./wrangler.toml" },
+      // Else Workers AI would be asked for at Cloudflare, which wants an account.
+      remoteBindings: false,
+      miniflare: { bindings: { ...testVars, LLM_BASE_URL: inject("modelUrl") } },
+    })),
+  ],
+  // As the build defines it.
+  define: { EDGECALL_PROGRAM: JSON.stringify(testProgram) },
+});
+/** A machine under load takes its time; what is slow is told by the bench, not by a test. */
+const SHORT = { testTimeout: 20_000, maxWorkers: WORKERS };
+const WITH_MODEL = { ...SHORT, globalSetup: ["./test/model-setup.ts"] };
 
 export default defineConfig({
   test: {
@@ -86,13 +115,12 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          // A machine under load takes its time; what is slow is told by the bench, not by a test.
-          testTimeout: 20_000,
           include: [...IN_NODE, "worker/**/*.unit.test.ts"],
-          environment: "node",
-          maxWorkers: WORKERS,
+          exclude: [...LONG, "**/node_modules/**"],
+          ...SHORT,
         },
       },
+      { test: { name: "long", include: LONG, ...SHORT } },
       {
         test: {
           // Vitest begins with the first name of the alphabet: the others are run while this one waits.
@@ -104,25 +132,15 @@ export default defineConfig({
         },
       },
       {
-        plugins: [
-          cloudflareTest(({ inject }) => ({
-            wrangler: { configPath: "./wrangler.toml" },
-            // Else Workers AI would be asked for at Cloudflare, which wants an account.
-            remoteBindings: false,
-            miniflare: { bindings: { ...testVars, LLM_BASE_URL: inject("modelUrl") } },
-          })),
-        ],
-        // As the build defines it.
-        define: { EDGECALL_PROGRAM: JSON.stringify(testProgram) },
+        ...inWorkerd(),
         test: {
           name: "worker",
-          testTimeout: 20_000,
-          globalSetup: ["./test/model-setup.ts"],
           include: ["worker/**/*.test.ts"],
-          exclude: ["worker/**/*.unit.test.ts", "**/node_modules/**"],
-          maxWorkers: WORKERS,
+          exclude: ["worker/**/*.unit.test.ts", ...LONG_IN_WORKERD, "**/node_modules/**"],
+          ...WITH_MODEL,
         },
       },
+      { ...inWorkerd(), test: { name: "worker-long", include: LONG_IN_WORKERD, ...WITH_MODEL } },
       {
         test: {
           name: "e2e",
@@ -139,8 +157,6 @@ export default defineConfig({
         },
       },
       { test: { name: "alone", include: ALONE, ...ONE_BY_ONE } },
-      // A whole run of the tests within a test: `npm run test:bare`, by itself on a quiet machine.
-      { test: { name: "bare", include: ["test/bare/**/*.test.ts"], ...ONE_BY_ONE } },
     ],
   },
 });

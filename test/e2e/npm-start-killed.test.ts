@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { freePort, isFree } from "../../local/port.ts";
 import { script, startScriptedModel } from "../scripted-model.ts";
 import { until } from "../wait.ts";
-import { npmStart, processesOf, running, stackPid, useStateFolder } from "./npm-start.ts";
+import { killAll, npmStart, processesOf, running, stackPid, useStateFolder } from "./npm-start.ts";
 
 /** The programs notice by themselves, and have 5 s to say goodbye. */
 const GONE_WITHIN_MS = 8_000;
@@ -55,8 +55,7 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
       const client = await running(npmStart(folder.path, [], env));
       const turn = await client.begin(script({ hang: "before" }, { text: "here it is" }), "c");
       await until(() => model.requests.length === 1);
-      for (const pid of processesOf(folder.path)) process.kill(pid, "SIGKILL");
-      await until(() => processesOf(folder.path).length === 0);
+      await killAll(folder.path);
 
       await running(npmStart(folder.path, [], env));
       // Whoever attaches again sets it going at once; without that its alarm does, within 10 s.

@@ -67,6 +67,18 @@ export function processesOf(folder: string): number[] {
     });
 }
 
+/** Kills all of them and waits until they are gone. One may end by itself meanwhile: its parent was killed before it. */
+export async function killAll(folder: string): Promise<void> {
+  for (const pid of processesOf(folder)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+  await until(() => processesOf(folder).length === 0);
+}
+
 /** A fresh state folder for each test; what a failed one left running in it is killed. */
 export function useStateFolder(): { readonly path: string } {
   const folder = { path: "" };
@@ -74,8 +86,7 @@ export function useStateFolder(): { readonly path: string } {
     folder.path = mkdtempSync(join(tmpdir(), "edgecall-start-"));
   });
   afterEach(async () => {
-    for (const pid of processesOf(folder.path)) process.kill(pid, "SIGKILL");
-    await until(() => processesOf(folder.path).length === 0);
+    await killAll(folder.path);
     rmSync(folder.path, { recursive: true, force: true });
   });
   return folder;
