@@ -3,10 +3,13 @@ import { NODE_ENVIRONMENT, NODE_FLAGS } from "../../pi-agent/node-options.ts";
 
 export type NodeStart = { flags: readonly string[]; env: Readonly<Record<string, string>> };
 
-/** As Node is by itself, and as the agent is started. */
+/** An installed agent is watched by systemd; in a shell a thread does that, and takes about 10 MiB (pi-agent/watchdog.ts). */
+const WATCHED_BY_SYSTEMD = { EDGECALL_STUCK_SECS: "0" };
+
+/** As Node is by itself, and as the service starts the agent. */
 export const NODE_STARTS: readonly NodeStart[] = [
-  { flags: [], env: {} },
-  { flags: NODE_FLAGS, env: NODE_ENVIRONMENT },
+  { flags: [], env: WATCHED_BY_SYSTEMD },
+  { flags: NODE_FLAGS, env: { ...NODE_ENVIRONMENT, ...WATCHED_BY_SYSTEMD } },
 ];
 
 /** As a shell has it. */
