@@ -19,14 +19,14 @@ IN_NODE.push("test/*.test.ts");
 
 /** Random walks, sleeps and repeated contracts, half a minute and more each: `npm test` leaves them to `npm run test:all`. */
 const LONG = [
-  "pi-agent/duplicate",
+  "pi-agent/link/duplicate",
   "pi-agent/env/contract-files",
   "pi-agent/env/contract-programs",
   "pi-agent/process",
-  "pi-agent/sandbox-walk",
-  "pi-agent/tools/browser",
-  "pi-agent/tools/exec-guard-contained",
-  "pi-agent/tools/git-read",
+  "pi-agent/env/sandbox/sandbox-walk",
+  "pi-agent/tools/web/browser",
+  "pi-agent/tools/programs/exec-guard-contained",
+  "pi-agent/tools/programs/git-read",
 ].map((name) => `${name}.test.ts`);
 const LONG_IN_WORKERD = [
   "worker/conversation/remote-cases",

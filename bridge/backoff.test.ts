@@ -1,7 +1,7 @@
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { expect, test } from "vitest";
 import { GATEWAY_BACKOFF, Retries, retryDelay, STABLE_AFTER_MS } from "./backoff.ts";
-import { staysAway } from "./gateway.ts";
+import { staysAway } from "./gateway/gateway.ts";
 
 test("full jitter below a ceiling that doubles up to the cap", () => {
   const ceilings = [0, 1, 2, 5, 6, 7, 1_000].map((attempt) => retryDelay(GATEWAY_BACKOFF, attempt, 1));

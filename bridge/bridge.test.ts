@@ -4,7 +4,7 @@ import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { describe, expect, test } from "vitest";
 import { until } from "../test/wait.ts";
 import { STANDBY_EVERY_MS, STAY_AWAY_MS } from "./backoff.ts";
-import { BROKER_GRACE_MS } from "./presence.ts";
+import { BROKER_GRACE_MS } from "./broker/presence.ts";
 import { usePlayed } from "./testkit/played.ts";
 
 const played = usePlayed();

@@ -1,22 +1,22 @@
 /** The bridge as a whole: broker on one side, Home on the other, and the roster, calls and results between. */
 import type { AgentKey, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { parseTopic, topicOf } from "@edgecall/core/protocol/names.ts";
-import { BrokerLink } from "./broker.ts";
-import { Calls } from "./calls.ts";
+import { BrokerLink } from "./broker/broker.ts";
+import { Calls } from "./broker/calls.ts";
+import { ForeignLanes } from "./broker/foreign.ts";
+import { Inbound, LISTENS_TO } from "./broker/inbound.ts";
+import { BROKER_GRACE_MS, Roster, type Standing } from "./broker/presence.ts";
+import { ReportShelf } from "./broker/shelf.ts";
+import { Trust } from "./broker/trust.ts";
 import { FreezeWatch, systemClock, TICK_MS } from "./clock.ts";
-import { Counts } from "./counts.ts";
-import { ForeignLanes } from "./foreign.ts";
-import { GatewayLink } from "./gateway.ts";
-import { type Readiness, serveHealth } from "./health.ts";
-import { Inbound, LISTENS_TO } from "./inbound.ts";
-import { KeptLogins } from "./kept-logins.ts";
+import { GatewayLink } from "./gateway/gateway.ts";
+import { snapshotFrames } from "./gateway/snapshot.ts";
 import { type Log, Seldom } from "./log.ts";
-import { BROKER_GRACE_MS, Roster, type Standing } from "./presence.ts";
-import { SelfUpdate } from "./self-update.ts";
+import { Counts } from "./ops/counts.ts";
+import { type Readiness, serveHealth } from "./ops/health.ts";
+import { KeptLogins } from "./ops/kept-logins.ts";
+import { SelfUpdate } from "./ops/self-update.ts";
 import type { BridgeSettings } from "./settings.ts";
-import { ReportShelf } from "./shelf.ts";
-import { snapshotFrames } from "./snapshot.ts";
-import { Trust } from "./trust.ts";
 
 export type Bridge = {
   /** Welcomed by the gateway and connected to the broker. */

@@ -4,15 +4,15 @@ import { TOPIC_KINDS } from "@edgecall/core/protocol/names.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Published } from "./broker.ts";
-import { Calls } from "./calls.ts";
-import { ForeignLanes } from "./foreign.ts";
-import { Inbound } from "./inbound.ts";
+import type { Published } from "./broker/broker.ts";
+import { Calls } from "./broker/calls.ts";
+import { ForeignLanes } from "./broker/foreign.ts";
+import { Inbound } from "./broker/inbound.ts";
+import { Roster } from "./broker/presence.ts";
+import { ReportShelf } from "./broker/shelf.ts";
+import { Trust } from "./broker/trust.ts";
+import { snapshotFrames } from "./gateway/snapshot.ts";
 import { Seldom } from "./log.ts";
-import { Roster } from "./presence.ts";
-import { ReportShelf } from "./shelf.ts";
-import { snapshotFrames } from "./snapshot.ts";
-import { Trust } from "./trust.ts";
 
 /** The whole of the bridge but its two connections; every line of log and every frame is kept. */
 function bench() {

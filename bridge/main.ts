@@ -5,9 +5,9 @@
  *
  * In a container the same file is also its health check (`health`) and what sets up a broker (`broker-files`).
  */
-import { brokerFilesCommand } from "./broker-files.ts";
-import { healthCommand } from "./health-check.ts";
-import { becomeNobody, withHomeAssistant } from "./home-assistant.ts";
+import { brokerFilesCommand } from "./ops/broker-files.ts";
+import { healthCommand } from "./ops/health-check.ts";
+import { becomeNobody, withHomeAssistant } from "./ops/home-assistant.ts";
 import { cannotStart, runBridge } from "./run.ts";
 
 const [verb, ...rest] = process.argv.slice(2);

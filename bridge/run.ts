@@ -1,7 +1,7 @@
 /** The bridge as a process: settings from the environment, signals, and an exit code. */
 import { startBridge } from "./bridge.ts";
 import { jsonLog } from "./log.ts";
-import { openService } from "./service.ts";
+import { openService } from "./ops/service.ts";
 import { readSettings } from "./settings.ts";
 
 /** systemd and Docker kill after 10 s or more; the local stack's Ctrl-C should not take longer than this. */

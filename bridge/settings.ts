@@ -6,9 +6,9 @@ import { BRIDGE_USER } from "@edgecall/core/broker/mosquitto.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import type { UpdateFiles } from "@edgecall/core/service/update.ts";
-import { BRIDGE_PASSWORD_FILE } from "./broker-files.ts";
-import { type OwnKey, readOwnKey } from "./own-key.ts";
-import { updatesOf } from "./self-update.ts";
+import { type OwnKey, readOwnKey } from "./gateway/own-key.ts";
+import { BRIDGE_PASSWORD_FILE } from "./ops/broker-files.ts";
+import { updatesOf } from "./ops/self-update.ts";
 
 export type BridgeSettings = {
   /** The socket's address: `wss://…/bridge`. */

@@ -9,7 +9,8 @@ import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
 import { CONSOLE_SCRIPT, CONSOLE_STYLE, SCRIPT_MAX_BYTES } from "./console-files.ts";
 import { buildDeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
 
-const at = (name: string) => fileURLToPath(new URL(`../worker/console/public/${name}`, import.meta.url));
+const at = (name: string) =>
+  fileURLToPath(new URL(`../worker/frontends/console/public/${name}`, import.meta.url));
 const script = await bundleConsole();
 const size = gzipSync(script).length;
 console.log(`${CONSOLE_SCRIPT}: ${(size / 1024).toFixed(1)} KiB gzip, of ${SCRIPT_MAX_BYTES / 1024}`);

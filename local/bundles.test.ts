@@ -16,6 +16,6 @@ test("what is uploaded and what runs here have the same modules stood in for", a
   const toml = readFileSync(new URL("../wrangler.toml", import.meta.url), "utf8");
   expect(parseToml(toml).alias).toEqual(WORKER_ALIAS);
   const code = await bundleWorker();
-  expect(code).toContain("// worker/mcp/sdk-shims.ts");
+  expect(code).toContain("// worker/frontends/mcp/sdk-shims.ts");
   expect(code.includes("shortCircuit")).toBe(false);
 });

@@ -17,7 +17,7 @@ const MQTT_SLIM: Record<string, string> = {
 
 /** What stands in the Worker for a module of a package: wrangler.toml's `[alias]`, and a test holds the two together. */
 export const WORKER_ALIAS: Record<string, string> = {
-  "@modelcontextprotocol/server/_shims": "./worker/mcp/sdk-shims.ts",
+  "@modelcontextprotocol/server/_shims": "./worker/frontends/mcp/sdk-shims.ts",
 };
 
 const COMMON = {
@@ -64,7 +64,7 @@ export function bundleWorker(
 export function bundleConsole(): Promise<string> {
   return bundle({
     ...COMMON,
-    entryPoints: ["worker/console/page/main.tsx"],
+    entryPoints: ["worker/frontends/console/page/main.tsx"],
     format: "esm",
     target: "es2022",
     platform: "browser",
@@ -76,7 +76,7 @@ export function bundleConsole(): Promise<string> {
 
 /** The console's stylesheet, for the same browsers: nothing is written otherwise for older ones. */
 export function bundleConsoleStyle(): Promise<string> {
-  return bundle({ ...COMMON, entryPoints: ["worker/console/style/console.css"], minify: true });
+  return bundle({ ...COMMON, entryPoints: ["worker/frontends/console/style/console.css"], minify: true });
 }
 
 /** The bridge as one file for Node 20 and later. */

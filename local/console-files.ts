@@ -1,6 +1,6 @@
 /**
- * The console's files: those under worker/console/public, the script that is built from worker/console/page, and the
- * stylesheet from worker/console/style.
+ * The console's files: those under worker/frontends/console/public, the script that is built from worker/frontends/console/page, and the
+ * stylesheet from worker/frontends/console/style.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";

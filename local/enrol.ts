@@ -1,6 +1,6 @@
 /** Pairs an agent of this machine with its gateway, directly: each learns the other's public key. */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { openIdentity, rememberGateway } from "../pi-agent/identity.ts";
+import { openIdentity, rememberGateway } from "../pi-agent/link/identity.ts";
 
 const Enrolled = z.object({ gateway_key: z.string() });
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });

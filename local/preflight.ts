@@ -11,7 +11,7 @@ const BROKER_WITHIN_MS = 10_000;
 const LOGIN_REFUSED = [4, 5, 134, 135];
 
 /** Imported by its address: the Worker is compiled with Cloudflare's types, and this is Node. */
-const WORKER_SETTINGS = new URL("../worker/settings.ts", import.meta.url).href;
+const WORKER_SETTINGS = new URL("../worker/settings/settings.ts", import.meta.url).href;
 type WorkerSettings = { settingsOrError(env: Record<string, string>): object };
 
 /** The settings as the programs will read them. @returns what the broker is reached with */

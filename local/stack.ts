@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { stringify as toToml } from "smol-toml";
-import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/node-options.ts";
+import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
 import { startKeptBroker } from "./broker.ts";
 import { enrol } from "./enrol.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";

@@ -4,7 +4,7 @@ import { until } from "../test/wait.ts";
 import type { Agent } from "./agent.ts";
 import { startAgent } from "./agent.ts";
 import { type Broker, memoryLog, Peer, readyAgent, startBroker, testSettings } from "./testing/home.ts";
-import { openToolbox } from "./toolbox.ts";
+import { openToolbox } from "./toolbox/toolbox.ts";
 
 const open: Array<{ stop(): Promise<void> }> = [];
 afterEach(async () => {

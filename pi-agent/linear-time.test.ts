@@ -6,11 +6,11 @@ import { readArguments } from "@edgecall/core/loop/reply.ts";
 import { htmlToMarkdown } from "@edgecall/core/web/html-markdown.ts";
 import { visible } from "@edgecall/core/web/page-text.ts";
 import { describe, expect, test } from "vitest";
-import { plainText } from "./env/captured-output.ts";
-import { judgeCommand } from "./tools/exec-guard.ts";
-import { journalLines } from "./tools/journal.ts";
-import { maskSecrets } from "./tools/mask-secrets.ts";
-import { truncateLine, truncateTail } from "./tools/text-cut.ts";
+import { truncateLine, truncateTail } from "./tools/files/text-cut.ts";
+import { journalLines } from "./tools/machine/journal.ts";
+import { maskSecrets } from "./tools/machine/mask-secrets.ts";
+import { plainText } from "./tools/programs/captured-output.ts";
+import { judgeCommand } from "./tools/programs/exec-guard.ts";
 
 const RULES = { root: "/home/pi/ws" };
 const judge = (text: string) => judgeCommand(text, RULES);

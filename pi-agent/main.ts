@@ -1,9 +1,9 @@
 /** The agent as a program: `node main.ts --config FILE [--id ID]`. */
 import { parseArgs } from "node:util";
-import { makeIdentity, openIdentity } from "./identity.ts";
+import { loadSettings, SettingsError } from "./config/settings.ts";
+import { makeIdentity, openIdentity } from "./link/identity.ts";
 import { messageOf } from "./log.ts";
 import { runAgent } from "./run.ts";
-import { loadSettings, SettingsError } from "./settings.ts";
 
 const USAGE = `usage: npm run pi-agent -- --config FILE [--id ID] [--key | --new-key]
 

@@ -1,9 +1,9 @@
 /** The agent as a process: settings from a file, signals, and an exit code. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { type Agent, startAgent } from "./agent.ts";
+import { loadSettings, type ReadSettings, SettingsError } from "./config/settings.ts";
 import { jsonLog } from "./log.ts";
 import { openService, type Service } from "./service/service.ts";
-import { loadSettings, type ReadSettings, SettingsError } from "./settings.ts";
 import { watchMainThread } from "./watchdog.ts";
 
 /** A stop that takes longer than this is ended: the last will then says the goodbye. */

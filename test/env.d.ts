@@ -1,7 +1,7 @@
 declare namespace Cloudflare {
   interface Env {
-    HOME: DurableObjectNamespace<import("../worker/home.ts").Home>;
-    CONVERSATION: DurableObjectNamespace<import("../worker/conversation.ts").Conversation>;
+    HOME: DurableObjectNamespace<import("../worker/home/home.ts").Home>;
+    CONVERSATION: DurableObjectNamespace<import("../worker/conversation/conversation.ts").Conversation>;
     LLM_BASE_URL: string;
   }
 }

@@ -3,7 +3,7 @@
  * Worker does with its own. `/listening?name=` counts the room's sockets. Both objects say how a socket ended.
  */
 import type { Env } from "../worker/env.ts";
-import { Home as RealHome } from "../worker/home.ts";
+import { Home as RealHome } from "../worker/home/home.ts";
 import worker, { Conversation as RealConversation } from "../worker/index.ts";
 
 export class Home extends RealHome {

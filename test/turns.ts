@@ -1,6 +1,6 @@
 /** For tests inside workerd: turns brought into a state, what people see of them, and that they end right. */
 import { expect } from "vitest";
-import { Home } from "../worker/home.ts";
+import { Home } from "../worker/home/home.ts";
 import { script } from "./scripted-model.ts";
 import { hold } from "./stopping.ts";
 import { until } from "./wait.ts";

@@ -2,7 +2,7 @@
  * The Worker as it is, but its Home says when it is built, spoken to and woken by its alarm. An object that
  * hibernated is built again for whatever comes next, so that a Home which says nothing was asleep, or idle.
  */
-import { Home as RealHome } from "../worker/home.ts";
+import { Home as RealHome } from "../worker/home/home.ts";
 import worker, { Conversation } from "../worker/index.ts";
 
 export class Home extends RealHome {

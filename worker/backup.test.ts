@@ -8,11 +8,11 @@ import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
 import { type BackupPage, backupPage, type RestoreStep } from "./backup.ts";
-import { base64Url } from "./conversation/media.ts";
+import { base64Url } from "./conversation/store/media.ts";
 import type { Env } from "./env.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
+import { macKey, readGrant, uploadCommand, utf8 } from "./http/uploads.ts";
 import { isBlank } from "./migrate.ts";
-import { macKey, readGrant, uploadCommand, utf8 } from "./uploads.ts";
 
 const PICTURE =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -1,16 +1,16 @@
-import type { AuditVariables } from "./audit/settings.ts";
-import type { ChannelVariables } from "./channels/settings.ts";
-import type { AccessVariables } from "./console/access.ts";
-import type { PageFiles } from "./console/page-files.ts";
-import type { LimitVariables } from "./limits/settings.ts";
-import type { McpVariables } from "./mcp/settings.ts";
+import type { Web } from "./conversation/tools/registry.ts";
+import type { AccessVariables } from "./frontends/console/access.ts";
+import type { PageFiles } from "./frontends/console/page-files.ts";
 import type { TranscriptionVariables } from "./models/transcription.ts";
 import type { WorkersAi } from "./models/workers-ai.ts";
-import type { RelayVariables } from "./relay/settings.ts";
-import type { Web } from "./tools/registry.ts";
-import type { ToolVariables } from "./tools/settings.ts";
+import type { AuditVariables } from "./settings/audit.ts";
+import type { ChannelVariables } from "./settings/channels.ts";
+import type { ToolVariables } from "./settings/gateway-tools.ts";
+import type { LimitVariables } from "./settings/limits.ts";
+import type { McpVariables } from "./settings/mcp.ts";
+import type { RelayVariables } from "./settings/relay.ts";
 
-/** Bindings, variables and secrets of the Worker; settings.ts gives the variables their meaning and defaults. */
+/** Bindings, variables and secrets of the Worker; settings/settings.ts gives the variables their meaning and defaults. */
 export interface Env
   extends ToolVariables,
     Web,

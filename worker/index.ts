@@ -2,15 +2,18 @@
 import { AGENT_ID, VERSION } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { HTTPException } from "hono/http-exception";
-import { AuthSettingsError } from "./auth.ts";
-import { connections } from "./channels/connection-routes.ts";
-import { approvePairing, dismissPairing, removeSender, showPairings } from "./channels/pairing-routes.ts";
-import { channels } from "./channels/routes.ts";
-import { consolePage } from "./console/routes.ts";
-import { mediaId, separateImages } from "./conversation/media.ts";
-import type { NewOrigin, NewTurn } from "./conversation/transcript-rows.ts";
+import { conversationOf, homeOf, insist } from "./api/objects.ts";
+import { mediaId, separateImages } from "./conversation/store/media.ts";
+import type { NewOrigin, NewTurn } from "./conversation/store/transcript-rows.ts";
 import { shownApproval } from "./conversation/turn-words.ts";
-import type { Question } from "./home/questions.ts";
+import { connections } from "./frontends/channels/connection-routes.ts";
+import { channels } from "./frontends/channels/routes.ts";
+import { consolePage } from "./frontends/console/routes.ts";
+import { openai } from "./frontends/openai/routes.ts";
+import { relayChat, relayKey } from "./frontends/relay/route.ts";
+import type { Question } from "./home/questions/questions.ts";
+import { AuthSettingsError } from "./http/auth.ts";
+import { cors } from "./http/cors.ts";
 import {
   errorBody,
   HttpError,
@@ -20,15 +23,18 @@ import {
   readBody,
   readText,
   requireScope,
-} from "./http.ts";
-import { cors } from "./limits/cors.ts";
-import { shownToken } from "./limits/rates.ts";
-import { safeHeaders } from "./limits/safe-headers.ts";
+} from "./http/http.ts";
+import { shownToken } from "./http/rates.ts";
+import { safeHeaders } from "./http/safe-headers.ts";
+import {
+  beginsTurn,
+  followedEvent,
+  JSON_PATIENCE_MS,
+  roomStream,
+  turnResult,
+  turnStream,
+} from "./http/waiting-room.ts";
 import { logError } from "./log.ts";
-import { conversationOf, homeOf, insist } from "./objects.ts";
-import { openai } from "./openai/routes.ts";
-import { joining, makeCode, showCode } from "./pairing/routes.ts";
-import { relayChat, relayKey } from "./relay/route.ts";
 import { exportAudit, showAudit } from "./routes/audit.ts";
 import { exportHome, importHome } from "./routes/backup.ts";
 import { takeBridge } from "./routes/bridge.ts";
@@ -46,23 +52,17 @@ import {
   shareConversation,
   stillMay,
 } from "./routes/conversations.ts";
+import { joining, makeCode, showCode } from "./routes/device-codes.ts";
 import { acceptText, putKey, removeAgent, revokeKey, showKeys } from "./routes/keys.ts";
 import { getMedia, putMedia } from "./routes/media.ts";
 import { getLinkedMedia } from "./routes/media-links.ts";
 import { showMetrics } from "./routes/metrics.ts";
+import { approvePairing, dismissPairing, removeSender, showPairings } from "./routes/senders.ts";
 import { listTokens, makeToken, revokeToken } from "./routes/tokens.ts";
-import { readSettings, SettingsError } from "./settings.ts";
-import {
-  beginsTurn,
-  followedEvent,
-  JSON_PATIENCE_MS,
-  roomStream,
-  turnResult,
-  turnStream,
-} from "./waiting-room.ts";
+import { readSettings, SettingsError } from "./settings/settings.ts";
 
-export { Conversation } from "./conversation.ts";
-export { Home } from "./home.ts";
+export { Conversation } from "./conversation/conversation.ts";
+export { Home } from "./home/home.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -334,7 +334,7 @@ app.delete("/v1/senders/:channel/:connection/:sender", removeSender);
 app.route("/", connections);
 
 // Built when somebody calls it: the SDK's schemas are half of what this Worker would take to start.
-app.all("/mcp", async (c) => await (await import("./mcp/route.ts")).serveMcp(c));
+app.all("/mcp", async (c) => await (await import("./frontends/mcp/route.ts")).serveMcp(c));
 
 app.get("/v1/status", async (c) =>
   c.json({ home: requireScope(c, "ask").home, ...(await home(c).status()) }),

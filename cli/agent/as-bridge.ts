@@ -1,14 +1,14 @@
 /** A machine that is paired as the home's bridge too: the bridge has a key and a folder of its own. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { openIdentity } from "@edgecall/pi-agent/identity.ts";
+import { openIdentity } from "@edgecall/pi-agent/link/identity.ts";
 import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
 import { UsageError } from "../command.ts";
 import { asUser } from "../service/as-user.ts";
 import { makeStateDir, makeUser } from "../service/install.ts";
 import { BRIDGE } from "../service/services.ts";
 
-/** Read by bridge/own-key.ts. */
+/** Read by bridge/gateway/own-key.ts. */
 const GATEWAY_FILE = "gateway.json";
 
 export type AsBridge = {

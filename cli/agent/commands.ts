@@ -31,7 +31,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
   },
   ...serviceCommands("agent", "settings, service, broker, sandbox, tools, model", {
     uninstall: async () => (await import("./uninstall.ts")).uninstall,
-    update: async () => (await import("../service/update.ts")).updateAgent,
+    update: async () => (await import("../service/updates/update.ts")).updateAgent,
     status: async () => (await import("./status.ts")).status,
     doctor: async () => (await import("./doctor.ts")).doctor,
   }),

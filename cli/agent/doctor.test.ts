@@ -9,8 +9,8 @@ import { type Broker, startBroker } from "../../pi-agent/testing/home.ts";
 import { oneTool, put } from "../../pi-agent/testing/skill-folder.ts";
 import { COMMANDS } from "../commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
-import { brokerFinding } from "../service/findings.ts";
-import { agentLines } from "../service/status.ts";
+import { brokerFinding } from "../service/checks/findings.ts";
+import { agentLines } from "../service/checks/status.ts";
 import { findGateway } from "./findings.ts";
 
 let broker: Broker;

@@ -1,12 +1,12 @@
 /** `edgecall agent doctor`: from the settings to the model, link by link: what is wrong, and what to do. */
 import { existsSync } from "node:fs";
 import { OUTCOMES_VARIABLE } from "@edgecall/core/service/update.ts";
-import { loadSettings, type Settings, SettingsError } from "@edgecall/pi-agent/settings.ts";
+import { loadSettings, type Settings, SettingsError } from "@edgecall/pi-agent/config/settings.ts";
 import type { CommandCall } from "../command.ts";
-import { type Finding, findService, findUpdates, tellFindings } from "../service/findings.ts";
-import { pinnedGateway } from "../service/gateway-pin.ts";
-import { whatItSays } from "../service/service-state.ts";
+import { type Finding, findService, findUpdates, tellFindings } from "../service/checks/findings.ts";
+import { whatItSays } from "../service/checks/service-state.ts";
 import { AGENT } from "../service/services.ts";
+import { pinnedGateway } from "../service/updates/gateway-pin.ts";
 import { findBroker, findGateway, findKey, findModel, findTools, findUnasked } from "./findings.ts";
 
 /** Exit code 0: nothing is wrong. */

@@ -7,19 +7,19 @@ import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentStatus } from "@edgecall/core/service/status.ts";
-import { KINDS } from "@edgecall/pi-agent/env/sandbox-kinds.ts";
-import { type Identity, KEY_FILE, readIdentity } from "@edgecall/pi-agent/identity.ts";
-import { unaskedWhenTainted } from "@edgecall/pi-agent/policy.ts";
+import { unaskedWhenTainted } from "@edgecall/pi-agent/calls/policy.ts";
+import type { Settings } from "@edgecall/pi-agent/config/settings.ts";
+import { KINDS } from "@edgecall/pi-agent/env/sandbox/sandbox-kinds.ts";
+import { type Identity, KEY_FILE, readIdentity } from "@edgecall/pi-agent/link/identity.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
-import type { Settings } from "@edgecall/pi-agent/settings.ts";
 import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
-import { openToolbox } from "@edgecall/pi-agent/toolbox.ts";
+import { openToolbox } from "@edgecall/pi-agent/toolbox/toolbox.ts";
 import { fetchProblem } from "../fetch-problem.ts";
-import { brokerFinding, type Finding } from "../service/findings.ts";
-import type { GatewayPin } from "../service/gateway-pin.ts";
-import { whatItSays } from "../service/service-state.ts";
+import { brokerFinding, type Finding } from "../service/checks/findings.ts";
+import { whatItSays } from "../service/checks/service-state.ts";
 import { AGENT } from "../service/services.ts";
 import { beginningOf } from "../service/their-file.ts";
+import type { GatewayPin } from "../service/updates/gateway-pin.ts";
 
 /** Models on small machines answer slowly, but their list comes at once. */
 const MODEL_WITHIN_MS = 10_000;

@@ -1,7 +1,7 @@
 /** The settings of a device that has none yet. */
 import { hostname } from "node:os";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
-import { readSettings, SettingsError } from "@edgecall/pi-agent/settings.ts";
+import { readSettings, SettingsError } from "@edgecall/pi-agent/config/settings.ts";
 import { UsageError } from "../command.ts";
 import { AGENT } from "../service/services.ts";
 

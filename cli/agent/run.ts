@@ -1,10 +1,10 @@
 /** `edgecall agent run`: what the service starts, and what a person starts to look. */
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { loadSettings } from "@edgecall/pi-agent/config/settings.ts";
 import { runAgent as run } from "@edgecall/pi-agent/run.ts";
-import { loadSettings } from "@edgecall/pi-agent/settings.ts";
 import { type CommandCall, UsageError } from "../command.ts";
-import { Releases } from "../service/releases.ts";
+import { Releases } from "../service/releases/releases.ts";
 import { AGENT, type Service } from "../service/services.ts";
 
 export async function runAgent({ text, env }: CommandCall): Promise<never> {

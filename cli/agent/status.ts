@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
+import { loadSettings } from "@edgecall/pi-agent/config/settings.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
-import { loadSettings } from "@edgecall/pi-agent/settings.ts";
 import { type CommandCall, EXIT } from "../command.ts";
-import { agentStatus } from "../service/status.ts";
+import { agentStatus } from "../service/checks/status.ts";
 
 /** Exit code 0: it is online. */
 export async function status(call: CommandCall): Promise<number> {

@@ -3,7 +3,7 @@
  * namespaces and mounts, and the device's pins and cameras. docs/install.md tells what it allows and why.
  */
 import { AGENT, PROC_DIR } from "../service/services.ts";
-import { unitOf } from "../service/unit.ts";
+import { unitOf } from "../service/units/unit.ts";
 
 /** @param programs where the agent's programs are; elsewhere only in tests */
 export function unitText(options: { systemd: number; programs?: string }): string {

@@ -1,8 +1,8 @@
 /** The units of the home's own broker: Mosquitto with our files, and what has it read them again when they change. */
 import { join } from "node:path";
-import { RELOAD_FILE } from "@edgecall/bridge/broker-files.ts";
-import { CLOSED_TO_ALL, CLOSED_TO_LONE_PROGRAMS, CLOSED_TO_NON_ROOT } from "../service/hardening.ts";
+import { RELOAD_FILE } from "@edgecall/bridge/ops/broker-files.ts";
 import { BRIDGE } from "../service/services.ts";
+import { CLOSED_TO_ALL, CLOSED_TO_LONE_PROGRAMS, CLOSED_TO_NON_ROOT } from "../service/units/hardening.ts";
 
 export const BROKER_UNIT = "edgecall-broker";
 export const RELOAD_UNIT = "edgecall-broker-reload";

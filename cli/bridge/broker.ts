@@ -1,6 +1,6 @@
 /** `edgecall bridge broker`: this machine becomes the home's broker. Prints the address that devices use. */
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { needRoot, systemdVersion } from "../service/root-only.ts";
+import { needRoot, systemdVersion } from "../service/checks/root-only.ts";
 import { BRIDGE } from "../service/services.ts";
 import { ownAddress } from "./own-address.ts";
 import { BROKER_PORT, installBroker } from "./own-broker.ts";

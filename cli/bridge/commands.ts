@@ -33,8 +33,8 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
   },
   ...serviceCommands("bridge", "settings, service, gateway, broker", {
     uninstall: async () => (await import("./uninstall.ts")).uninstall,
-    update: async () => (await import("../service/update.ts")).updateBridge,
-    status: async () => (await import("../service/status.ts")).bridgeStatus,
+    update: async () => (await import("../service/updates/update.ts")).updateBridge,
+    status: async () => (await import("../service/checks/status.ts")).bridgeStatus,
     doctor: async () => (await import("./doctor.ts")).doctor,
   }),
   {

@@ -6,8 +6,14 @@ import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import type { CommandCall } from "../command.ts";
 import { fetchProblem } from "../fetch-problem.ts";
-import { brokerFinding, type Finding, findService, findUpdates, tellFindings } from "../service/findings.ts";
-import { whatItSays } from "../service/service-state.ts";
+import {
+  brokerFinding,
+  type Finding,
+  findService,
+  findUpdates,
+  tellFindings,
+} from "../service/checks/findings.ts";
+import { whatItSays } from "../service/checks/service-state.ts";
 import { BRIDGE } from "../service/services.ts";
 import { settingsOf, settingsOfService } from "./settings-file.ts";
 

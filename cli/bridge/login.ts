@@ -1,8 +1,8 @@
 /** `edgecall bridge login NAME`: a login at the home's own broker, for what does not join by a code. */
-import { writeLocalLogin } from "@edgecall/bridge/broker-files.ts";
+import { writeLocalLogin } from "@edgecall/bridge/ops/broker-files.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { asUser } from "../service/as-user.ts";
-import { needRoot } from "../service/root-only.ts";
+import { needRoot } from "../service/checks/root-only.ts";
 import { BRIDGE } from "../service/services.ts";
 import { BROKER_FILES_DIR } from "./broker-unit.ts";
 import { hasOwnBroker } from "./own-broker.ts";

@@ -7,12 +7,12 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { writeBrokerFiles } from "@edgecall/bridge/broker-files.ts";
+import { writeBrokerFiles } from "@edgecall/bridge/ops/broker-files.ts";
 import { mosquittoConf } from "@edgecall/core/broker/mosquitto.ts";
 import { asUser } from "../service/as-user.ts";
+import { serviceState } from "../service/checks/service-state.ts";
 import { makeStateDir, makeUser } from "../service/install.ts";
 import { must, run } from "../service/programs.ts";
-import { serviceState } from "../service/service-state.ts";
 import { BRIDGE, SETTINGS_DIR } from "../service/services.ts";
 import {
   BROKER_CONFIG_DIR,

@@ -1,7 +1,7 @@
 /** `edgecall bridge run`: what the service starts, and what a person starts to look. */
 import { runBridge as run } from "@edgecall/bridge/run.ts";
 import type { CommandCall } from "../command.ts";
-import { Releases } from "../service/releases.ts";
+import { Releases } from "../service/releases/releases.ts";
 import { BRIDGE } from "../service/services.ts";
 
 export function runBridge({ env }: CommandCall): Promise<never> {

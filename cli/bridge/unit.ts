@@ -1,7 +1,7 @@
 /** The bridge's systemd unit: two sockets out, and a folder of its own. docs/install.md tells what it allows and why. */
-import { CLOSED_TO_LONE_PROGRAMS } from "../service/hardening.ts";
 import { BRIDGE } from "../service/services.ts";
-import { unitOf } from "../service/unit.ts";
+import { CLOSED_TO_LONE_PROGRAMS } from "../service/units/hardening.ts";
+import { unitOf } from "../service/units/unit.ts";
 
 /** @param programs where the bridge's programs are; elsewhere only in tests */
 export function unitText(options: { systemd: number; programs?: string }): string {

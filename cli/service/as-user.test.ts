@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileS
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openIdentity, rememberGateway } from "@edgecall/pi-agent/identity.ts";
+import { openIdentity, rememberGateway } from "@edgecall/pi-agent/link/identity.ts";
 import { expect, test } from "vitest";
 import { asUser, inFolderOf } from "./as-user.ts";
 

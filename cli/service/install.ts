@@ -2,14 +2,14 @@
 import { existsSync } from "node:fs";
 import { chown, mkdir, rename, writeFile } from "node:fs/promises";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { linkCommand } from "./command-link.ts";
-import { ownProgram } from "./own-program.ts";
+import { needRoot, systemdVersion } from "./checks/root-only.ts";
+import { onlineWithin, serviceState } from "./checks/service-state.ts";
 import { must, run } from "./programs.ts";
-import { Releases } from "./releases.ts";
-import { needRoot, systemdVersion } from "./root-only.ts";
-import { onlineWithin, serviceState } from "./service-state.ts";
+import { linkCommand } from "./releases/command-link.ts";
+import { ownProgram } from "./releases/own-program.ts";
+import { Releases } from "./releases/releases.ts";
 import { SETTINGS_DIR, type Service } from "./services.ts";
-import { startUpdateUnits, writeUpdateUnits } from "./update-units.ts";
+import { startUpdateUnits, writeUpdateUnits } from "./units/update-units.ts";
 
 /** From the start of the service until it is online: a small Pi takes some seconds, a broker far away some more. */
 const ONLINE_WITHIN_MS = 60_000;

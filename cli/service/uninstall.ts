@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { linkCommand } from "./command-link.ts";
-import { GATEWAY_FILE } from "./gateway-pin.ts";
+import { needRoot } from "./checks/root-only.ts";
 import { must, run } from "./programs.ts";
-import { needRoot } from "./root-only.ts";
+import { linkCommand } from "./releases/command-link.ts";
 import { NODE_DIR, SERVICES, SETTINGS_DIR, type Service } from "./services.ts";
-import { stopUpdateUnits, updateUnitFiles } from "./update-units.ts";
+import { stopUpdateUnits, updateUnitFiles } from "./units/update-units.ts";
+import { GATEWAY_FILE } from "./updates/gateway-pin.ts";
 
 export type Uninstall = {
   service: Service;

@@ -1,7 +1,7 @@
 /**
  * The files by which a Mosquitto lets each agent say and hear what is its own, and nobody else anything.
  *
- * Texts only: who writes them where is the caller's business (bridge/broker-files.ts; an installer).
+ * Texts only: who writes them where is the caller's business (bridge/ops/broker-files.ts; an installer).
  */
 import { AGENT_ID, type TopicKind } from "../protocol/names.ts";
 import { LOGIN_ROUNDS } from "./login.ts";
@@ -17,7 +17,7 @@ const FOREIGN_READS = { own: "strategy", all: "broadcast" } as const;
 /** What the bridge hears. It publishes commands and nothing else. */
 const BRIDGE_READS: readonly TopicKind[] = AGENT_WRITES;
 
-/** An MQTT packet of ours is at most a report of 400 KiB (bridge/inbound.ts); twice that leaves room. */
+/** An MQTT packet of ours is at most a report of 400 KiB (bridge/broker/inbound.ts); twice that leaves room. */
 const MAX_PACKET_BYTES = 1024 * 1024;
 /** What the broker keeps is told again at each connect; so it is written seldom, and an SD card lives longer. */
 const AUTOSAVE_S = 300;

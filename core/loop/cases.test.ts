@@ -40,7 +40,7 @@ type Case = {
 const CASES = JSON.parse(
   readFileSync(new URL("../../test/cases/loop.json", import.meta.url), "utf8"),
 ) as Case[];
-/** A job needs a device that keeps it: pi-agent/jobs.test.ts. */
+/** A job needs a device that keeps it: pi-agent/calls/jobs.test.ts. */
 const ELSEWHERE = ["loop/async"];
 /** A machine under load is slow now and then; what is meant is that it need not be. */
 const ATTEMPTS = 10;

@@ -4,7 +4,7 @@
  * `n` is the time when it was made and a counter in one: it has to be fresh, and higher than that of every token that
  * let this bridge in before. So what somebody recorded opens nothing, and cannot throw the true bridge out; and neither
  * side keeps a list. A bridge whose clock is wrong takes the gateway's, which stands in the refusal's Date, within
- * bounds (bridge/gateway-clock.ts).
+ * bounds (bridge/gateway/gateway-clock.ts).
  */
 import { z } from "./parse.ts";
 import { type SignedToken, splitToken, tokenBody, tokenBytes } from "./signed-token.ts";

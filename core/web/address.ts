@@ -3,7 +3,7 @@
  * a router, a metadata service or this very machine; none of them is ever asked.
  *
  * A host's name says little: what it resolves to is judged where the connection is made (a device's
- * pi-agent/tools/web-guard.ts, or a runtime that reaches public addresses only).
+ * pi-agent/tools/web/web-guard.ts, or a runtime that reaches public addresses only).
  */
 import ipaddr from "ipaddr.js";
 import type { Parsed } from "../protocol/parse.ts";

@@ -1,4 +1,4 @@
-/** The shared cases that need no network: addresses, HTML, the search. Those of web_fetch are in pi-agent/tools. */
+/** The shared cases that need no network: addresses, HTML, the search. Those of web_fetch are in pi-agent/tools/web. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Tool, textOf } from "../tools/contract.ts";

@@ -1,6 +1,8 @@
 /** Every command that is answered with a report. `cancel`, `answer` and `ack` act on others: see inbox.ts. */
-import type { CommandKind } from "./command.ts";
-import { evolution } from "./evolution.ts";
+import type { CommandKind } from "../calls/command.ts";
+import { evolution } from "../evoclaw/evolution.ts";
+import { updateGenome } from "../evoclaw/update-genome.ts";
+import { updateStrategy } from "../evoclaw/update-strategy.ts";
 import { execute } from "./execute.ts";
 import { getMetrics, ping, toolsList } from "./looks.ts";
 import { promptCommand } from "./prompt.ts";
@@ -8,8 +10,6 @@ import { sensor } from "./sensor.ts";
 import { shutdown } from "./shutdown.ts";
 import { skill } from "./skill.ts";
 import { toolCommand } from "./tool.ts";
-import { updateGenome } from "./update-genome.ts";
-import { updateStrategy } from "./update-strategy.ts";
 
 export const COMMANDS: ReadonlyMap<string, CommandKind> = new Map([
   ["ping", ping],

@@ -1,6 +1,6 @@
 /** `execute`, `evolution` and `shutdown`. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { LedgerFile } from "../ledger-file.ts";
+import { LedgerFile } from "../calls/ledger-file.ts";
 import { type Served, serve } from "../testing/served.ts";
 
 type Fields = Record<string, unknown>;

@@ -1,11 +1,11 @@
 /** Commands that only look at the agent itself: `ping`, `tools_list`, `get_metrics`. */
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
-import { AUDIT_RECENT } from "../audit.ts";
-import { judge } from "../performance.ts";
-import { succeeded } from "../reports.ts";
-import { onlyForOwners } from "./authority.ts";
-import type { CommandCall, CommandKind, Device } from "./command.ts";
+import { AUDIT_RECENT } from "../calls/audit.ts";
+import type { CommandCall, CommandKind, Device } from "../calls/command.ts";
+import { onlyForOwners } from "../evoclaw/authority.ts";
+import { judge } from "../evoclaw/performance.ts";
+import { succeeded } from "../link/reports.ts";
 
 export const ping: CommandKind = { kind: "look", run: () => succeeded({ pong: true }) };
 

@@ -9,15 +9,15 @@ import { errorFields } from "@edgecall/core/tools/advice.ts";
 import { advisedOf } from "@edgecall/core/tools/contract.ts";
 import { type ErrorType, errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { cutText } from "@edgecall/core/tools/runner.ts";
-import { characterText, DEFAULT_STYLE } from "../genome.ts";
+import { CallEnded, type CommandCall, type CommandKind, type Device } from "../calls/command.ts";
+import { Journal } from "../calls/journal.ts";
+import { mediaOf, pack } from "../calls/media.ts";
+import { runAction } from "../calls/run-action.ts";
+import { characterText, DEFAULT_STYLE } from "../evoclaw/genome.ts";
+import { tuned } from "../evoclaw/tuning.ts";
+import { type Reply, succeeded } from "../link/reports.ts";
 import { messageOf } from "../log.ts";
-import { mediaOf, pack } from "../media.ts";
-import { type Reply, succeeded } from "../reports.ts";
 import { guideList } from "../skills/guide-list.ts";
-import { tuned } from "../tuning.ts";
-import { CallEnded, type CommandCall, type CommandKind, type Device } from "./command.ts";
-import { Journal } from "./journal.ts";
-import { runAction } from "./run-action.ts";
 import { innerCalls, reported } from "./tool.ts";
 
 /** For a prompt that came without a budget, e.g. from an EvoClaw orchestrator. */

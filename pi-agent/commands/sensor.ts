@@ -1,9 +1,9 @@
 /** `sensor`: a reading by the name of what is read, under the same policy as any call. */
 import { errorFields } from "@edgecall/core/tools/advice.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
-import { failed, type Reply, succeeded } from "../reports.ts";
-import type { CommandCall, CommandKind, Device } from "./command.ts";
-import { runAction } from "./run-action.ts";
+import type { CommandCall, CommandKind, Device } from "../calls/command.ts";
+import { runAction } from "../calls/run-action.ts";
+import { failed, type Reply, succeeded } from "../link/reports.ts";
 
 type Args = Record<string, unknown>;
 

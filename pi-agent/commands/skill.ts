@@ -1,9 +1,9 @@
 /** `skill`: what skills this agent has, in EvoClaw's words. */
-import { leavesEnabled } from "../genome.ts";
-import { failed, type Reply, succeeded } from "../reports.ts";
+import type { CommandKind, Device } from "../calls/command.ts";
+import { leavesEnabled } from "../evoclaw/genome.ts";
+import { failed, type Reply, succeeded } from "../link/reports.ts";
 import type { SkillTool } from "../skills/load-skills.ts";
 import { type SkillRow, skillRows } from "../skills/skill-report.ts";
-import type { CommandKind, Device } from "./command.ts";
 
 export const skill: CommandKind = {
   kind: "look",

@@ -6,10 +6,10 @@ import { check } from "@edgecall/core/protocol/parse.ts";
 import { errorFields } from "@edgecall/core/tools/advice.ts";
 import { advisedOf, type ToolResult, wordsOf } from "@edgecall/core/tools/contract.ts";
 import { errorTypeOf } from "@edgecall/core/tools/errors.ts";
-import { mediaOf, type Packed, pack } from "../media.ts";
-import { type Reply, succeeded } from "../reports.ts";
-import type { CommandKind } from "./command.ts";
-import { runAction } from "./run-action.ts";
+import type { CommandKind } from "../calls/command.ts";
+import { mediaOf, type Packed, pack } from "../calls/media.ts";
+import { runAction } from "../calls/run-action.ts";
+import { type Reply, succeeded } from "../link/reports.ts";
 
 export const toolCommand: CommandKind = {
   kind: "work",

@@ -1,7 +1,7 @@
 /** The policy's word on the paths that a call writes: a link that leads elsewhere is told, a folder of git's needs `shell`. */
 import type { Permission, Target, Tool } from "@edgecall/core/tools/contract.ts";
 import { permissionDenied } from "@edgecall/core/tools/errors.ts";
-import { type Decision, decide, type PolicyRules, rulesWithout } from "../policy.ts";
+import { type Decision, decide, type PolicyRules, rulesWithout } from "../calls/policy.ts";
 
 type Writes = {
   /** The path of a file that git would run. */

@@ -17,11 +17,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { callTool } from "../testing/call.ts";
-import { bash } from "../tools/bash.ts";
-import { write } from "../tools/write.ts";
+import { write } from "../tools/files/write.ts";
+import { bash } from "../tools/programs/bash.ts";
 import { boundedWrites, freeOf, type WriteBounds } from "./bounded-writes.ts";
 import { local } from "./local.ts";
-import { sandbox } from "./sandbox.ts";
+import { sandbox } from "./sandbox/sandbox.ts";
 
 const MB = 1024 ** 2;
 let ws: string;

@@ -1,6 +1,6 @@
 /**
  * The words in which a file operation is refused, the same in every environment. They come without `Error: `,
- * which the tool puts before them (tools/file-fault.ts).
+ * which the tool puts before them (tools/files/file-fault.ts).
  */
 import { megabytes } from "./bounded-writes.ts";
 import { FileError } from "./environment.ts";

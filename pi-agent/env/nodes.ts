@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeWhole } from "../whole-file.ts";
 import type { Environment } from "./environment.ts";
-import { type SshOptions, ssh, sshArguments } from "./ssh.ts";
+import { type SshOptions, ssh, sshArguments } from "./ssh/ssh.ts";
 
 export const MAX_NODES = 32;
 export const NODE_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;

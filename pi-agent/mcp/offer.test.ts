@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
-import { readSettings, SettingsError } from "../settings.ts";
+import { readSettings, SettingsError } from "../config/settings.ts";
 import { memoryLog, Peer, readyAgent, startBroker } from "../testing/home.ts";
-import { openToolbox } from "../toolbox.ts";
+import { openToolbox } from "../toolbox/toolbox.ts";
 
 const PROGRAM = fileURLToPath(new URL("../testing/mcp-server.ts", import.meta.url));
 const closing: Array<() => Promise<unknown>> = [];

@@ -1,10 +1,10 @@
 /** The tools of MCP servers within this agent's own: filtered by the same settings, and changing while it runs. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
-import type { Engine } from "../env/sandbox-engine.ts";
-import { namesIn } from "../policy.ts";
-import type { Settings } from "../settings.ts";
-import type { Unavailable } from "../toolbox.ts";
-import type { MachinePlaces, Places } from "../tools/all.ts";
+import { namesIn } from "../calls/policy.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Engine } from "../env/sandbox/sandbox-engine.ts";
+import type { MachinePlaces, Places } from "../toolbox/all.ts";
+import type { Unavailable } from "../toolbox/toolbox.ts";
 import type { McpServers } from "./servers.ts";
 
 /** For a server's tools, where no setting names a time-out. */

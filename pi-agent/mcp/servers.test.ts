@@ -11,7 +11,7 @@ import { type RunRequest, runTool } from "@edgecall/core/tools/runner.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { local } from "../env/local.ts";
-import { sandboxEngine } from "../env/sandbox-engine.ts";
+import { sandboxEngine } from "../env/sandbox/sandbox-engine.ts";
 import { McpServers } from "./servers.ts";
 import { type McpServerSettings, readMcpServers } from "./settings.ts";
 import { mcpToolName } from "./tool.ts";

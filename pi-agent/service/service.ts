@@ -6,9 +6,9 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
 import { type AgentStatus, ERRORS_KEPT } from "@edgecall/core/service/status.ts";
 import { type Agent, TOOLS_CHANGED } from "../agent.ts";
-import { GATEWAY_VERSION } from "../gateway-version.ts";
+import type { Settings } from "../config/settings.ts";
+import { GATEWAY_VERSION } from "../link/gateway-version.ts";
 import { type Log, messageOf } from "../log.ts";
-import type { Settings } from "../settings.ts";
 import { writeStatus } from "./status-file.ts";
 
 export type Service = {

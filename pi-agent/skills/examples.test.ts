@@ -6,11 +6,11 @@ import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import type { Environment } from "../env/environment.ts";
-import { sandbox } from "../env/sandbox.ts";
+import { sandbox } from "../env/sandbox/sandbox.ts";
 import { callTool } from "../testing/call.ts";
 import { Peer, readyAgent, startBroker, testSettings } from "../testing/home.ts";
 import { localEnvironment, oneTool, skillFolder } from "../testing/skill-folder.ts";
-import { openToolbox } from "../toolbox.ts";
+import { openToolbox } from "../toolbox/toolbox.ts";
 import { loadSkills, type SkillSet } from "./load-skills.ts";
 import { readGuide } from "./skill-guide.ts";
 

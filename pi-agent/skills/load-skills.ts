@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { isBelow } from "../env/local-exec.ts";
-import type { SandboxEngine } from "../env/sandbox-engine.ts";
+import type { SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
 import { messageOf } from "../log.ts";
 import { findProgram, writableByAll } from "./find-program.ts";
 import { readSkillFile, SKILL_FILE_MAX_BYTES, type Skipped, type ToolDefinition } from "./skill-file.ts";

@@ -6,7 +6,7 @@ import {
   truncateHead,
   truncateTail,
   withNotice,
-} from "../tools/text-cut.ts";
+} from "../tools/files/text-cut.ts";
 
 /** Kept of stdout: more than is shown, so that JSON is whole up to this. */
 export const STDOUT_KEPT_BYTES = 256 * 1024;

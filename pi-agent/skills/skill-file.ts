@@ -3,7 +3,7 @@
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { PERMISSIONS, type Permission } from "@edgecall/core/tools/contract.ts";
 import { parse as parseToml } from "smol-toml";
-import { SANDBOX_ENGINES, type SandboxEngine } from "../env/sandbox-engine.ts";
+import { SANDBOX_ENGINES, type SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
 import { defaultTimeoutMs } from "./timeouts.ts";
 
 /** More is no list of tools any more; a slip must not fill the memory of a small device. */

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { modelTextOf } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
-import { sandbox } from "../env/sandbox.ts";
-import { bash } from "../tools/bash.ts";
+import { sandbox } from "../env/sandbox/sandbox.ts";
+import { bash } from "../tools/programs/bash.ts";
 
 /** `mostProcesses`: at once, that carry the folder's call. */
 export type Contained = { text: string; code: string | undefined; mostProcesses: number };

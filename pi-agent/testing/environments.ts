@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, vi } from "vitest";
 import { type Environment, ExecError, FileError, type RunOptions } from "../env/environment.ts";
 import { local } from "../env/local.ts";
-import { sandbox } from "../env/sandbox.ts";
-import { ssh } from "../env/ssh.ts";
+import { sandbox } from "../env/sandbox/sandbox.ts";
+import { ssh } from "../env/ssh/ssh.ts";
 import { NEEDED as NEEDED_FOR_KIND, ofKind, REMOVED } from "./sandbox-kinds.ts";
 import { type Sshd, startSshd } from "./sshd.ts";
 

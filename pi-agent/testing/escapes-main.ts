@@ -8,10 +8,10 @@ import { join } from "node:path";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { localFiles } from "../env/local-files.ts";
-import { ls } from "../tools/ls.ts";
-import { read } from "../tools/read.ts";
-import { type WebSettings, webTools } from "../tools/web.ts";
-import { write } from "../tools/write.ts";
+import { ls } from "../tools/files/ls.ts";
+import { read } from "../tools/files/read.ts";
+import { write } from "../tools/files/write.ts";
+import { type WebSettings, webTools } from "../tools/web/web.ts";
 import { callTool } from "./call.ts";
 import { type Case, casesOf, placeOf } from "./cases.ts";
 

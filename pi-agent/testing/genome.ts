@@ -1,4 +1,4 @@
-import type { Genome } from "../genome.ts";
+import type { Genome } from "../evoclaw/genome.ts";
 
 /** A genome in which nothing stands out, for tests that change what they are about. */
 export function genome(more: Partial<Genome> = {}): Genome {

@@ -9,14 +9,14 @@ import { Aedes } from "aedes";
 import { connect, type MqttClient } from "mqtt";
 import { until } from "../../test/wait.ts";
 import { type Agent, type AgentOptions, startAgent } from "../agent.ts";
+import { readSettings, type Settings } from "../config/settings.ts";
 import { localFiles } from "../env/local-files.ts";
 import type { Log } from "../log.ts";
-import type { SkillSource } from "../offer.ts";
-import { readSettings, type Settings } from "../settings.ts";
 import { NO_SKILLS } from "../skills/load-skills.ts";
-import type { Later, Toolbox } from "../toolbox.ts";
-import { kernelTools } from "../tools/all.ts";
-import { read } from "../tools/read.ts";
+import { kernelTools } from "../toolbox/all.ts";
+import type { SkillSource } from "../toolbox/offer.ts";
+import type { Later, Toolbox } from "../toolbox/toolbox.ts";
+import { read } from "../tools/files/read.ts";
 
 export type Broker = {
   port: number;

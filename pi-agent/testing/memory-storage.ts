@@ -1,4 +1,4 @@
-import type { LedgerStorage } from "../ledger-file.ts";
+import type { LedgerStorage } from "../calls/ledger-file.ts";
 
 /** A ledger's bytes in memory, with writes that can be made to fail after so many bytes (a full disk). */
 export class MemoryStorage implements LedgerStorage {

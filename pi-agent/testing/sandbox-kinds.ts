@@ -1,8 +1,8 @@
 /** The kinds of sandbox, each with its real program, started so that it works for a test that is root of a container too. */
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { SandboxOptions } from "../env/sandbox.ts";
-import { KINDS, SANDBOX_KINDS, type SandboxKind } from "../env/sandbox-kinds.ts";
+import type { SandboxOptions } from "../env/sandbox/sandbox.ts";
+import { KINDS, SANDBOX_KINDS, type SandboxKind } from "../env/sandbox/sandbox-kinds.ts";
 import { shellQuote } from "../env/shell-quote.ts";
 
 const IS_ROOT = process.getuid?.() === 0;

@@ -1,5 +1,5 @@
 /** The ways in which the bench starts Node for an agent, and for a Node that does nothing beside it. */
-import { NODE_ENVIRONMENT, NODE_FLAGS } from "../../pi-agent/node-options.ts";
+import { NODE_ENVIRONMENT, NODE_FLAGS } from "../../pi-agent/config/node-options.ts";
 
 export type NodeStart = { flags: readonly string[]; env: Readonly<Record<string, string>> };
 

@@ -1,7 +1,7 @@
 /** `node waiting-agent.ts CONFIG`: the agent as it is, with one tool more. */
 import { startAgent } from "../../pi-agent/agent.ts";
+import { loadSettings } from "../../pi-agent/config/settings.ts";
 import { jsonLog } from "../../pi-agent/log.ts";
-import { loadSettings } from "../../pi-agent/settings.ts";
 import { waitTool } from "./wait-tool.ts";
 
 const { settings } = loadSettings(process.argv[2] ?? "", process.env, {});

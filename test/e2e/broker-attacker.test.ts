@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
-import { Identity } from "../../pi-agent/identity.ts";
+import { Identity } from "../../pi-agent/link/identity.ts";
 import { until } from "../wait.ts";
 import { BrokerFence, FENCE } from "./broker-fence.ts";
 import { Observer } from "./observer.ts";

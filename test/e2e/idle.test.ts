@@ -15,7 +15,7 @@ import { type Broker, startBroker } from "../../local/broker.ts";
 import { bundleWorker } from "../../local/bundles.ts";
 import { startWorker } from "../../local/gateway.ts";
 import type { Agent } from "../../pi-agent/agent.ts";
-import { readSettings } from "../../pi-agent/settings.ts";
+import { readSettings } from "../../pi-agent/config/settings.ts";
 import { readyAgent } from "../../pi-agent/testing/home.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 import { until } from "../wait.ts";

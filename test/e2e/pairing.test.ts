@@ -176,5 +176,5 @@ test("a download that was cut runs nothing", async () => {
 });
 
 test("shellcheck finds nothing", { tags: ["needs/shellcheck"] }, async () => {
-  await promisify(execFile)("shellcheck", [join(import.meta.dirname, "../../worker/pairing/install.sh")]);
+  await promisify(execFile)("shellcheck", [join(import.meta.dirname, "../../worker/routes/install.sh")]);
 });

@@ -1,6 +1,6 @@
 /** Programs of this machine that some tests need: each is undefined when it is there, or says what is missing. */
-import { sandbox, sandboxMissing } from "../../pi-agent/env/sandbox.ts";
-import { gitMissing } from "../../pi-agent/tools/git-run.ts";
+import { sandbox, sandboxMissing } from "../../pi-agent/env/sandbox/sandbox.ts";
+import { gitMissing } from "../../pi-agent/tools/programs/git-run.ts";
 
 const options = { workspace: import.meta.dirname };
 

@@ -1,7 +1,7 @@
 /** The agent as a service on a machine with a systemd of its own: install, sandbox, watchdog, update, uninstall. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { describe, expect, test } from "vitest";
-import { versionOf } from "../../cli/service/trial.ts";
+import { versionOf } from "../../cli/service/updates/trial.ts";
 import { programs } from "../install/programs.ts";
 import { useSteps } from "../install/steps.ts";
 

@@ -11,7 +11,7 @@ import { stamped } from "@edgecall/core/protocol/signing.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
-import { Identity } from "../../pi-agent/identity.ts";
+import { Identity } from "../../pi-agent/link/identity.ts";
 import { until } from "../wait.ts";
 import { BrokerFence, FENCE } from "./broker-fence.ts";
 import type { Agent } from "./gateway-client.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { UpdateOutcomes } from "@edgecall/core/service/update.ts";
 import { afterAll, expect, test } from "vitest";
-import { fetchProgram, offeredBy } from "../../cli/service/gateway-program.ts";
+import { fetchProgram, offeredBy } from "../../cli/service/updates/gateway-program.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";

@@ -111,7 +111,7 @@ test("Home Assistant's fields, and the words of its page (apt-get install python
   for (const name of Object.keys(options)) expect(schema[name]).not.toMatch(/\?$/);
   expect(Object.keys(ports_description)).toEqual(Object.keys(ports));
   const docs = read("home-assistant/DOCS.md");
-  const source = read("home-assistant.ts");
+  const source = read("ops/home-assistant.ts");
   for (const name of Object.keys(schema)) {
     expect(docs).toContain(`\`${name}\``);
     expect(source).toContain(`${name}: z.optional(`);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { mosquittoAcl, newPassword, passwordHash } from "@edgecall/core/broker/mosquitto.ts";
 import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
-import { writeBrokerFiles } from "../../bridge/broker-files.ts";
+import { writeBrokerFiles } from "../../bridge/ops/broker-files.ts";
 import { startAedes } from "../../bridge/testkit/brokers.ts";
 import { PlayedHome } from "../../bridge/testkit/home.ts";
 import { bundleBridge } from "../../local/bundles.ts";

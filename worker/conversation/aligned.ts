@@ -14,8 +14,8 @@ import {
   itemsIn,
 } from "./brought.ts";
 import { joined, SaidIndex } from "./said-index.ts";
-import type { Transcript } from "./transcript.ts";
-import type { Turn } from "./transcript-rows.ts";
+import type { Transcript } from "./store/transcript.ts";
+import type { Turn } from "./store/transcript-rows.ts";
 
 /**
  * What a caller sent, as the turn that is about to begin keeps it, and whose words are in it.

@@ -1,13 +1,13 @@
 /**
- * What a caller sends along with its words, as clients do that keep a conversation themselves (worker/openai):
+ * What a caller sends along with its words, as clients do that keep a conversation themselves (worker/frontends/openai):
  * instructions, tools of its own, and what was said before by the caller's word. It has a row of its own beside the turn's.
  */
 import { joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { resultOutcome, type WantedCall, withResults } from "./client-tools.ts";
 import type { SaidIndex } from "./said-index.ts";
-import type { Transcript } from "./transcript.ts";
-import type { StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
+import type { Transcript } from "./store/transcript.ts";
+import type { StoredCall, StoredEntry, Turn } from "./store/transcript-rows.ts";
 
 export type Brought = {
   /** Stands below the gateway's own system prompt, for this turn. */

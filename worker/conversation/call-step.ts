@@ -1,26 +1,23 @@
 /**
  * The step of a turn that has its calls made: which go out now, what each came to, and when to look again. It
  * never waits for a device: calls are given to Home, and come back as results. The gateway's own tools run here
- * (tools/gateway-calls.ts), and are waited for.
+ * (conversation/tools/gateway-calls.ts), and are waited for.
  */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
-import { checkEdgeCall, EDGE_CALL } from "../edge-call.ts";
+import { checkEdgeCall, EDGE_CALL } from "../api/edge-call.ts";
+import { type HomeStub, insist } from "../api/objects.ts";
 import { logError, logInfo } from "../log.ts";
-import { type HomeStub, insist } from "../objects.ts";
-import type { Settings } from "../settings.ts";
-import { GatewayCalls } from "../tools/gateway-calls.ts";
-import { keysOf } from "../tools/settings.ts";
-
+import { keysOf } from "../settings/gateway-tools.ts";
+import type { Settings } from "../settings/settings.ts";
 import { sourcesFor } from "./brought.ts";
-
 import { clientSchema, isClients } from "./client-tools.ts";
-
-import type { Transcript } from "./transcript.ts";
-import type { StoredCall, StoredEntry, Turn } from "./transcript-rows.ts";
+import type { Transcript } from "./store/transcript.ts";
+import type { StoredCall, StoredEntry, Turn } from "./store/transcript-rows.ts";
+import { GatewayCalls } from "./tools/gateway-calls.ts";
 import { cancelledOutcome } from "./turn-words.ts";
 
 /** How much later than Home a conversation looks after a call itself: Home's answer should win. */

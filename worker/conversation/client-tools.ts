@@ -6,9 +6,9 @@ import type { Call, CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import type { ToolChoice } from "@edgecall/core/loop/model.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
-import { EDGE_CALL } from "../edge-call.ts";
+import { EDGE_CALL } from "../api/edge-call.ts";
 import type { Brought } from "./brought.ts";
-import type { StoredEntry, Turn } from "./transcript-rows.ts";
+import type { StoredEntry, Turn } from "./store/transcript-rows.ts";
 
 /** The tool that the caller wants called: any one, or this one; absent: the model decides. */
 export type WantedCall = "required" | { name: string };

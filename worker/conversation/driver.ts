@@ -5,15 +5,15 @@
  */
 import { nextOf } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
-import type { ChatDesk } from "../channels/desk.ts";
 import { logError } from "../log.ts";
-import { type Settings, SettingsError } from "../settings.ts";
+import { type Settings, SettingsError } from "../settings/settings.ts";
 import { historyOf } from "./brought.ts";
 import { type CallStep, HOME_RETRY_MS } from "./call-step.ts";
+import type { ChatDesk } from "./chat/desk.ts";
 import { handedOver, isClients } from "./client-tools.ts";
 import type { ModelStep } from "./model-step.ts";
-import type { Transcript } from "./transcript.ts";
-import type { Turn } from "./transcript-rows.ts";
+import type { Transcript } from "./store/transcript.ts";
+import type { Turn } from "./store/transcript-rows.ts";
 import { INTERNAL_ERROR, tryAgain } from "./turn-words.ts";
 
 /** What the driver needs of its conversation. */

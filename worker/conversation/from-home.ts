@@ -1,13 +1,13 @@
 /** What Home brings to a conversation: results, late ones too, and what a device asks. A row each; then the driver goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { ChatDesk } from "../channels/desk.ts";
-import { AFTER_EXPIRY_MS, type AskedOfPerson } from "../home/asking.ts";
-import type { Plan } from "../home/plan.ts";
+import type { Plan } from "../api/plan.ts";
+import { AFTER_EXPIRY_MS, type AskedOfPerson } from "../home/questions/asking.ts";
 import { logInfo } from "../log.ts";
 import type { CallStep } from "./call-step.ts";
-import type { MediaStore } from "./media.ts";
+import type { ChatDesk } from "./chat/desk.ts";
 import type { ModelStep } from "./model-step.ts";
-import type { Transcript } from "./transcript.ts";
+import type { MediaStore } from "./store/media.ts";
+import type { Transcript } from "./store/transcript.ts";
 import type { TurnTeller } from "./turn-teller.ts";
 import { lateNote, shownApproval } from "./turn-words.ts";
 

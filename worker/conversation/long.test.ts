@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { modelRequests } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { ask } from "../../test/workerd.ts";
-import { Transcript } from "./transcript.ts";
+import { Transcript } from "./store/transcript.ts";
 
 const TURNS = 400;
 const NAME = "a/api/long-one";

@@ -2,9 +2,9 @@
  * Finds the turn that has lost its client. A client whose connection broke asks the same once more: it gets the turn that it
  * lost, since a second one would have the devices act twice. Anybody else who asks the same asks anew.
  */
-import type { Waiters } from "../waiters.ts";
-import type { Transcript } from "./transcript.ts";
-import type { Turn } from "./transcript-rows.ts";
+import type { Transcript } from "./store/transcript.ts";
+import type { Turn } from "./store/transcript-rows.ts";
+import type { Waiters } from "./waiters.ts";
 
 /** OpenAI's clients give up a try after ten minutes. */
 const RETRY_WITHIN_MS = 15 * 60_000;

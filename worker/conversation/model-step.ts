@@ -15,19 +15,19 @@ import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { agentSource } from "@edgecall/core/loop/taint.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import type { ToolDefinition, ToolRegistry } from "@edgecall/core/tools/registry.ts";
-import { agentsNote, edgeCallDefinition, offlineNote } from "../edge-call.ts";
-import type { Listing } from "../home/conversation-list.ts";
-import type { Plan } from "../home/plan.ts";
-import { inReach, type Roster } from "../home/roster.ts";
+import { agentsNote, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
+import type { HomeStub } from "../api/objects.ts";
+import type { Plan } from "../api/plan.ts";
+import { inReach, type Roster } from "../api/roster.ts";
+import type { Listing } from "../home/usage/conversation-list.ts";
 import { logError } from "../log.ts";
-import type { HomeStub } from "../objects.ts";
-import { countsDays, hasLimit, NO_MODEL, type Settings } from "../settings.ts";
+import { countsDays, hasLimit, NO_MODEL, type Settings } from "../settings/settings.ts";
 import { type Brought, standsApart, turnsOfChat } from "./brought.ts";
 import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
-import type { MediaStore } from "./media.ts";
 import { isOneShot } from "./one-shot.ts";
-import type { Transcript } from "./transcript.ts";
-import type { StoredEntry, Turn } from "./transcript-rows.ts";
+import type { MediaStore } from "./store/media.ts";
+import type { Transcript } from "./store/transcript.ts";
+import type { StoredEntry, Turn } from "./store/transcript-rows.ts";
 import { modelAdvice, tryAgain } from "./turn-words.ts";
 
 /** What Home told with a result holds this long: the model call follows at once, or not at all. */

@@ -1,5 +1,5 @@
-/** Conversations that stand for one question, or that their client keeps itself (openai/conversation-key.ts). */
-import type { Turn } from "./transcript-rows.ts";
+/** Conversations that stand for one question, or that their client keeps itself (frontends/openai/conversation-key.ts). */
+import type { Turn } from "./store/transcript-rows.ts";
 
 const ONE_SHOT = /^[^/]+\/(ask\/|openai\/once\.)/;
 /** As long as Home keeps the calls of it. */

@@ -4,9 +4,9 @@
  */
 import { recordsOf } from "@edgecall/core/loop/run.ts";
 import type { BroughtItem } from "./brought.ts";
-import { linkNames } from "./media.ts";
-import type { Transcript } from "./transcript.ts";
-import { shownCall, type Turn } from "./transcript-rows.ts";
+import { linkNames } from "./store/media.ts";
+import type { Transcript } from "./store/transcript.ts";
+import { shownCall, type Turn } from "./store/transcript-rows.ts";
 
 /** What was said in a turn: by the person, and by the model in its steps. */
 export type SaidInTurn = { turn: number; words: string | undefined; steps: string[] };
@@ -110,7 +110,7 @@ function formsOf(answer: string | null, steps: readonly string[]): Set<string> {
   return new Set([plain(answer ?? ""), plain(steps.join("\n\n"))]);
 }
 
-/** Below the answer stood links to what the devices brought; only their names are left (openai/said.ts). */
+/** Below the answer stood links to what the devices brought; only their names are left (frontends/openai/said.ts). */
 function formsOfBrought(text: string): string[] {
   return [plain(text), plain(withoutNames(text).words)];
 }

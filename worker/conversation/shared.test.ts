@@ -7,9 +7,9 @@ import { migrate } from "../migrate.ts";
 import { readBrought } from "./aligned.ts";
 import { type Brought, type BroughtEntry, historyOf, sourcesFor, turnsOfChat } from "./brought.ts";
 import { SaidIndex } from "./said-index.ts";
-import { CONVERSATION_MIGRATIONS } from "./schema.ts";
-import { Transcript } from "./transcript.ts";
-import type { Turn } from "./transcript-rows.ts";
+import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
+import { Transcript } from "./store/transcript.ts";
+import type { Turn } from "./store/transcript-rows.ts";
 
 /** Counts what is read from a storage: rows as they are billed, and characters of what comes back. */
 function counting(storage: DurableObjectStorage) {

@@ -30,7 +30,7 @@ import {
 } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { say } from "../../test/workerd.ts";
-import { Home } from "../home.ts";
+import { Home } from "../home/home.ts";
 
 const cpu = on("pi", { action: "cpu" });
 const load = { status: "success", tool: "cpu", result: "load 0.5" };

@@ -22,8 +22,8 @@ import {
 } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { ask, say } from "../../test/workerd.ts";
-import { Home } from "../home.ts";
-import { Waiters } from "../waiters.ts";
+import { Home } from "../home/home.ts";
+import { Waiters } from "./waiters.ts";
 
 stopConversationWhile({
   "a call waits for its agent to come online": async ({ id, bridge, stop }) => {

@@ -7,7 +7,7 @@ import { hold } from "../../test/stopping.ts";
 import { expectTurns, on, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { ask, say } from "../../test/workerd.ts";
-import { Home } from "../home.ts";
+import { Home } from "../home/home.ts";
 
 const PAGE = "https://a.example/";
 const read = { text: "It says: $results" };

@@ -15,7 +15,7 @@ import { hold, rowsOf } from "../../test/stopping.ts";
 import { expectTurns, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { say } from "../../test/workerd.ts";
-import { Home } from "../home.ts";
+import { Home } from "../home/home.ts";
 
 stopConversationWhile({
   "the turn is accepted, its first model call not made yet": async ({ id, stop }) => {

@@ -3,13 +3,13 @@
  * that attaches later reads the same events.
  */
 
-import type { PastTurn, TurnResult } from "../answers.ts";
-import type { ToldTurn } from "../home/tallies.ts";
+import type { PastTurn, TurnResult } from "../api/answers.ts";
+import type { ToldTurn } from "../home/usage/tallies.ts";
 import { logInfo } from "../log.ts";
-import type { FollowedEvent, Waiters } from "../waiters.ts";
-import type { Transcript } from "./transcript.ts";
-import type { StoredEntry, Turn } from "./transcript-rows.ts";
+import type { Transcript } from "./store/transcript.ts";
+import type { StoredEntry, Turn } from "./store/transcript-rows.ts";
 import { eventsAfter, resultOf, type TurnEvent, toldTurn } from "./turn-view.ts";
+import type { FollowedEvent, Waiters } from "./waiters.ts";
 
 /** Of one answer: results may have 50 KB each, and an answer between two objects 32 MiB. */
 const PAGE_MAX_CHARS = 4_000_000;

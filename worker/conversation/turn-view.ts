@@ -3,11 +3,11 @@ import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
-import type { TurnQuestion, TurnResult } from "../answers.ts";
-import { EDGE_CALL } from "../edge-call.ts";
-import type { ToldTurn } from "../home/tallies.ts";
+import type { TurnQuestion, TurnResult } from "../api/answers.ts";
+import { EDGE_CALL } from "../api/edge-call.ts";
+import type { ToldTurn } from "../home/usage/tallies.ts";
 import { isClients, requestedOf } from "./client-tools.ts";
-import { type StoredEntry, type StoredQuestion, shownCall, type Turn } from "./transcript-rows.ts";
+import { type StoredEntry, type StoredQuestion, shownCall, type Turn } from "./store/transcript-rows.ts";
 
 /**
  * What a waiting client gets. `id` is the conversation's seq: a client that re-attaches with the last one

@@ -4,9 +4,9 @@ import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
-import type { TurnQuestion } from "../answers.ts";
+import type { TurnQuestion } from "../api/answers.ts";
 import { WORKERS_AI_URL } from "../models/workers-ai.ts";
-import type { StoredCall, StoredEntry } from "./transcript-rows.ts";
+import type { StoredCall, StoredEntry } from "./store/transcript-rows.ts";
 
 export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its log has the reason.";
 

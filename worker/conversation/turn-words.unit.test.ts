@@ -1,6 +1,6 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { expect, test } from "vitest";
-import { type CallRow, type StoredEntry, toCall } from "./transcript-rows.ts";
+import { type CallRow, type StoredEntry, toCall } from "./store/transcript-rows.ts";
 import { lateNote, tryAgain } from "./turn-words.ts";
 
 function storedCall(outcome: Outcome) {

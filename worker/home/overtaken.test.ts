@@ -26,9 +26,9 @@ import {
 } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { say, TestBridge } from "../../test/workerd.ts";
-import { Conversation } from "../conversation.ts";
-import { Home } from "../home.ts";
-import { Dispatcher } from "./dispatcher.ts";
+import { Conversation } from "../conversation/conversation.ts";
+import { Dispatcher } from "./calls/dispatcher.ts";
+import { Home } from "./home.ts";
 
 const WITHIN_MS = 20_000;
 const cpu = on("pi", { action: "cpu" });

@@ -29,9 +29,9 @@ import {
 } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { ask, say } from "../../test/workerd.ts";
-import { Conversation } from "../conversation.ts";
-import { Home } from "../home.ts";
-import { homeOf } from "../objects.ts";
+import { homeOf } from "../api/objects.ts";
+import { Conversation } from "../conversation/conversation.ts";
+import { Home } from "./home.ts";
 
 stopHomeWhile({
   // An approval of the device is the same row with an approval in it; the hash is what the answer needs of it.

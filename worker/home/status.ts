@@ -1,7 +1,7 @@
 /** `GET /v1/status`: how a home stands right now. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
-import type { HomeStatus } from "../answers.ts";
+import type { HomeStatus } from "../api/answers.ts";
 import type { HomeContext } from "./context.ts";
 
 /** @param served whether a foreign agent is */

@@ -14,11 +14,11 @@ import { HOWS, hold, rowsOf, stop } from "../../test/stopping.ts";
 import { answerQuestion, on, questionOf, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
-import type { ApiToken } from "../auth.ts";
 import { sourcesFor } from "../conversation/brought.ts";
-import { Transcript } from "../conversation/transcript.ts";
-import { Home } from "../home.ts";
-import { oncePlace } from "../openai/conversation-key.ts";
+import { Transcript } from "../conversation/store/transcript.ts";
+import { oncePlace } from "../frontends/openai/conversation-key.ts";
+import type { ApiToken } from "../http/auth.ts";
+import { Home } from "./home.ts";
 
 afterEach(reset);
 

@@ -1,8 +1,8 @@
 /** What Home forgets, by an alarm that runs anyway: calls, questions and codes that are over, agents that are gone. */
 
-import { forgetExpiredCodes } from "../pairing/device-codes.ts";
-import { SettingsError, settingsOrError } from "../settings.ts";
+import { SettingsError, settingsOrError } from "../settings/settings.ts";
 import type { HomeContext } from "./context.ts";
+import { forgetExpiredCodes } from "./pairing/device-codes.ts";
 
 /** Each time reads every row of the ledger, which keeps two days of calls; an alarm runs for nearly each of them. */
 const EVERY_MS = 3_600_000;

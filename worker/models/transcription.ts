@@ -3,7 +3,7 @@
  * (https://platform.openai.com/docs/api-reference/audio/createTranscription). Off until a model is named.
  */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import { toBase64 } from "../conversation/media.ts";
+import { toBase64 } from "../conversation/store/media.ts";
 import { IS_WORKERS_AI_MODEL, type WorkersAi } from "./workers-ai.ts";
 
 export type TranscriptionVariables = {

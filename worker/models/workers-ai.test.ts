@@ -7,7 +7,7 @@ import type { ModelRequest } from "@edgecall/core/loop/model.ts";
 import { callModel } from "@edgecall/core/loop/model.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { say } from "../../test/workerd.ts";
-import { NO_MODEL, readSettings } from "../settings.ts";
+import { NO_MODEL, readSettings } from "../settings/settings.ts";
 import { DEFAULT_MODEL, modelFetch, WORKERS_AI_URL, type WorkersAi } from "./workers-ai.ts";
 
 const TOOLS: ModelRequest["tools"] = [

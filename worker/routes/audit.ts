@@ -1,11 +1,11 @@
 /** `GET /v1/audit` and `GET /v1/audit/export`: the record of calls, as the devices wrote it. */
 import { visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { Context } from "hono";
-import { recordId } from "../audit/outlet.ts";
+import { homeOf } from "../api/objects.ts";
 import type { Env } from "../env.ts";
-import type { AuditFilter, AuditPage } from "../home/audit.ts";
-import { type App, HttpError, requireScope } from "../http.ts";
-import { homeOf } from "../objects.ts";
+import type { AuditFilter, AuditPage } from "../home/audit/audit.ts";
+import { recordId } from "../home/audit/outlet.ts";
+import { type App, HttpError, requireScope } from "../http/http.ts";
 import { jsonLines, line } from "./json-lines.ts";
 
 const LIMIT = 100;

@@ -10,11 +10,11 @@
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
+import { conversationOf, homeOf, insist } from "../api/objects.ts";
 import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
-import { type App, HttpError, requireScope } from "../http.ts";
+import { type App, HttpError, requireScope } from "../http/http.ts";
 import { logError } from "../log.ts";
-import { conversationOf, homeOf, insist } from "../objects.ts";
 import { jsonLines, line } from "./json-lines.ts";
 
 const Header = z.object({

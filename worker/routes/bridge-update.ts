@@ -1,7 +1,7 @@
 /** `POST /v1/bridge/update`: the bridge takes the gateway's program into use. `GET /v1/status` tells what came of it. */
 import type { Context } from "hono";
-import { type App, HttpError, requireScope } from "../http.ts";
-import { homeOf } from "../objects.ts";
+import { homeOf } from "../api/objects.ts";
+import { type App, HttpError, requireScope } from "../http/http.ts";
 
 export async function updateBridge(c: Context<App>): Promise<Response> {
   const id = crypto.randomUUID();

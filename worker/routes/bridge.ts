@@ -5,12 +5,12 @@
 import { BRIDGE, isFresh, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Context } from "hono";
-import { type BridgeToken, isNamedHome } from "../auth.ts";
-import { UNSIGNED_BRIDGE } from "../home/bridge-socket.ts";
-import { type App, HttpError } from "../http.ts";
-import { countAddress, countGuess, networkOf, shownBridgeToken } from "../limits/rates.ts";
-import { homeOf } from "../objects.ts";
-import { readSettings } from "../settings.ts";
+import { homeOf } from "../api/objects.ts";
+import { UNSIGNED_BRIDGE } from "../home/bridge/bridge-socket.ts";
+import { type BridgeToken, isNamedHome } from "../http/auth.ts";
+import { type App, HttpError } from "../http/http.ts";
+import { countAddress, countGuess, networkOf, shownBridgeToken } from "../http/rates.ts";
+import { readSettings } from "../settings/settings.ts";
 
 /** What a bridge shows, and the object that is to look at it. */
 type Shown = Pick<BridgeToken, "home" | "name"> & { signed?: string };

@@ -5,12 +5,12 @@ import { forPerson } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { ACTION_MARGIN_MS, type Order, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../edge-call.ts";
-import type { SettledOutcome } from "../home/ledger.ts";
-import { type App, errorBody, HttpError, pathName, readBody, requireScope } from "../http.ts";
-import { homeOf, insist } from "../objects.ts";
-import { readSettings } from "../settings.ts";
-import { firstMessage, JSON_PATIENCE_MS } from "../waiting-room.ts";
+import { ACTION_MARGIN_MS, type Order, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../api/edge-call.ts";
+import { homeOf, insist } from "../api/objects.ts";
+import type { SettledOutcome } from "../home/calls/ledger.ts";
+import { type App, errorBody, HttpError, pathName, readBody, requireScope } from "../http/http.ts";
+import { firstMessage, JSON_PATIENCE_MS } from "../http/waiting-room.ts";
+import { readSettings } from "../settings/settings.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/;
 

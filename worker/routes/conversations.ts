@@ -1,7 +1,9 @@
 /** The routes that list, share and delete conversations, and the check that a caller may see one. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { KEPT_MAX, type Place, READERS_MAX, TITLE_MAX } from "../home/conversation-list.ts";
+import { mayManage, maySee, type Owned, seesAll } from "../api/may-see.ts";
+import { conversationOf, homeOf } from "../api/objects.ts";
+import { KEPT_MAX, type Place, READERS_MAX, TITLE_MAX } from "../home/usage/conversation-list.ts";
 import {
   type App,
   HttpError,
@@ -10,9 +12,7 @@ import {
   readYesOrNo,
   requireCounts,
   requireScope,
-} from "../http.ts";
-import { mayManage, maySee, type Owned, seesAll } from "../may-see.ts";
-import { conversationOf, homeOf } from "../objects.ts";
+} from "../http/http.ts";
 
 export const CONVERSATION_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
 

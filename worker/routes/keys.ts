@@ -4,9 +4,9 @@ import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint, PublicKey, Signature } from "@edgecall/core/protocol/signing.ts";
 import type { Context } from "hono";
-import type { KeyProblem } from "../home/agent-keys.ts";
-import { type App, HttpError, pathName, readBody, readText, requireScope } from "../http.ts";
-import { homeOf } from "../objects.ts";
+import { homeOf } from "../api/objects.ts";
+import type { KeyProblem } from "../home/agents/agent-keys.ts";
+import { type App, HttpError, pathName, readBody, readText, requireScope } from "../http/http.ts";
 
 const KeyBody = z.strictObject({
   public_key: PublicKey,

@@ -5,13 +5,13 @@
  */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context, Next } from "hono";
-import { HOME_ID } from "../auth.ts";
-import { base64Url, conversationOfMedia } from "../conversation/media.ts";
+import { conversationOf } from "../api/objects.ts";
+import { base64Url, conversationOfMedia } from "../conversation/store/media.ts";
 import type { Env } from "../env.ts";
-import { type App, HttpError } from "../http.ts";
-import { countAddress, countGuess } from "../limits/rates.ts";
-import { conversationOf } from "../objects.ts";
-import { fromBase64Url, macKey, utf8 } from "../uploads.ts";
+import { HOME_ID } from "../http/auth.ts";
+import { type App, HttpError } from "../http/http.ts";
+import { countAddress, countGuess } from "../http/rates.ts";
+import { fromBase64Url, macKey, utf8 } from "../http/uploads.ts";
 
 /** A chat is looked at again the same evening; a link in an old log should open nothing. */
 const LINK_LIFE_S = 24 * 3_600;

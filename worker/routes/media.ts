@@ -1,11 +1,11 @@
 /** `PUT` and `GET /v1/media/{id}`: what devices brought and people sent, for those who may see the conversation. */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context } from "hono";
-import { conversationOfMedia, newMedia } from "../conversation/media.ts";
-import { type App, HttpError, pathName, readBytes, requireScope } from "../http.ts";
-import { shown } from "../limits/rates.ts";
-import { conversationOf } from "../objects.ts";
-import { readGrant } from "../uploads.ts";
+import { conversationOf } from "../api/objects.ts";
+import { conversationOfMedia, newMedia } from "../conversation/store/media.ts";
+import { type App, HttpError, pathName, readBytes, requireScope } from "../http/http.ts";
+import { shown } from "../http/rates.ts";
+import { readGrant } from "../http/uploads.ts";
 import { isSeen } from "./conversations.ts";
 
 /** A device's upload, with the token that it was given for it. The same bytes again are no error. */

@@ -1,8 +1,8 @@
 /** `GET /metrics`: a home's figures for Prometheus, at most every five minutes from the home itself. */
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
 import type { Context } from "hono";
-import { type App, HttpError } from "../http.ts";
-import { homeOf } from "../objects.ts";
+import { homeOf } from "../api/objects.ts";
+import { type App, HttpError } from "../http/http.ts";
 
 /** A scraper asks every minute or oftener; a home that sleeps is left to sleep. */
 const KEEP_S = 300;

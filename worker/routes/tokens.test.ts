@@ -5,9 +5,9 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { sha256, TOKENS } from "../../test/tokens.ts";
 import { ask, say } from "../../test/workerd.ts";
-import { newHomeToken } from "../auth.ts";
 import type { Env } from "../env.ts";
 import type { TokenView } from "../home/tokens.ts";
+import { newHomeToken } from "../http/auth.ts";
 import worker from "../index.ts";
 
 type Made = { token: string; record: TokenView; error?: { message: string } };

@@ -1,12 +1,12 @@
 /** `/v1/tokens`: the tokens of a home, for administrators. Those of the secret API_TOKENS are listed and stay there. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { type ApiToken, apiTokenRecords, newHomeToken, SCOPES } from "../auth.ts";
-import { sha256Hex } from "../conversation/media.ts";
+import { homeOf } from "../api/objects.ts";
+import { sha256Hex } from "../conversation/store/media.ts";
 import type { TokenView } from "../home/tokens.ts";
-import { type App, HttpError, pathName, readBody, readYesOrNo, requireScope } from "../http.ts";
-import { homeOf } from "../objects.ts";
-import { utf8 } from "../uploads.ts";
+import { type ApiToken, apiTokenRecords, newHomeToken, SCOPES } from "../http/auth.ts";
+import { type App, HttpError, pathName, readBody, readYesOrNo, requireScope } from "../http/http.ts";
+import { utf8 } from "../http/uploads.ts";
 
 /** The least first. */
 const ROLES = ["guest", "member", "owner"] as const;

@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Chip, Generation } from "../../tools/gpio-lines.ts";
+import type { Chip, Generation } from "../../tools/machine/gpio-lines.ts";
 import type { Scripts } from "./folder.ts";
 
 export type FakeLine = {

@@ -3,7 +3,7 @@
  * time that its objects are awake. Lines, not counters, since an object forgets its memory when it sleeps; and
  * here, not in the Worker, so that nobody pays for the counting.
  */
-import { Home as RealHome } from "../../../worker/home.ts";
+import { Home as RealHome } from "../../../worker/home/home.ts";
 import worker, { Conversation as RealConversation } from "../../../worker/index.ts";
 import type { Actor, CostLine, Via } from "./lines.ts";
 

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import type { Environment } from "../../../pi-agent/env/environment.ts";
 import { local } from "../../../pi-agent/env/local.ts";
-import { sandbox, sandboxMissing } from "../../../pi-agent/env/sandbox.ts";
-import { edit } from "../../../pi-agent/tools/edit.ts";
-import { find } from "../../../pi-agent/tools/find.ts";
-import { grep } from "../../../pi-agent/tools/grep.ts";
-import { read } from "../../../pi-agent/tools/read.ts";
+import { sandbox, sandboxMissing } from "../../../pi-agent/env/sandbox/sandbox.ts";
+import { edit } from "../../../pi-agent/tools/files/edit.ts";
+import { find } from "../../../pi-agent/tools/files/find.ts";
+import { grep } from "../../../pi-agent/tools/files/grep.ts";
+import { read } from "../../../pi-agent/tools/files/read.ts";
 import { type BigTree, COMMON, NEEDLE } from "./big-tree.ts";
 import { caller } from "./calls.ts";
 import type { Pair } from "./pairs.ts";

@@ -1,0 +1,223 @@
+/**
+ * The broker side: one MQTT connection, made anew whenever it is lost.
+ *
+ * Every try is a fresh mqtt.js client. Its own reconnect has a fixed period, keeps unacked publishes and
+ * sends them again later: a command would reach a device long after its caller was told that it did not.
+ */
+import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
+import { connect, type IClientOptions, type IClientPublishOptions, type MqttClient } from "mqtt";
+import { BROKER_BACKOFF, Retries } from "../backoff.ts";
+import type { Log } from "../log.ts";
+
+/**
+ * What became of a publish. `unsure`: it was written, but the connection went before the broker's PUBACK,
+ * so the agent may have it. In `offline` and `rejected` it certainly has not.
+ */
+export type Published =
+  | { kind: "delivered"; listening: boolean }
+  | { kind: "offline" }
+  | { kind: "rejected"; message: string }
+  | { kind: "unsure" };
+
+/** Publishes with QoS 1. `expiresInMs`: the broker drops what it could not deliver by then (MQTT 5). */
+export type Publish = (topic: string, payload: string, expiresInMs?: number) => Promise<Published>;
+
+export type BrokerMessage = { topic: string; payload: Buffer; retained: boolean };
+
+export type BrokerOptions = {
+  url: string;
+  username: string | undefined;
+  password: string | undefined;
+  ca: string | undefined;
+  clientId: string;
+  topics: string[];
+  log: Log;
+  onMessage(message: BrokerMessage): void;
+  /** Connected: what is retained will now come again, perhaps before the subscription's ack. */
+  onConnect(): void;
+  /** Subscribed: calls can be published. */
+  onUp(): void;
+  /** Lost after `onConnect`. */
+  onDown(): void;
+};
+
+/** An unplugged broker is noticed after 1.5 times this. */
+const KEEPALIVE_S = 15;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** mqtt.js would keep any number. Beyond this the broker does not answer, and more does not help. */
+const UNACKED_MAX = 1_000;
+/** PUBACK reason 16, MQTT 5: the broker took it, and nobody subscribes to the topic. */
+const NO_MATCHING_SUBSCRIBERS = 16;
+/** CONNACK: "unacceptable protocol version" of MQTT 3.1.1, and of MQTT 5. */
+const VERSION_REFUSED = [1, 0x84];
+/** DISCONNECT, MQTT 5: somebody else connected with our client id. */
+const SESSION_TAKEN_OVER = 0x8e;
+
+export class BrokerLink {
+  readonly #options: BrokerOptions;
+  #client: MqttClient | undefined;
+  #version: 4 | 5 = 5;
+  #up = false;
+  #upSince = 0;
+  readonly #retries = new Retries(BROKER_BACKOFF);
+  #unacked = 0;
+  /** Message ids that the broker acked with "nobody subscribes", until their callback has looked. */
+  #unheard = new Set<number | undefined>();
+  #retry: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: BrokerOptions) {
+    this.#options = options;
+  }
+
+  /** Connected and subscribed. */
+  get up(): boolean {
+    return this.#up;
+  }
+
+  start(): void {
+    const { url, log, topics } = this.#options;
+    // Handlers stand before the first packet can come: `connect` only starts to dial.
+    const client = connect(url, this.#connectOptions());
+    this.#client = client;
+    const unheard = new Set<number | undefined>();
+    this.#unheard = unheard;
+    let connected = false;
+    let down = false;
+    const lost = (wait?: number): void => {
+      if (down) return;
+      down = true;
+      this.#lost(client, wait);
+      if (connected && !this.#stopped) this.#options.onDown();
+    };
+
+    client.on("message", (topic, payload, packet) => {
+      if (client === this.#client) this.#options.onMessage({ topic, payload, retained: packet.retain });
+    });
+    // mqtt.js takes reason 16 for success and hides it; this event comes just before the callback.
+    client.on("packetreceive", (packet) => {
+      if (packet.cmd === "puback" && packet.reasonCode === NO_MATCHING_SUBSCRIBERS) {
+        unheard.add(packet.messageId);
+      }
+    });
+    client.on("connect", () => {
+      // Without it each command waits 44 ms: Nagle's algorithm against the broker's delayed ACK.
+      setNoDelay(client.stream);
+      connected = true;
+      this.#options.onConnect();
+      client.subscribe(topics, { qos: 1 }, (error, granted) => {
+        const refused = granted?.find((grant) => grant.qos > 2);
+        if (error || refused) {
+          log("error", "broker_subscribe_failed", { error: error?.message, topic: refused?.topic });
+          lost();
+          return;
+        }
+        if (down || this.#stopped) return;
+        this.#up = true;
+        this.#upSince = performance.now();
+        log("info", "broker_up", { mqtt: this.#version });
+        this.#options.onUp();
+      });
+    });
+    client.on("disconnect", (packet) => {
+      if (packet.reasonCode !== SESSION_TAKEN_OVER) return;
+      log("error", "broker_id_taken", { client_id: this.#options.clientId, set: "BRIDGE_ID" });
+      lost(BROKER_BACKOFF.capMs * 3);
+    });
+    client.on("error", (error) => {
+      if (down) return;
+      const code = "code" in error ? error.code : undefined;
+      if (this.#version === 5 && VERSION_REFUSED.includes(Number(code)) && !client.connected) {
+        this.#version = 4;
+        log("info", "broker_speaks_3_1_1");
+        lost(0);
+        return;
+      }
+      const hint = tlsHint(code, "MQTT_CA");
+      log("warn", "broker_error", { error: error.message || String(code), ...(hint && { hint }) });
+      lost();
+    });
+    client.on("close", () => lost());
+  }
+
+  readonly publish: Publish = (topic, payload, expiresInMs) => {
+    const client = this.#client;
+    if (!this.#up || client === undefined || !client.connected || this.#unacked >= UNACKED_MAX) {
+      return Promise.resolve({ kind: "offline" });
+    }
+    const unheard = this.#unheard;
+    this.#unacked += 1;
+    return new Promise((resolve) => {
+      client.publish(topic, payload, this.#publishOptions(expiresInMs), (error, packet) => {
+        this.#unacked -= 1;
+        if (error) {
+          const code = "code" in error ? Number(error.code) : 0;
+          resolve(code >= 0x80 ? { kind: "rejected", message: error.message } : { kind: "unsure" });
+          return;
+        }
+        resolve({ kind: "delivered", listening: !unheard.delete(packet?.messageId) });
+      });
+    });
+  };
+
+  /** Asks for what is retained once more. */
+  readAgain(): void {
+    if (this.#up) this.#client?.subscribe(this.#options.topics, { qos: 1 });
+  }
+
+  /** Ends the connection; within 2 s even when the broker does not answer. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    const client = this.#client;
+    this.#client = undefined;
+    this.#up = false;
+    if (client === undefined) return;
+    const force = setTimeout(() => client.stream.destroy(), 2_000);
+    await client.endAsync(!client.connected).catch(() => undefined);
+    clearTimeout(force);
+  }
+
+  #lost(client: MqttClient, wait: number | undefined): void {
+    if (client !== this.#client) return;
+    this.#client = undefined;
+    // Fails what is unacked, and nothing is kept for a later connection.
+    client.end(true);
+    if (this.#stopped) return;
+    const wasUp = this.#up;
+    this.#up = false;
+    const delay = wait ?? this.#retries.lost(wasUp ? performance.now() - this.#upSince : 0);
+    if (wasUp) this.#options.log("warn", "broker_down", { retry_in_ms: delay });
+    this.#retry = setTimeout(() => this.start(), delay);
+  }
+
+  #connectOptions(): IClientOptions {
+    const { username, password, ca, clientId } = this.#options;
+    return {
+      protocolVersion: this.#version,
+      clientId,
+      clean: true,
+      keepalive: KEEPALIVE_S,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectPeriod: 0,
+      resubscribe: false,
+      queueQoSZero: false,
+      // mqtt-packet's cache of numbers takes 10 MB.
+      writeCache: false,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(ca !== undefined && { ca }),
+    };
+  }
+
+  #publishOptions(expiresInMs: number | undefined): IClientPublishOptions {
+    if (this.#version === 4 || expiresInMs === undefined) return { qos: 1 };
+    const messageExpiryInterval = Math.max(1, Math.ceil(expiresInMs / 1_000));
+    return { qos: 1, properties: { messageExpiryInterval } };
+  }
+}
+
+/** A WebSocket or TLS stream may not have it; then the sockets' defaults must do. */
+function setNoDelay(stream: object): void {
+  if ("setNoDelay" in stream && typeof stream.setNoDelay === "function") stream.setNoDelay(true);
+}

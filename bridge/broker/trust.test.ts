@@ -1,0 +1,239 @@
+/** Whose messages the bridge takes: alone, and between a real broker and a played Home. */
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SignedAgent } from "../../test/signed-agent.ts";
+import { until } from "../../test/wait.ts";
+import { type Bridge, startBridge } from "../bridge.ts";
+import type { LogFields } from "../log.ts";
+import { readSettings } from "../settings.ts";
+import { PlayedAgent } from "../testkit/agent.ts";
+import { type PlayedBroker, startAedes } from "../testkit/brokers.ts";
+import { PlayedHome } from "../testkit/home.ts";
+import { Trust } from "./trust.ts";
+
+const NOT_SIGNED = "not signed with the agent's key";
+const BEFORE = "it was said before";
+const OLD = "an old one, said again";
+
+describe("a message", () => {
+  let pi: SignedAgent;
+  let trust: Trust;
+  beforeEach(async () => {
+    pi = await SignedAgent.make("pi");
+    trust = new Trust();
+    trust.learn([{ id: "pi", key: pi.publicKey, n: 0 }]);
+  });
+
+  test("counts when the agent signed it for that topic; live once, retained as often as the broker has it", async () => {
+    const report = await pi.say("reports", { a: 1 });
+    expect(trust.problem("pi", "events", report, true)).toBe(NOT_SIGNED);
+    expect(trust.problem("eye", "reports", report, true)).toBeUndefined();
+    expect(trust.problem("pi", "reports", report, true)).toBeUndefined();
+    expect(trust.problem("pi", "reports", report, true)).toBe(BEFORE);
+    const advert = await pi.say("capabilities", { capabilities: "x" });
+    for (let i = 0; i < 3; i += 1) expect(trust.problem("pi", "capabilities", advert, false)).toBeUndefined();
+    expect(trust.problem("pi", "capabilities", "", false)).toBe(NOT_SIGNED);
+  });
+
+  test("of before the newest presence is of the past, whoever says it again", async () => {
+    const birth = await pi.say("presence", { state: "online" });
+    const heartbeat = await pi.say("reports", { report_type: "heartbeat" });
+    const unheard = await pi.say("reports", { report_type: "heartbeat", n: 2 });
+    const will = await pi.say("presence", { state: "offline" });
+    for (const [kind, text] of [
+      ["presence", birth],
+      ["reports", heartbeat],
+      ["presence", will],
+    ] as const)
+      expect(trust.problem("pi", kind, text, true)).toBeUndefined();
+    expect(trust.problem("pi", "presence", birth, true)).toBe(OLD);
+    expect(trust.problem("pi", "reports", heartbeat, true)).toBe(BEFORE);
+    expect(trust.problem("pi", "reports", unheard, true)).toBe(BEFORE);
+    // A bridge that was started anew knows from Home how far things were.
+    const { n } = JSON.parse(will) as { n: number };
+    const next = new Trust();
+    next.learn([{ id: "pi", key: pi.publicKey, n }]);
+    expect(next.problem("pi", "presence", birth, false)).toBe(OLD);
+    expect(next.problem("pi", "reports", unheard, true)).toBe(BEFORE);
+    expect(next.problem("pi", "presence", will, false)).toBeUndefined();
+    expect(
+      next.problem("pi", "presence", await pi.say("presence", { state: "online" }), true),
+    ).toBeUndefined();
+  });
+
+  test("of a revoked agent never counts; keys that stay keep what was seen", async () => {
+    const report = await pi.say("reports", { a: 1 });
+    expect(trust.problem("pi", "reports", report, true)).toBeUndefined();
+    expect(trust.learn([{ id: "pi", key: pi.publicKey, n: 0 }])).toEqual([]);
+    expect(trust.problem("pi", "reports", report, true)).toBe(BEFORE);
+    expect(trust.learn([{ id: "pi", key: null, n: 0 }])).toEqual(["pi"]);
+    expect(trust.problem("pi", "reports", await pi.say("reports", { a: 2 }), true)).toBe(
+      "the agent's key was revoked",
+    );
+  });
+
+  test("S10 an older presence never wins over what was said live after it; the birth of the present run stands", async () => {
+    const goodbye = await pi.say("presence", { state: "offline" });
+    const old = await pi.say("presence", { state: "online" });
+    const birth = await pi.say("presence", { state: "online" });
+    const heartbeat = await pi.say("reports", { report_type: "heartbeat" });
+    const will = await pi.say("presence", { state: "offline" });
+    expect(trust.problem("pi", "reports", heartbeat, true)).toBeUndefined();
+    expect(trust.problem("pi", "presence", goodbye, false)).toBe(OLD);
+    expect(trust.problem("pi", "presence", old, false)).toBe(OLD);
+    const { n } = JSON.parse(birth) as { n: number };
+    const next = new Trust();
+    next.learn([{ id: "pi", key: pi.publicKey, n }]);
+    expect(next.problem("pi", "reports", heartbeat, true)).toBeUndefined();
+    // As the broker has it, when the bridge alone lost its connection.
+    expect(next.problem("pi", "presence", birth, false)).toBeUndefined();
+    expect(next.problem("pi", "presence", will, true)).toBeUndefined();
+  });
+
+  test("whatever it is, is no error", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string({ unit: "binary" }), fc.json()),
+        fc.constantFrom("reports", "presence", "tools", "events", "status"),
+        fc.boolean(),
+        (text, kind, live) => {
+          expect(trust.problem("pi", kind as "reports", text, live)).toBe(NOT_SIGNED);
+        },
+      ),
+    );
+  });
+});
+
+describe("between broker and Home", () => {
+  let broker: PlayedBroker;
+  let home: PlayedHome;
+  let bridge: Bridge;
+  let pi: SignedAgent;
+  let played: PlayedAgent;
+  let logged: Array<{ event: string; fields: LogFields | undefined }>;
+  let env: Record<string, string>;
+
+  function start(): Bridge {
+    const settings = readSettings(env);
+    if (!settings.ok) throw new Error(settings.errors.join("; "));
+    return startBridge(settings.settings, (_, event, fields) => logged.push({ event, fields }));
+  }
+
+  beforeEach(async () => {
+    logged = [];
+    home = new PlayedHome();
+    pi = await SignedAgent.make("pi");
+    home.keys = [{ id: "pi", key: pi.publicKey, n: 0 }];
+    const [started, gateway] = await Promise.all([startAedes(), home.start()]);
+    broker = started;
+    env = { GATEWAY_URL: gateway, BRIDGE_TOKEN: "secret", MQTT_URL: broker.url, HEALTH_PORT: "0" };
+    played = await PlayedAgent.silent("pi", broker.url);
+  });
+  afterEach(async () => {
+    await bridge.stop();
+    await played.stop();
+    await home.stop();
+    await broker.stop();
+  });
+
+  async function birth(): Promise<void> {
+    await played.say("presence", await pi.say("presence", { state: "online" }), true);
+    await played.say(
+      "capabilities",
+      await pi.say("capabilities", { capabilities: "x", features: ["ack"] }),
+      true,
+    );
+  }
+  const latest = () => home.of("agent").findLast(({ agent }) => agent.id === "pi")?.agent;
+  const dropped = (error: string) =>
+    logged.some(({ event, fields }) => event === "message_dropped" && fields?.error === error);
+
+  test("forged presence, adverts, heartbeats and goodbyes change nothing; its own word does", async () => {
+    bridge = start();
+    await home.next("snapshot");
+    await birth();
+    await home.next("agent", ({ agent }) => agent.id === "pi" && agent.online);
+    await played.say("presence", { state: "offline", boot_id: pi.bootId, reason: "forged" }, true);
+    await played.say("capabilities", "", true);
+    await played.say("tools", { hash: "h", tools: [] }, true);
+    await until(() => dropped(NOT_SIGNED));
+    await played.say("tools", await pi.say("tools", { hash: "own", tools: [] }), true);
+    await home.next("agent", ({ agent }) => agent.tools?.includes("own") === true);
+    expect(latest()).toMatchObject({
+      online: true,
+      foreign: false,
+      capabilities: expect.stringContaining('"x"'),
+    });
+    expect(home.of("gone")).toEqual([]);
+    await played.say("presence", await pi.say("presence", { state: "offline", reason: "last will" }), true);
+    await home.next("agent", ({ agent }) => !agent.online && agent.reason === "last will");
+    await played.heartbeat();
+    await played.say("presence", { state: "online", boot_id: pi.bootId }, true);
+    await played.say("tools", await pi.say("tools", { hash: "later", tools: [] }), true);
+    await home.next("agent", ({ agent }) => agent.tools?.includes("later") === true);
+    expect(latest()?.online).toBe(false);
+  });
+
+  test("a forged report neither goes to Home nor takes the place of the true one", async () => {
+    bridge = start();
+    await home.next("snapshot");
+    await birth();
+    await home.next("agent", ({ agent }) => agent.online);
+    const id = crypto.randomUUID();
+    await played.report("result", { request_id: id, forged: true });
+    const own = await pi.report(id, { forged: false });
+    await played.say("reports", own);
+    await played.say("reports", own);
+    await played.report("result", { request_id: id, forged: true });
+    await until(() => dropped(BEFORE));
+    await home.next("report", (frame) => frame.id === id);
+    expect(home.of("report").map(({ payload }) => payload)).toEqual([own]);
+  });
+
+  test("a new run goes to Home before its reports, whose acks are for it", async () => {
+    bridge = start();
+    await home.next("snapshot");
+    await birth();
+    await home.next("agent", ({ agent }) => agent.online);
+    const before = home.frames.length;
+    pi.bootId = "the next run";
+    await birth();
+    await played.say("reports", await pi.report("r1", { status: "success" }));
+    await home.next("report");
+    const after = home.frames.slice(before).map(({ t }) => t);
+    expect(after.indexOf("agent")).toBeGreaterThanOrEqual(0);
+    expect(after.indexOf("agent")).toBeLessThan(after.indexOf("report"));
+  });
+
+  test("S10 its own old 'online' replayed as retained: the next heartbeat brings the healthy device back", async () => {
+    const old = await pi.say("presence", { state: "online" });
+    pi.bootId = "the present run";
+    const newest = await pi.say("presence", { state: "online" });
+    home.keys = [{ id: "pi", key: pi.publicKey, n: (JSON.parse(newest) as { n: number }).n }];
+    await played.say("presence", old, true);
+    bridge = start();
+    await home.next("snapshot", ({ last }) => last);
+    await until(() => dropped(OLD));
+    const heartbeat = await pi.say("reports", { report_type: "heartbeat", payload: {} });
+    await played.say("reports", heartbeat);
+    const { agent } = await home.next("agent", (frame) => frame.agent.online);
+    expect(agent).toMatchObject({ id: "pi", foreign: false, alive: heartbeat });
+    // And again: it changes nothing.
+    await played.say("presence", old, true);
+    await played.say("tools", await pi.say("tools", { hash: "behind it", tools: [] }), true);
+    await home.next("agent", (frame) => frame.agent.tools !== undefined);
+    expect(latest()?.online).toBe(true);
+  });
+
+  test("what was believed before a key was known is looked at again", async () => {
+    home.keys = [];
+    await played.say("capabilities", { capabilities: "forged", features: ["ack"] }, true);
+    await played.say("presence", { state: "online", boot_id: "forged" }, true);
+    bridge = start();
+    await home.next("snapshot", ({ agents }) => agents.some(({ online }) => online));
+    home.send({ t: "keys", keys: [{ id: "pi", key: pi.publicKey, n: 0 }] });
+    await home.next("gone", ({ agent }) => agent === "pi");
+    await birth();
+    await home.next("agent", ({ agent }) => agent.online && agent.capabilities?.includes('"x"') === true);
+  });
+});

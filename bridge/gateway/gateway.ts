@@ -1,0 +1,300 @@
+/** The gateway side: one WebSocket, dialled from here, said hello on, kept alive, and dialled again. */
+import type { IncomingMessage } from "node:http";
+import { STALE_TOKEN } from "@edgecall/core/protocol/bridge-token.ts";
+import { BridgeFrame, CLOSE, encodeFrame, HomeFrame, STANDBY } from "@edgecall/core/protocol/frames.ts";
+import {
+  BRIDGE_PROTOCOL,
+  FRAME_MAX_BYTES,
+  KEEPALIVE_EVERY_MS,
+  VERSION,
+} from "@edgecall/core/protocol/names.ts";
+import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { versionProblem } from "@edgecall/core/protocol/versions.ts";
+import { type RawData, WebSocket } from "ws";
+import { GATEWAY_BACKOFF, Retries, STANDBY_EVERY_MS, STAY_AWAY_MS } from "../backoff.ts";
+import type { Log } from "../log.ts";
+import { GatewayClock } from "./gateway-clock.ts";
+
+export type GatewayOptions = {
+  /** `ws(s)://…/bridge` */
+  url: string;
+  /** What is shown at a dial. @param now epoch ms, by the gateway's clock */
+  token(now: number): string;
+  bridgeId: string;
+  /** What it can be told beyond what every bridge can: for the hello. */
+  features?: readonly string[];
+  log: Log;
+  /** Every frame after the welcome. */
+  onFrame(frame: HomeFrame): void;
+  onWelcome(frame: Extract<HomeFrame, { t: "welcome" }>): void;
+  onDown(): void;
+};
+
+/** How a connection ended: by an HTTP answer instead of an upgrade, or by a close code. */
+export type Ending = { status: number; refusal?: Refusal | undefined } | { code: number };
+type Refusal = { code: string; message: string };
+
+/** The upgrade, and after it the welcome, must come within this. */
+const HANDSHAKE_MS = 10_000;
+/** Two keepalives without an answer: the line is dead, whatever TCP believes. */
+const UNANSWERED_MAX = 2;
+/** What the line does not take in is more than a home produces in minutes: the line is dead. */
+const BUFFERED_MAX_BYTES = 8 * 1024 * 1024;
+const GOING_AWAY = 1001;
+/** Of a refusal: `{error: {code, message}}`. */
+const REFUSAL_MAX_CHARS = 4_096;
+
+/** What only a person or another bridge can change is not worth a try every few seconds. */
+export function staysAway(ending: Ending): boolean {
+  if ("status" in ending)
+    return (ending.status === 401 || ending.status === 403) && ending.refusal?.code !== STALE_TOKEN;
+  return [CLOSE.replaced, CLOSE.badProtocol, CLOSE.revoked].some((code) => code === ending.code);
+}
+
+export class GatewayLink {
+  readonly #options: GatewayOptions;
+  #socket: WebSocket | undefined;
+  #welcomedAt: number | undefined;
+  readonly #retries = new Retries(GATEWAY_BACKOFF);
+  #unanswered = 0;
+  #keepalive: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #stopped = false;
+  readonly #clock: GatewayClock;
+  #problem: string | undefined;
+  /** The gateway can tell a bridge that waits for its place from one that takes it. */
+  #mayStandBy = false;
+  /** A newer bridge has its place: it asks for it, and does not take it. */
+  #standsBy = false;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    this.#clock = new GatewayClock(options.log);
+  }
+
+  /** Welcomed, and not lost since. */
+  get up(): boolean {
+    return this.#welcomedAt !== undefined;
+  }
+
+  /** Why it is not up, or does not fit its gateway: for a person, with what to do where that is known. */
+  get problem(): string | undefined {
+    return this.#problem ?? (this.up ? undefined : "the gateway was not reached yet");
+  }
+
+  start(): void {
+    const { url, log } = this.#options;
+    const token = this.#options.token(this.#clock.now());
+    const socket = new WebSocket(url, {
+      headers: { authorization: `Bearer ${token}`, ...(this.#standsBy && { [STANDBY]: "1" }) },
+      perMessageDeflate: false,
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: FRAME_MAX_BYTES,
+    });
+    this.#socket = socket;
+    let ending: Ending | undefined;
+    const welcomeBy = setTimeout(() => {
+      log("warn", "gateway_silent", { reason: `no welcome within ${2 * HANDSHAKE_MS} ms` });
+      socket.terminate();
+    }, 2 * HANDSHAKE_MS);
+
+    socket.on("open", () => {
+      const { bridgeId: bridge, features = [] } = this.#options;
+      const hello = {
+        protocol: BRIDGE_PROTOCOL,
+        bridge,
+        version: VERSION,
+        features: [...features, "keepalive"],
+      };
+      socket.send(encodeFrame({ t: "hello", ...hello }));
+    });
+    socket.on("unexpected-response", (request, response) => {
+      const status = response.statusCode ?? 0;
+      ending = { status };
+      const { date } = response.headers;
+      void readRefusal(response).then((refusal) => {
+        ending = { status, refusal };
+        if (refusal?.code === STALE_TOKEN) {
+          const problem = this.#clock.takeFrom(date);
+          if (problem !== undefined) refusal.message += `; ${problem}`;
+        }
+        request.destroy();
+        socket.terminate();
+      });
+    });
+    socket.on("message", (data, isBinary) => {
+      if (socket !== this.#socket || this.#stopped) return;
+      this.#unanswered = 0;
+      const welcomed = this.up;
+      this.#message(socket, data, isBinary);
+      if (!welcomed && this.up) clearTimeout(welcomeBy);
+    });
+    socket.on("error", (error) => {
+      if (ending !== undefined) return;
+      this.#problem = `the gateway cannot be reached (${error.message})`;
+      log("warn", "gateway_error", { error: error.message });
+    });
+    socket.on("close", (code, reason) => {
+      clearTimeout(welcomeBy);
+      if (socket === this.#socket) this.#lost(ending ?? { code }, reason.toString("utf8"));
+    });
+  }
+
+  /** Sends a frame if Home is there. `onSent` is called when it has left this process, or could not. */
+  send(frame: BridgeFrame, onSent?: (error?: Error) => void): boolean {
+    const socket = this.#socket;
+    if (!this.up || socket === undefined || socket.readyState !== WebSocket.OPEN) return false;
+    const fits = check(BridgeFrame, frame);
+    const text = encodeFrame(frame);
+    if (!fits.ok || Buffer.byteLength(text) > FRAME_MAX_BYTES) {
+      const error = fits.ok ? `over ${FRAME_MAX_BYTES} bytes` : fits.error;
+      this.#options.log("error", "frame_not_sent", { frame: frame.t, error });
+      onSent?.();
+      return true;
+    }
+    if (socket.bufferedAmount > BUFFERED_MAX_BYTES) {
+      this.#options.log("error", "gateway_stuck", { buffered: socket.bufferedAmount });
+      socket.terminate();
+      return false;
+    }
+    socket.send(text, onSent);
+    return true;
+  }
+
+  /** Says goodbye; within 1 s even when the gateway does not answer. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    clearInterval(this.#keepalive);
+    const socket = this.#socket;
+    if (socket === undefined || socket.readyState === WebSocket.CLOSED) return;
+    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    if (socket.readyState === WebSocket.OPEN) socket.close(GOING_AWAY, "the bridge is stopping");
+    else socket.terminate();
+    const force = setTimeout(() => socket.terminate(), 1_000);
+    await closed;
+    clearTimeout(force);
+  }
+
+  #message(socket: WebSocket, data: RawData, isBinary: boolean): void {
+    const { log } = this.#options;
+    const text = isBinary ? "" : data.toString();
+    if (text === "pong") return;
+    const frame = checkJson(HomeFrame, text);
+    if (!frame.ok) {
+      // A newer gateway may have frames that this bridge does not know.
+      const type = checkJson(AnyFrame, text);
+      const t = type.ok ? type.value.t.slice(0, 32) : undefined;
+      log("warn", "frame_ignored", { frame: t, error: frame.error.slice(0, 500) });
+      const call = checkJson(AnyCall, text);
+      if (call.ok) {
+        this.send({ t: "refused", id: call.value.id, code: "invalid", message: frame.error.slice(0, 1_000) });
+      }
+    } else if (frame.value.t === "error") {
+      const { code, message } = frame.value;
+      log("error", "gateway_says", { code: code.slice(0, 64), message: message.slice(0, 500) });
+    } else if (frame.value.t === "welcome") {
+      this.#welcome(socket, frame.value);
+    } else if (this.up) {
+      this.#options.onFrame(frame.value);
+    } else {
+      log("warn", "frame_ignored", { frame: frame.value.t, error: "before the welcome" });
+    }
+  }
+
+  #welcome(socket: WebSocket, frame: Extract<HomeFrame, { t: "welcome" }>): void {
+    const { log } = this.#options;
+    if (this.up) return;
+    if (frame.protocol !== BRIDGE_PROTOCOL) {
+      log("error", "gateway_protocol", { wanted: BRIDGE_PROTOCOL, got: frame.protocol });
+      socket.close(CLOSE.badProtocol, `this bridge speaks protocol ${BRIDGE_PROTOCOL}`);
+      this.#lost({ code: CLOSE.badProtocol }, "protocol");
+      return;
+    }
+    this.#welcomedAt = performance.now();
+    this.#mayStandBy = frame.standby === true;
+    this.#standsBy = false;
+    this.#unanswered = 0;
+    this.#keepalive = setInterval(() => this.#ping(socket), KEEPALIVE_EVERY_MS);
+    log("info", "gateway_up", { home: frame.home.slice(0, 64), version: frame.version.slice(0, 64) });
+    // A gateway of today would not have welcomed it; 0.1.0 takes whoever comes.
+    this.#problem = versionProblem("bridge", VERSION, frame.version);
+    if (this.#problem !== undefined) log("error", "gateway_version", { problem: this.#problem });
+    this.#options.onWelcome(frame);
+  }
+
+  /** A newer bridge took over. @returns whether this one asks again soon, which is not worth a line each time */
+  #waitsItsTurn(ending: Ending): boolean {
+    const isReplaced = "code" in ending && ending.code === CLOSE.replaced && this.#mayStandBy;
+    if (isReplaced) {
+      this.#problem = "another bridge of this home is connected; this one waits until it is gone";
+      this.#options.log("warn", "gateway_standby", { retry_in_ms: STANDBY_EVERY_MS });
+      this.#standsBy = true;
+    }
+    const isTaken = this.#standsBy && "status" in ending && ending.status === 409;
+    if (isReplaced || isTaken) this.#retry = setTimeout(() => this.start(), STANDBY_EVERY_MS);
+    return isReplaced || isTaken;
+  }
+
+  #ping(socket: WebSocket): void {
+    if (this.#unanswered >= UNANSWERED_MAX) {
+      this.#options.log("warn", "gateway_silent", {
+        reason: `${UNANSWERED_MAX} keepalives without an answer`,
+      });
+      socket.terminate();
+      return;
+    }
+    this.#unanswered += 1;
+    if (socket.readyState === WebSocket.OPEN) socket.send("ping");
+  }
+
+  #lost(ending: Ending, reason: string): void {
+    const { log } = this.#options;
+    clearInterval(this.#keepalive);
+    const wasUp = this.#welcomedAt;
+    this.#welcomedAt = undefined;
+    this.#socket = undefined;
+    if (wasUp !== undefined) this.#options.onDown();
+    if (this.#stopped) return;
+    if (this.#waitsItsTurn(ending)) return;
+    const away = staysAway(ending);
+    const workedMs = wasUp === undefined ? 0 : performance.now() - wasUp;
+    const delay = away ? STAY_AWAY_MS : this.#retries.lost(workedMs);
+    if ("status" in ending) {
+      const { status, refusal } = ending;
+      this.#problem = `the gateway refuses: ${refusal?.message ?? `HTTP ${status}`}`;
+      const fields = { status, code: refusal?.code, message: refusal?.message, retry_in_ms: delay };
+      log(away ? "error" : "warn", away ? "gateway_refuses" : "gateway_down", fields);
+    } else {
+      if (away) this.#problem = `the gateway ended the connection: ${reason || ending.code}`;
+      const fields = { ...ending, reason: reason.slice(0, 200) || undefined, retry_in_ms: delay };
+      log(away ? "error" : "warn", "gateway_down", fields);
+    }
+    this.#retry = setTimeout(() => this.start(), delay);
+  }
+}
+
+/** What the gateway says for a person; undefined: somebody else answered. */
+async function readRefusal(response: IncomingMessage): Promise<Refusal | undefined> {
+  let text = "";
+  try {
+    for await (const chunk of response) {
+      text += String(chunk);
+      if (text.length > REFUSAL_MAX_CHARS) break;
+    }
+  } catch {
+    return undefined;
+  }
+  const body = checkJson(RefusalBody, text);
+  if (!body.ok) return undefined;
+  const { code, message } = body.value.error;
+  return { code: code.slice(0, 64), message: message.slice(0, 500) };
+}
+
+const RefusalBody = z.looseObject({ error: z.looseObject({ code: z.string(), message: z.string() }) });
+const AnyFrame = z.looseObject({ t: z.string() });
+/** A call that cannot be read otherwise, but can be answered. */
+const AnyCall = z.looseObject({
+  t: z.literal("call"),
+  id: z.string().check(z.minLength(1), z.maxLength(128)),
+});

@@ -1,0 +1,62 @@
+/** /healthz and /readyz, for the container's health check and a person with curl; /metrics, for Prometheus. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
+import type { Log } from "../log.ts";
+
+export type Readiness = {
+  gateway: boolean;
+  broker: boolean;
+  /** Why the gateway is not there, or does not fit, for a person. */
+  problem: string | undefined;
+};
+
+export type HealthServer = {
+  /** The port it listens on; undefined while it does not. */
+  port(): number | undefined;
+  stop(): void;
+};
+
+/**
+ * Serves `/healthz` (200 while the process lives) and `/readyz` (200 only when the gateway has welcomed the
+ * bridge and the broker is connected; else 503, and the body says which is not) and `/metrics`.
+ * A port that is taken is logged and is no reason not to serve the home.
+ */
+export function serveHealth(
+  where: { port: number; host: string },
+  readiness: () => Readiness,
+  metrics: () => string,
+  log: Log,
+): HealthServer {
+  const server = createServer((request, response) => {
+    const path = request.url?.split("?")[0];
+    if (path === "/metrics") {
+      response.writeHead(200, { "content-type": METRICS_CONTENT_TYPE }).end(metrics());
+      return;
+    }
+    if (path !== "/healthz" && path !== "/readyz") {
+      response.writeHead(404, { "content-type": "application/json" }).end('{"error":"not found"}');
+      return;
+    }
+    const { gateway, broker, problem } = readiness();
+    const ready = gateway && broker;
+    const status = path === "/healthz" || ready ? 200 : 503;
+    const body = {
+      ready,
+      gateway: gateway ? "welcomed" : "offline",
+      broker: broker ? "connected" : "offline",
+      ...(problem !== undefined && { problem }),
+    };
+    response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
+    response.end(JSON.stringify(path === "/healthz" ? { alive: true } : body));
+  });
+  server.on("error", (error) => log("error", "health_failed", { error: error.message, set: "HEALTH_PORT" }));
+  server.listen(where.port, where.host);
+  return {
+    port: () => (server.address() as AddressInfo | null)?.port,
+    stop: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

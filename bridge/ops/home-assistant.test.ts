@@ -1,0 +1,87 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readSettings } from "../settings.ts";
+import { type Supervisor, withHomeAssistant } from "./home-assistant.ts";
+
+let server: Server;
+let supervisor: Supervisor;
+/** What the Supervisor answers, and the tokens that it was shown. */
+let answer: { status: number; body: unknown };
+let shown: (string | undefined)[];
+
+beforeEach(async () => {
+  shown = [];
+  answer = {
+    status: 200,
+    body: {
+      result: "ok",
+      data: {
+        host: "core-mosquitto",
+        port: 1883,
+        ssl: false,
+        username: "addons",
+        password: "pw",
+        protocol: "3.1.1",
+      },
+    },
+  };
+  server = createServer((request, response) => {
+    shown.push(request.headers.authorization);
+    response
+      .writeHead(request.url === "/services/mqtt" ? answer.status : 404)
+      .end(JSON.stringify(answer.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  supervisor = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    optionsFile: join(mkdtempSync(join(tmpdir(), "app-")), "options.json"),
+  };
+});
+
+afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+const options = (given: object) => writeFileSync(supervisor.optionsFile, JSON.stringify(given));
+const NEEDED = { gateway_url: "https://gate.example", bridge_token: "tok" };
+const ENV = { SUPERVISOR_TOKEN: "sup", HEALTH_PORT: "8788" };
+
+test("elsewhere nothing changes", async () => {
+  const env = { GATEWAY_URL: "https://gate.example" };
+  expect(await withHomeAssistant(env, supervisor)).toBe(env);
+});
+
+test("the page's settings, with the broker that Home Assistant knows", async () => {
+  options({ ...NEEDED, mqtt_url: "" });
+  expect(readSettings(await withHomeAssistant(ENV, supervisor))).toMatchObject({
+    ok: true,
+    settings: {
+      gatewayUrl: "wss://gate.example/bridge",
+      bridgeToken: "tok",
+      mqttUrl: "mqtt://core-mosquitto:1883",
+      mqttUsername: "addons",
+      mqttPassword: "pw",
+      healthPort: 8788,
+    },
+  });
+  expect(shown).toEqual(["Bearer sup"]);
+});
+
+test("a broker of the person's own", async () => {
+  options({ ...NEEDED, mqtt_url: "mqtts://other:8883", mqtt_username: "me", mqtt_password: "p" });
+  const env = await withHomeAssistant(ENV, supervisor);
+  expect(env).toMatchObject({ MQTT_URL: "mqtts://other:8883", MQTT_USERNAME: "me", MQTT_PASSWORD: "p" });
+  expect(shown).toEqual([]);
+});
+
+test("no broker at all is said, and so is a file that is none", async () => {
+  options(NEEDED);
+  answer = { status: 400, body: { result: "error", message: "Service not enabled" } };
+  await expect(withHomeAssistant(ENV, supervisor)).rejects.toThrow(/^mqtt_url: not set/);
+  answer = { status: 200, body: { result: "ok", data: { host: 7 } } };
+  await expect(withHomeAssistant(ENV, supervisor)).rejects.toThrow(/^mqtt_url: not set/);
+  writeFileSync(supervisor.optionsFile, "{");
+  await expect(withHomeAssistant(ENV, supervisor)).rejects.toThrow(supervisor.optionsFile);
+});

@@ -1,0 +1,131 @@
+/** The broker's files follow from what Home tells, and from nothing else. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BrokerLogin } from "@edgecall/core/broker/login.ts";
+import { BRIDGE_USER, mosquittoAcl, newPassword, passwordHash } from "@edgecall/core/broker/mosquitto.ts";
+import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
+import { readSettings } from "../settings.ts";
+import { writeBrokerFiles } from "./broker-files.ts";
+import { KeptLogins, passwordsText } from "./kept-logins.ts";
+
+let dir: string;
+let logged: string[];
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "kept-logins-"));
+  logged = [];
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const read = (name: string) => readFileSync(join(dir, name), "utf8");
+const users = () =>
+  read("passwords")
+    .split("\n")
+    .flatMap((line) => line.split(":")[0] || []);
+const key = (id: string, login?: string): AgentKey => ({ id, key: "k", n: 0, ...(login && { login }) });
+const kept = (folder = dir) => new KeptLogins(folder, "evoclaw", "secret", (_, event) => logged.push(event));
+const written = (times: number) =>
+  until(() => logged.filter((event) => event === "broker_files_written").length === times);
+
+test("a hash as it is made is one that is taken", async () => {
+  for (let i = 0; i < 20; i += 1)
+    expect(BrokerLogin.safeParse(await passwordHash(newPassword())).success).toBe(true);
+});
+
+test("who has a login and a key that counts stands in the file, and nobody else", async () => {
+  await writeBrokerFiles({ dir, agents: ["by-hand"] });
+  const own = read("passwords")
+    .split("\n")
+    .find((line) => line.startsWith(BRIDGE_USER));
+  writeFileSync(join(dir, "passwords.local"), "# mine\nzigbee:$7$101$c$d\n");
+  writeFileSync(join(dir, "acl.local"), "user zigbee\ntopic readwrite zigbee2mqtt/#\n");
+  const login = await passwordHash(newPassword());
+  const logins = kept();
+  logins.keep([key("pi", login), key("bare"), { ...key("gone", login), key: null }]);
+  await written(1);
+  expect(users()).toEqual([BRIDGE_USER, "pi", "zigbee"]);
+  expect(read("passwords")).toContain(`pi:${login}\n`);
+  expect(read("passwords")).toContain(own);
+  expect(read("acl")).toBe(`${mosquittoAcl("evoclaw")}user zigbee\ntopic readwrite zigbee2mqtt/#\n`);
+  for (const name of ["passwords", "acl"]) expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
+
+  // The same list once more is no change, so the broker is not made to read.
+  const before = statSync(join(dir, "passwords")).ino;
+  logins.keep([key("pi", login)]);
+  logins.keep([{ ...key("pi", login), key: null }]);
+  await written(2);
+  expect(users()).toEqual([BRIDGE_USER, "zigbee"]);
+  expect(statSync(join(dir, "passwords")).ino).not.toBe(before);
+  expect(logged).toEqual(["broker_files_written", "broker_files_written"]);
+});
+
+test("a folder that cannot be written is logged, and the next list tries again", async () => {
+  const logins = kept(join(dir, "not-yet"));
+  logins.keep([]);
+  await until(() => logged.includes("broker_files_failed"));
+  await writeBrokerFiles({ dir: join(dir, "not-yet"), agents: [] });
+  logins.keep([key("pi", await passwordHash("x"))]);
+  await written(1);
+});
+
+test("whatever is lost of the files, the next list makes them whole", async () => {
+  const login = await passwordHash(newPassword());
+  const keys = ["eye", "pi"].map((id) => key(id, login));
+  await writeBrokerFiles({ dir, agents: [] });
+  const damages: Array<(bytes: Buffer, at: number) => Buffer> = [
+    (bytes, at) => bytes.subarray(0, at),
+    (bytes, at) => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]),
+    () => Buffer.alloc(0),
+  ];
+  let cuts = 0;
+  for (const name of ["passwords", "acl", "passwords.new"])
+    for (const damage of damages)
+      for (let part = 0; part < 8; part += 1) {
+        kept().keep(keys);
+        await until(() => existsSync(join(dir, "acl")) && users().includes("pi"));
+        const bytes = Buffer.from(read(name === "acl" ? "acl" : "passwords"));
+        writeFileSync(join(dir, name), damage(bytes, Math.floor((bytes.length * part) / 8)));
+        // Another start; and a list of its own, so that there is something to write.
+        const before = logged.length;
+        kept().keep([...keys, key(`new${cuts}`, login)]);
+        await until(() => logged.length > before);
+        const [own, ...others] = read("passwords").split("\n");
+        expect(own).toMatch(/^edgecall-bridge:\$7\$101\$[\w+/]{16}\$[\w+/]{86}==$/);
+        expect(others).toEqual([`eye:${login}`, `new${cuts}:${login}`, `pi:${login}`, ""]);
+        expect(read("acl")).toBe(mosquittoAcl("evoclaw"));
+        cuts += 1;
+      }
+  expect(cuts).toBe(72);
+});
+
+test("nobody becomes the bridge by a name, and nothing but a hash is written", async () => {
+  const login = await passwordHash(newPassword());
+  const own = `${BRIDGE_USER}:own`;
+  const local = new Map([[BRIDGE_USER, `${BRIDGE_USER}:forged`]]);
+  for (const wrong of [`${login}\neve:${login}`, `eve:${login}`, `${login}\n`, "$7$1$a$b", "", "plain"])
+    expect(passwordsText({ keys: [key("pi", wrong)], own, local: new Map() })).toBe(`${own}\n`);
+  expect(passwordsText({ keys: [key(BRIDGE_USER, login)], own, local })).toBe(`${own}\n`);
+  // And what a person wrote for a name stands.
+  const mine = new Map([["pi", "pi:mine"]]);
+  expect(passwordsText({ keys: [key("pi", login)], own, local: mine })).toBe(`${own}\npi:mine\n`);
+});
+
+test("with a broker's files the bridge has its own login there", async () => {
+  const needed = { GATEWAY_URL: "https://gate.example", BRIDGE_TOKEN: "tok" };
+  const wrong = readSettings({ ...needed, BROKER_FILES: dir });
+  expect(wrong.ok ? [] : wrong.errors).toEqual([expect.stringMatching(/^BROKER_FILES: .*broker-files/)]);
+  await writeBrokerFiles({ dir, agents: [] });
+  const password = read("bridge-password").trim();
+  expect(readSettings({ ...needed, BROKER_FILES: dir })).toMatchObject({
+    ok: true,
+    settings: { mqttUsername: BRIDGE_USER, mqttPassword: password, brokerFiles: dir },
+  });
+  expect(
+    readSettings({ ...needed, BROKER_FILES: dir, MQTT_USERNAME: "me", MQTT_PASSWORD: "p" }),
+  ).toMatchObject({
+    ok: true,
+    settings: { mqttUsername: "me", mqttPassword: "p" },
+  });
+});

@@ -1,0 +1,105 @@
+/** What a doctor says of one link, and the links that both services have. */
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
+import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
+import { type CommandCall, EXIT } from "../../command.ts";
+import type { Service } from "../services.ts";
+import { isOnCommand, schedule } from "../units/update-units.ts";
+import { pinnedGateway } from "../updates/gateway-pin.ts";
+import { serviceState, whatItSays } from "./service-state.ts";
+
+/** `left`: nothing to look at, or left out on purpose. */
+export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
+
+const SIGNS = { fine: "ok   ", wrong: "WRONG", left: "-    " } as const;
+
+/** @returns the exit code: 0 when nothing is wrong */
+export function tellFindings(findings: readonly Finding[], { flag, io }: CommandCall): number {
+  io.out(flag("json") ? `${JSON.stringify(findings)}\n` : findings.map(line).join(""));
+  return findings.every(({ is }) => is !== "wrong") ? EXIT.ok : EXIT.failed;
+}
+
+function line({ link, is, says, todo }: Finding): string {
+  return `${SIGNS[is]} ${link.padEnd(9)} ${says}\n${todo === undefined ? "" : `      ${"".padEnd(9)} → ${todo}\n`}`;
+}
+
+export async function findService(service: Service): Promise<Finding> {
+  const link = "service";
+  const { unit, name } = service;
+  const { active, sub, restarts, result } = await serviceState(unit);
+  if (active !== "active") {
+    const todo =
+      active === "inactive" ? `sudo systemctl enable --now ${unit}` : `journalctl -u ${unit} -n 50`;
+    return { link, is: "wrong", says: `${active} (${sub}), last end: ${result}, ${restarts} restarts`, todo };
+  }
+  const says = whatItSays(service);
+  if (says.is === "unreadable")
+    return { link, is: "wrong", says: says.why, todo: `sudo edgecall ${name} doctor` };
+  if (says.is === "not running" || !says.status.online) {
+    return { link, is: "wrong", says: "running, but offline", todo: "see below" };
+  }
+  return { link, is: "fine", says: `${says.status.version}, online since ${says.status.since}` };
+}
+
+/** Where its next version would come from; that somebody does without is no fault. */
+export async function findUpdates(service: Service): Promise<Finding> {
+  const link = "updates";
+  const when = [
+    ...((await isOnCommand(service)) ? ["on command"] : []),
+    ...((await schedule(service)).on ? ["at night"] : []),
+  ];
+  try {
+    const { url } = await pinnedGateway();
+    return { link, is: "fine", says: `from ${url}, ${when.join(" and ") || "by hand"}` };
+  } catch (error) {
+    return { link, is: "left", says: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Where in the settings the address is, what a refused login means, and who asks. */
+export type BrokerWords = { url: string; refused: string; section: string; who: string };
+
+/** @param url without a password */
+export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWords): Finding {
+  const link = "broker";
+  switch (check.is) {
+    case "reached":
+      return { link, is: "fine", says: `${url} answers` };
+    case "forbidden":
+      return {
+        link,
+        is: "wrong",
+        says: `${url} refuses ${words.who} its own topics`,
+        todo: "let the user read and write TOPIC_PREFIX/agents/AGENT_ID/# in the broker's ACL",
+      };
+    case "failed":
+      return {
+        link,
+        is: "wrong",
+        // Node's words of a socket begin with the code, others' leave it out.
+        says: `${url}: ${check.message.includes(check.code) ? check.message : `${check.message} ${check.code}`}`,
+        todo: brokerTodo(url, check.code, words),
+      };
+  }
+}
+
+/** MQTT 3.1.1's return codes of a refused connection: 4 bad user name or password, 5 not authorized. */
+function brokerTodo(address: string, code: string, { url, refused, section }: BrokerWords): string {
+  switch (code) {
+    case "ECONNREFUSED":
+      return isLoopback(address)
+        ? `nothing listens there, which is this machine itself: does Mosquitto run here (systemctl status mosquitto edgecall-broker)? If the home's broker is on another machine, ${url} has to name that one`
+        : `nothing listens there: is Mosquitto running there (systemctl status mosquitto edgecall-broker), and is ${url} right?`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `no such name: is the host in ${url} right, and is the network up?`;
+    case "ETIMEDOUT":
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+      return "the host does not answer: is it on, in this network, and is its port open?";
+    case "4":
+    case "5":
+      return refused;
+    default:
+      return `check ${section}: the address, mqtts:// for TLS, and the authority of its certificate`;
+  }
+}

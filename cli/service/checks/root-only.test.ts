@@ -1,0 +1,8 @@
+import { expect, test } from "vitest";
+import { AGENT } from "../services.ts";
+import { systemdVersion } from "./root-only.ts";
+
+/** systemd's commands alone, as in a container, are not enough: installing is refused before it changes anything. */
+test("where no systemd runs, that is said", { tags: ["needs/no-systemd"] }, async () => {
+  await expect(systemdVersion(AGENT)).rejects.toThrow("no systemd runs here; run it by hand");
+});

@@ -1,0 +1,23 @@
+/** `/usr/local/bin/edgecall`: a link to the program of a service that is installed, the agent's if it is there. */
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { COMMAND_FILE, SERVICES, type Service } from "../services.ts";
+
+/** Makes it right for what is installed now; takes it away when nothing is. @param file elsewhere only in tests, as the services */
+export async function linkCommand(
+  file = COMMAND_FILE,
+  services: ReadonlyArray<Pick<Service, "places">> = SERVICES,
+): Promise<void> {
+  const programs = services.map(({ places }) => join(places.programs, "current/edgecall"));
+  const program = programs.find((path) => existsSync(path));
+  if (program === undefined) {
+    await rm(file, { force: true });
+    return;
+  }
+  await mkdir(dirname(file), { recursive: true });
+  // The power may have left one.
+  await rm(`${file}.next`, { force: true });
+  await symlink(program, `${file}.next`);
+  await rename(`${file}.next`, file);
+}

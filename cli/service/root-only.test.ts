@@ -1,8 +1,0 @@
-import { expect, test } from "vitest";
-import { systemdVersion } from "./root-only.ts";
-import { AGENT } from "./services.ts";
-
-/** systemd's commands alone, as in a container, are not enough: installing is refused before it changes anything. */
-test("where no systemd runs, that is said", { tags: ["needs/no-systemd"] }, async () => {
-  await expect(systemdVersion(AGENT)).rejects.toThrow("no systemd runs here; run it by hand");
-});

@@ -1,0 +1,128 @@
+/**
+ * What updates a service without a person at its machine: a path that sees its request, a timer (off unless wanted), and
+ * what both set going. It runs as root, since it writes what the service is started from.
+ */
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { REQUEST_FILE } from "@edgecall/core/service/update.ts";
+import { serviceState } from "../checks/service-state.ts";
+import { must, run } from "../programs.ts";
+import { type Service, updateUnit } from "../services.ts";
+import { CLOSED_TO_ALL, OPEN_TO_NODE } from "./hardening.ts";
+
+const SYSTEMD_DIR = "/etc/systemd/system";
+
+/** As `install --auto-update` and its contrary say; undefined: as it is. */
+export type AutoUpdate = boolean | undefined;
+
+/** @param programs where the service's programs are; elsewhere only in tests @returns the units' texts by their names */
+export function updateUnits(
+  service: Service,
+  { programs = service.places.programs }: { programs?: string } = {},
+): Record<string, string> {
+  const { name, unit, places } = service;
+  const head = `# Made by "edgecall ${name} install"; changes of yours: systemctl edit`;
+  const update = updateUnit(service);
+  return {
+    [`${update}.path`]: `${head} ${update}.path
+[Unit]
+Description=edgecall ${name}: sees when it asks to be updated
+
+[Path]
+PathExists=${places.state}/${REQUEST_FILE}
+
+[Install]
+WantedBy=multi-user.target
+`,
+    [`${update}.timer`]: `${head} ${update}.timer
+[Unit]
+Description=edgecall ${name}: looks for an update once a night
+
+[Timer]
+OnCalendar=*-*-* 01:00
+# Not all homes of a gateway at once, nor all devices of a home.
+RandomizedDelaySec=5h
+Persistent=yes
+
+[Install]
+WantedBy=timers.target
+`,
+    [`${update}.service`]: `${head} ${update}.service
+[Unit]
+Description=edgecall ${name}: updates it from its gateway
+Wants=network-online.target
+After=network-online.target
+# A service that asks for ever is not heard for ever.
+StartLimitIntervalSec=10min
+StartLimitBurst=20
+
+[Service]
+Type=oneshot
+ExecStart=${programs}/current/edgecall ${name} update --unattended
+TimeoutStartSec=30min
+TimeoutStopSec=15
+UMask=0022
+# It writes what ${unit} is started from, and takes the request away.
+ReadWritePaths=${programs}
+ReadWritePaths=${places.state}
+# systemd starts a service for root alone that holds the second.
+CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_SYS_ADMIN
+# It needs no device and no sandbox.
+PrivateDevices=yes
+RestrictNamespaces=yes
+${CLOSED_TO_ALL}
+${OPEN_TO_NODE}
+`,
+  };
+}
+
+/** Before systemd reads its units anew. @returns whether there were none */
+export async function writeUpdateUnits(service: Service): Promise<boolean> {
+  const units = Object.entries(updateUnits(service)).map(
+    ([name, text]) => [join(SYSTEMD_DIR, name), text] as const,
+  );
+  const areNew = units.every(([path]) => !existsSync(path));
+  for (const [path, text] of units) await writeFile(path, text, { mode: 0o644 });
+  return areNew;
+}
+
+/** After systemd has read them. */
+export async function startUpdateUnits(
+  service: Service,
+  { isFirst, autoUpdate }: { isFirst: boolean; autoUpdate: AutoUpdate },
+): Promise<void> {
+  const unit = updateUnit(service);
+  if (isFirst) await must("systemctl", "enable", "--now", "--quiet", `${unit}.path`);
+  else await must("systemctl", "try-restart", `${unit}.path`);
+  if (autoUpdate !== undefined)
+    await must("systemctl", autoUpdate ? "enable" : "disable", "--now", "--quiet", `${unit}.timer`);
+}
+
+export async function stopUpdateUnits(service: Service): Promise<void> {
+  const unit = updateUnit(service);
+  await run("systemctl", ["disable", "--now", "--quiet", `${unit}.path`, `${unit}.timer`]);
+}
+
+/** Files of these units, of changes of the owner's, and of what systemd keeps of the timer. */
+export function updateUnitFiles(service: Service): string[] {
+  const stamp = `/var/lib/systemd/timers/stamp-${updateUnit(service)}.timer`;
+  const units = Object.keys(updateUnits(service)).map((name) => join(SYSTEMD_DIR, name));
+  return [stamp, ...units.flatMap((file) => [file, `${file}.d`])];
+}
+
+/** Whether it is updated when it asks. */
+export async function isOnCommand(service: Service): Promise<boolean> {
+  return (await serviceState(`${updateUnit(service)}.path`)).active === "active";
+}
+
+/** Whether it looks for updates by itself, and when next, in systemd's words. */
+export async function schedule(service: Service): Promise<{ on: boolean; next: string | null }> {
+  const names = ["UnitFileState", "NextElapseUSecRealtime"].flatMap((name) => ["-p", name]);
+  const { out } = await run("systemctl", ["show", `${updateUnit(service)}.timer`, ...names]);
+  const said = new Map(
+    out.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
+  );
+  const on = said.get("UnitFileState") === "enabled";
+  return { on, next: (on && said.get("NextElapseUSecRealtime")) || null };
+}

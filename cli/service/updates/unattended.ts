@@ -1,0 +1,63 @@
+/**
+ * An update that no person at this machine makes: the service asked for it, or its time came. It is done by a unit of
+ * root's, and what came of it is left for the service to tell. After a power cut in the middle it goes on.
+ */
+
+import { onlineWithin } from "../checks/service-state.ts";
+import type { Releases } from "../releases/releases.ts";
+import type { Service } from "../services.ts";
+import { updateFromGateway } from "./from-gateway.ts";
+import { decided, finishTrial, type Result } from "./trial.ts";
+import { noteOutcome, readOutcomes, readRequest, takeAway } from "./update-requests.ts";
+
+const ONLINE_WITHIN_MS = 60_000;
+
+/** The request is there until what came of it stands on disk: else the power could take both. */
+export async function unattended(
+  service: Service,
+  releases: Releases,
+  say: (words: string) => void,
+): Promise<Result> {
+  const { id, isThere } = await readRequest(service);
+  const isScheduled = !isThere;
+  let result: Result;
+  try {
+    // A request that cannot be read is from nobody who waits.
+    if (isThere && id === undefined)
+      result = { ok: false, text: "the request cannot be read; nothing was done" };
+    else result = await carriedOut(service, releases, { id, isScheduled, say });
+  } catch (error) {
+    result = { ok: false, text: error instanceof Error ? error.message : String(error) };
+  }
+  if (isScheduled || id !== undefined) await noteOutcome(service, id, { done: true, ...result });
+  await takeAway(service);
+  return result;
+}
+
+async function carriedOut(
+  service: Service,
+  releases: Releases,
+  { id, isScheduled, say }: { id: string | undefined; isScheduled: boolean; say(words: string): void },
+): Promise<Result> {
+  const { asked } = await readOutcomes(service);
+  const begun = id !== undefined && asked?.id === id ? asked : undefined;
+  await finishTrial(service, releases);
+  if (begun?.to !== undefined && (await isDecided(releases, begun.to)))
+    return await decided(service, releases, { to: begun.to, before: begun.before });
+  const underWay = { done: false, ok: false, text: "" };
+  await noteOutcome(service, id, underWay);
+  // After a power cut it is started beside this.
+  await onlineWithin(ONLINE_WITHIN_MS, service);
+  return await updateFromGateway(service, releases, {
+    onTrial: true,
+    say,
+    older: false,
+    failedBefore: !isScheduled,
+    chosen: (release) => noteOutcome(service, id, { ...underWay, ...release }),
+  });
+}
+
+/** It is in use, or went back: it was taken into use before the power went. */
+async function isDecided(releases: Releases, to: string): Promise<boolean> {
+  return (await releases.current()) === to || (await releases.rolledBack()) === to;
+}

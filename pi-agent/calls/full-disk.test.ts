@@ -1,0 +1,71 @@
+/** A real disk that is really full: a tmpfs of 64 KiB, which only root can mount. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type House, house, rules } from "../testing/house.ts";
+
+const disk = mkdtempSync(join(tmpdir(), "edgecall-disk-"));
+
+let home: House;
+beforeEach(async () => {
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "edgecall-test", disk], { stdio: "pipe" });
+  home = await house();
+});
+afterEach(async () => {
+  await home.stop();
+  // Lazily: a program that some other test began just now may still hold a copy of our mounts.
+  execFileSync("umount", ["--lazy", disk]);
+});
+
+test("reads are served, what acts is refused with words, and with room again all is well", {
+  tags: ["needs/mounts"],
+}, async () => {
+  const allowed = rules({ append: "allow", job: "allow" });
+  const agent = await home.start({ stateDir: join(disk, "state"), policy: allowed });
+  const kept = await home.tool("append");
+  expect((await home.result(kept)).status).toBe("success");
+
+  const filler = join(disk, "filler");
+  fill(filler);
+  // The ledger's own last page still has room; these fill it, to the middle of a line.
+  const unwritable = () => home.lines.some(({ event }) => event === "ledger.unwritable");
+  for (let call = 0; call < 30 && !unwritable(); call += 1) {
+    expect((await home.result(await home.tool("memory"))).status).toBe("success");
+  }
+  const refused = {
+    status: "error",
+    error_type: "execution_failed",
+    error: expect.stringMatching(/^Error: Nothing was run: this device cannot write its record .*ENOSPC/),
+  };
+  const notRun = await home.tool("append");
+  expect(await home.result(notRun)).toMatchObject(refused);
+  expect(await home.result(await home.tool("job", { ms: 1 }))).toMatchObject(refused);
+  expect((await home.result(await home.tool("memory"))).status).toBe("success");
+  expect(readFileSync(home.marks, "utf8")).toBe(`${kept}\n`);
+
+  rmSync(filler);
+  // A late copy of the call of which it was said that nothing was run.
+  const append = { command: "tool", payload: { tool: "append", parameters: {} } };
+  await home.peer.command("eye", { ...append, request_id: notRun });
+  const after = await home.tool("append");
+  expect((await home.result(after)).status).toBe("success");
+  // The ledger that was written around the full disk still knows what ran.
+  await agent.stop();
+  await home.start({ stateDir: join(disk, "state"), policy: allowed });
+  for (const id of [kept, after]) {
+    await home.peer.command("eye", { ...append, request_id: id });
+  }
+  await home.result(await home.send("ping"));
+  expect(readFileSync(home.marks, "utf8")).toBe(`${kept}\n${after}\n`);
+});
+
+function fill(path: string): void {
+  try {
+    // In small pieces: the last page too.
+    for (let size = 1_024; ; size += 1_024) writeFileSync(path, Buffer.alloc(size));
+  } catch (error) {
+    expect((error as NodeJS.ErrnoException).code).toBe("ENOSPC");
+  }
+}

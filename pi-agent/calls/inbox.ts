@@ -1,0 +1,433 @@
+/**
+ * What comes on `commands`, from the bytes to the published report:
+ * read → recognise a repetition → check the budget → record → run → record → publish.
+ */
+
+import { type AgentEvent, AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
+import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
+import { type Advised, errorFields } from "@edgecall/core/tools/advice.ts";
+import { COMMANDS } from "../commands/all.ts";
+import { PROMPT_MAX_MS } from "../commands/prompt.ts";
+import { GatewayVersion } from "../link/gateway-version.ts";
+import type { Orders } from "../link/orders.ts";
+import { failed, isFailure, type Reply, replyText, reportText, succeeded } from "../link/reports.ts";
+import { messageOf } from "../log.ts";
+import { type Budget, type BudgetClocks, budgetOf, clockAhead } from "./budget.ts";
+import { CallEnded, type CommandCall, type CommandKind, type Device } from "./command.ts";
+import { replyOfInterrupted } from "./interrupted.ts";
+import type { UnfinishedJob } from "./jobs.ts";
+import { Progress } from "./progress.ts";
+import { unrecordable } from "./refusals.ts";
+
+/** The largest command that is read at all; the gateway sends far smaller ones. */
+export const COMMAND_MAX_BYTES = 256 * 1024;
+/** Commands under way at once: beyond it a flood would eat the memory of a small device. */
+export const MAX_UNDER_WAY = 64;
+/** A call that is done within this time needs no word of its own that it was taken. */
+const ACCEPTED_AFTER_MS = 100;
+/** Cancels that came before their call, or too late: so many are kept in mind for a call that is still to come. */
+const EARLY_CANCELS = 100;
+
+/** A command over the LAN that names nobody: it carries no authority. */
+const UNNAMED: Caller = { principal: "lan", role: "guest", channel: "mqtt" };
+
+export type InboxOptions = {
+  device: Device;
+  clocks: BudgetClocks;
+  unknownAgeMs(): number;
+  /** Publishes a report; one whose caller acknowledges it is sent again until then. */
+  report(text: string, id?: string, acks?: boolean): Promise<void>;
+  /** Publishes a report without a signature. */
+  refuse(text: string): void;
+  event(said: AgentEvent): void;
+  acked(id: string): void;
+  /** Whom this device obeys; absent: anybody on its broker. */
+  orders?: Orders;
+};
+
+const NOT_SIGNED = "it does not carry the gateway's signature";
+
+type UnderWay = { control: AbortController; progress: Progress | undefined };
+
+export class Inbox {
+  readonly #options: InboxOptions;
+  readonly #underWay = new Map<string, UnderWay>();
+  readonly #earlyCancels = new Set<string>();
+  readonly #gateway: GatewayVersion;
+  readonly #receiving = new Set<Promise<void>>();
+  #stopping = false;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+    this.#gateway = new GatewayVersion(options.device.log);
+  }
+
+  /** Commands under way. */
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
+  /** Takes one message. Never throws, whatever was sent. */
+  async receive(bytes: Buffer, retained: boolean): Promise<void> {
+    const received = this.#receive(bytes, retained);
+    this.#receiving.add(received);
+    await received.finally(() => this.#receiving.delete(received));
+  }
+
+  /**
+   * Takes one message of `evoclaw/broadcast` as EvoClaw's agent does: a command is carried out and answered by every
+   * agent, and the orchestrator's other words (`{content, sent_at}`) are nobody's.
+   */
+  async broadcast(bytes: Buffer, retained: boolean): Promise<void> {
+    const isCommand = bytes.length <= COMMAND_MAX_BYTES && checkJson(Command, bytes.toString("utf8")).ok;
+    if (isCommand) await this.receive(bytes, retained);
+  }
+
+  async #receive(bytes: Buffer, retained: boolean): Promise<void> {
+    const { log } = this.#options.device;
+    // A retained command is one that someone once left there: it would run again at every connect.
+    if (retained) return log("warn", "command.ignored", { reason: "retained" });
+    if (bytes.length > COMMAND_MAX_BYTES) {
+      return log("warn", "command.ignored", {
+        reason: `${bytes.length} bytes, at most ${COMMAND_MAX_BYTES}`,
+      });
+    }
+    // Before anything else is awaited: this is the moment from which the budget counts.
+    const unknownAge = this.#options.unknownAgeMs();
+    try {
+      const text = bytes.toString("utf8");
+      const { orders } = this.#options;
+      if (orders && !orders.isSigned(text)) return this.#refuse(requestIdOf(text), NOT_SIGNED);
+      const command = checkJson(Command, text);
+      if (!command.ok) return await this.#unreadable(text, command.error);
+      const maxMs = command.value.command === "prompt" ? PROMPT_MAX_MS : undefined;
+      const budget = budgetOf(command.value, unknownAge, this.#options.clocks, maxMs);
+      if (orders && !this.#isOrder(orders, command.value)) return;
+      await this.#take(command.value, budget);
+    } catch (error) {
+      log("error", "command.failed", { error: messageOf(error) });
+    }
+  }
+
+  /** Whether a signed command is to be carried out. A repetition is one only where the ledger recognises it. */
+  #isOrder(orders: Orders, command: Command): boolean {
+    const { request_id } = command;
+    const verdict = orders.judge(command);
+    if (!verdict.obey) this.#refuse(request_id, verdict.why);
+    else if (!verdict.repeat || this.#options.device.ledger.knows(request_id)) return true;
+    else this.#options.device.log("info", "command.repeated", { request_id });
+    return false;
+  }
+
+  /**
+   * Says so without a signature. A gateway that has this device's key must not take it for the answer to the call
+   * that a forgery names; one that has not learns why nothing happens.
+   */
+  #refuse(id: string | undefined, why: string): void {
+    const { device, refuse } = this.#options;
+    device.log("warn", "command.refused", { reason: why, request_id: id });
+    const error = `This device obeys its own gateway alone, and refused a command: ${why}. Nothing was run. If the gateway is a new one, pair the device again.`;
+    refuse(textOf(device.settings, id, failed(error)));
+  }
+
+  /** Ends what is under way; each call answers with an error that says so. */
+  stop(): void {
+    this.#stopping = true;
+    for (const { control } of this.#underWay.values()) control.abort(new CallEnded("stopping"));
+  }
+
+  /** Resolves when everything received is answered. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#receiving);
+  }
+
+  /**
+   * Results of work that an earlier process left open and must not run again.
+   * @returns jobs that go on
+   */
+  async settleInterrupted(): Promise<UnfinishedJob[]> {
+    const { ledger, settings, registry } = this.#options.device;
+    const unfinished: UnfinishedJob[] = [];
+    for (const entry of ledger.interrupted()) {
+      const { id, acks, jobOf: of } = entry;
+      const tool = registry.get(entry.tool ?? "");
+      if (of !== undefined && tool?.resume) unfinished.push({ id, of, acks, tool, work: tool.resume });
+      else if (acks)
+        await ledger.done(id, replyText(settings, id, replyOfInterrupted(entry, ledger.jobsOf(id))));
+    }
+    return unfinished;
+  }
+
+  async #unreadable(text: string, problem: string): Promise<void> {
+    const id = requestIdOf(text);
+    this.#options.device.log("warn", "command.unreadable", { error: problem, request_id: id });
+    const { device, report } = this.#options;
+    await report(textOf(device.settings, id, failed(`invalid command: ${problem}`)));
+  }
+
+  async #take(command: Command, budget: Budget): Promise<void> {
+    const { device } = this.#options;
+    device.log("info", "command.received", { command: command.command, request_id: command.request_id });
+    switch (command.command) {
+      case "cancel":
+        return await this.#cancel(command);
+      case "ack":
+        return await this.#ack(command);
+      case "answer":
+        return await this.#answer(
+          command.request_id,
+          budget.expired() ? this.#expired(command) : this.#answered(command),
+          false,
+        );
+      case "watch":
+        return this.#watch(command);
+      case "upload":
+        return this.#upload(command);
+      case "gateway":
+        return this.#gateway.told(command.payload);
+    }
+    const kind = COMMANDS.get(command.command);
+    const problem = kind ? kind.problem?.(command) : `unknown command: ${command.command}`;
+    if (!kind || problem !== undefined) {
+      device.metrics.count("failed");
+      return await this.#answer(command.request_id, failed(problem ?? "unknown command"), false);
+    }
+    if (kind.kind === "work") return await this.#work(command, kind, budget);
+    const reply = budget.expired() ? this.#expired(command) : await this.#run(command, kind, budget);
+    device.metrics.count(isFailure(reply) ? "failed" : "success");
+    await this.#answer(command.request_id, reply, false);
+  }
+
+  async #work(command: Command, kind: CommandKind, budget: Budget): Promise<void> {
+    const { device, event } = this.#options;
+    const { ledger, questions } = device;
+    const id = command.request_id;
+    const acks = command.n !== undefined;
+    const tool = typeof command.payload.tool === "string" ? command.payload.tool.slice(0, 128) : undefined;
+    // What will not run needs no synced record; it is still recorded, so that a repetition is refused too.
+    const refusal = this.#refusal(command, budget);
+    const idempotent = refusal !== undefined || (kind.idempotent?.(command, device) ?? false);
+    const begun = await ledger.begin({
+      id,
+      command: command.command,
+      ...(tool !== undefined && { tool }),
+      idempotent,
+      acks,
+    });
+    switch (begun.do) {
+      case "wait":
+        // The caller may have heard nothing of it yet.
+        event({ type: "accepted", request_id: id });
+        questions.announce(id);
+        return command.watch ? this.#watchCall(id) : undefined;
+      case "repeat":
+        device.log("info", "command.repeated", { request_id: id });
+        return await this.#options.report(begun.report ?? this.#nothingKept(id), id, acks);
+      case "unknown":
+        return await this.#conclude(id, replyOfInterrupted(begun.entry, device.ledger.jobsOf(id)), acks);
+      case "refuse":
+        return await this.#conclude(id, refused(command, unrecordable(begun.reason)), acks);
+    }
+    // Once more: the record may have taken its time on a slow card.
+    const notRun = refusal ?? this.#refusal(command, budget);
+    await this.#conclude(id, notRun ?? (await this.#runSaying(command, kind, budget)), acks);
+  }
+
+  /** Runs it, and says that it was taken unless the result is there first, which says the same. */
+  async #runSaying(command: Command, kind: CommandKind, budget: Budget): Promise<Reply> {
+    const accepted = { type: "accepted" as const, request_id: command.request_id };
+    const timer = setTimeout(() => this.#options.event(accepted), ACCEPTED_AFTER_MS);
+    try {
+      return await this.#run(command, kind, budget);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #refusal(command: Command, budget: Budget): Reply | undefined {
+    if (budget.expired()) return this.#expired(command);
+    if (this.#earlyCancels.has(command.request_id)) {
+      return refused(command, "Error: The call was cancelled before it came. Nothing was run.");
+    }
+    if (this.#underWay.size < MAX_UNDER_WAY) return undefined;
+    return refused(command, `Error: This agent is busy with ${MAX_UNDER_WAY} commands. Nothing was run.`);
+  }
+
+  #expired(command: Command): Reply {
+    const { clocks, unknownAgeMs } = this.#options;
+    const ahead = clockAhead(command, unknownAgeMs(), clocks.wallClock());
+    return expired(command, ahead);
+  }
+
+  async #conclude(id: string, reply: Reply, acks: boolean): Promise<void> {
+    const { device } = this.#options;
+    device.metrics.count(isFailure(reply) ? "failed" : "success");
+    const text = replyText(device.settings, id, reply);
+    await device.ledger.done(id, text);
+    await this.#options.report(text, id, acks);
+    reply.afterwards?.();
+  }
+
+  async #answer(id: string, reply: Reply, acks: boolean): Promise<void> {
+    await this.#options.report(replyText(this.#options.device.settings, id, reply), id, acks);
+  }
+
+  async #run(command: Command, kind: CommandKind, budget: Budget): Promise<Reply> {
+    const { device, event } = this.#options;
+    const id = command.request_id;
+    const control = new AbortController();
+    if (this.#stopping) control.abort(new CallEnded("stopping"));
+    budget.start(() => control.abort(new CallEnded("expired")));
+    const { tool } = command.payload;
+    const progress =
+      kind.kind === "work"
+        ? new Progress({
+            publish: (said) => event({ type: "progress", request_id: id, ...said }),
+            watched: command.watch === true,
+            ...(typeof tool === "string" && { tool: tool.slice(0, 64) }),
+          })
+        : undefined;
+    const call: CommandCall = {
+      command,
+      caller: command.caller ?? UNNAMED,
+      budget,
+      signal: control.signal,
+      taint: { came: command.tainted === true, brought: false },
+      progress,
+    };
+    const underWay: UnderWay = { control, progress };
+    this.#underWay.set(id, underWay);
+    try {
+      return await kind.run(call, device);
+    } catch (error) {
+      device.log("error", "command.failed", { request_id: id, error: messageOf(error) });
+      return failed(`the command failed: ${messageOf(error)}`);
+    } finally {
+      budget.end();
+      progress?.end();
+      if (this.#underWay.get(id) === underWay) this.#underWay.delete(id);
+    }
+  }
+
+  async #cancel(command: Command): Promise<void> {
+    const target = command.payload.request_id;
+    if (typeof target !== "string") {
+      return await this.#answer(command.request_id, failed("missing request_id: the call to cancel"), false);
+    }
+    const call = this.#underWay.get(target);
+    call?.control.abort(new CallEnded("cancelled"));
+    const found = this.#options.device.jobs.cancel(target) || call !== undefined;
+    if (!found) this.#keepInMind(target);
+    const reply = found
+      ? succeeded({ status: "cancelled", cancelled: target })
+      : failed(`nothing to cancel: no call ${target.slice(0, 128)} is under way`);
+    await this.#answer(command.request_id, reply, false);
+  }
+
+  /** A call that was sent again may come after its cancel. */
+  #keepInMind(id: string): void {
+    this.#earlyCancels.add(id);
+    for (const oldest of this.#earlyCancels) {
+      if (this.#earlyCancels.size <= EARLY_CANCELS) break;
+      this.#earlyCancels.delete(oldest);
+    }
+  }
+
+  #answered(command: Command): Reply {
+    const answer = check(AnswerCommand, command.payload);
+    if (!answer.ok) return failed(`payload.${answer.error}`);
+    const { by = (command.caller ?? UNNAMED).principal } = answer.value;
+    const taken = this.#options.device.questions.answer({ ...answer.value, by }, command.request_id);
+    return taken.ok ? succeeded({ status: "answered" }) : failed(taken.error);
+  }
+
+  #watch(command: Command): void {
+    const target = command.payload.request_id;
+    if (typeof target === "string") this.#watchCall(target);
+  }
+
+  /** Nobody waits for an answer to it; what is wrong with it is for the log. */
+  #upload(command: Command): void {
+    const { device } = this.#options;
+    const problem = device.uploads.told(command.payload);
+    if (problem !== undefined) device.log("warn", "upload.unreadable", { error: problem });
+  }
+
+  #watchCall(id: string): void {
+    this.#underWay.get(id)?.progress?.watch();
+    this.#options.device.jobs.watch(id);
+  }
+
+  async #ack(command: Command): Promise<void> {
+    const target = command.payload.request_id;
+    if (typeof target !== "string") return;
+    if (this.#options.device.audit.acked(target)) return;
+    this.#options.acked(target);
+    await this.#options.device.ledger.acked(target);
+  }
+
+  #nothingKept(id: string): string {
+    const error =
+      "Error: This command was run and its result acknowledged before; it is no longer kept here.";
+    return replyText(
+      this.#options.device.settings,
+      id,
+      succeeded({ status: "error", ...errorFields(error), error_type: "outcome_unknown" }),
+    );
+  }
+}
+
+function inSeconds(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+/** The request id of a command that is wrong otherwise, so that its sender learns what is wrong. */
+/** Without an id nobody waits for it, but whoever looks at the reports learns what was wrong. */
+function textOf(settings: Device["settings"], id: string | undefined, reply: Reply): string {
+  return id === undefined ? reportText(settings, reply.type, reply.payload) : replyText(settings, id, reply);
+}
+
+function requestIdOf(text: string): string | undefined {
+  try {
+    const id = (JSON.parse(text) as { request_id?: unknown } | null)?.request_id;
+    return typeof id === "string" && id.length > 0 && id.length <= 128 ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(
+  command: Command,
+  words: string | Advised,
+  errorType = "execution_failed",
+  code?: string,
+): Reply {
+  const tool = typeof command.payload.tool === "string" ? { tool: command.payload.tool } : {};
+  return succeeded({
+    status: "error",
+    ...tool,
+    ...errorFields(words),
+    error_type: errorType,
+    ...(code && { code }),
+    elapsed_ms: 0,
+  });
+}
+
+/** @param ahead ms that this device's clock is ahead of the gateway's, where that is the reason */
+function expired(command: Command, ahead?: number): Reply {
+  return refused(
+    command,
+    ahead === undefined
+      ? {
+          text: "Error: The command came after its time was over. Nothing was run.",
+          advice: "Try again or explain to the user.",
+        }
+      : {
+          text: `Error: This device's clock is about ${inSeconds(ahead)} ahead of the gateway's, so every command comes too late for it. Nothing was run. Set the clock (timedatectl set-ntp true), or clock = "unsynced" in agent.toml, so that the clock is not asked.`,
+          advice: "Explain this to the user; do not try again.",
+        },
+    "timeout",
+    "expired",
+  );
+}

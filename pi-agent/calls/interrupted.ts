@@ -1,0 +1,92 @@
+/** What is said of a command that an earlier process of this agent began and did not end. Pure. */
+
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { errorFields, forPerson } from "@edgecall/core/tools/advice.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import { type Reply, succeeded } from "../link/reports.ts";
+import type { InnerCall, LedgerEntry } from "./ledger-lines.ts";
+
+type Failure = { error: string; advice: string; error_type: string };
+
+export type BegunJob = { job: string; tool: string };
+
+type Interrupted = Pick<LedgerEntry, "command" | "tool" | "asking" | "inner" | "jobOf">;
+
+/** The last calls are told in words; more would bury the rest. */
+const TOLD_CALLS = 10;
+
+/**
+ * Its outcome is unknown, unless the record says that nothing that acts had begun.
+ * @param jobs that it began: their results count only where the call's own result names them
+ */
+export function replyOfInterrupted(entry: Interrupted, jobs: readonly BegunJob[] = []): Reply {
+  const tool = entry.tool ?? entry.command;
+  const calls = entry.inner?.map(recordOf);
+  const payload = entry.asking > 0 && !hasActed(entry) ? unasked(entry, tool) : unknown(entry, tool);
+  return succeeded({
+    status: "error",
+    tool,
+    ...payload,
+    elapsed_ms: 0,
+    ...(calls && { calls }),
+    ...(jobs.length > 0 && { jobs: [...jobs] }),
+    ...(entry.jobOf !== undefined && { job_of: entry.jobOf }),
+  });
+}
+
+/** Something beside the approval that was waited for; a prompt may have done several things before. */
+function hasActed({ inner }: Interrupted): boolean {
+  return inner?.some((call) => !call.read) ?? false;
+}
+
+function unasked(entry: Interrupted, tool: string): Failure {
+  const run = entry.inner ? "nothing but reads was run" : "nothing was run";
+  const why = `cancelled: the device restarted while it waited for an answer; ${run}`;
+  return entry.command === "prompt"
+    ? { ...errorFields(`Error: The prompt was not answered: ${why}.`), error_type: "execution_failed" }
+    : {
+        ...errorFields({
+          text: `Error: Permission denied for tool '${tool}': ${why}.`,
+          advice: "Ask the user before you try again.",
+        }),
+        error_type: "permission_denied",
+      };
+}
+
+function unknown(entry: Interrupted, tool: string): Failure {
+  const what = entry.jobOf === undefined ? "this" : "this job";
+  const record = entry.inner?.length ? `\nThe calls in its record: ${inWords(entry.inner)}.` : "";
+  const { text, advice } = errorText.outcomeUnknown(`'${tool}'`);
+  return {
+    ...errorFields({
+      text: `${text}\nThe device restarted while ${what} ran; it may or may not have taken effect.${record}`,
+      advice,
+    }),
+    error_type: "outcome_unknown",
+  };
+}
+
+/** For the model, which sees no `calls`: only so can it tell what is done from what has to be looked at. */
+function inWords(inner: readonly InnerCall[]): string {
+  const state = ({ done }: InnerCall) => (done ? (done.ok ? "done" : "failed") : "under way");
+  const named = inner.slice(-TOLD_CALLS).map((call) => `${call.tool} (${state(call)})`);
+  return `${inner.length > TOLD_CALLS ? "…, " : ""}${named.join(", ")}`;
+}
+
+function recordOf({ call, tool, read, args, done }: InnerCall): CallRecord {
+  const common = { id: call, name: tool, ...(args && { args }) };
+  if (done) {
+    return {
+      ...common,
+      status: done.ok ? "success" : "error",
+      ...(done.ok ? { result: done.text } : { error: done.text }),
+      elapsed_ms: done.ms,
+    };
+  }
+  return {
+    ...common,
+    status: "error",
+    error_type: read ? "execution_failed" : "outcome_unknown",
+    error: read ? "The device restarted while this ran." : forPerson(errorText.outcomeUnknown(`'${tool}'`)),
+  };
+}

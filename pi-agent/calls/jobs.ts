@@ -1,0 +1,212 @@
+/**
+ * Work that goes on after its call was answered. A job is a command of its own in the ledger, under a token:
+ * its result is kept and sent again until it is acknowledged, like any other, and one that a restart cut off
+ * is known and told.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  faultResult,
+  type JobWork,
+  jobResult,
+  type Tool,
+  type ToolResult,
+} from "@edgecall/core/tools/contract.ts";
+import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import { type ParsedCall, type RunnerOptions, runTool } from "@edgecall/core/tools/runner.ts";
+import { replyOf } from "../commands/tool.ts";
+import type { Settings } from "../config/settings.ts";
+import { isFailure, replyText, succeeded } from "../link/reports.ts";
+import { type Log, messageOf } from "../log.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { CallEnded, type CommandCall } from "./command.ts";
+import type { Ledger } from "./ledger.ts";
+import { mediaOf, pack } from "./media.ts";
+import { Progress, type Said } from "./progress.ts";
+import { unrecordable } from "./refusals.ts";
+import type { Uploads } from "./uploads.ts";
+
+/** A week, as the wire has it for everything that waits. */
+export const JOB_MAX_MS = 604_800_000;
+/** More at once than a small device should be busy with. */
+export const MAX_JOBS = 16;
+
+export type JobDeskOptions = {
+  settings: Settings;
+  ledger: Ledger;
+  runner: RunnerOptions;
+  metrics: Metrics;
+  uploads: Uploads;
+  log: Log;
+  report(text: string, id: string, acks: boolean): Promise<void>;
+  progress(token: string, said: Said): void;
+};
+
+/** The call that begins a job. */
+export type JobCall = { call: CommandCall; parsed: ParsedCall };
+
+/** A job of an earlier process, and how its tool goes on with it. */
+export type UnfinishedJob = { id: string; of: string; acks: boolean; tool: Tool; work: JobWork };
+
+type Job = { of: string; control: AbortController; progress: Progress; ended: Promise<void> };
+
+/** What is run under a token. */
+type Work = {
+  token: string;
+  of: string;
+  tool: Tool;
+  /** In the form that was approved; of a job that goes on it is not known any more. */
+  input: Record<string, unknown>;
+  caller: CommandCall["caller"];
+  acks: boolean;
+  work: JobWork;
+  maxMs: number;
+  /** An earlier process began it: the ledger has it. */
+  again: boolean;
+};
+
+/** Of a job that goes on nobody says any more who asked for it; the tool was allowed to when it began. */
+const FORGOTTEN: CommandCall["caller"] = { principal: "gateway", role: "member", channel: "gateway" };
+
+export class JobDesk {
+  readonly #options: JobDeskOptions;
+  readonly #jobs = new Map<string, Job>();
+  #stopping = false;
+
+  constructor(options: JobDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a job. @returns what its call answers */
+  begin(from: JobCall, work: JobWork, maxMs: number): ToolResult {
+    const { call, parsed } = from;
+    const { tool, input } = parsed;
+    if (this.#jobs.size >= MAX_JOBS) {
+      return faultResult("unavailable", {
+        text: `Error: Tool '${tool.name}' was not run: ${MAX_JOBS} jobs are under way on this device.`,
+        advice: "Try again later.",
+      });
+    }
+    const token = randomUUID();
+    this.#start(
+      {
+        token,
+        of: call.command.request_id,
+        tool,
+        input,
+        caller: call.caller,
+        acks: call.command.n !== undefined,
+        work,
+        maxMs: Math.max(1, Math.min(maxMs, JOB_MAX_MS)),
+        again: false,
+      },
+      call.command.watch === true,
+    );
+    return jobResult(
+      `Accepted: '${tool.name}' goes on in the background. Its result is not known yet and comes later, as job ${token}.`,
+      token,
+    );
+  }
+
+  /** Goes on with a job that an earlier process of this agent began. */
+  resume({ id: token, of, acks, tool, work }: UnfinishedJob): void {
+    const job = { token, of, tool, input: {}, caller: FORGOTTEN, acks, work, maxMs: JOB_MAX_MS, again: true };
+    this.#start(job, false);
+  }
+
+  #start(work: Work, watched: boolean): void {
+    const { token, of, tool } = work;
+    const control = new AbortController();
+    const progress = new Progress({
+      publish: (said) => this.#options.progress(token, said),
+      watched,
+      tool: tool.name,
+      // It may go on for hours, and its caller waits for it as long as the device is there.
+      signsOfLife: false,
+    });
+    const ended = this.#run(work, control, progress)
+      .catch((error: unknown) => {
+        this.#options.log("error", "job.failed", { request_id: token, error: messageOf(error) });
+      })
+      .finally(() => {
+        progress.end();
+        this.#jobs.delete(token);
+      });
+    this.#jobs.set(token, { of, control, progress, ended });
+  }
+
+  async #run(
+    { token, of, tool, input, caller, acks, work, maxMs, again }: Work,
+    control: AbortController,
+    progress: Progress,
+  ): Promise<void> {
+    const { ledger, settings, runner, metrics, uploads, report } = this.#options;
+    const begin = { id: token, command: "job", tool: tool.name, idempotent: false, acks, job: { of, maxMs } };
+    // In the record before the call's own result is, since writes keep their order.
+    const begun = again ? ({ do: "run" } as const) : await ledger.begin(begin);
+    const { result, elapsedMs } =
+      begun.do === "refuse"
+        ? { result: faultResult("io", unrecordable(begun.reason)), elapsedMs: 0 }
+        : await runTool(
+            new ToolRegistry(),
+            {
+              callId: token,
+              name: tool.name,
+              args: input,
+              parsed: { tool: asTool(tool, work, maxMs), input },
+              timeoutMs: maxMs,
+              caller,
+              signal: control.signal,
+              update: (text) => progress.output(text, tool.name),
+              artifact: (bytes, mediaType, signal) => uploads.keep(token, bytes, mediaType, signal),
+            },
+            runner,
+          );
+    // What goes on in the next process has not ended in this one.
+    if (this.#stopping && tool.resume) return;
+    const packed = await pack(mediaOf(result), token, uploads, control.signal);
+    const reply = replyOf(tool.name, result, elapsedMs, tool.taints, packed);
+    metrics.count(isFailure(reply) ? "failed" : "success");
+    const text = replyText(settings, token, succeeded({ ...reply.payload, job_of: of }));
+    await ledger.done(token, text);
+    await report(text, token, acks);
+  }
+
+  /**
+   * Cancels a job by its token, or the jobs of a call.
+   * @returns whether there was one
+   */
+  cancel(id: string): boolean {
+    const found = this.#of(id);
+    for (const job of found) job.control.abort(new CallEnded("cancelled"));
+    return found.length > 0;
+  }
+
+  /** Somebody watches a job, or the call that began it. */
+  watch(id: string): void {
+    for (const job of this.#of(id)) job.progress.watch();
+  }
+
+  #of(id: string): Job[] {
+    return [...this.#jobs].filter(([token, job]) => token === id || job.of === id).map(([, job]) => job);
+  }
+
+  stop(): void {
+    this.#stopping = true;
+    for (const job of this.#jobs.values()) job.control.abort(new CallEnded("stopping"));
+  }
+
+  /** Resolves when no job is under way any more. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#jobs.values()].map((job) => job.ended));
+  }
+}
+
+/** The job as the runner runs it: under the same lock, with the same filters, for a longer time. */
+function asTool(tool: Tool, work: JobWork, maxMs: number): Tool {
+  return {
+    ...tool,
+    timeoutMs: maxMs,
+    maxTimeoutMs: maxMs,
+    execute: (_input, { signal, update, callId }) => work(signal, update, callId),
+  };
+}

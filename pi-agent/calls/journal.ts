@@ -1,0 +1,51 @@
+/** The inner calls of a prompt in the ledger: a process that is killed leaves behind what its prompt did. */
+import type { Call } from "@edgecall/core/loop/history.ts";
+import { faultResult, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
+import { cutText, type ParsedCall } from "@edgecall/core/tools/runner.ts";
+import { messageOf } from "../log.ts";
+import type { Ledger } from "./ledger.ts";
+import { unrecordable } from "./refusals.ts";
+
+/** Of an inner call's arguments and result in the record, in bytes: an SD card bears only so much. */
+const RECORDED_BYTES = 1_000;
+
+type Recorded = Pick<Call, "id" | "name">;
+
+/** The record of one inner call. */
+export class Journal {
+  readonly #inner: Recorded;
+  readonly #promptId: string;
+  readonly #ledger: Ledger;
+  #started = false;
+
+  constructor(inner: Recorded, promptId: string, ledger: Ledger) {
+    this.#inner = inner;
+    this.#promptId = promptId;
+    this.#ledger = ledger;
+  }
+
+  /** Right before the tool runs. @returns a refusal, when it must not run without a record and there is none */
+  async starting({ tool, input }: ParsedCall): Promise<ToolResult | undefined> {
+    const { id } = this.#inner;
+    const failure = await this.#ledger.innerStarted(
+      this.#promptId,
+      {
+        call: id,
+        tool: tool.name,
+        read: tool.effect === "read",
+        ...(Buffer.byteLength(JSON.stringify(input)) <= RECORDED_BYTES && { args: input }),
+      },
+      !tool.idempotent,
+    );
+    this.#started = true;
+    if (failure === undefined || tool.idempotent) return undefined;
+    return faultResult("io", unrecordable(messageOf(failure)));
+  }
+
+  /** What came of it; nothing is written of a call that was never begun. */
+  async ended(result: ToolResult, ms: number): Promise<void> {
+    if (!this.#started) return;
+    const done = { ok: !result.fault, text: cutText(textOf(result), RECORDED_BYTES), ms };
+    await this.#ledger.innerEnded(this.#promptId, this.#inner.id, done);
+  }
+}

@@ -1,0 +1,55 @@
+import { afterEach, expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
+import { MemoryStorage } from "../testing/memory-storage.ts";
+import { Ledger } from "./ledger.ts";
+import { Redelivery } from "./redelivery.ts";
+
+const open: Redelivery[] = [];
+afterEach(() => {
+  for (const one of open.splice(0)) one.stop();
+});
+
+async function harness(online = true) {
+  const ledger = await Ledger.open({ storage: new MemoryStorage(), log: () => {} });
+  const sent: Array<{ report: string; at: number }> = [];
+  const line = { online };
+  const publish = async (report: string) => {
+    if (line.online) sent.push({ report, at: performance.now() });
+    return line.online;
+  };
+  const redelivery = new Redelivery(ledger, publish, () => {}, { firstMs: 20 });
+  open.push(redelivery);
+  const result = async (id: string, acks = true) => {
+    await ledger.begin({ id, command: "tool", idempotent: true, acks });
+    await ledger.done(id, `report ${id}`);
+  };
+  return { ledger, redelivery, sent, line, result };
+}
+
+test("sends again at growing intervals until it is acknowledged", async () => {
+  const { ledger, redelivery, sent, result } = await harness();
+  await result("a");
+  redelivery.add("a");
+  await until(() => sent.length === 3);
+  const [first, second, third] = sent.map(({ at }) => at);
+  // 40 ms and 80 ms were meant; a busy machine is late, never early.
+  expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(35);
+  expect((third ?? 0) - (second ?? 0)).toBeGreaterThan(70);
+  await ledger.acked("a");
+  redelivery.acked("a");
+  await result("b");
+  redelivery.add("b");
+  await until(() => sent.some(({ report }) => report === "report b"));
+  expect(sent.filter(({ report }) => report === "report a")).toHaveLength(3);
+});
+
+test("on a connect everything owed goes out at once, and nothing that is not", async () => {
+  const { redelivery, sent, line, result } = await harness(false);
+  for (const id of ["a", "b"]) await result(id);
+  await result("nobody acknowledges", false);
+  redelivery.connected();
+  line.online = true;
+  redelivery.connected();
+  await until(() => sent.length >= 2);
+  expect(new Set(sent.map(({ report }) => report))).toEqual(new Set(["report a", "report b"]));
+});

@@ -1,0 +1,89 @@
+/** Results that the gateway has not acknowledged are sent again, until it does or a day is over. */
+import type { Log } from "../log.ts";
+import type { Ledger } from "./ledger.ts";
+
+export const FIRST_AGAIN_MS = 30_000;
+export const LAST_AGAIN_MS = 10 * 60 * 1_000;
+/** So many at one go: after a long outage the broker must not be flooded. */
+const BATCH = 100;
+
+type Waiting = { dueAt: number; delayMs: number };
+
+export class Redelivery {
+  readonly #ledger: Ledger;
+  readonly #publish: (report: string) => Promise<boolean>;
+  readonly #log: Log;
+  readonly #firstMs: number;
+  readonly #waiting = new Map<string, Waiting>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sending = false;
+  #stopped = false;
+
+  constructor(
+    ledger: Ledger,
+    publish: (report: string) => Promise<boolean>,
+    log: Log,
+    { firstMs = FIRST_AGAIN_MS } = {},
+  ) {
+    this.#ledger = ledger;
+    this.#publish = publish;
+    this.#log = log;
+    this.#firstMs = firstMs;
+  }
+
+  /** A result was sent (or could not be) and waits for its acknowledgement. */
+  add(id: string): void {
+    this.#waiting.set(id, { dueAt: performance.now() + this.#firstMs, delayMs: this.#firstMs });
+    this.#arm();
+  }
+
+  acked(id: string): void {
+    this.#waiting.delete(id);
+    this.#arm();
+  }
+
+  /** On every connect: what the ledger still has goes out at once. */
+  connected(): void {
+    const now = performance.now();
+    for (const id of this.#ledger.unacked()) {
+      const delayMs = this.#waiting.get(id)?.delayMs ?? this.#firstMs;
+      this.#waiting.set(id, { dueAt: now, delayMs });
+    }
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    if (this.#stopped || this.#sending || this.#waiting.size === 0) return;
+    let next = Number.POSITIVE_INFINITY;
+    for (const { dueAt } of this.#waiting.values()) next = Math.min(next, dueAt);
+    this.#timer = setTimeout(() => void this.#send(), Math.max(0, next - performance.now()));
+  }
+
+  async #send(): Promise<void> {
+    this.#sending = true;
+    try {
+      const owed = new Set(this.#ledger.unacked());
+      const due = [...this.#waiting].filter(([, { dueAt }]) => dueAt <= performance.now()).slice(0, BATCH);
+      for (const [id, waiting] of due) {
+        if (!owed.has(id)) {
+          this.#waiting.delete(id);
+          continue;
+        }
+        waiting.delayMs = Math.min(waiting.delayMs * 2, LAST_AGAIN_MS);
+        waiting.dueAt = performance.now() + waiting.delayMs;
+        const report = await this.#ledger.reportOf(id);
+        if (report === undefined) this.#waiting.delete(id);
+        else if (await this.#publish(report)) this.#log("info", "result.sent_again", { request_id: id });
+      }
+    } finally {
+      this.#sending = false;
+      this.#arm();
+    }
+  }
+}

@@ -1,0 +1,216 @@
+/** One call of a tool as this device makes it, from wherever it comes: policy, approval, then the runner. */
+import type { InnerCall, Question, Target, ToolResult } from "@edgecall/core/tools/contract.ts";
+import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
+import { blockedAction, errorTypeOf } from "@edgecall/core/tools/errors.ts";
+import { type ParsedCall, parseCall, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
+import { withWrites, writesOf } from "../commands/writes.ts";
+import { blocks } from "../evoclaw/genome.ts";
+import { type Approval, askForApproval } from "./approvals.ts";
+import type { Budget } from "./budget.ts";
+import type { CommandCall, Device } from "./command.ts";
+import { Journal } from "./journal.ts";
+import { decide } from "./policy.ts";
+import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "./questions.ts";
+
+/** The wire's bounds of a question. */
+const QUESTION_CHARS = 4_000;
+const OPTION_CHARS = 200;
+const MAX_OPTIONS = 20;
+/** Of a failure, in the record. */
+const ERROR_CHARS = 500;
+
+export type Action = {
+  /** Names this call in the tool, the log and the record. */
+  callId: string;
+  name: string;
+  args: Record<string, unknown>;
+  /** The caller's wish, in ms. */
+  timeoutMs?: number;
+  /** A tool made it, as a part of its own call. */
+  inner?: true;
+};
+
+/** `args` is the form in which they ran; absent when they were refused. `ran` is false when the tool was certainly not begun. */
+export type ActionOutcome = RunOutcome & { ran: boolean; args?: Record<string, unknown> };
+
+/** @param starting called when the tool may run and is about to; a result of it is a refusal */
+export async function runAction(
+  action: Action,
+  call: CommandCall,
+  device: Device,
+  starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
+): Promise<ActionOutcome> {
+  // Once, before anybody looks at it. Skills may be read again while it waits for an approval: what was approved runs.
+  const found = parseCall(device.registry, action);
+  const parsed = "fault" in found ? undefined : found;
+  const { approval, ...outcome } = await attempt(action, parsed, call, device, starting);
+  note({ ...action, args: parsed?.input ?? action.args }, { ...outcome, approval }, call, device);
+  return { ...outcome, ...(parsed && { args: parsed.input }) };
+}
+
+/** Into the record and the figures, whatever it came to; a refusal is a call as well. */
+function note(
+  action: Action,
+  { result, elapsedMs, approval }: RunOutcome & { approval: Approval | undefined },
+  call: CommandCall,
+  device: Device,
+): void {
+  const { fault, details } = result;
+  device.toolMetrics.count(
+    action.name,
+    elapsedMs,
+    fault && { text: fault.message, errorType: errorTypeOf(fault.code) },
+  );
+  device.audit.record({
+    agent_id: device.settings.agentId,
+    tool: action.name.slice(0, 128),
+    parameters: action.args,
+    result: fault ? "error" : "success",
+    ...(fault && { error_type: errorTypeOf(fault.code), error: fault.message.slice(0, ERROR_CHARS) }),
+    exit_code: Number.isInteger(details?.exit_code) ? (details?.exit_code as number) : null,
+    elapsed_ms: elapsedMs,
+    call_id: action.callId.slice(0, 128),
+    request_id: call.command.request_id,
+    caller: call.caller,
+    ...(approval && { approval }),
+  });
+}
+
+/** @param parsed absent when there is no such tool or its arguments are wrong: nobody has to be asked then */
+async function attempt(
+  action: Action,
+  parsed: ParsedCall | undefined,
+  call: CommandCall,
+  device: Device,
+  starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
+): Promise<RunOutcome & { ran: boolean; approval: Approval | undefined }> {
+  const { registry } = device;
+  const permitted: Permitted = parsed ? await permit(parsed, action, call, device) : {};
+  const { refusal: refused, approval, targets } = permitted;
+  const refusal = refused ?? (parsed && (await starting?.(parsed)));
+  if (refusal) return { result: refusal, elapsedMs: 0, ran: false, approval };
+  let askedMs = 0;
+  const outcome = await runTool(
+    registry,
+    {
+      callId: action.callId,
+      name: action.name,
+      args: action.args,
+      ...(parsed && { parsed }),
+      ...(targets && { targets }),
+      timeoutMs: timeoutOf(device, action.name, call.budget, action.timeoutMs),
+      caller: call.caller,
+      signal: call.signal,
+      update: (text) => call.progress?.output(text, action.name),
+      ask: async (question, signal) => {
+        const askedAt = performance.now();
+        try {
+          return await ask(question, action.name, signal, call, device);
+        } finally {
+          askedMs += performance.now() - askedAt;
+        }
+      },
+      artifact: (bytes, mediaType, signal) =>
+        device.uploads.keep(call.command.request_id, bytes, mediaType, signal),
+      ...(parsed && {
+        job: (work, { maxMs }) => device.jobs.begin({ call, parsed }, work, maxMs),
+        // One level deep: a call within a call makes none.
+        ...(!action.inner && { call: (inner) => callWithin(inner, call, device) }),
+      }),
+    },
+    device.runner,
+  );
+  // What a job brings comes with the job.
+  if (parsed && taints(parsed) && outcome.result.job === undefined) call.taint.brought = true;
+  // A person's time to answer is not the tool's.
+  const elapsedMs = Math.max(0, Math.round(outcome.elapsedMs - askedMs));
+  return { ...outcome, elapsedMs, ran: parsed !== undefined, approval };
+}
+
+function taints({ tool, input }: ParsedCall): boolean {
+  return tool.taintsIn?.(input) ?? tool.taints === true;
+}
+
+/** Recorded like the calls of a prompt: a process that is killed leaves behind what a tool had others do. */
+async function callWithin(inner: InnerCall, call: CommandCall, device: Device): Promise<ActionOutcome> {
+  call.progress?.at(inner.name);
+  const { callId, name } = inner;
+  const journal = new Journal({ id: callId, name }, call.command.request_id, device.ledger);
+  const outcome = await runAction({ ...inner, inner: true }, call, device, (it) => journal.starting(it));
+  await journal.ended(outcome.result, outcome.elapsedMs);
+  return outcome;
+}
+
+/** Without a `refusal` it may run; `approval` when a person was asked. */
+type Permitted = { refusal?: ToolResult; approval?: Approval; targets?: readonly Target[] };
+
+async function permit(
+  { tool, input }: ParsedCall,
+  action: Action,
+  call: CommandCall,
+  device: Device,
+): Promise<Permitted> {
+  const { policy, permissions } = device.settings;
+  const targets = await tool.targets?.(input, call.signal);
+  const writes = writesOf(targets);
+  // On top of the policy and before anybody is asked: a genome can only take away.
+  if ([tool, ...writes.needs].some((one) => blocks(device.profile.genome, one, action.name))) {
+    device.log("info", "policy.refused", {
+      request_id: call.command.request_id,
+      tool: tool.name,
+      rule: "genome",
+    });
+    return { refusal: faultResult("blocked", blockedAction(action.name)) };
+  }
+  const effect = tool.effectIn?.(input) ?? tool.effect;
+  const tainted = call.taint.came || call.taint.brought;
+  const own = decide({ ...tool, effect }, policy, { tainted, danger: tool.danger?.(input, call.caller) });
+  const decision = withWrites(own, writes, { tool, policy, held: permissions, tainted });
+  if (decision.do === "allow") return { ...(targets && { targets }) };
+  const permitted: Permitted =
+    decision.do === "deny"
+      ? { refusal: faultResult("blocked", decision) }
+      : await askForApproval({ tool, args: input, reason: decision.reason }, call, device);
+  const log = { request_id: call.command.request_id, tool: tool.name, rule: decision.do };
+  device.log("info", permitted.refusal ? "policy.refused" : "policy.approved", log);
+  return { ...permitted, ...(targets && { targets }) };
+}
+
+/** @throws Unanswered */
+async function ask(
+  { text, options, expiresInMs }: Question,
+  tool: string,
+  signal: AbortSignal,
+  call: CommandCall,
+  { ledger, questions }: Device,
+): Promise<string> {
+  const resume = call.budget.pause();
+  await ledger.waits(call.command.request_id, Math.min(expiresInMs ?? QUESTION_EXPIRES_MS, QUESTION_MAX_MS));
+  try {
+    const answered = await questions.ask(
+      {
+        requestId: call.command.request_id,
+        text: text.slice(0, QUESTION_CHARS),
+        ...(options && { options: options.slice(0, MAX_OPTIONS).map((it) => it.slice(0, OPTION_CHARS)) }),
+        ...(expiresInMs !== undefined && { expiresInMs }),
+      },
+      signal,
+    );
+    if (answered.by === "person") return answered.text;
+    if (answered.by === "gateway") throw new Unanswered(`Error: Tool '${tool}': ${answered.why}`);
+    const why = answered.by === "nobody" ? "nobody answered it in time" : "the call ended first";
+    throw new Unanswered({
+      text: `Error: Tool '${tool}' asked the user a question, and ${why}.`,
+      advice: "Explain to the user.",
+    });
+  } finally {
+    resume();
+  }
+}
+
+/** The wanted time-out, or the tool's own; never beyond what is left of the call's budget. In ms. */
+export function timeoutOf(device: Device, name: string, budget: Budget, wanted?: number): number {
+  const own = device.registry.get(name)?.timeoutMs;
+  const timeout = Math.min(wanted ?? own ?? Number.POSITIVE_INFINITY, budget.remainingMs());
+  return Math.max(1, Math.floor(timeout));
+}

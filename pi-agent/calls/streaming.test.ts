@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
+import { type House, house } from "../testing/house.ts";
+import { BETWEEN_MS } from "./progress.ts";
+
+let home: House;
+beforeEach(async () => {
+  home = await house((_request, count) =>
+    count % 2 === 1
+      ? { calls: [{ name: "slow", args: { ms: 20, chunks: 2 } }] }
+      : { text: "It took a while." },
+  );
+  await home.start();
+});
+afterEach(async () => await home.stop());
+
+const progress = (id: string) => home.peer.events(id, "progress").map(({ payload }) => payload);
+const textOf = (id: string) =>
+  progress(id)
+    .map(({ text }) => text ?? "")
+    .join("");
+
+test("output comes as it is made, while somebody watches, at most so often", async () => {
+  const arrivals: number[] = [];
+  const id = await home.tool("slow", { ms: 700, chunks: 70 }, { watch: true });
+  await until(() => {
+    const count = progress(id).length;
+    while (arrivals.length < count) arrivals.push(performance.now());
+    return home.peer.reports(id).length > 0;
+  });
+  expect(arrivals.length).toBeGreaterThanOrEqual(3);
+  // The network adds and takes some; the sender keeps the interval.
+  expect(arrivals.length).toBeLessThanOrEqual(2 + 1_200 / BETWEEN_MS);
+  const all = Array.from({ length: 70 }, (_, index) => `chunk ${index + 1}\n`).join("");
+  expect(all.startsWith(textOf(id))).toBe(true);
+  expect(progress(id)[0]).toEqual({ type: "progress", request_id: id, tool: "slow", text: "chunk 1\n" });
+});
+
+test("nobody watches: no output", async () => {
+  const id = await home.tool("slow", { ms: 50, chunks: 10 });
+  expect((await home.result(id)).status).toBe("success");
+  expect(progress(id)).toEqual([]);
+});
+
+test("someone who comes later sees what comes from then on", async () => {
+  const id = await home.tool("slow", { ms: 3_000, chunks: 300 });
+  await until(() => home.peer.events(id, "accepted").length);
+  const watch = await home.send("watch", { request_id: id });
+  await until(() => textOf(id).includes("chunk"));
+  await home.send("cancel", { request_id: id });
+  const report = await home.result(id);
+  // What was seen is kept in the result of a call that was stopped.
+  expect(report.error).toContain("chunk 1");
+  expect(home.peer.reports(watch)).toEqual([]);
+});
+
+test("of a prompt: which tool is at work, its output, and the model's words", async () => {
+  const id = await home.prompt("take a while", { watch: true });
+  await home.result(id);
+  const said = progress(id);
+  expect(said[0]).toMatchObject({ tool: "slow" });
+  const quiet = await home.prompt("take a while");
+  await home.result(quiet);
+  expect(progress(quiet)).toEqual([]);
+});

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
+import { type Peer, readyAgent, testSettings } from "../testing/home.ts";
+import { type Served, serve } from "../testing/served.ts";
+import { probe } from "../testing/tools.ts";
+
+let served: Served;
+let peer: Peer;
+beforeAll(async () => {
+  served = await serve();
+  peer = served.peer;
+});
+afterAll(async () => await served.stop());
+
+const nextId = () => served.nextId();
+const ask = (...args: Parameters<Served["ask"]>) => served.ask(...args);
+const tool = (...args: Parameters<Served["tool"]>) => served.tool(...args);
+
+describe("tool", () => {
+  test("runs and answers in the seed's shape", async () => {
+    const report = await tool("temperature");
+    expect(report).toEqual({
+      agent_id: "eye",
+      agent_type: "monitor",
+      report_type: "result",
+      payload: {
+        status: "success",
+        tool: "temperature",
+        result: "cpu-thermal: 48.3 °C",
+        stderr: "",
+        exit_code: 0,
+        elapsed_ms: expect.any(Number),
+        request_id: served.lastId(),
+      },
+      timestamp: expect.any(Number),
+    });
+    expect(Math.abs((report.timestamp as number) - Date.now() / 1_000)).toBeLessThan(5);
+  });
+
+  test("done at once needs no word of its own that it was taken", async () => {
+    const { payload } = await tool("counted");
+    expect(peer.events(payload.request_id as string)).toEqual([]);
+  });
+
+  test("failures are results that say what went wrong", async () => {
+    expect((await tool("toaster")).payload).toMatchObject({
+      status: "error",
+      tool: "toaster",
+      error: expect.stringContaining("Error: Tool 'toaster' not found. Available tools: counted, cpu, disk,"),
+      error_type: "not_found",
+      elapsed_ms: expect.any(Number),
+    });
+    expect((await tool("counted", { valu: "x" })).payload).toMatchObject({
+      status: "error",
+      error_type: "invalid_params",
+      error: expect.stringContaining("Required: []. Optional: [value]."),
+    });
+    const slow = await ask("tool", { tool: "held", parameters: {}, timeout_ms: 50 });
+    expect(slow.payload).toMatchObject({
+      error_type: "timeout",
+      error: expect.stringContaining("Error: Tool 'held' timed out after 0.1s."),
+    });
+  });
+
+  test("a malformed command is a report of type error", async () => {
+    expect(await ask("tool", { parameters: {} })).toMatchObject({
+      report_type: "error",
+      payload: { error: "missing tool name", request_id: served.lastId() },
+    });
+    expect((await ask("tool", { tool: "cpu", parameters: [] })).payload.error).toMatch(
+      /^payload\.parameters: /,
+    );
+  });
+
+  test("D12 a command without a request_id is answered, in words that name the field", async () => {
+    for (const text of ['{"command":"ping","payload":{}}', '{"command":"ping","request_id":7}', "hello"]) {
+      const before = served.peer.heard.length;
+      await served.peer.send("eye", text);
+      const answer = await until(() =>
+        served.peer.heard.slice(before).find(({ payload }) => payload.report_type === "error"),
+      );
+      expect(answer.payload.payload, text).toEqual({
+        error: expect.stringMatching(
+          text === "hello" ? /^invalid command: / : /request_id: .*expected string/,
+        ),
+      });
+    }
+  });
+
+  test("D14 without parameters a tool is called with none", async () => {
+    expect(await ask("tool", { tool: "cpu" })).toMatchObject({
+      report_type: "result",
+      payload: { status: "success", tool: "cpu" },
+    });
+  });
+
+  test("an image comes beside the words", async () => {
+    expect((await tool("picture")).payload).toMatchObject({
+      status: "success",
+      result: "a picture",
+      media: [{ media_type: "image/png", bytes: 3, data: "iVBO" }],
+    });
+  });
+
+  test("a repeated request is answered from the ledger and run once", async () => {
+    const runs = served.counted.runs.length;
+    const command = {
+      command: "tool",
+      payload: { tool: "counted", parameters: { value: "once" } },
+      request_id: nextId(),
+    };
+    const first = await peer.ask("eye", command);
+    const again = await Promise.all([peer.ask("eye", command), peer.command("eye", command)]);
+    await until(() => peer.reports(command.request_id).length === 3);
+    expect(again[0]).toEqual(first);
+    expect(served.counted.runs.slice(runs)).toEqual(["once"]);
+  });
+
+  test("of two copies at once one runs; the other hears that it is accepted", async () => {
+    const slow = probe("slow", { holds: true });
+    const other = await readyAgent(testSettings(served.port, { agentId: "two" }), {
+      log: served.log,
+      tools: [slow.tool],
+    });
+    const command = { command: "tool", payload: { tool: "slow", parameters: {} }, request_id: nextId() };
+    await peer.command("two", command);
+    await peer.command("two", command);
+    await until(() => peer.events(command.request_id, "accepted").length === 2);
+    slow.release();
+    await until(() => peer.reports(command.request_id).length === 1);
+    expect(slow.runs).toHaveLength(1);
+    await other.stop();
+  });
+});
+
+test("unknown commands, trade and risk among them", async () => {
+  for (const command of ["message", "trade", "risk"]) {
+    expect(await ask(command)).toMatchObject({
+      report_type: "error",
+      payload: { error: `unknown command: ${command}`, request_id: served.lastId() },
+    });
+  }
+});
+
+describe("evoclaw/broadcast", () => {
+  const broadcast = (text: string) => served.peer.broadcast(text);
+
+  test("D16 a command there is carried out and answered by every agent, as EvoClaw's do", async () => {
+    const request_id = served.nextId();
+    await broadcast(JSON.stringify({ command: "ping", payload: {}, request_id }));
+    const report = await until(() => served.peer.reports(request_id)[0], { what: "the answer" });
+    expect(report).toMatchObject({ agent_id: "eye", report_type: "result", payload: { pong: true } });
+    const tool = served.nextId();
+    const command = { command: "tool", payload: { tool: "cpu", parameters: {} }, request_id: tool };
+    await broadcast(JSON.stringify(command));
+    expect((await until(() => served.peer.reports(tool)[0])).payload).toMatchObject({ status: "success" });
+    await broadcast(JSON.stringify({ command: "nonsense", payload: {}, request_id: "b-3" }));
+    expect(await until(() => served.peer.reports("b-3")[0])).toMatchObject({
+      report_type: "error",
+      payload: { error: "unknown command: nonsense" },
+    });
+  });
+
+  test("D16 what is no command there is nobody's: no answer, no harm", async () => {
+    const before = served.peer.heard.filter(({ kind }) => kind === "reports").length;
+    for (const text of ['{"content":"hello","sent_at":1}', "hello", '{"command":"ping","payload":{}}', ""])
+      await broadcast(text);
+    // In order: when this one is answered, those before it were read.
+    const request_id = served.nextId();
+    await broadcast(JSON.stringify({ command: "ping", payload: {}, request_id }));
+    await until(() => served.peer.reports(request_id)[0]);
+    const said = served.peer.heard.filter(
+      ({ kind, payload }) => kind === "reports" && payload.report_type !== "heartbeat",
+    );
+    expect(said.slice(-1)[0]?.payload.payload).toMatchObject({ request_id });
+    expect(served.peer.heard.filter(({ kind }) => kind === "reports").length).toBeLessThanOrEqual(before + 2);
+  });
+});

@@ -1,0 +1,209 @@
+/** The sections of agent.toml, each key checked against settings-keys.ts; every problem is told, not the first alone. */
+import type { z } from "@edgecall/core/protocol/parse.ts";
+import { closest } from "@edgecall/core/text/closest.ts";
+import { type PolicyRules, RULES, type Rule } from "../calls/policy.ts";
+import { type McpServerSettings, readMcpServers } from "../mcp/settings.ts";
+import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
+
+/** EvoClaw's sections that mean nothing to this agent: taken, so that its files work here. */
+const FOREIGN_SECTIONS = ["orchestrator", "trading", "monitor", "skills", "risk"];
+
+export type Values<S extends Section> = {
+  [K in keyof (typeof SECTIONS)[S]]: z.output<(typeof SECTIONS)[S][K] & z.ZodMiniType>;
+};
+export type Sections = { [S in Exclude<Section, "">]: Values<S> } & {
+  top: Values<"">;
+  policy: PolicyRules;
+  mcp: readonly McpServerSettings[];
+};
+
+export function checkSections(table: Record<string, unknown>) {
+  const problems: string[] = [];
+  const notes: string[] = [];
+  const top: Record<string, unknown> = {};
+  let mcp: readonly McpServerSettings[] = [];
+  const found = new Map<string, Record<string, unknown>>();
+  for (const [key, value] of Object.entries(table)) {
+    if (FOREIGN_SECTIONS.includes(key)) notes.push(`[${key}] means nothing to this agent and is left alone`);
+    else if (key === "mcp") mcp = checkMcp(value, problems);
+    else if (key !== "" && (key in SECTIONS || key === "policy")) {
+      if (isTable(value)) addTables(found, key, value);
+      else problems.push(`${key}: must be a section, [${key}]`);
+    } else if (isTable(value) && !Object.hasOwn(SECTIONS[""], key)) problems.push(noSection(key));
+    else top[key] = value;
+  }
+  const read = <S extends Section>(name: S, values: Record<string, unknown>) =>
+    checkSection(name, values, problems) as Values<S>;
+  const sections: Sections = {
+    top: read("", top),
+    mqtt: read("mqtt", found.get("mqtt") ?? {}),
+    llm: read("llm", found.get("llm") ?? {}),
+    gateway: read("gateway", found.get("gateway") ?? {}),
+    agent: read("agent", found.get("agent") ?? {}),
+    tools: read("tools", found.get("tools") ?? {}),
+    "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),
+    "tools.grants": read("tools.grants", found.get("tools.grants") ?? {}),
+    metrics: read("metrics", found.get("metrics") ?? {}),
+    gpio: read("gpio", found.get("gpio") ?? {}),
+    "tools.browser": read("tools.browser", found.get("tools.browser") ?? {}),
+    "tools.nodes": read("tools.nodes", found.get("tools.nodes") ?? {}),
+    "tools.web": read("tools.web", found.get("tools.web") ?? {}),
+    policy: checkPolicy(found.get("policy") ?? {}, problems),
+    mcp,
+  };
+  return { sections, problems, notes };
+}
+
+/** The sections that can stand at the top of the file. */
+const SECTION_NAMES = [
+  ...Object.keys(SECTIONS).filter((name) => name !== "" && !name.includes(".")),
+  "policy",
+  "mcp",
+];
+
+function noSection(key: string): string {
+  const meant = closest(key, SECTION_NAMES);
+  const hint = meant ? `did you mean [${meant}]? ` : "";
+  return `[${key}]: there is no such section; ${hint}Sections: ${SECTION_NAMES.map((name) => `[${name}]`).join(", ")}`;
+}
+
+/** A section, and those within it that stand on their own: `[tools.paths]` is one of ours, not a key of `[tools]`. */
+function addTables(
+  found: Map<string, Record<string, unknown>>,
+  name: string,
+  table: Record<string, unknown>,
+): void {
+  const own: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(table)) {
+    if (`${name}.${key}` in SECTIONS && isTable(value)) found.set(`${name}.${key}`, value);
+    else own[key] = value;
+  }
+  found.set(name, own);
+}
+
+const A_RULE = '"allow", "ask" or "deny"';
+
+/**
+ * Its keys are the names of tools and permissions; whether there are such tools is known at the start only. `tainted`
+ * is for all of them, and no tool's name.
+ */
+function checkPolicy(values: Record<string, unknown>, problems: string[]): PolicyRules {
+  const rules = new Map<string, Rule>();
+  const named = new Map<string, Rule>();
+  const read = (key: string, value: unknown, right: string): Rule | undefined => {
+    const rule = RULES.find((it) => it === value);
+    if (value !== undefined && rule === undefined)
+      problems.push(`policy.${key}: wrong; right would be: ${right}`);
+    return rule;
+  };
+  const { tainted, ...others } = values;
+  for (const [name, value] of Object.entries(others)) {
+    const right = isTable(value) ? A_RULE : `${A_RULE}, or { rule = …, tainted = … } of these`;
+    const parts: Record<string, unknown> = isTable(value) ? value : { rule: value };
+    const unknown = Object.keys(parts).filter((key) => key !== "rule" && key !== "tainted");
+    for (const key of unknown) problems.push(`policy.${name}.${key}: unknown; known there: rule, tainted`);
+    const rule = read(isTable(value) ? `${name}.rule` : name, parts.rule, right);
+    const whenTainted = read(`${name}.tainted`, parts.tainted, A_RULE);
+    if (rule) rules.set(name, rule);
+    if (whenTainted) named.set(name, whenTainted);
+  }
+  const all = read("tainted", tainted, A_RULE);
+  return all || named.size > 0 ? Object.assign(rules, { tainted: { all, named } }) : rules;
+}
+
+function checkMcp(value: unknown, problems: string[]): readonly McpServerSettings[] {
+  const servers = readMcpServers(value);
+  if (servers.ok) return servers.value;
+  problems.push(servers.error);
+  return [];
+}
+
+function checkSection(
+  name: Section,
+  values: Record<string, unknown>,
+  problems: string[],
+): Record<string, unknown> {
+  const shape: Record<string, z.ZodMiniType> = SECTIONS[name];
+  const full = (key: string) => (name ? `${name}.${key}` : key);
+  for (const key of Object.keys(values)) {
+    if (!Object.hasOwn(shape, key)) {
+      const where = name ? `[${name}]` : "at the top level";
+      const meant = closest(key, Object.keys(shape));
+      const hint = meant ? `did you mean ${meant}? ` : "";
+      problems.push(`${full(key)}: unknown; ${hint}known ${where}: ${Object.keys(shape).join(", ")}`);
+    }
+  }
+  const read: Record<string, unknown> = {};
+  for (const [key, schema] of Object.entries(shape)) {
+    const result = schema.safeParse(values[key]);
+    if (result.success) read[key] = result.data;
+    else {
+      const what = values[key] === undefined ? "missing" : (result.error.issues[0]?.message ?? "wrong");
+      const right = RIGHT[full(key)];
+      problems.push(`${full(key)}: ${what}${right ? `; right would be: ${right}` : ""}`);
+    }
+  }
+  return read;
+}
+
+/** The environment wins over the file: it is how a service or a container gives its secrets. */
+export function withEnvironment(
+  llm: Values<"llm">,
+  env: Record<string, string | undefined>,
+  problems: string[],
+): Values<"llm"> {
+  const merged: Record<string, unknown> = { ...llm };
+  const names = {
+    LLM_BASE_URL: "base_url",
+    LLM_API_KEY: "api_key",
+    LLM_MODEL: "model",
+    MAX_TOKENS: "max_tokens",
+    TEMPERATURE: "temperature",
+  } as const;
+  for (const [name, key] of Object.entries(names) as [
+    keyof typeof names,
+    (typeof names)[keyof typeof names],
+  ][]) {
+    const value = env[name];
+    if (value === undefined || value === "") continue;
+    const typed = key === "max_tokens" || key === "temperature" ? Number(value) : value;
+    const result = SECTIONS.llm[key].safeParse(typed);
+    if (result.success) merged[key] = result.data;
+    else problems.push(`environment ${name}: right would be: ${RIGHT[`llm.${key}`] ?? "text"}`);
+  }
+  return merged as Values<"llm">;
+}
+
+export function checkTogether(sections: Sections, llm: Values<"llm">): string[] {
+  const problems: string[] = [];
+  const { agent_type: type } = sections.top;
+  if (type !== undefined && (sections.agent.type ?? type) !== type) {
+    problems.push(`agent.type: "${sections.agent.type}", but agent_type is "${type}"; give one of the two`);
+  }
+  const { url, broker, port, tls } = sections.mqtt;
+  if (url !== undefined && (broker !== undefined || port !== undefined)) {
+    problems.push("mqtt.url: give either url or broker and port, not both");
+  }
+  if (url !== undefined && tls === true && /^(mqtt|tcp):/.test(url)) {
+    problems.push("mqtt.tls: true, but mqtt.url is without TLS; right would be: mqtts://host:8883");
+  }
+  if (llm.relay === true && llm.api_key) {
+    problems.push("llm.api_key: not beside llm.relay, which needs none; take one of the two out");
+  }
+  if (llm.relay === true && !/\/v1\/relay\/[a-z0-9-]+\/?$/.test(llm.base_url ?? "")) {
+    problems.push("llm.base_url: with llm.relay it is the gateway's: https://…/v1/relay/HOME");
+  }
+  if (llm.base_url !== undefined && llm.model === undefined) {
+    problems.push(
+      'llm.model: missing beside llm.base_url; right would be: the model\'s name, e.g. "qwen3:4b"',
+    );
+  }
+  if (llm.base_url === undefined && llm.model !== undefined) {
+    problems.push(`llm.base_url: missing beside llm.model; right would be: ${RIGHT["llm.base_url"]}`);
+  }
+  return problems;
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}

@@ -1,0 +1,255 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
+import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
+import { describe, expect, test } from "vitest";
+import { readSettings, SettingsError } from "./settings.ts";
+import { SECTIONS } from "./settings-keys.ts";
+
+const FILE = "/home/pi/agent.toml";
+
+function problemsOf(source: string, env: Record<string, string> = {}): string[] {
+  try {
+    readSettings(source, { file: FILE, env });
+  } catch (error) {
+    if (error instanceof SettingsError) return [...error.problems];
+    throw error;
+  }
+  throw new Error("no problem was found");
+}
+
+describe("agent.toml", () => {
+  test("an id is enough, the rest has defaults", () => {
+    const { settings, notes } = readSettings('agent_id = "eye"', { file: FILE });
+    expect(settings).toMatchObject({
+      agentType: "monitor",
+      capabilities: undefined,
+      stateDir: "/home/pi/eye.state",
+      root: "/",
+      allowShutdown: false,
+      mqtt: { url: "mqtt://127.0.0.1:1883", keepAliveSecs: 15, topicPrefix: "evoclaw" },
+      llm: undefined,
+      limits: { maxModelCalls: 10, maxFailedBatches: 3, maxParallel: 5 },
+      maxPrompts: 4,
+      metrics: { port: 0, host: "127.0.0.1" },
+      policy: new Map(),
+      approvalMs: 600_000,
+      tools: { enabled: undefined, timeoutMs: undefined, workspace: "/home/pi/eye.state/workspace" },
+    });
+    expect(notes).toEqual([]);
+  });
+
+  test("an EvoClaw file is read as it is", () => {
+    const source = `agent_id = "hl"
+agent_type = "trader"
+[mqtt]
+broker = "localhost"
+port = 1884
+keep_alive_secs = 30
+[orchestrator]
+url = "http://localhost:8420"
+[trading]
+wallet_address = "0x"`;
+    const { settings, notes } = readSettings(source, { file: FILE });
+    expect(settings.mqtt).toMatchObject({ url: "mqtt://localhost:1884", keepAliveSecs: 30 });
+    expect(notes).toEqual([
+      "[orchestrator] means nothing to this agent and is left alone",
+      "[trading] means nothing to this agent and is left alone",
+    ]);
+  });
+
+  test("the environment wins over the file", () => {
+    const source = 'agent_id = "x"\n[llm]\nbase_url = "http://a/v1"\nmodel = "m"\ntemperature = 0.1';
+    const env = { LLM_MODEL: "big", TEMPERATURE: "0.5", MAX_TOKENS: "99", SYSTEM_PROMPT: "Be kind." };
+    const { settings } = readSettings(source, { file: FILE, env });
+    expect(settings.llm).toMatchObject({
+      baseUrl: "http://a/v1",
+      model: "big",
+      temperature: 0.5,
+      maxTokens: 99,
+    });
+    expect(settings.systemPrompt).toBe("Be kind.");
+  });
+
+  test("an unknown key is named, with those that are known", () => {
+    expect(problemsOf('agent_id = "x"\n[mqtt]\nprot = 1883')).toEqual([
+      "agent.toml: mqtt.prot: unknown; did you mean port? known [mqtt]: url, broker, port, keep_alive_secs, username, password, tls, ca, topic_prefix",
+    ]);
+  });
+
+  test("C12 a mistyped section is named, with the one that was meant and all that there are", () => {
+    expect(problemsOf('agent_id = "x"\n[mqqt]\nurl = "mqtt://a"')).toEqual([
+      expect.stringMatching(
+        /^agent\.toml: \[mqqt\]: there is no such section; did you mean \[mqtt\]\? Sections: \[mqtt\], .*\[policy\], \[mcp\]$/,
+      ),
+    ]);
+  });
+
+  test("a wrong value is named, with what would be right", () => {
+    expect(problemsOf('agent_id = "a/b"\nclock = 7')).toEqual([
+      expect.stringMatching(/agent_id: .*right would be: 1 to 64 letters/),
+      expect.stringMatching(/clock: .*right would be: "auto", "synced" or "unsynced"/),
+    ]);
+    expect(problemsOf("")).toEqual([expect.stringContaining("agent_id: missing; right would be")]);
+    expect(problemsOf('agent_id = "x"', { TEMPERATURE: "hot" })).toEqual([
+      "agent.toml: environment TEMPERATURE: right would be: a number from 0 to 2",
+    ]);
+  });
+
+  test("D4 the policy says what becomes of a tainted call, for all and by name", () => {
+    const of = (policy: string) => `agent_id = "x"\n[policy]\n${policy}`;
+    const source = of(
+      'tainted = "deny"\nshell = { rule = "allow", tainted = "allow" }\nread = { tainted = "ask" }',
+    );
+    const { policy } = readSettings(source, { file: FILE }).settings;
+    expect([...policy]).toEqual([["shell", "allow"]]);
+    expect(policy.tainted?.all).toBe("deny");
+    expect([...(policy.tainted?.named ?? [])]).toEqual([
+      ["shell", "allow"],
+      ["read", "ask"],
+    ]);
+    expect(readSettings(of('shell = "allow"'), { file: FILE }).settings.policy.tainted).toBeUndefined();
+    expect(
+      problemsOf(of('tainted = "never"\nshell = { rule = "yes", tainted = true, taint = "ask" }')),
+    ).toEqual([
+      "agent.toml: policy.shell.taint: unknown; known there: rule, tainted",
+      'agent.toml: policy.shell.rule: wrong; right would be: "allow", "ask" or "deny"',
+      'agent.toml: policy.shell.tainted: wrong; right would be: "allow", "ask" or "deny"',
+      'agent.toml: policy.tainted: wrong; right would be: "allow", "ask" or "deny"',
+    ]);
+  });
+
+  test("the policy: names of tools and permissions, and one of three words each", () => {
+    const source = 'agent_id = "x"\n[agent]\napproval_secs = 30\n[policy]\nread = "ask"\nshell = "deny"';
+    const { settings } = readSettings(source, { file: FILE });
+    expect([...settings.policy]).toEqual([
+      ["read", "ask"],
+      ["shell", "deny"],
+    ]);
+    expect(settings.approvalMs).toBe(30_000);
+    expect(problemsOf('agent_id = "x"\n[policy]\nread = true\nshell = "yes"')).toEqual([
+      'agent.toml: policy.read: wrong; right would be: "allow", "ask" or "deny", or { rule = …, tainted = … } of these',
+      'agent.toml: policy.shell: wrong; right would be: "allow", "ask" or "deny", or { rule = …, tainted = … } of these',
+    ]);
+    expect(problemsOf('agent_id = "x"\npolicy = "allow"')).toEqual([
+      "agent.toml: policy: must be a section, [policy]",
+    ]);
+  });
+
+  test("D16 a capabilities line of blanks is refused", () => {
+    expect(problemsOf('agent_id = "x"\ncapabilities = "  "')[0]).toContain("capabilities: ");
+  });
+
+  test("D14 [agent] type is agent_type, and the two may not contradict each other", () => {
+    const type = (source: string) =>
+      readSettings(`agent_id = "x"\n${source}`, { file: FILE }).settings.agentType;
+    expect(type('[agent]\ntype = "desktop"')).toBe("desktop");
+    expect(type('agent_type = "desktop"\n[agent]\ntype = "desktop"')).toBe("desktop");
+    expect(problemsOf('agent_id = "x"\nagent_type = "sensor"\n[agent]\ntype = "desktop"')).toEqual([
+      'agent.toml: agent.type: "desktop", but agent_type is "sensor"; give one of the two',
+    ]);
+    expect(problemsOf('agent_id = "x"\n[agent]\ntype = "a b"')[0]).toContain('right would be: "monitor"');
+  });
+
+  test("D12 [tools] preset offers a set of tools, and enabled adds to it", () => {
+    const enabled = (source: string) =>
+      readSettings(`agent_id = "x"\n[tools]\n${source}`, { file: FILE }).settings.tools.enabled;
+    expect(enabled('preset = "read_only"')).toEqual(["read", "grep", "find"]);
+    expect(enabled('preset = "coding"\nenabled = ["cpu"]')).toEqual(["read", "bash", "edit", "write", "cpu"]);
+    expect(problemsOf('agent_id = "x"\n[tools]\npreset = "most"')[0]).toContain(
+      'right would be: "coding", "read_only", "all"',
+    );
+  });
+
+  test("D1 a model has 120 s to its first byte, or what first_byte_timeout_s says", () => {
+    const timeouts = (more: string) =>
+      readSettings(`agent_id = "x"\n[llm]\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\n${more}`, {
+        file: FILE,
+      }).settings.llm?.timeouts;
+    expect(timeouts("")).toMatchObject({ firstByteMs: 120_000, totalMs: 300_000 });
+    expect(timeouts("first_byte_timeout_s = 240")).toMatchObject({ firstByteMs: 240_000, totalMs: 420_000 });
+    expect(problemsOf('agent_id = "x"\n[llm]\nfirst_byte_timeout_s = 0')[0]).toContain(
+      "right would be: whole seconds from 1 to 280",
+    );
+  });
+
+  test("what does not go together is said", () => {
+    expect(problemsOf('agent_id = "x"\n[llm]\nmodel = "m"')[0]).toContain("llm.base_url: missing beside");
+    expect(problemsOf('agent_id = "x"\n[mqtt]\nurl = "mqtt://a"\nport = 1')[0]).toContain("not both");
+    expect(problemsOf("agent_id = ")[0]).toContain("agent.toml: not TOML");
+    expect(problemsOf('agent_id = "x"\nmqtt = 5')[0]).toContain("mqtt: must be a section");
+  });
+
+  test("the example file is right, and says every default as it is", () => {
+    const plain = readSettings(EXAMPLE, { file: FILE }).settings;
+    expect(plain.agentId).toBe("alex-eye");
+    // With every default that stands in a comment switched on, nothing may change.
+    const switchedOn = EXAMPLE.replace(/^# \w+ = .*# (no default|not beside url)$/gm, "");
+    const full = switchedOn.replace(/^# (\w+ = .*)$/gm, "$1");
+    expect(full).not.toBe(switchedOn);
+    // Defaults of the web tools count only where there are any.
+    const withWeb = (source: string) => source.replace(/^(# )?enabled = false$/m, "enabled = true");
+    expect(readSettings(full, { file: FILE }).settings).toEqual(plain);
+    const web = readSettings(withWeb(EXAMPLE), { file: FILE }).settings;
+    const webInFull = readSettings(withWeb(full), { file: FILE }).settings;
+    expect(webInFull.tools.web).toMatchObject({
+      only: web.tools.web?.only,
+      allowed: web.tools.web?.allowed,
+      codesearch: { baseUrl: CONTEXT7_BASE_URL },
+    });
+    expect(full).toContain(`brave_base_url = "${BRAVE_BASE_URL}"`);
+  });
+
+  test("the example file has every key, in its section, and each example in it is right", () => {
+    const uncommented = EXAMPLE.replace(/^# (\w+ = .*# not beside url)$/gm, "").replace(
+      /^# (\w+ = .*)$/gm,
+      "$1",
+    );
+    expect(() => readSettings(uncommented, { file: FILE })).not.toThrow();
+    expect(keysOfExample()).toEqual(knownKeys());
+  });
+
+  test("docs/settings.md has every key, and none that is not there", () => {
+    expect(keysOfDocument()).toEqual(knownKeys());
+  });
+});
+
+const HERE = import.meta.dirname;
+const EXAMPLE = readFileSync(join(HERE, "../agent.example.toml"), "utf8");
+
+/** `mqtt.url`, sorted; those of the top level have no section. */
+function knownKeys(): string[] {
+  return Object.entries(SECTIONS)
+    .flatMap(([section, keys]) => Object.keys(keys).map((key) => fullName(section, key)))
+    .sort();
+}
+
+function keysOfExample(): string[] {
+  let section = "";
+  const keys = EXAMPLE.split("\n").flatMap((line) => {
+    section = /^\[([\w.]+)\]$/.exec(line)?.[1] ?? section;
+    const key = /^(?:# )?(\w+) = /.exec(line)?.[1];
+    return key === undefined ? [] : [fullName(section, key)];
+  });
+  return keys.sort();
+}
+
+/** The first column of the agent's table: `[mqtt] username`, `password`. */
+function keysOfDocument(): string[] {
+  const document = readFileSync(join(HERE, "../../docs/settings.md"), "utf8");
+  const [, part = ""] = document.split("## The agent (`agent.toml`)");
+  const rows = (part.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
+  const keys = rows.flatMap((row) => {
+    let section = "";
+    return [...(row.split("|")[1] ?? "").matchAll(/`(?:\[([\w.]+)\] ?)?(\w*)`/g)].flatMap((match) => {
+      section = match[1] ?? section;
+      // A section whose keys are names of the owner's choice stands there without one.
+      return match[2] ? [fullName(section, match[2])] : [];
+    });
+  });
+  return keys.sort();
+}
+
+function fullName(section: string, key: string): string {
+  return section === "" ? key : `${section}.${key}`;
+}

@@ -1,0 +1,303 @@
+/** agent.toml and the environment → settings, or errors that name the key and what would be right. */
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import type { ModelSettings, ModelTimeouts } from "@edgecall/core/loop/model.ts";
+import type { LoopLimits } from "@edgecall/core/loop/next.ts";
+import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
+import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
+import type { UpdateFiles } from "@edgecall/core/service/update.ts";
+import type { Permission } from "@edgecall/core/tools/contract.ts";
+import { readAllowedRanges } from "@edgecall/core/web/address.ts";
+import { parse as parseToml } from "smol-toml";
+import type { PolicyRules } from "../calls/policy.ts";
+import { QUESTION_EXPIRES_MS } from "../calls/questions.ts";
+import type { WriteBounds } from "../env/bounded-writes.ts";
+import type { SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
+import type { McpServerSettings } from "../mcp/settings.ts";
+import { updateFiles } from "../service/update-files.ts";
+import type { ChromiumOptions } from "../tools/web/chromium.ts";
+import type { WebSettings } from "../tools/web/web.ts";
+import { PRESETS } from "./preset-names.ts";
+import {
+  checkSections,
+  checkTogether,
+  type Sections,
+  type Values,
+  withEnvironment,
+} from "./settings-sections.ts";
+
+export type MqttSettings = {
+  url: string;
+  keepAliveSecs: number;
+  username: string | undefined;
+  password: string | undefined;
+  /** Path of a PEM file: the authorities that may have signed the broker's certificate; undefined: those that Node knows. */
+  ca: string | undefined;
+  topicPrefix: string;
+};
+
+export type Settings = {
+  agentId: string;
+  agentType: string;
+  /** The one line of its advert; undefined: made of the tools that it offers. */
+  capabilities: string | undefined;
+  stateDir: string;
+  /** /proc, /sys and /etc are read below this; `/` but in tests. */
+  root: string;
+  allowShutdown: boolean;
+  clock: "auto" | "synced" | "unsynced";
+  mqtt: MqttSettings;
+  /** The gateway's public key (base64url); undefined: what pairing left in the state directory, if it did. */
+  gatewayKey: string | undefined;
+  /** Absent: this agent has no model and answers no prompts. */
+  llm: ModelSettings | undefined;
+  /** The model is the gateway's, asked with tokens of this device's own key. */
+  llmRelay: boolean;
+  /** Added to what the agent is told of itself. */
+  systemPrompt: string;
+  limits: LoopLimits;
+  maxPrompts: number;
+  /** Figures for Prometheus over HTTP; port 0: none. */
+  metrics: { port: number; host: string };
+  /** What may be done to this device; see policy.ts. */
+  policy: PolicyRules;
+  /** How long an approval is waited for. */
+  approvalMs: number;
+  /** What this agent may do at all; undefined: no list, so everything is offered, and policy.ts decides. */
+  permissions: readonly Permission[] | undefined;
+  tools: ToolSettings;
+  /** Servers whose tools this agent offers as its own. */
+  mcp: readonly McpServerSettings[];
+};
+
+export type ToolSettings = {
+  enabled: readonly string[] | undefined;
+  /** For tools of skills and MCP servers that name none of their own; absent = by the kind of tool. */
+  timeoutMs: number | undefined;
+  workspace: string;
+  /** Paths beside the workspace that may be read. */
+  readable: readonly string[];
+  maxReadBytes: number;
+  maxReadLines: number;
+  bashTimeoutMs: number;
+  /** The most that one call may write into the workspace, and the space that stays free on its disk. */
+  writes: WriteBounds;
+  sandbox: SandboxEngine;
+  /** Tools of skills that say `sandboxing = "none"` and may. */
+  unsandboxed: readonly string[];
+  skillsPath: string;
+  /** Where skills' programs are, unless beside them. */
+  binPath: string | undefined;
+  /** Fetching and searching from this device, on its own network; undefined: not from here. */
+  web: WebSettings | undefined;
+  /** Undefined: switched off. */
+  browser: ChromiumOptions | undefined;
+  nodes: { knownHosts: string | undefined };
+  /** Header pins and further chips that may be written; undefined: the usual ones, and no chip. */
+  gpio: { pins: readonly number[] | undefined; chips: readonly string[] };
+  /** How this agent asks for an update of itself; undefined: nothing would look at it. */
+  updates: UpdateFiles | undefined;
+  /** What the sandbox opens. */
+  grants: { network: boolean; devices: readonly string[] };
+};
+
+/** Every problem of a configuration at once, so that a person mends it in one go. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.problems = problems;
+  }
+}
+
+/** They tell what system this is, and nothing of who lives here. */
+const DEFAULT_READABLE = ["/etc/hostname", "/etc/os-release"];
+
+/** From a model's first byte to the end of its reply. */
+const ANSWER_MS = 180_000;
+
+export type ReadSettings = { settings: Settings; notes: string[] };
+
+/**
+ * Reads agent.toml.
+ * @param override the flag `--id`
+ * @throws SettingsError
+ */
+export function loadSettings(
+  file: string,
+  env: Record<string, string | undefined>,
+  override: { agentId?: string } = {},
+): ReadSettings {
+  let source: string;
+  try {
+    source = readFileSync(file, "utf8");
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : String(error);
+    throw new SettingsError([`${file}: ${why}; pi-agent/agent.example.toml is a start`]);
+  }
+  return readSettings(source, { file: resolve(file), env, override });
+}
+
+/** @param from.file the absolute path that the text came from: relative paths start at its folder */
+export function readSettings(
+  source: string,
+  from: { file: string; env?: Record<string, string | undefined>; override?: { agentId?: string } },
+): ReadSettings {
+  const file = basename(from.file);
+  const table = parseFile(source, file);
+  if (from.override?.agentId !== undefined) table.agent_id = from.override.agentId;
+  const { sections, problems, notes } = checkSections(table);
+  const llm = withEnvironment(sections.llm, from.env ?? {}, problems);
+  problems.push(...checkTogether(sections, llm));
+  if (problems.length > 0) throw new SettingsError(problems.map((problem) => `${file}: ${problem}`));
+  return { settings: assemble(sections, llm, dirname(from.file), from.env ?? {}), notes };
+}
+
+function parseFile(source: string, file: string): Record<string, unknown> {
+  try {
+    return parseToml(source);
+  } catch (error) {
+    throw new SettingsError([`${file}: not TOML: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+}
+
+function assemble(
+  { top, mqtt, gateway, agent, metrics, policy, mcp, ...rest }: Sections,
+  llm: Values<"llm">,
+  folder: string,
+  env: Record<string, string | undefined>,
+): Settings {
+  const url = brokerUrl(mqtt);
+  const agentType = top.agent_type ?? agent.type ?? "monitor";
+  // As a service it has one folder that it can write to, and systemd says where that is.
+  const stateDir = resolve(folder, top.state_dir ?? env.STATE_DIRECTORY ?? `${top.agent_id}.state`);
+  return {
+    agentId: top.agent_id,
+    agentType,
+    capabilities: top.capabilities,
+    stateDir,
+    root: resolve(folder, top.root ?? "/"),
+    allowShutdown: top.allow_shutdown ?? false,
+    clock: top.clock ?? "auto",
+    mqtt: {
+      url,
+      keepAliveSecs: mqtt.keep_alive_secs ?? 15,
+      username: mqtt.username,
+      password: mqtt.password,
+      ca: mqtt.ca === undefined ? systemCaFile(url, env, existsSync) : resolve(folder, mqtt.ca),
+      topicPrefix: mqtt.topic_prefix ?? DEFAULT_TOPIC_PREFIX,
+    },
+    gatewayKey: gateway.public_key,
+    llm:
+      llm.base_url === undefined || llm.model === undefined
+        ? undefined
+        : {
+            baseUrl: llm.base_url,
+            model: llm.model,
+            ...(llm.api_key !== undefined && { apiKey: llm.api_key }),
+            maxTokens: llm.max_tokens ?? 4_096,
+            temperature: llm.temperature ?? 0.7,
+            timeouts: timeoutsOf(llm),
+          },
+    llmRelay: llm.relay ?? false,
+    systemPrompt: env.SYSTEM_PROMPT || (agent.system_prompt ?? ""),
+    limits: {
+      maxModelCalls: agent.max_tool_iterations ?? 10,
+      maxFailedBatches: agent.tool_error_limit ?? 3,
+      maxParallel: agent.max_parallel_tools ?? 5,
+    },
+    maxPrompts: agent.max_prompts ?? 4,
+    metrics: { port: metrics.port ?? 0, host: metrics.host ?? "127.0.0.1" },
+    policy,
+    approvalMs: agent.approval_secs === undefined ? QUESTION_EXPIRES_MS : agent.approval_secs * 1_000,
+    permissions: agent.capabilities,
+    tools: toolSettings(rest, folder, stateDir, env),
+    mcp,
+  };
+}
+
+/** A model on a board may have to be loaded first, and reads a long prompt slowly. */
+function timeoutsOf({ first_byte_timeout_s: seconds = 120 }: Values<"llm">): Partial<ModelTimeouts> {
+  const firstByteMs = seconds * 1_000;
+  return {
+    firstByteMs,
+    firstByteSetting: "first_byte_timeout_s in [llm] of agent.toml",
+    totalMs: firstByteMs + ANSWER_MS,
+  };
+}
+
+function toolSettings(
+  sections: Pick<
+    Sections,
+    "tools" | "gpio" | "tools.paths" | "tools.grants" | "tools.web" | "tools.browser" | "tools.nodes"
+  >,
+  folder: string,
+  stateDir: string,
+  env: Record<string, string | undefined>,
+): ToolSettings {
+  const { tools, gpio, "tools.paths": paths, "tools.grants": grants, "tools.nodes": nodes } = sections;
+  const path = (text: string) => resolve(folder, text.replace(/^~(?=\/|$)/, env.HOME ?? "/"));
+  return {
+    enabled: tools.preset ? [...PRESETS[tools.preset], ...(tools.enabled ?? [])] : tools.enabled,
+    timeoutMs: tools.timeout_ms,
+    workspace: path(tools.workspace ?? `${stateDir}/workspace`),
+    readable: tools.readable ?? DEFAULT_READABLE,
+    maxReadBytes: tools.max_read_bytes ?? 512 * 1024,
+    maxReadLines: tools.max_read_lines ?? 2_000,
+    bashTimeoutMs: tools.bash_timeout_ms ?? 30_000,
+    writes: {
+      callBytes: (tools.max_write_mb ?? 1_024) * 1024 ** 2,
+      freeBytes: (tools.min_free_mb ?? 256) * 1024 ** 2,
+    },
+    sandbox: tools.sandboxing ?? "bubblewrap",
+    unsandboxed: tools.unsandboxed ?? [],
+    skillsPath: path(
+      tools.skills_path ?? (env.STATE_DIRECTORY ? `${env.STATE_DIRECTORY}/skills` : "~/.evoclaw/skills"),
+    ),
+    binPath: paths.bin === undefined ? undefined : path(paths.bin),
+    gpio: { pins: gpio.pins, chips: gpio.chips ?? [] },
+    web: webSettings(sections["tools.web"], env),
+    browser: browserSettings(sections["tools.browser"]),
+    nodes: { knownHosts: nodes.known_hosts === undefined ? undefined : path(nodes.known_hosts) },
+    updates: updateFiles(env),
+    grants: { network: grants.network ?? false, devices: grants.devices ?? [] },
+  };
+}
+
+function boundsOf({ domains = [], ports = [], allow_addresses = [] }: Values<"tools.web" | "tools.browser">) {
+  const allowed = readAllowedRanges(allow_addresses);
+  return { only: { domains, ports }, allowed: allowed.ok ? allowed.value : [] };
+}
+
+function browserSettings(browser: Values<"tools.browser">): ChromiumOptions | undefined {
+  if (browser.enabled === false) return undefined;
+  return { guard: boundsOf(browser), ...(browser.program && { program: browser.program }) };
+}
+
+function webSettings(
+  web: Values<"tools.web">,
+  env: Record<string, string | undefined>,
+): WebSettings | undefined {
+  if (!web.enabled) return undefined;
+  const fromEnv = (env.BRAVE_API_KEY ?? "").split(/[\s,]+/).filter(Boolean);
+  const braveKeys = fromEnv.length > 0 ? fromEnv : [web.brave_api_key ?? []].flat();
+  const codeKey = env.CODESEARCH_API_KEY || web.codesearch_api_key;
+  return {
+    ...boundsOf(web),
+    ...(braveKeys.length > 0 && {
+      brave: { keys: braveKeys, ...(web.brave_base_url && { baseUrl: web.brave_base_url }) },
+    }),
+    codesearch: {
+      ...(codeKey && { key: codeKey }),
+      ...(web.codesearch_base_url && { baseUrl: web.codesearch_base_url }),
+    },
+  };
+}
+
+function brokerUrl({ url, broker, port, tls }: Values<"mqtt">): string {
+  if (url !== undefined) return url;
+  const scheme = tls === true ? "mqtts" : "mqtt";
+  return `${scheme}://${broker ?? "127.0.0.1"}:${port ?? (tls === true ? 8883 : 1883)}`;
+}

@@ -1,0 +1,51 @@
+/** An agent with skills that name their own kind of sandbox. */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { testSettings } from "../../testing/home.ts";
+import { oneTool, put } from "../../testing/skill-folder.ts";
+import { openToolbox, type Toolbox } from "../../toolbox/toolbox.ts";
+
+let toolbox: Toolbox;
+afterEach(async () => await toolbox.close());
+
+async function skillsOf(kind: string, sandbox: "none" | "bubblewrap" | "firejail") {
+  const settings = testSettings(1);
+  const skillsPath = mkdtempSync(join(tmpdir(), "edgecall-kinds-"));
+  put(skillsPath, {
+    "greet/skill.toml": oneTool("greet", `permissions = []\nsandboxing = "${kind}"`),
+    "greet/bin/dt-greet": "#!/bin/sh\necho hello\n",
+  });
+  const later = { llm: () => undefined, limits: () => settings.limits, tools: () => [], guides: () => [] };
+  const tools = { ...settings.tools, skillsPath, sandbox, browser: undefined };
+  toolbox = await openToolbox({ ...settings, tools }, later);
+  const { tools: offered, skipped } = toolbox.skills.current;
+  return { offered: offered.map(({ tool }) => tool.name), why: skipped.map(({ reason }) => reason).join() };
+}
+
+test("D13 a skill's own kind of sandbox is tried at the start, beside the agent's", {
+  tags: ["needs/bubblewrap"],
+}, async () => {
+  expect(await skillsOf("bubblewrap", "none")).toEqual({ offered: ["greet"], why: "" });
+});
+
+test("D13 a kind that does not work here takes away what rests on it, with the reason, and nothing else", {
+  tags: ["needs/bubblewrap", "needs/firejail", "needs/root"],
+}, async () => {
+  const { offered, why } = await skillsOf("firejail", "bubblewrap");
+  expect(offered).toEqual([]);
+  expect(why).toMatch(/firejail is not available on this agent; it has: bubblewrap .*as an ordinary user/);
+  expect(toolbox.tools.map(({ name }) => name)).toContain("bash");
+});
+
+test("D13 an agent whose own kind does not work has no shell, and no other kind in its place", {
+  tags: ["needs/bubblewrap", "needs/firejail", "needs/root"],
+}, async () => {
+  await skillsOf("firejail", "firejail");
+  expect(toolbox.tools.map(({ name }) => name)).not.toContain("bash");
+  expect(toolbox.unavailable).toContainEqual({
+    name: "bash",
+    why: expect.stringMatching(/ordinary user.*install firejail/),
+  });
+});

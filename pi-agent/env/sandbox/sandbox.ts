@@ -1,0 +1,215 @@
+/** Files and programs in a sandbox on this machine: each call gets a fresh one, and nothing outlives it. */
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { access, constants } from "node:fs/promises";
+import { posix } from "node:path";
+import { refuseEnv } from "../clean-env.ts";
+import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "../environment.ts";
+import { filesByCommand } from "../files-by-command.ts";
+import { READABLE_FILES } from "../path-guard.ts";
+import { lookFor, NoAnswer } from "../probe.ts";
+import { runProcess } from "../run-process.ts";
+import { processGroupLimit } from "./process-group-limit.ts";
+import { KINDS, type SandboxKind, type Start } from "./sandbox-kinds.ts";
+import { type Entered, SANDBOX_LIMITS, type SandboxLimits, type SandboxProfile } from "./sandbox-profile.ts";
+
+export type SandboxOptions = {
+  /** All that can be written. Under the same name in the sandbox. */
+  workspace: string;
+  /** Further files and folders that may be read; READABLE_FILES when absent. */
+  readable?: readonly string[];
+  limits?: Partial<SandboxLimits>;
+  /** bubblewrap when absent. */
+  kind?: SandboxKind;
+  /** The kind's program, if it is not in the path. */
+  program?: string;
+  /** Where a kind keeps what it needs between calls: only podman needs anything. */
+  stateDir?: string;
+};
+
+/**
+ * Tries it with a real call.
+ *
+ * @returns what is missing and how to get it; undefined when it works
+ * @throws NoAnswer when it is there and does not start
+ */
+export async function trySandbox(options: SandboxOptions): Promise<string | undefined> {
+  const kind = options.kind ?? "bubblewrap";
+  const { howToGetIt, begin } = KINDS[kind];
+  const doesNotStart = (why: string) => `the sandbox does not start (${why.slice(0, 300)}): ${howToGetIt}`;
+  await begin?.(options.program);
+  const tried = await lookFor(sandbox(options).exec, ["true"]).catch((error: unknown) => {
+    throw new NoAnswer(doesNotStart(error instanceof Error ? error.message : String(error)));
+  });
+  if (!tried) return doesNotStart(`there is no ${kind}`);
+  if (tried.exitCode === 0) return undefined;
+  throw new NoAnswer(doesNotStart(tried.output || `exit code ${tried.exitCode}`));
+}
+
+/** The same for whoever asks once: also what may pass is told. */
+export async function sandboxMissing(options: SandboxOptions): Promise<string | undefined> {
+  return await trySandbox(options).catch((error: Error) => error.message);
+}
+
+/** @throws ExecError when there is no such workspace */
+export function sandbox(options: SandboxOptions): Environment {
+  const profile = profileOf(options);
+  const exec = sandboxExec(profile, options);
+  return {
+    name: "sandbox",
+    kind: "sandbox",
+    cwd: profile.workspace,
+    exec,
+    files: filesByCommand(exec, { cwd: profile.workspace, readable: profile.readable }),
+    close: async () => {},
+  };
+}
+
+function sandboxExec(
+  profile: SandboxProfile,
+  { kind = "bubblewrap", program = KINDS[kind].program, stateDir }: SandboxOptions,
+): ExecOps {
+  return {
+    async run(argv, options): Promise<Ran> {
+      refuseEnv(options.env);
+      const cwd = posix.resolve(profile.workspace, options.cwd ?? ".");
+      for (const device of options.grants?.devices ?? []) await mustBeThere(device);
+      const run = { argv, cwd, ...(options.grants && { grants: options.grants }) };
+      const start = KINDS[kind].start(profile, run, { program, env: options.env ?? {}, stateDir });
+      const limit = await processGroupLimit(profile.limits.processes);
+      try {
+        const command = [...limit.prefix, program, ...start.args] as [string, ...string[]];
+        return await enter(command, options, { program: argv[0], start });
+      } finally {
+        await limit.release();
+      }
+    },
+  };
+}
+
+async function enter(
+  command: readonly [string, ...string[]],
+  { cwd, stdin, onStdin, signal, onOutput, onStarted }: RunOptions,
+  { program, start }: { program: string; start: Start },
+): Promise<Ran> {
+  let status = "";
+  let said = "";
+  const ran = await runProcess(command, {
+    // The host's root folder is no secret, and is there whatever becomes of the workspace.
+    cwd: "/",
+    env: start.env,
+    signal,
+    ...(start.script !== undefined && { script: start.script }),
+    ...(stdin && { stdin }),
+    ...(onStdin && { onStdin }),
+    ...(onStarted && { onStarted }),
+    onStatus: (chunk) => {
+      status += Buffer.from(chunk).toString();
+    },
+    onOutput: (chunk, stream) => {
+      if (status === "" && said.length < 1_000) said += Buffer.from(chunk).toString();
+      onOutput?.(chunk, stream);
+    },
+  });
+  if (ran.stopped || ran.exitCode === null || status.trim() !== "ready") await start.clear?.();
+  if (ran.stopped) return ran;
+  const entered = status.trim() as Entered | "";
+  if (entered === "ready") return asShellsTell(ran);
+  throw notEntered(entered, { cwd: cwd ?? ".", program, said, absent: ran.exitCode === 127 });
+}
+
+/**
+ * A program behind a shell or bwrap that died of signal N shows as the exit code 128 + N. One that really exits
+ * with such a code is taken for killed: nobody but a shell in the same situation does.
+ */
+export function asShellsTell(ran: Ran): Ran {
+  const signal = ran.exitCode === null ? undefined : SIGNALS.get(ran.exitCode - 128);
+  return signal === undefined ? ran : { ...ran, exitCode: null, signal };
+}
+
+/** Those that end a program, by the numbers that all of Linux's architectures agree on. */
+const SIGNALS: ReadonlyMap<number, string> = new Map([
+  [1, "SIGHUP"],
+  [2, "SIGINT"],
+  [3, "SIGQUIT"],
+  [4, "SIGILL"],
+  [6, "SIGABRT"],
+  [8, "SIGFPE"],
+  [9, "SIGKILL"],
+  [11, "SIGSEGV"],
+  [13, "SIGPIPE"],
+  [14, "SIGALRM"],
+  [15, "SIGTERM"],
+  [25, "SIGXFSZ"],
+]);
+
+function notEntered(
+  entered: Exclude<Entered, "ready"> | "",
+  { cwd, program, said, absent }: { cwd: string; program: string; said: string; absent: boolean },
+): ExecError {
+  switch (entered) {
+    case "no-cwd":
+      return new ExecError("cwd_missing", `The working directory '${cwd}' is not there.`);
+    case "outside":
+      return new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
+    case "no-program":
+      return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
+        absent: true,
+      });
+    default:
+      return new ExecError(
+        "spawn_failed",
+        `The sandbox did not start: ${entered === "" ? said.trim() || "no reason given" : leftOpen(entered)}.`,
+        {
+          // Behind root's limit a shell looks for bwrap.
+          absent,
+        },
+      );
+  }
+}
+
+function leftOpen(entered: `open ${string}`): string {
+  const path = entered.slice("open ".length);
+  const why =
+    path === "/"
+      ? "it cannot keep root from writing to the system's folders; run the agent as an ordinary user"
+      : `it leaves '${path}' open`;
+  return `${why}, so nothing was run`;
+}
+
+async function mustBeThere(device: string): Promise<void> {
+  try {
+    await access(device, constants.F_OK);
+  } catch (error) {
+    throw new ExecError("blocked", `The device '${device}' is not there.`, { cause: error });
+  }
+}
+
+function profileOf({ workspace, readable = READABLE_FILES, limits }: SandboxOptions): SandboxProfile {
+  let real: string;
+  try {
+    real = realpathSync(workspace);
+  } catch (error) {
+    throw new ExecError("cwd_missing", `The workspace '${workspace}' is not there.`, { cause: error });
+  }
+  return {
+    workspace: real,
+    readable,
+    system: systemFolders(),
+    limits: { ...SANDBOX_LIMITS, ...limits },
+    prlimit: isThere("/usr/bin/prlimit"),
+  };
+}
+
+/** Links into /usr on today's systems, folders of their own on older ones. */
+export function systemFolders(): Map<string, string | undefined> {
+  const folders = new Map<string, string | undefined>();
+  for (const path of ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]) {
+    if (!isThere(path)) continue;
+    folders.set(path, lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined);
+  }
+  return folders;
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,98 @@
+/**
+ * The one connection over which all calls to a machine go: a call costs a round trip in place of a handshake.
+ * Without it ssh connects for each call itself, so it is never more than a help.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { cleanEnv } from "../clean-env.ts";
+
+/** As long as ssh itself tries to connect. */
+const UP_MS = 10_000;
+const LOOK_EVERY_MS = 10;
+/** One that is stopped, or hangs in the network, does not end by itself. */
+const CLOSE_MS = 2_000;
+const SOCKET = "s";
+
+type Running = { child: ChildProcess; folder: string; ended: Promise<void>; up: Promise<boolean> };
+
+export class SshMaster {
+  readonly #program: string;
+  readonly #line: readonly string[];
+  readonly #host: string;
+  #running: Promise<Running> | undefined;
+  #closed = false;
+
+  /** @param line what `sshArguments` gives */
+  constructor(program: string, line: readonly string[], host: string) {
+    this.#program = program;
+    this.#line = line;
+    this.#host = host;
+  }
+
+  /** @returns the arguments for ssh to use the connection, which is made where there is none */
+  async socket(signal: AbortSignal): Promise<string[]> {
+    if (this.#closed) return [];
+    const starting = this.#running ?? this.#start();
+    this.#running = starting;
+    const { up, folder } = await starting;
+    const aborted = new Promise<false>((resolve) =>
+      signal.addEventListener("abort", () => resolve(false), { once: true }),
+    );
+    if (await Promise.race([up, aborted])) return ["-S", join(folder, SOCKET)];
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const running = await this.#running;
+    if (!running) return;
+    const { child, ended } = running;
+    // It holds no process up while it serves; but its end is waited for now.
+    child.ref();
+    child.kill("SIGTERM");
+    const over = new AbortController();
+    const late = delay(CLOSE_MS, true, { signal: over.signal }).catch(() => false);
+    if (await Promise.race([ended.then(() => false), late])) child.kill("SIGKILL");
+    over.abort();
+    await ended;
+  }
+
+  async #start(): Promise<Running> {
+    // Short, for a socket's path has at most 107 bytes; nobody else may enter it.
+    const folder = await mkdtemp(join(tmpdir(), "edgecall-ssh-"));
+    const socket = join(folder, SOCKET);
+    // It ends when its stdin does: with this process, however that ends.
+    const args = [...this.#line, "-M", "-S", socket, "--", this.#host, "read -r end"];
+    const child = spawn(this.#program, args, {
+      cwd: "/",
+      env: cleanEnv(),
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+    });
+    child.stdin.on("error", () => {});
+    child.unref();
+    const over = new AbortController();
+    const ended = new Promise<void>((resolve) => {
+      child.once("exit", () => resolve());
+      child.once("error", () => resolve());
+    }).then(async () => {
+      over.abort();
+      this.#running = undefined;
+      await rm(folder, { recursive: true, force: true });
+    });
+    return { child, folder, ended, up: appears(socket, over.signal) };
+  }
+}
+
+async function appears(path: string, over: AbortSignal): Promise<boolean> {
+  const end = performance.now() + UP_MS;
+  while (!over.aborted && performance.now() < end) {
+    if (existsSync(path)) return true;
+    await delay(LOOK_EVERY_MS);
+  }
+  return false;
+}

@@ -1,0 +1,210 @@
+/**
+ * Files and programs of another machine, through the OpenSSH client of this one. Nothing here ever falls back
+ * to this machine: without a connection, every operation fails and says so.
+ */
+import { randomUUID } from "node:crypto";
+import { homedir } from "node:os";
+import { posix } from "node:path";
+import { cleanEnv, refuseEnv } from "../clean-env.ts";
+import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "../environment.ts";
+import { filesByCommand } from "../files-by-command.ts";
+import { READABLE_FILES } from "../path-guard.ts";
+import { runProcess } from "../run-process.ts";
+import { asShellsTell } from "../sandbox/sandbox.ts";
+import { shellQuote } from "../shell-quote.ts";
+import { FAR_SCRIPT, type FarEnd, FarEndFilter } from "./far-script.ts";
+import { SshMaster } from "./ssh-master.ts";
+
+export type SshOptions = {
+  /** Of the machine, as results show it. */
+  name: string;
+  host: string;
+  user: string;
+  /** Path of the private key; `~/` is this user's home. */
+  key: string;
+  port?: number;
+  /** The file with the host's key, which must be in it; `~/.ssh/known_hosts` when absent. */
+  knownHosts?: string;
+  /** Absolute, on that machine: the folder to work in, all that may be written. */
+  cwd: string;
+  readable?: readonly string[];
+  /** The OpenSSH client. */
+  program?: string;
+};
+
+const CONNECT_SECONDS = 10;
+/** What a far machine may take to end everything there, when it was told to. */
+const STOP_MS = 5_000;
+/** A single argument of a program, on Linux; the whole far command is one. */
+const COMMAND_MAX_BYTES = 128 * 1024;
+const PROBE_MS = 15_000;
+
+/** @throws ExecError `blocked` for a host, user or path that ssh would take for something else */
+export function ssh(options: SshOptions): Environment {
+  const line = sshArguments(options);
+  const program = options.program ?? "ssh";
+  const master = new SshMaster(program, line, options.host);
+  const exec = sshExec(options, program, line, master);
+  return {
+    name: options.name,
+    kind: "ssh",
+    cwd: options.cwd,
+    exec,
+    files: filesByCommand(exec, { cwd: options.cwd, readable: options.readable ?? READABLE_FILES }),
+    close: async () => await master.close(),
+  };
+}
+
+/** @returns what is wrong with the connection and how to mend it; undefined when it works */
+export async function sshMissing(options: SshOptions): Promise<string | undefined> {
+  let environment: Environment;
+  try {
+    environment = ssh(options);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  try {
+    await environment.exec.run(["true"], { signal: AbortSignal.timeout(PROBE_MS) });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await environment.close();
+  }
+}
+
+function sshExec(options: SshOptions, program: string, line: readonly string[], master: SshMaster): ExecOps {
+  return {
+    async run(argv, run): Promise<Ran> {
+      refuseEnv(run.env);
+      if (run.signal.aborted) return { exitCode: null, signal: null, stopped: true };
+      const mark = randomUUID();
+      const command = farCommand(options, mark, argv, run);
+      const control = await master.socket(run.signal);
+      return await connect([program, ...line, ...control, "--", options.host, command], mark, {
+        ...run,
+        program: argv[0],
+        machine: `'${options.name}' (${options.user}@${options.host})`,
+      });
+    },
+  };
+}
+
+function farCommand(
+  { cwd: root }: SshOptions,
+  mark: string,
+  argv: readonly [string, ...string[]],
+  { cwd = ".", env = {}, stdin }: RunOptions,
+): string {
+  if (argv[0].includes("="))
+    throw new ExecError("spawn_failed", `'${argv[0]}' could not be started: its name has a '=' in it.`);
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const words = ["sh", "-c", FAR_SCRIPT, "sh", mark, root, posix.resolve(root, cwd)];
+  let command: string;
+  try {
+    command = shellQuote([...words, String(stdin?.length ?? 0), ...variables, ...argv]);
+  } catch (error) {
+    throw new ExecError("spawn_failed", `'${argv[0]}' could not be started: an argument has a NUL in it.`, {
+      cause: error,
+    });
+  }
+  if (Buffer.byteLength(command) >= COMMAND_MAX_BYTES)
+    throw new ExecError("spawn_failed", `'${argv[0]}' could not be started: its arguments are too long.`);
+  return command;
+}
+
+async function connect(
+  command: readonly [string, ...string[]],
+  mark: string,
+  { cwd, stdin, signal, onOutput, program, machine }: RunOptions & { program: string; machine: string },
+): Promise<Ran> {
+  const over = Promise.withResolvers<void>();
+  let said = "";
+  const filter = new FarEndFilter(
+    mark,
+    (chunk) => {
+      if (said.length < 1_000) said += Buffer.from(chunk).toString();
+      onOutput?.(chunk, "stderr");
+    },
+    over.resolve,
+  );
+  const ran = await runProcess(command, {
+    cwd: "/",
+    env: cleanEnv(),
+    signal,
+    ...(stdin && { stdin }),
+    lifeline: { done: over.promise, stopMs: STOP_MS },
+    onOutput: (chunk, stream) => (stream === "stderr" ? filter.add(chunk) : onOutput?.(chunk, stream)),
+  });
+  if (ran.stopped) return { exitCode: null, signal: filter.end ? "SIGKILL" : null, stopped: true };
+  if (filter.end?.end === "exit")
+    return asShellsTell({ exitCode: filter.end.code, signal: null, stopped: false });
+  throw notRun(filter.end, { cwd: cwd ?? ".", program, machine, said });
+}
+
+function notRun(
+  end: Exclude<FarEnd, { end: "exit" }> | undefined,
+  { cwd, program, machine, said }: { cwd: string; program: string; machine: string; said: string },
+): ExecError {
+  switch (end?.end) {
+    case "no-cwd":
+      return new ExecError("cwd_missing", `The working directory '${cwd}' is not there.`);
+    case "outside":
+      return new ExecError("blocked", `The working directory '${cwd}' is outside the workspace.`);
+    case "no-program":
+      return new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
+        absent: true,
+      });
+    case undefined:
+      return new ExecError(
+        "io",
+        `The connection to ${machine} failed or was lost: ${said.trim().slice(-300) || "no reason given"}.`,
+      );
+  }
+}
+
+/**
+ * Before the host: no password, no question, no agent, no forwarding, no settings file, and only a host whose
+ * key is known.
+ */
+export function sshArguments({ name, host, user, key, port = 22, knownHosts, cwd }: SshOptions): string[] {
+  if (!/^[A-Za-z0-9_.:%[\]-]+$/.test(host) || host.startsWith("-"))
+    throw new ExecError("blocked", `The host '${host}' of '${name}' is no host name or address.`);
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*\$?$/.test(user))
+    throw new ExecError("blocked", `The user '${user}' of '${name}' is no user name.`);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new ExecError("blocked", `The port ${port} of '${name}' is no port; use 1 to 65535.`);
+  if (!posix.isAbsolute(cwd) || posix.normalize(cwd) !== cwd)
+    throw new ExecError("blocked", `The folder '${cwd}' of '${name}' must be a plain absolute path there.`);
+  const settings = [
+    "BatchMode=yes",
+    "IdentitiesOnly=yes",
+    "IdentityAgent=none",
+    `IdentityFile=${pathSetting(key, name)}`,
+    "StrictHostKeyChecking=yes",
+    `UserKnownHostsFile=${pathSetting(knownHosts ?? "~/.ssh/known_hosts", name)}`,
+    "UpdateHostKeys=no",
+    "PasswordAuthentication=no",
+    "KbdInteractiveAuthentication=no",
+    "ForwardAgent=no",
+    "ClearAllForwardings=yes",
+    "PermitLocalCommand=no",
+    "RequestTTY=no",
+    "EscapeChar=none",
+    "LogLevel=ERROR",
+    `ConnectTimeout=${CONNECT_SECONDS}`,
+    "ServerAliveInterval=15",
+    "ServerAliveCountMax=3",
+    `User=${user}`,
+    `Port=${port}`,
+  ];
+  return ["-F", "none", ...settings.flatMap((setting) => ["-o", setting])];
+}
+
+/** ssh takes such a value apart at blanks, and expands `%`. */
+function pathSetting(path: string, name: string): string {
+  const whole = path.startsWith("~/") ? posix.join(homedir(), path.slice(2)) : path;
+  if (!posix.isAbsolute(whole) || /["\\\n\0$]/.test(whole))
+    throw new ExecError("blocked", `The path '${path}' of '${name}' must be absolute, without quotes.`);
+  return `"${whole.replaceAll("%", "%%")}"`;
+}

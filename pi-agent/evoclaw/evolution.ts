@@ -1,0 +1,63 @@
+/** `evolution`: EvoClaw's figures of performance. */
+import { check, z } from "@edgecall/core/protocol/parse.ts";
+import type { CommandKind, Device } from "../calls/command.ts";
+import { failed, type Reply, succeeded } from "../link/reports.ts";
+import { judge } from "./performance.ts";
+
+const ACTIONS = "record_trade, get_performance, get_trade_history, reset";
+/** Of trades in one reply: all of them would not fit a report. */
+const SHOWN_TRADES = 500;
+
+const TradeCommand = z.looseObject({
+  asset: z.string().check(z.minLength(1), z.maxLength(64)),
+  entry_price: z.number(),
+  exit_price: z.number(),
+  size: z.number(),
+});
+
+export const evolution: CommandKind = {
+  kind: "work",
+  idempotent: ({ payload }) => payload.action !== "record_trade",
+  run({ command }, device) {
+    switch (command.payload.action) {
+      case "record_trade":
+        return recordTrade(command.payload, device);
+      case "get_performance": {
+        const { performance, fitness, basis } = judge(device.toolMetrics.read(), device.trades.list());
+        return succeeded({
+          status: "success",
+          performance,
+          fitness_score: fitness,
+          basis,
+          profile_version: device.profile.version,
+        });
+      }
+      case "get_trade_history": {
+        const trades = device.trades.list();
+        return succeeded({
+          status: "success",
+          trade_count: trades.length,
+          trades: trades.slice(-SHOWN_TRADES),
+        });
+      }
+      case "reset":
+        device.trades.reset();
+        device.toolMetrics.reset();
+        return succeeded({ status: "evolution_tracker_reset" });
+      default:
+        return succeeded({ status: "evolution_command_received", note: `specify action: ${ACTIONS}` });
+    }
+  },
+};
+
+function recordTrade(payload: Record<string, unknown>, { trades }: Device): Reply {
+  const missing = ["asset", "entry_price", "exit_price", "size"].find(
+    (field) => payload[field] === undefined,
+  );
+  if (missing !== undefined) return failed(`missing ${missing}`);
+  const read = check(TradeCommand, payload);
+  if (!read.ok) return failed(`payload.${read.error}`);
+  const { asset, entry_price, exit_price, size } = read.value;
+  const { pnl } = trades.record({ asset, entry_price, exit_price, size });
+  return succeeded({ status: "trade_recorded", asset, pnl });
+}

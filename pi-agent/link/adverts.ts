@@ -1,0 +1,62 @@
+/** What the agent says of itself when it comes online. */
+import { createHash } from "node:crypto";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { defaultLine } from "@edgecall/core/text/default-line.ts";
+import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import type { Settings } from "../config/settings.ts";
+
+/** What this agent understands beyond EvoClaw; without a model there is no `prompt`. */
+export function features(settings: Settings): string[] {
+  const prompt = settings.llm ? ["prompt"] : [];
+  return [
+    "tool",
+    ...prompt,
+    "cancel",
+    "ack",
+    "events",
+    "presence",
+    "tools",
+    "watch",
+    "question",
+    "job",
+    "upload",
+    "gateway",
+  ];
+}
+
+/** @param offered names of its tools, for the line where the settings have none */
+export function capabilitiesText(settings: Settings, offered: readonly string[]): string {
+  return JSON.stringify({
+    agent_id: settings.agentId,
+    capabilities: settings.capabilities ?? defaultLine(settings, offered),
+    agent_type: settings.agentType,
+    version: VERSION,
+    features: features(settings),
+  });
+}
+
+export function actionsOf(registry: ToolRegistry): ActionAdvert[] {
+  return registry.all().map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    parameters: jsonSchema(tool.input),
+    timeout_ms: tool.timeoutMs,
+    effect: tool.effect,
+    idempotent: tool.idempotent,
+    ...(tool.taints && { taints: true }),
+    ...(tool.queueMs !== undefined && { queue_ms: tool.queueMs }),
+  }));
+}
+
+export function toolsText(registry: ToolRegistry): string {
+  const tools = actionsOf(registry);
+  const hash = createHash("sha256").update(JSON.stringify(tools)).digest("hex").slice(0, 16);
+  return JSON.stringify({ hash, tools });
+}
+
+/** Its `boot_id` comes with the voice. */
+export function presenceText(state: "online" | "offline", reason: string): string {
+  return JSON.stringify({ state, reason });
+}

@@ -1,0 +1,238 @@
+/**
+ * The agent's line to the broker: one MQTT 3.1.1 client after another, each made fresh.
+ *
+ * mqtt.js would reconnect by itself, but at a fixed pace, with an unbounded queue, and never again after a
+ * refused password. A clean client for each attempt keeps nothing: what must survive is in the ledger.
+ */
+
+import { readFileSync } from "node:fs";
+import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
+import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
+import { connect, type IClientOptions, type MqttClient } from "mqtt";
+import type { MqttSettings } from "../config/settings.ts";
+import { type Log, messageOf } from "../log.ts";
+import { Reconnect } from "./reconnect.ts";
+
+/** A CONNECT without an answer is a dead broker; mqtt.js would wait 30 s. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A goodbye that the broker does not take in this time is left to the last will. */
+const GOODBYE_MS = 2_000;
+
+export type ConnectionOptions = {
+  mqtt: MqttSettings;
+  clientId: string;
+  /** Asked for before each connection. */
+  will(): { topic: string; payload: string };
+  log: Log;
+  /** On every connect, before anything else: subscribe and advertise. */
+  onConnected(): Promise<void>;
+  onMessage(topic: string, payload: Buffer, retained: boolean): void;
+};
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #reconnect = new Reconnect();
+  readonly #pending = new Set<(ok: boolean) => void>();
+  #client: MqttClient | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #connects = 0;
+  #stopped = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Since the start; each but the first is a reconnect. */
+  get connects(): number {
+    return this.#connects;
+  }
+
+  get connected(): boolean {
+    return this.#client?.connected === true;
+  }
+
+  start(): void {
+    if (!this.#stopped) this.#open();
+  }
+
+  /** Breaks the line, and makes it anew: with a will that is newer than all that was said. */
+  restart(): void {
+    this.#client?.end(true);
+  }
+
+  /** Leaves the broker without a will or a goodbye, until `start`. */
+  async leave(): Promise<void> {
+    clearTimeout(this.#timer);
+    const client = this.#client;
+    this.#client = undefined;
+    if (client) await ended(client);
+    for (const settle of this.#pending) settle(false);
+  }
+
+  #open(): void {
+    const { mqtt, log } = this.#options;
+    let client: MqttClient;
+    try {
+      client = connect(mqtt.url, this.#clientOptions());
+    } catch (error) {
+      // E.g. the certificate file cannot be read: it may be there at the next attempt.
+      log("error", "mqtt.connect_failed", { error: messageOf(error) });
+      this.#later();
+      return;
+    }
+    this.#client = client;
+    let failure: { reason: string | undefined; hint?: string } | undefined;
+    client.on("error", (error) => {
+      const { code } = error as NodeJS.ErrnoException;
+      const hint = tlsHint(code, "ca in [mqtt]");
+      failure = { reason: messageOf(error) || code, ...(hint && { hint }) };
+      // After a refused CONNECT (a bad password) the socket stays open, and nothing would ever close it.
+      client.end(true);
+    });
+    client.on("connect", () => this.#onConnect(client));
+    client.on("message", (topic, payload, packet) => this.#onMessage(topic, payload, packet.retain));
+    client.on("close", () => {
+      if (this.#client !== client) return;
+      this.#client = undefined;
+      client.end(true);
+      for (const settle of this.#pending) settle(false);
+      this.#later(failure);
+    });
+  }
+
+  #clientOptions(): IClientOptions {
+    const { mqtt, clientId } = this.#options;
+    const will = this.#options.will();
+    return {
+      ...clientOptions(mqtt, clientId),
+      will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
+    };
+  }
+
+  #onConnect(client: MqttClient): void {
+    // Nagle and delayed ACKs cost 44 ms a call without this; it is a new socket each time.
+    if ("setNoDelay" in client.stream && typeof client.stream.setNoDelay === "function") {
+      client.stream.setNoDelay(true);
+    }
+    this.#reconnect.connected();
+    this.#connects += 1;
+    this.#options.log("info", "mqtt.connected", { url: withoutLogin(this.#options.mqtt.url) });
+    this.#options.onConnected().catch((error: unknown) => {
+      this.#options.log("warn", "mqtt.advertise_failed", { error: messageOf(error) });
+      client.end(true);
+    });
+  }
+
+  #onMessage(topic: string, payload: Buffer, retained: boolean): void {
+    try {
+      this.#options.onMessage(topic, payload, retained);
+    } catch (error) {
+      // An exception in a handler of mqtt.js would end the process.
+      this.#options.log("error", "mqtt.message_failed", { topic, error: messageOf(error) });
+    }
+  }
+
+  #later(failure?: { reason: string | undefined; hint?: string }): void {
+    if (this.#stopped) return;
+    const delayMs = this.#reconnect.lost();
+    this.#options.log("warn", "mqtt.offline", { retry_in_ms: Math.round(delayMs), ...failure });
+    this.#timer = setTimeout(() => this.#open(), delayMs);
+  }
+
+  /** @throws when the broker does not take the subscriptions */
+  async subscribe(topics: string[]): Promise<void> {
+    const client = this.#client;
+    if (!client) throw new Error("not connected");
+    await this.#settled((settle, fail) => {
+      client.subscribe(topics, { qos: 1 }, (error, granted) => {
+        const refused = granted?.find((grant) => grant.qos > 2);
+        if (error || refused) fail(error ?? new Error(`the broker refused ${refused?.topic}`));
+        else settle(true);
+      });
+    });
+  }
+
+  /**
+   * Publishes with QoS 1.
+   * @returns whether the broker took it; false at once when there is no connection: nothing is queued here
+   */
+  async publish(topic: string, text: string, { retain = false } = {}): Promise<boolean> {
+    const client = this.#client;
+    if (!client?.connected) return false;
+    try {
+      return await this.#settled((settle, fail) => {
+        client.publish(topic, text, { qos: 1, retain }, (error) => (error ? fail(error) : settle(true)));
+      });
+    } catch (error) {
+      this.#options.log("warn", "mqtt.publish_failed", { topic, error: messageOf(error) });
+      return false;
+    }
+  }
+
+  /** A callback of mqtt.js may never come when the connection breaks; the end of the connection settles it. */
+  #settled(work: (settle: (ok: boolean) => void, fail: (error: Error) => void) => void): Promise<boolean> {
+    return new Promise<boolean>((resolve, reject) => {
+      this.#pending.add(resolve);
+      const forget = () => this.#pending.delete(resolve);
+      work(
+        (ok) => {
+          forget();
+          resolve(ok);
+        },
+        (error) => {
+          forget();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** Says goodbye, if there is someone to say it to, and ends for good. */
+  async stop(goodbye: { topic: string; payload: string }): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    const client = this.#client;
+    if (client?.connected) {
+      await Promise.race([this.publish(goodbye.topic, goodbye.payload, { retain: true }), after(GOODBYE_MS)]);
+    }
+    this.#client = undefined;
+    if (!client) return;
+    await ended(client);
+    for (const settle of this.#pending) settle(false);
+  }
+}
+
+/** Every client of this agent has a clean session and does not reconnect by itself. */
+export function clientOptions(mqtt: MqttSettings, clientId: string): IClientOptions {
+  return {
+    protocolVersion: 4,
+    clean: true,
+    clientId,
+    keepalive: mqtt.keepAliveSecs,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    reconnectPeriod: 0,
+    resubscribe: false,
+    queueQoSZero: false,
+    // mqtt-packet's cache of numbers takes 10 MB, a quarter of a bare Node.
+    writeCache: false,
+    ...(mqtt.username !== undefined && { username: mqtt.username }),
+    ...(mqtt.password !== undefined && { password: mqtt.password }),
+    ...(mqtt.ca !== undefined && { ca: readFileSync(mqtt.ca) }),
+  };
+}
+
+/** Says DISCONNECT and waits for the end, but not for long. */
+async function ended(client: MqttClient): Promise<void> {
+  await Promise.race([
+    new Promise<void>((resolve) => {
+      client.end(false, {}, () => resolve());
+    }),
+    after(GOODBYE_MS).then(() => client.end(true)),
+  ]);
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

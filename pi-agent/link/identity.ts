@@ -1,0 +1,162 @@
+/**
+ * The device's key pair, made here and never sent anywhere: `key.json` in its state directory, for its own user
+ * alone. And whom it obeys: the gateway's public key, from agent.toml or from what pairing left beside it.
+ *
+ * Node's own crypto, not WebCrypto: it signs at once, so that messages keep their order without a queue.
+ */
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomUUID,
+  sign,
+  verify,
+} from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { RELAY_TOKEN_SECONDS, relayTokenBody, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
+import {
+  fingerprintOf,
+  type Place,
+  PublicKey,
+  rotationBytes,
+  signedBytes,
+  splitSigned,
+  withSignature,
+} from "@edgecall/core/protocol/signing.ts";
+import { SettingsError } from "../config/settings.ts";
+import { writeWhole } from "../whole-file.ts";
+
+export const KEY_FILE = "key.json";
+const GATEWAY_FILE = "gateway.json";
+
+/** `private_key`: PKCS #8, base64url. */
+const KeyFile = z.looseObject({ public_key: PublicKey, private_key: z.string() });
+const GatewayFile = z.looseObject({ public_key: PublicKey });
+
+export class Identity {
+  readonly publicKey: string;
+  readonly #key: KeyObject;
+
+  constructor(key: KeyObject) {
+    this.#key = key;
+    this.publicKey = createPublicKey(key).export({ format: "jwk" }).x ?? "";
+  }
+
+  /** @param body a stamped text @returns what to publish */
+  sign(place: Place, body: string): string {
+    return withSignature(body, sign(null, signedBytes(place, body), this.#key));
+  }
+
+  /** The word of this key that `newKey` takes its place, base64url. */
+  nameSuccessor(agent: string, newKey: string): string {
+    return sign(null, rotationBytes(agent, newKey), this.#key).toString("base64url");
+  }
+
+  /** For the gateway's relay, for five minutes. @param place of the relay; see `relayPlace` @param now epoch ms */
+  relayToken(agent: string, place: string, now: number): string {
+    const exp = Math.floor(now / 1_000) + RELAY_TOKEN_SECONDS;
+    const body = relayTokenBody({ agent, exp, for: place, nonce: randomUUID() });
+    return `${body}.${sign(null, relayTokenBytes(body), this.#key).toString("base64url")}`;
+  }
+
+  get fingerprint(): string {
+    return fingerprintOf(createHash("sha256").update(Buffer.from(this.publicKey, "base64url")).digest());
+  }
+}
+
+/** A file of keys that is there, but cannot be used. Its message is for a person. */
+export class IdentityError extends SettingsError {
+  constructor(problem: string) {
+    super([problem]);
+  }
+}
+
+/**
+ * The device's identity; made when there is none yet.
+ * @throws IdentityError when the file is damaged: a new key would be a stranger to the gateway, so a person decides
+ */
+export async function openIdentity(stateDir: string): Promise<Identity> {
+  const path = join(stateDir, KEY_FILE);
+  const text = await readIfThere(path);
+  return text === undefined ? await makeIdentity(stateDir) : readIdentity(path, text);
+}
+
+/**
+ * The identity of a key file's text.
+ * @throws IdentityError when it is damaged
+ */
+export function readIdentity(path: string, text: string): Identity {
+  const file = checkJson(KeyFile, text);
+  if (!file.ok) throw damaged(path, file.error);
+  try {
+    const der = Buffer.from(file.value.private_key, "base64url");
+    const identity = new Identity(createPrivateKey({ key: der, format: "der", type: "pkcs8" }));
+    if (identity.publicKey === file.value.public_key) return identity;
+  } catch (error) {
+    throw damaged(path, error instanceof Error ? error.message : String(error));
+  }
+  throw damaged(path, "the two keys are no pair");
+}
+
+/** Makes a new key pair in place of whatever is there. */
+export async function makeIdentity(stateDir: string): Promise<Identity> {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const identity = new Identity(privateKey);
+  const pkcs8 = privateKey.export({ format: "der", type: "pkcs8" }).toString("base64url");
+  const file = { public_key: identity.publicKey, private_key: pkcs8 };
+  await writeWhole(join(stateDir, KEY_FILE), `${JSON.stringify(file)}\n`);
+  return identity;
+}
+
+/** Remembers whom this device obeys from its next start on. */
+export async function rememberGateway(stateDir: string, publicKey: string): Promise<void> {
+  await writeWhole(join(stateDir, GATEWAY_FILE), `${JSON.stringify({ public_key: publicKey })}\n`);
+}
+
+/**
+ * The gateway's public key that pairing left; undefined: this device is not paired.
+ * @throws IdentityError when the file is damaged: to take it for "not paired" would be to obey anybody
+ */
+export async function readGateway(stateDir: string): Promise<string | undefined> {
+  const path = join(stateDir, GATEWAY_FILE);
+  const text = await readIfThere(path);
+  if (text === undefined) return undefined;
+  const file = checkJson(GatewayFile, text);
+  if (!file.ok) throw damaged(path, file.error);
+  return file.value.public_key;
+}
+
+/** A check of signatures by one key. @throws IdentityError when it is no key */
+export function verifierOf(publicKey: string): (place: Place, text: string) => boolean {
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: publicKey }, format: "jwk" });
+  } catch {
+    throw new IdentityError(`gateway.public_key: '${publicKey}' is no Ed25519 key`);
+  }
+  return (place, text) => {
+    const split = splitSigned(text);
+    return split !== undefined && verify(null, signedBytes(place, split.body), key, split.signature);
+  };
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (
+      (error as NodeJS.ErrnoException).code === "ENOENT" ||
+      (error as NodeJS.ErrnoException).code === "ENOTDIR"
+    )
+      return undefined;
+    throw error;
+  }
+}
+
+function damaged(path: string, why: string): IdentityError {
+  return new IdentityError(`${path}: damaged (${why}); remove it and pair this device again`);
+}

@@ -1,0 +1,62 @@
+/** What the agent publishes on `reports`: EvoClaw's shape, and the bounds of one. */
+import { errorFields } from "@edgecall/core/tools/advice.ts";
+import type { Settings } from "../config/settings.ts";
+
+/** A command's answer before it is wrapped. */
+export type Reply = {
+  type: "result" | "error";
+  payload: Record<string, unknown>;
+  /** Done once the broker has the answer. */
+  afterwards?: () => void;
+};
+
+/** Fits one frame to the gateway, and the packet size of the broker that we ship (262,144 bytes). */
+export const REPORT_MAX_BYTES = 240 * 1024;
+
+export function reportText(
+  agent: Pick<Settings, "agentId" | "agentType">,
+  type: Reply["type"] | "heartbeat",
+  payload: Record<string, unknown>,
+): string {
+  return JSON.stringify({
+    agent_id: agent.agentId,
+    agent_type: agent.agentType,
+    report_type: type,
+    payload,
+    timestamp: Math.floor(Date.now() / 1_000),
+  });
+}
+
+/** A reply as a report; `request_id` stands in every one of them. */
+export function replyText(
+  agent: Pick<Settings, "agentId" | "agentType">,
+  requestId: string,
+  reply: Reply,
+): string {
+  const text = reportText(agent, reply.type, { ...reply.payload, request_id: requestId });
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= REPORT_MAX_BYTES) return text;
+  return reportText(agent, "result", {
+    status: "error",
+    ...(typeof reply.payload.tool === "string" && { tool: reply.payload.tool }),
+    ...errorFields({
+      text: `Error: The result is too large to send: ${bytes} bytes, at most ${REPORT_MAX_BYTES}. It was run.`,
+      advice: "Ask for less.",
+    }),
+    error_type: "execution_failed",
+    request_id: requestId,
+  });
+}
+
+export function failed(error: string): Reply {
+  return { type: "error", payload: { error } };
+}
+
+export function succeeded(payload: Record<string, unknown>): Reply {
+  return { type: "result", payload };
+}
+
+/** Whether a reply says that the command failed: either of EvoClaw's two ways to say so. */
+export function isFailure(reply: Reply): boolean {
+  return reply.type === "error" || reply.payload.status === "error";
+}

@@ -1,0 +1,102 @@
+/** `[metrics] port`: this device's figures for Prometheus, at /metrics. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exposition, METRICS_CONTENT_TYPE, type MetricFamily } from "@edgecall/core/metrics/exposition.ts";
+import { processFamilies } from "@edgecall/core/metrics/process.ts";
+import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
+import type { Device } from "../calls/command.ts";
+
+export type MetricsSource = {
+  connection: { readonly connected: boolean; readonly connects: number };
+  inbox: { readonly underWay: number };
+  /** Replies that wait for the broker. */
+  outbox: readonly unknown[];
+};
+
+/** A port that is taken is logged, and is no reason not to serve the home. Undefined: none is set. */
+export function serveMetrics(
+  device: Device,
+  source: MetricsSource,
+): { port(): number | undefined; stop(): void } | undefined {
+  const { port, host } = device.settings.metrics;
+  if (port === 0) return undefined;
+  const server = createServer((request, response) => {
+    if (request.url?.split("?")[0] !== "/metrics") {
+      response.writeHead(404, { "content-type": "text/plain" }).end("not found; there is /metrics\n");
+      return;
+    }
+    response.writeHead(200, { "content-type": METRICS_CONTENT_TYPE }).end(metricsPage(device, source));
+  });
+  server.on("error", (error) =>
+    device.log("error", "metrics.failed", { error: error.message, set: "[metrics] port" }),
+  );
+  server.listen(port, host);
+  // Nothing else may keep this process alive.
+  server.unref();
+  return {
+    port: () => (server.address() as AddressInfo | null)?.port,
+    stop: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+export function metricsPage(device: Device, { connection, inbox, outbox }: MetricsSource): string {
+  const labels = { agent: device.settings.agentId };
+  const { user, system } = process.cpuUsage();
+  const { actions_success, actions_failed, memory_bytes } = device.metrics.read();
+  const family = (
+    type: "gauge" | "counter",
+    name: string,
+    help: string,
+    values: Record<string, number> | number,
+    label = "",
+  ): MetricFamily => ({
+    name: `edgecall_agent_${name}`,
+    help,
+    type,
+    samples:
+      typeof values === "number"
+        ? [{ labels, value: values }]
+        : Object.entries(values).map(([text, value]) => ({ labels: { ...labels, [label]: text }, value })),
+  });
+  return exposition([
+    ...processFamilies("agent", {
+      residentBytes: memory_bytes,
+      cpuSeconds: (user + system) / 1_000_000,
+      startedAt: performance.timeOrigin / 1_000,
+    }),
+    ...callFamilies(
+      "agent",
+      device.toolMetrics.counts().map(({ tool, counts }) => ({ labels: { ...labels, tool }, counts })),
+    ),
+    ...turnFamilies("agent", [{ labels, counts: device.turns }]),
+    family(
+      "counter",
+      "commands_total",
+      "Commands by what they came to.",
+      { success: actions_success, failed: actions_failed },
+      "result",
+    ),
+    family("gauge", "broker_up", "Whether the broker is connected.", connection.connected ? 1 : 0),
+    family(
+      "counter",
+      "connections_total",
+      "Connections to the broker; each but the first is a reconnect.",
+      connection.connects,
+    ),
+    family(
+      "gauge",
+      "queue_length",
+      "What waits: commands under way, questions for a turn, results for an ack, replies for the broker.",
+      {
+        commands: inbox.underWay,
+        prompts: device.promptSlots.waiting,
+        results: device.ledger.unacked().length,
+        replies: outbox.length,
+      },
+      "queue",
+    ),
+  ]);
+}

@@ -1,0 +1,214 @@
+/**
+ * Every tool that this device could have, in groups, each with what it needs. What is missing is found out by
+ * trying it: a tool that could only fail is not offered, and `tools_list` says why.
+ */
+import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import type { ToolSettings } from "../config/settings.ts";
+import type { Environment, ExecOps } from "../env/environment.ts";
+import type { Nodes } from "../env/nodes.ts";
+import type { Engine } from "../env/sandbox/sandbox-engine.ts";
+import { append } from "../tools/files/append.ts";
+import { applyPatch } from "../tools/files/apply-patch.ts";
+import { edit } from "../tools/files/edit.ts";
+import { find } from "../tools/files/find.ts";
+import { glob } from "../tools/files/glob.ts";
+import { grep } from "../tools/files/grep.ts";
+import { ls } from "../tools/files/ls.ts";
+import { read } from "../tools/files/read.ts";
+import { rgMissing } from "../tools/files/ripgrep.ts";
+import { write } from "../tools/files/write.ts";
+import { cpu } from "../tools/machine/cpu.ts";
+import { disk } from "../tools/machine/disk.ts";
+import { gpioMissing } from "../tools/machine/gpio-access.ts";
+import type { HeldLines } from "../tools/machine/gpio-held-lines.ts";
+import { gpioList } from "../tools/machine/gpio-list.ts";
+import { gpioRead } from "../tools/machine/gpio-read.ts";
+import { gpioWrite } from "../tools/machine/gpio-write.ts";
+import { i2cDetect, i2cDetectMissing } from "../tools/machine/i2c-detect.ts";
+import { journal, journalMissing } from "../tools/machine/journal.ts";
+import { listProcesses } from "../tools/machine/list-processes.ts";
+import { memory } from "../tools/machine/memory.ts";
+import { networkInfo } from "../tools/machine/network-info.ts";
+import { ping, pingMissing } from "../tools/machine/ping.ts";
+import { LINUX_ONLY, platformMissing } from "../tools/machine/platforms.ts";
+import { services, servicesMissing } from "../tools/machine/services.ts";
+import { snapshot, snapshotMissing } from "../tools/machine/snapshot.ts";
+import { systemInfo } from "../tools/machine/system-info.ts";
+import { temperature, temperatureMissing } from "../tools/machine/temperature.ts";
+import { NO_UPDATES, updateSelf } from "../tools/machine/update-self.ts";
+import { atNodes } from "../tools/programs/at-nodes.ts";
+import { bash } from "../tools/programs/bash.ts";
+import { gitBranch } from "../tools/programs/git-branch.ts";
+import { gitCommit } from "../tools/programs/git-commit.ts";
+import { gitDiff } from "../tools/programs/git-diff.ts";
+import { gitLog } from "../tools/programs/git-log.ts";
+import { gitMissing } from "../tools/programs/git-run.ts";
+import { gitStatus } from "../tools/programs/git-status.ts";
+import { nodes, nodesMissing } from "../tools/programs/nodes.ts";
+import { question } from "../tools/session/question.ts";
+import { todo } from "../tools/session/todo.ts";
+import { shownGroups } from "./shown.ts";
+import type { Later } from "./toolbox.ts";
+
+/** Tools that stand or fall together. */
+export type Group = {
+  names: readonly string[];
+  /**
+   * The reason that they cannot be offered, in words; undefined when they can.
+   * @throws NoAnswer when that could not be found out: it is asked again later
+   */
+  missing(): Promise<string | undefined>;
+  /** Only called when nothing is missing: what it alone needs is imported there, and takes no memory before. */
+  make(): Tool[] | Promise<Tool[]>;
+};
+
+/** Where tools are, and what they may use. */
+export type Places = MachinePlaces & {
+  /** Files of the workspace directly, programs in the sandbox. */
+  work: Engine;
+  /** Other machines that ssh reaches. */
+  nodes: Nodes;
+};
+
+export type MachinePlaces = {
+  /** This machine: the machine's own tools, which are no shell. */
+  local: Environment;
+  held: HeldLines;
+  /** Where output goes that is too much to show. */
+  spillDir: string;
+  stateDir: string;
+  /** /proc, /sys and /etc are read below it. */
+  root: string;
+};
+
+/** All but those of the machine itself. */
+export function workGroups(
+  places: Places,
+  settings: ToolSettings,
+  later: Pick<Later, "llm">,
+  closing: (close: () => Promise<void>) => void,
+): Group[] {
+  const { environment } = places.work;
+  return [
+    ...fileGroups(environment, places, settings),
+    ...shellGroups(environment, places, settings),
+    ...webGroups(settings),
+    ...shownGroups(environment, settings, later, closing),
+    alone(nodes(places.nodes, environment), () => nodesMissing(places.local.exec)),
+    always([question(), ...todo(places)]),
+  ];
+}
+
+export function machineGroups(
+  { local: { exec }, root, held }: MachinePlaces,
+  { gpio, updates }: ToolSettings,
+): Group[] {
+  const place = { exec, root };
+  const pins = gpio.pins && { pins: gpio.pins };
+  return [
+    group([temperature(place)], async () => platformMissing(LINUX_ONLY) ?? (await temperatureMissing(place))),
+    group(figures(place), async () => platformMissing(LINUX_ONLY)),
+    group([ping({ exec })], () => pingMissing(exec)),
+    group([services({ exec })], () => servicesMissing(place)),
+    group([journal({ exec })], () => journalMissing(place)),
+    group(
+      [gpioList({ exec }), gpioRead({ exec, held }), gpioWrite({ exec, held, chips: gpio.chips, ...pins })],
+      () => gpioMissing(exec),
+    ),
+    group([i2cDetect(place)], () => i2cDetectMissing(place)),
+    group([snapshot(place)], () => snapshotMissing(place)),
+    updates ? alone(updateSelf(updates)) : missing([UPDATE_ACTION], NO_UPDATES),
+  ];
+}
+
+/** What the kernel tells of itself, below `root`. */
+export function kernelTools(place: { root: string; exec?: ExecOps }): Tool[] {
+  return [temperature(place), ...figures(place)];
+}
+
+/** Of these, what every kernel has. */
+function figures(place: { root: string; exec?: ExecOps }): Tool[] {
+  return [...[cpu, memory, disk, networkInfo, listProcesses].map((make) => make(place)), systemInfo(place)];
+}
+
+/** A read costs no process: the guard of local files holds against what runs in the sandbox meanwhile. */
+function fileGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
+  const { work } = places;
+  const { maxReadBytes: maxBytes, maxReadLines: maxLines } = settings;
+  const files = (at: Environment) => [read(at, { maxBytes, maxLines }), write(at), edit(at)];
+  const searches = (at: Environment) => [grep(at), find(at)];
+  const atAny = whereverTheyCan(environment, places, settings);
+  const searching = async () => (await work.missing()) ?? (await rgMissing(environment));
+  return [
+    always([...atAny(files), ls(environment), append(environment), applyPatch(environment)]),
+    group([glob(environment), ...atAny(searches)], searching),
+  ];
+}
+
+function shellGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
+  const { work, spillDir } = places;
+  const { bashTimeoutMs: timeoutMs, readable, grants } = settings;
+  const here = () => work.missing();
+  const shell = (at: Environment) => [
+    bash(at, {
+      timeoutMs,
+      spill: { folder: spillDir },
+      guard: { root: at.cwd, readable, onDanger: "ask" },
+      grants,
+    }),
+  ];
+  const git = [gitStatus, gitDiff, gitCommit, gitLog, gitBranch].map((make) => make(environment));
+  return [
+    group(whereverTheyCan(environment, places, settings)(shell), here),
+    group(git, async () => (await here()) ?? (await gitMissing(environment))),
+  ];
+}
+
+/** With an argument `node` only where there can be one: machines are known, or the tool that adds them is offered. */
+function whereverTheyCan(home: Environment, { nodes }: Places, { enabled }: ToolSettings) {
+  const canBe = nodes.list().length > 0 || (enabled?.includes("nodes") ?? true);
+  return (make: (environment: Environment) => Tool[]): Tool[] =>
+    canBe ? atNodes(home, nodes, make) : make(home);
+}
+
+function webGroups({ web }: ToolSettings): Group[] {
+  if (!web) return [missing([...WEB_NAMES, "websearch"], NO_WEB)];
+  return [
+    {
+      names: WEB_NAMES,
+      missing: async () => undefined,
+      make: async () => (await import("../tools/web/web.ts")).webTools(web),
+    },
+    {
+      names: ["websearch"],
+      missing: async () => (await import("../tools/web/web.ts")).websearchMissing(web),
+      make: () => [],
+    },
+  ];
+}
+
+const WEB_NAMES = ["webfetch", "codesearch"];
+const NO_WEB =
+  "the gateway has it, where there is no home network to reach; enabled = true in [tools.web] of agent.toml offers it here as well";
+
+/** A tool by itself. @param isMissing what it needs; nothing when absent */
+export function alone(
+  tool: Tool,
+  isMissing: () => Promise<string | undefined> = async () => undefined,
+): Group {
+  return group([tool], isMissing);
+}
+
+function always(tools: Tool[]): Group {
+  return group(tools, async () => undefined);
+}
+
+/** Tools that are left out, and why. */
+export function missing(names: string[], why: string): Group {
+  return { names, missing: async () => why, make: () => [] };
+}
+
+function group(tools: Tool[], isMissing: () => Promise<string | undefined>): Group {
+  return { names: tools.map(({ name }) => name), missing: isMissing, make: () => tools };
+}

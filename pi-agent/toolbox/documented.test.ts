@@ -1,0 +1,116 @@
+/** docs/tools.md against the code: each tool stands in its tables, with what it takes, does, needs and may last. */
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { afterAll, expect, test } from "vitest";
+import { readSettings } from "../config/settings.ts";
+import { local } from "../env/local.ts";
+import { Nodes } from "../env/nodes.ts";
+import { HeldLines } from "../tools/machine/gpio-held-lines.ts";
+import { skill } from "../tools/session/skill.ts";
+import { task } from "../tools/session/task.ts";
+import { machineGroups, workGroups } from "./all.ts";
+import { openToolbox } from "./toolbox.ts";
+
+/** Columns of a table are padded by whoever formats it. */
+const DOCUMENT = readFileSync(join(import.meta.dirname, "../../docs/tools.md"), "utf8").replaceAll(
+  / +\|/g,
+  " |",
+);
+const HEADER = "| tool | what it does | effect | permission | time-out | needs | runs |";
+const COLUMNS = HEADER.split("|").length;
+
+const folder = mkdtempSync(join(tmpdir(), "edgecall-documented-"));
+const here = local({ cwd: folder });
+const closing: Array<() => Promise<void>> = [];
+afterAll(async () => {
+  await Promise.all([here.close(), ...closing.map((close) => close())]);
+});
+
+/** Nobody calls them: what they would need is not there. */
+const later = { llm: () => undefined, limits: () => limits, tools: () => [], guides: () => [] };
+const limits = { maxModelCalls: 1, maxFailedBatches: 1, maxParallel: 1 };
+/** With everything that is off by itself. */
+const { settings } = readSettings(
+  'agent_id = "x"\n[tools]\nskills_path = "none"\n[tools.web]\nenabled = true\nbrave_api_key = "k"',
+  { file: join(folder, "agent.toml"), env: { STATE_DIRECTORY: folder, EDGECALL_UPDATES: join(folder, "u") } },
+);
+
+/** Whatever this machine lacks. */
+async function everyTool(): Promise<Tool[]> {
+  const machine = {
+    local: here,
+    held: new HeldLines(here.exec),
+    spillDir: folder,
+    stateDir: folder,
+    root: "/",
+  };
+  const groups = [
+    ...machineGroups(machine, settings.tools),
+    ...workGroups(
+      {
+        ...machine,
+        work: { environment: here, missing: async () => undefined, lack: undefined },
+        nodes: await Nodes.open(join(folder, "nodes.json")),
+      },
+      settings.tools,
+      later,
+      (close) => closing.push(close),
+    ),
+  ];
+  const made = await Promise.all(groups.map((group) => group.make()));
+  return [...made.flat(), task(later), skill(later.guides)];
+}
+
+/** The first and the third to fifth cell: what can be compared. */
+function documented(): string[] {
+  const tables = DOCUMENT.split(`${HEADER}\n`).slice(1);
+  const rows = tables.flatMap((table) => (table.split("\n\n")[0] ?? "").trim().split("\n").slice(1));
+  return rows.map((row) => {
+    const cells = row.split("|").map((cell) => cell.trim());
+    expect(cells, row).toHaveLength(COLUMNS);
+    const [, call = "", what, effect, permission, timeout, needs, runs] = cells;
+    for (const said of [what, needs]) expect(said, row).not.toBe("");
+    expect(runs, row).toMatch(/^(agent|program|sandbox)$/);
+    return [call.replaceAll("`", ""), effect, permission, timeout].join(" | ");
+  });
+}
+
+function inWords(tool: Tool): string {
+  const { properties = {}, required = [] } = jsonSchema(tool.input) as {
+    properties?: Record<string, unknown>;
+    required?: string[];
+  };
+  const args = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+  const permissions = tool.permissions ?? (tool.permission ? [tool.permission] : ["–"]);
+  return [
+    `${tool.name}(${args.join(", ")})`,
+    tool.taints ? `${tool.effect}, taints` : tool.effect,
+    permissions.join(", "),
+    `${tool.timeoutMs / 1_000} s / ${tool.maxTimeoutMs / 1_000} s`,
+  ].join(" | ");
+}
+
+test("docs/tools.md has every tool as it is", async () => {
+  const tools = await everyTool();
+  expect(documented().sort()).toEqual(tools.map(inWords).sort());
+});
+
+test("each is in the list of who has what", async () => {
+  const start = DOCUMENT.indexOf("Which of ours they have at all");
+  const list = DOCUMENT.slice(start, DOCUMENT.indexOf("The reverse", start));
+  const first = list.split("\n").flatMap((row) => (row.startsWith("| `") ? (row.split("|")[1] ?? "") : []));
+  const named = first.flatMap((cell) => cell.match(/[a-z0-9_]+/g) ?? []);
+  expect(named.sort()).toEqual((await everyTool()).map(({ name }) => name).sort());
+});
+
+test("what an agent offers or misses is among them", async () => {
+  const toolbox = await openToolbox(settings, later);
+  await toolbox.close();
+  const names = [...toolbox.tools, ...toolbox.unavailable].map(({ name }) => name);
+  expect(names.length).toBeGreaterThan(30);
+  const told = documented().map((row) => row.split("(")[0]);
+  expect(names.filter((name) => !told.includes(name))).toEqual([]);
+});

@@ -1,0 +1,84 @@
+/** Sets of tools for one folder of one machine. */
+import { homedir } from "node:os";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { PRESETS } from "../config/preset-names.ts";
+import type { Environment } from "../env/environment.ts";
+import { localFiles } from "../env/local-files.ts";
+import { sandbox } from "../env/sandbox/sandbox.ts";
+import { ssh } from "../env/ssh/ssh.ts";
+import { edit } from "../tools/files/edit.ts";
+import { find } from "../tools/files/find.ts";
+import { grep } from "../tools/files/grep.ts";
+import { READ_MAX_BYTES, READ_MAX_LINES, read } from "../tools/files/read.ts";
+import { write } from "../tools/files/write.ts";
+import { BASH_TIMEOUT_MS, bash } from "../tools/programs/bash.ts";
+
+export type ToolOptions = {
+  /** Absolute. Left out where `environment` is given, whose own it is then. */
+  cwd?: string;
+  /** Where files and processes are; `sandboxed(cwd)` when absent. Whoever makes it closes it. */
+  environment?: Environment;
+  /** Of text in one read; the 50 KB that a result may have hold besides. */
+  maxReadBytes?: number;
+  maxReadLines?: number;
+  bashTimeoutMs?: number;
+};
+
+/** read, bash, edit, write. @throws ExecError when there is no such folder */
+export function codingTools(cwd: string): Tool[] {
+  return pick(customTools({ cwd }), PRESETS.coding);
+}
+
+/** read, grep, find. @throws ExecError when there is no such folder */
+export function readOnlyTools(cwd: string): Tool[] {
+  return pick(customTools({ cwd }), PRESETS.read_only);
+}
+
+/** All six. @throws ExecError when there is no such folder */
+export function allTools(cwd: string): Tool[] {
+  return customTools({ cwd });
+}
+
+/**
+ * All six on another machine, over ssh. Its host key has to be in `~/.ssh/known_hosts`; for another file, another
+ * port, or to close the connection, give `ssh(…)` to customTools.
+ *
+ * @param cwd absolute, on that machine
+ * @param name of the machine, as results show it
+ * @param key path of the private key; `~/` is the home of this process's user
+ * @throws ExecError for a host or user that ssh would take for an option
+ */
+export function remoteTools(cwd: string, name: string, host: string, user: string, key: string): Tool[] {
+  return customTools({ environment: ssh({ cwd, name, host, user, key }) });
+}
+
+/** All six, with limits of one's own. @throws ExecError when there is no such folder */
+export function customTools({
+  cwd = homedir(),
+  environment = sandboxed(cwd),
+  maxReadBytes = READ_MAX_BYTES,
+  maxReadLines = READ_MAX_LINES,
+  bashTimeoutMs = BASH_TIMEOUT_MS,
+}: ToolOptions): Tool[] {
+  return [
+    read(environment, { maxBytes: maxReadBytes, maxLines: maxReadLines }),
+    bash(environment, { timeoutMs: bashTimeoutMs }),
+    edit(environment),
+    write(environment),
+    grep(environment),
+    find(environment),
+  ];
+}
+
+/**
+ * This machine: programs in the sandbox, files directly, which are the same files under the same names. A read
+ * or an edit then costs no process, and the path guard holds against what runs in the sandbox.
+ */
+export function sandboxed(cwd: string): Environment {
+  const environment = sandbox({ workspace: cwd });
+  return { ...environment, files: localFiles({ cwd: environment.cwd }) };
+}
+
+function pick(tools: readonly Tool[], names: readonly string[]): Tool[] {
+  return tools.filter(({ name }) => names.includes(name));
+}

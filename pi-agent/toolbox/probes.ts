@@ -1,0 +1,91 @@
+/** Finds out which groups of tools can be offered. What did not answer is tried again, with growing pauses. */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { type Log, messageOf } from "../log.ts";
+import type { Group } from "./all.ts";
+
+/** The agent does not come online later than this for slow programs, whose tools follow. */
+const START_WITHIN_MS = 10_000;
+const PAUSE_FIRST_MS = 2_000;
+const PAUSE_MAX_MS = 5 * 60_000;
+
+export type ProbesOptions = {
+  log: Log;
+  /** Tools that could not be offered at first can be now. */
+  changed(): void;
+  startWithinMs?: number;
+  pauseMs?: { first: number; max: number };
+};
+
+export type Probed = {
+  names: readonly string[];
+  /** The reason that they are not offered; undefined when they are. */
+  why: string | undefined;
+  tools: readonly Tool[];
+};
+
+export class Probes {
+  readonly #groups: readonly Group[];
+  readonly #options: ProbesOptions;
+  readonly #stop = new AbortController();
+  readonly #probed: Probed[];
+  #isStarting = true;
+
+  constructor(groups: readonly Group[], options: ProbesOptions) {
+    this.#groups = groups;
+    this.#options = options;
+    const why = "it is still being looked for: the program has not answered yet";
+    this.#probed = groups.map(({ names }) => ({ names, why, tools: [] }));
+  }
+
+  /** In the order of the groups. */
+  get all(): readonly Probed[] {
+    return this.#probed;
+  }
+
+  /** Resolves when each group was tried once, or after a while without those that are slow. Never rejects. */
+  async start(): Promise<void> {
+    const tried = Promise.all(this.#groups.map((group, index) => this.#try(group, index)));
+    const over = new AbortController();
+    const late = pause(this.#options.startWithinMs ?? START_WITHIN_MS, undefined, { signal: over.signal });
+    await Promise.race([tried, late.catch(() => {})]);
+    over.abort();
+    this.#isStarting = false;
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  async #try(group: Group, index: number): Promise<void> {
+    const error = await this.#probe(group, index);
+    if (error === undefined) return;
+    this.#options.log("warn", "tools.no_answer", { tools: group.names, error });
+    void this.#again(group, index).catch(() => {});
+  }
+
+  async #again(group: Group, index: number): Promise<void> {
+    const { first, max } = this.#options.pauseMs ?? { first: PAUSE_FIRST_MS, max: PAUSE_MAX_MS };
+    for (let ms = first; ; ms = Math.min(ms * 2, max)) {
+      await pause(ms, undefined, { signal: this.#stop.signal, ref: false });
+      if ((await this.#probe(group, index)) === undefined) return;
+    }
+  }
+
+  /** @returns why it has to be tried again */
+  async #probe({ names, missing, make }: Group, index: number): Promise<string | undefined> {
+    const result = (why: string | undefined, tools: readonly Tool[] = []) => {
+      this.#probed[index] = { names, why, tools };
+    };
+    try {
+      const why = await missing();
+      result(why, why === undefined ? await make() : []);
+    } catch (error) {
+      const why = messageOf(error);
+      result(`${why}; it is tried again from time to time`);
+      return why;
+    }
+    if (!this.#isStarting && !this.#stop.signal.aborted) this.#options.changed();
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+/** The group that shows and looks: browser, canvas, image. Each module is loaded where it can be used only. */
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import type { ToolSettings } from "../config/settings.ts";
+import type { Environment } from "../env/environment.ts";
+import { canvas } from "../tools/web/canvas.ts";
+import { alone, type Group, missing } from "./all.ts";
+import type { Later } from "./toolbox.ts";
+
+/** @param closing is told what has to be let go of at the agent's end */
+export function shownGroups(
+  environment: Pick<Environment, "files">,
+  settings: ToolSettings,
+  later: Pick<Later, "llm">,
+  closing: (close: () => Promise<void>) => void,
+): Group[] {
+  return [
+    alone(canvas(environment)),
+    imageGroup(environment, settings, later),
+    browserGroup(settings, closing),
+  ];
+}
+
+function imageGroup(
+  environment: Pick<Environment, "files">,
+  { web }: ToolSettings,
+  { llm }: Pick<Later, "llm">,
+): Group {
+  return {
+    names: ["image"],
+    missing: async () => await (await import("../tools/web/image.ts")).imageMissing({ llm }),
+    async make() {
+      const { image } = await import("../tools/web/image.ts");
+      if (!web) return [image(environment, { llm })];
+      const { guardedFetch } = await import("../tools/web/web-guard.ts");
+      const { allowed = [], only } = web;
+      return [image(environment, { llm, allowed, fetch: guardedFetch({ allowed, ...(only && { only }) }) })];
+    },
+  };
+}
+
+function browserGroup(
+  { browser: settings }: ToolSettings,
+  closing: (close: () => Promise<void>) => void,
+): Group {
+  if (!settings) return missing(["browser"], "enabled = false in [tools.browser] of agent.toml");
+  return {
+    names: ["browser"],
+    missing: async () => await (await import("../tools/web/browser.ts")).browserMissing(settings),
+    async make(): Promise<Tool[]> {
+      const [{ browser }, { Pages }] = await Promise.all([
+        import("../tools/web/browser.ts"),
+        import("../tools/web/pages.ts"),
+      ]);
+      const pages = new Pages(settings);
+      closing(() => pages.closeAll());
+      return [browser(pages)];
+    },
+  };
+}

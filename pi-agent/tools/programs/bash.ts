@@ -1,0 +1,175 @@
+import { z } from "@edgecall/core/protocol/parse.ts";
+import {
+  defineTool,
+  faultResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  textResult,
+} from "@edgecall/core/tools/contract.ts";
+import type { Environment, Ran, RunOptions } from "../../env/environment.ts";
+import { orFault } from "../files/file-fault.ts";
+import { CUT_MAX_BYTES, CUT_MAX_LINES, formatSize } from "../files/text-cut.ts";
+import { type Captured, CapturedOutput, plainText, type SpillOptions } from "./captured-output.ts";
+import { type GuardRules, judgeCommand } from "./exec-guard.ts";
+import { inTerminal, problemOfKeys, Typist, typedText } from "./terminal.ts";
+
+export const BASH_TIMEOUT_MS = 30_000;
+export const BASH_MAX_TIMEOUT_MS = 300_000;
+const COMMAND_MAX_CHARS = 65_536;
+/** Each may wait for the program for 2 s. */
+const MAX_KEYS = 100;
+const KEY_MAX_CHARS = 1_000;
+
+export type BashOptions = {
+  /** When the model names none. */
+  timeoutMs?: number;
+  maxTimeoutMs?: number;
+  shell?: string;
+  /** Run before each command, in the same shell: what sets up an owner's environment. */
+  prefix?: string;
+  env?: Readonly<Record<string, string>>;
+  /** Where output goes that is too much to show. */
+  spill?: SpillOptions;
+  /** `refuse`: what the guard notices is not run. `ask`: `danger` tells it to the policy, which asks. */
+  guard?: GuardRules & { onDanger: "ask" | "refuse" };
+  grants?: RunOptions["grants"];
+};
+
+export function bash(environment: Environment, options: BashOptions = {}): Tool {
+  const { timeoutMs = BASH_TIMEOUT_MS, maxTimeoutMs = BASH_MAX_TIMEOUT_MS, shell = "bash", guard } = options;
+  return defineTool({
+    name: "bash",
+    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it.${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
+    input: z.strictObject({
+      command: z
+        .string()
+        .check(z.minLength(1), z.maxLength(COMMAND_MAX_CHARS), z.describe("The command, as bash takes it")),
+      timeout_ms: z
+        .optional(z.int().check(z.minimum(1), z.maximum(maxTimeoutMs)))
+        .check(z.describe(`When to end it, in milliseconds (${timeoutMs})`)),
+      keys: z
+        .optional(
+          z
+            .array(z.string().check(z.minLength(1), z.maxLength(KEY_MAX_CHARS)))
+            .check(z.minLength(1), z.maxLength(MAX_KEYS)),
+        )
+        .check(
+          z.describe(
+            'Only for a program that wants a terminal, on this device: what is typed into it, one after another, each when it waits. Text, or a key: ["y", "<enter>"], "<down>", "<escape>", "<f1>", "<ctrl-c>", "<alt-x>"',
+          ),
+        ),
+    }),
+    effect: "exec",
+    permission: "shell",
+    // What a command prints may be a stranger's text: of a file, a page, another machine.
+    taints: true,
+    idempotent: false,
+    timeoutMs,
+    maxTimeoutMs,
+    timeoutIn: ({ timeout_ms }) => timeout_ms,
+    danger({ command, keys = [] }, caller) {
+      if (guard?.onDanger !== "ask") return undefined;
+      const judged = judgeCommand(whatRuns(command, keys), guard, caller.channel);
+      return judged.verdict === "blocked" ? judged.reason : undefined;
+    },
+    async execute({ command, keys = [] }, context): Promise<ToolResult> {
+      const problem = problemWith(keys, environment);
+      if (problem !== undefined) return wrongKeys(problem);
+      if (guard?.onDanger === "refuse") {
+        const judged = judgeCommand(whatRuns(command, keys), guard, context.caller.channel);
+        if (judged.verdict === "blocked") return refused(judged.reason);
+      }
+      // Of two pipes nobody could tell which of two lines came first; on one line, so that its numbers are right.
+      const text = `exec 2>&1; ${options.prefix ? `${options.prefix}\n` : ""}${command}`;
+      return await orFault(async () => {
+        const argv = [shell, "-c", text] as const;
+        const { ran, captured } = await runShell(environment, argv, keys, options, context);
+        return resultOf(ran, captured, environment.name);
+      });
+    },
+  });
+}
+
+async function runShell(
+  environment: Environment,
+  argv: readonly [string, ...string[]],
+  keys: readonly string[],
+  { env, spill, grants }: BashOptions,
+  context: ToolContext,
+): Promise<{ ran: Ran; captured: Captured }> {
+  const output = new CapturedOutput({ spill });
+  const live = new TextDecoder();
+  const typist = keys.length > 0 ? new Typist(keys, context.signal) : undefined;
+  const ran = await environment.exec.run(typist ? inTerminal(argv) : argv, {
+    signal: context.signal,
+    ...((env || typist) && { env: { ...(typist && { TERM: "xterm" }), ...env } }),
+    ...(typist && { onStdin: (stdin) => void typist.type(stdin) }),
+    ...(grants && { grants }),
+    onOutput: (chunk, stream) => {
+      typist?.hears(chunk);
+      output.add(chunk, stream);
+      context.update(plainText(live.decode(chunk, { stream: true })));
+    },
+  });
+  return { ran, captured: await output.end() };
+}
+
+function resultOf(ran: Ran, { text, total, spill }: Captured, host: string): ToolResult {
+  const details = {
+    exit_code: ran.exitCode,
+    ...(ran.signal && { signal: ran.signal }),
+    host,
+    output_lines: total.lines,
+    output_bytes: total.bytes,
+    ...(spill && { full_output: spill.path }),
+  };
+  // The runner knows whether it was the time or a cancel, and says so above what there is of the output.
+  if (ran.stopped) return textResult(text, details);
+  if (ran.exitCode === 0) return textResult(text || "(no output)", details);
+  const [code, words] =
+    ran.exitCode === null
+      ? (["signal", `Command was killed by ${ran.signal ?? "a signal"}`] as const)
+      : (["exit_nonzero", `Command exited with code ${ran.exitCode}`] as const);
+  const fault = faultResult(code, words, { details });
+  const body = text === "" ? "(no output)" : withoutLastNewlines(text);
+  return { ...fault, content: [{ type: "text", text: `${body}\n\n${words}` }] };
+}
+
+function withoutLastNewlines(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "\n") end -= 1;
+  return text.slice(0, end);
+}
+
+/** What is typed may be a command as well: it is judged with it, not beside it. */
+function whatRuns(command: string, keys: readonly string[]): string {
+  return keys.length > 0 ? `${command}\n${typedText(keys)}` : command;
+}
+
+function problemWith(keys: readonly string[], { kind, name }: Environment): string | undefined {
+  if (keys.length > 0 && kind === "ssh")
+    return `keys: they can be typed on this device only, not on '${name}'; use a command that asks nothing`;
+  return problemOfKeys(keys);
+}
+
+function wrongKeys(problem: string): ToolResult {
+  return faultResult("invalid_params", `Error: Invalid parameters for 'bash': ${problem}.\nNothing was run.`);
+}
+
+function refused(reason: string): ToolResult {
+  return faultResult("blocked", {
+    text: `Error: This command is not run: ${reason}.`,
+    advice: "Do not spell it another way. Do it differently, or tell the user what you wanted to run.",
+  });
+}
+
+function whereOf({ kind, name, cwd }: Environment): string {
+  return kind === "ssh" ? ` on '${name}' (in ${cwd})` : " on this device (in its workspace folder)";
+}
+
+function sandboxWords(grants: RunOptions["grants"]): string {
+  const network = grants?.network ? "There is a network" : "There is no network";
+  const devices = grants?.devices?.length ? `the devices ${grants.devices.join(", ")}` : "no device";
+  return `It runs in a sandbox: only the workspace can be written, /tmp is empty each time. ${network} and ${devices}.`;
+}

@@ -1,0 +1,301 @@
+/**
+ * `edge_call`: the one device tool that a model sees, whatever number of devices and tools there are.
+ * Its description is made afresh from the roster for each model call, sorted, with the seed's words.
+ */
+
+import type { Call, Outcome } from "@edgecall/core/loop/history.ts";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
+import type { Advised } from "@edgecall/core/tools/advice.ts";
+import { advisedOf } from "@edgecall/core/tools/contract.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { parseArguments } from "@edgecall/core/tools/runner.ts";
+import { ago, type Roster, type RosterAgent } from "./roster.ts";
+
+export const EDGE_CALL = "edge_call";
+
+/** OpenAI's API refuses descriptions of more than 1,024 characters, and with them the whole request. */
+export const DESCRIPTION_MAX = 1_000;
+/** An agent's line and its action names, in characters: many agents must still fit a prompt. */
+const LINE_MAX = 300;
+const ACTIONS_MAX = 200;
+/** Known offline agents in the system prompt. */
+const OFFLINE_MAX = 20;
+
+/** An agent asked in words says nothing for this long: it is gone. Its loop reports progress every 20 s. */
+export const PROMPT_SILENCE_MS = 60_000;
+export const PROMPT_MAX_MS = 15 * 60_000;
+/** What an action gets beyond its own time-out: for the way there and back, so that its own answer wins. */
+export const ACTION_MARGIN_MS = 10_000;
+
+/** Commands of the API that an agent of ours knows; what it makes of each is its own policy's matter. */
+export const AGENT_COMMANDS: ReadonlySet<string> = new Set([
+  "ping",
+  "tools_list",
+  "tool",
+  "prompt",
+  "execute",
+  "sensor",
+  "skill",
+  "update_strategy",
+  "update_genome",
+  "get_metrics",
+  "evolution",
+  "shutdown",
+]);
+
+export const EdgeCallInput = z.strictObject({
+  agent_id: z.string(),
+  query: z.optional(z.string()),
+  action: z.optional(z.string()),
+  params: z.optional(z.record(z.string(), z.unknown())),
+});
+export type EdgeCallArgs = z.infer<typeof EdgeCallInput>;
+
+/** What the runner's parser needs of a tool. */
+export const edgeCallTool = {
+  name: EDGE_CALL,
+  input: EdgeCallInput,
+  /** Models give `params` as a JSON text, and empty texts for what they leave out. */
+  prepare(raw: Record<string, unknown>): Record<string, unknown> {
+    const args = { ...raw };
+    for (const name of ["query", "action", "params"]) if (args[name] === "") delete args[name];
+    if (typeof args.params === "string") {
+      try {
+        args.params = JSON.parse(args.params);
+      } catch {
+        // Left as it is: the parser names the field.
+      }
+    }
+    return args;
+  },
+};
+
+function callable(roster: Roster): { online: RosterAgent[]; queueing: RosterAgent[] } {
+  return {
+    online: roster.agents.filter((agent) => agent.online).sort(byId),
+    queueing: roster.agents.filter((agent) => !agent.online && agent.queues.length > 0).sort(byId),
+  };
+}
+
+/** One for each agent that can be called. */
+function agentLines(roster: Roster): string[] {
+  const { online, queueing } = callable(roster);
+  return [
+    ...online.map((agent) => `  - ${agent.id}: ${agent.line.slice(0, LINE_MAX)}${actionNames(agent)}`),
+    ...queueing.map(
+      (agent) =>
+        `  - ${agent.id} (offline; it gets these actions when it comes back: ${agent.queues.join(", ").slice(0, ACTIONS_MAX)})`,
+    ),
+  ];
+}
+
+const CALL_WORDS =
+  "Call an edge agent to handle a query using its own tools and sensors. Online edge agents:";
+
+/** The seed's words, and as many agents as fit. @param more where a model finds the others */
+function callDescription(lines: readonly string[], more: string): string {
+  const whole = [CALL_WORDS, ...lines].join("\n");
+  if (whole.length <= DESCRIPTION_MAX) return whole;
+  let description = CALL_WORDS;
+  for (const [at, line] of lines.entries()) {
+    const rest = `  - and ${lines.length - at - 1} more: ${more}`;
+    const next = `${description}\n${line}`;
+    if (next.length + 1 + rest.length > DESCRIPTION_MAX)
+      return `${description}\n  - and ${lines.length - at} more: ${more}`;
+    description = next;
+  }
+  return description;
+}
+
+/** The agents that can be called, for the system prompt, where the tool's description has no room for all. */
+export function agentsNote(roster: Roster): string {
+  const lines = agentLines(roster);
+  const fits = [CALL_WORDS, ...lines].join("\n").length <= DESCRIPTION_MAX;
+  return fits ? "" : `Edge agents that ${EDGE_CALL} reaches:\n${lines.join("\n")}`;
+}
+
+/**
+ * The definition for a model, or undefined when nobody is online: no dead tools.
+ * @param more where the agents stand that its description has no room for
+ */
+export function edgeCallDefinition(
+  roster: Roster,
+  more = "the system prompt has all of them",
+): ToolDefinition | undefined {
+  const { online, queueing } = callable(roster);
+  if (online.length + queueing.length === 0) return undefined;
+  return {
+    type: "function",
+    function: {
+      name: EDGE_CALL,
+      description: callDescription(agentLines(roster), more),
+      parameters: {
+        type: "object",
+        properties: {
+          agent_id: {
+            type: "string",
+            description: "ID of the target edge agent",
+            enum: [...online, ...queueing].map((agent) => agent.id),
+          },
+          query: { type: "string", description: "natural language query (agent handles routing)" },
+          action: { type: "string", description: "optional: specific action name for structured calls" },
+          params: { type: "object", description: "optional: parameters for the structured action" },
+        },
+        required: ["agent_id"],
+        additionalProperties: false,
+      },
+    },
+  };
+}
+
+function actionNames(agent: RosterAgent): string {
+  if (agent.actions.length === 0) return "";
+  const only = agent.hasModel ? "actions" : "has no model, only actions";
+  let names = "";
+  for (const name of agent.actions) {
+    const longer = names ? `${names}, ${name}` : name;
+    if (longer.length > ACTIONS_MAX) return ` [${only}: ${names}, …]`;
+    names = longer;
+  }
+  return ` [${only}: ${names}]`;
+}
+
+/** What the system prompt says of agents that are known but not there, so that a model can tell the person. */
+export function offlineNote(roster: Roster, now: number): string {
+  const offline = roster.agents.filter((agent) => !agent.online).sort(byId);
+  const parts: string[] = [];
+  if (!roster.bridgeOnline)
+    parts.push("The bridge at home is not connected, so no device can be reached right now.");
+  if (offline.length > 0) {
+    const lines = offline
+      .slice(0, OFFLINE_MAX)
+      .map(
+        (agent) =>
+          `  - ${agent.id} (last seen ${ago(agent.lastSeen, now)}): ${agent.line.slice(0, LINE_MAX)}`,
+      );
+    if (offline.length > OFFLINE_MAX) lines.push(`  - and ${offline.length - OFFLINE_MAX} more`);
+    parts.push(`Known edge agents that are offline and cannot be called:\n${lines.join("\n")}`);
+  } else if (roster.agents.length === 0) {
+    parts.push("No edge agent is known in this home yet.");
+  }
+  return parts.join("\n");
+}
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+/** What Home sends to the agent for an edge_call. */
+export type Order = {
+  command: string;
+  payload: Record<string, unknown>;
+  /** Silence after which the call is over, ms. */
+  silenceMs: number;
+  /** Its end in any case, ms. */
+  totalMs: number;
+  /** Running it twice does no harm. */
+  idempotent: boolean;
+  /** It changes nothing, so nobody needs to approve it. */
+  readOnly?: boolean;
+  /** It may wait this long for its agent, ms. */
+  queueMs?: number;
+};
+
+/** Of the settings: what a call gets whose agent says nothing of its time. */
+export type OrderTimes = { defaultToolTimeoutMs: number; foreignTimeoutMs: number };
+
+export type Ordered = { ok: true; order: Order } | { ok: false; text: string };
+
+/** The agent as Home knows it, with the schemas of its actions. */
+export type CallTarget = RosterAgent & {
+  adverts: ActionAdvert[];
+  /** It has a policy of its own and asks the person by itself. */
+  asks: boolean;
+  /** Why its program does not fit this gateway; undefined: it does. */
+  misfit: string | undefined;
+};
+
+/** Turns the arguments of an edge_call into a command, or into words for the model on why that cannot be. */
+export function orderOf(args: EdgeCallArgs, target: CallTarget, times: OrderTimes): Ordered {
+  const { query, action } = args;
+  const advert =
+    action === undefined ? undefined : target.adverts.find((candidate) => candidate.name === action);
+  if (query === undefined && action === undefined) return invalid(target, "missing 'query' or 'action'");
+  if (advert && (query === undefined || !target.hasModel)) {
+    return { ok: true, order: actionOrder(advert, args.params ?? {}, times.defaultToolTimeoutMs) };
+  }
+  if (query !== undefined) {
+    return target.hasModel
+      ? { ok: true, order: promptOrder(query, target, times) }
+      : invalid(target, `agent '${target.id}' has no model and cannot be asked in words; use 'action'`);
+  }
+  if (target.adverts.length > 0) return invalid(target, `agent '${target.id}' has no action '${action}'`);
+  const prompt = `Execute action: ${action} with params: ${JSON.stringify(args.params ?? {})}`;
+  return { ok: true, order: promptOrder(prompt, target, times) };
+}
+
+function actionOrder(
+  advert: ActionAdvert,
+  parameters: Record<string, unknown>,
+  defaultTimeoutMs: number,
+): Order {
+  const wanted = parameters.timeout_ms;
+  const timeoutMs =
+    typeof wanted === "number" && wanted > 0 ? wanted : (advert.timeout_ms ?? defaultTimeoutMs);
+  return {
+    command: "tool",
+    payload: { tool: advert.name, parameters, timeout_ms: Math.round(timeoutMs) },
+    silenceMs: timeoutMs + ACTION_MARGIN_MS,
+    totalMs: timeoutMs + ACTION_MARGIN_MS,
+    idempotent: advert.idempotent === true || advert.effect === "read",
+    readOnly: advert.effect === "read",
+    ...(advert.queue_ms !== undefined && { queueMs: advert.queue_ms }),
+  };
+}
+
+function promptOrder(prompt: string, target: CallTarget, { foreignTimeoutMs }: OrderTimes): Order {
+  const readsOnly = target.adverts.length > 0 && target.adverts.every((advert) => advert.effect === "read");
+  return {
+    command: "prompt",
+    payload: { prompt, enable_tools: true },
+    silenceMs: target.foreign ? foreignTimeoutMs : PROMPT_SILENCE_MS,
+    totalMs: target.foreign ? foreignTimeoutMs : PROMPT_MAX_MS,
+    idempotent: readsOnly,
+    readOnly: readsOnly,
+  };
+}
+
+function invalid(target: CallTarget, problem: string): Ordered {
+  const names = target.actions.length > 0 ? target.actions.join(", ") : "none";
+  return {
+    ok: false,
+    text: `${errorText.invalidParams(EDGE_CALL, problem, jsonSchema(EdgeCallInput)).text}\nActions of '${target.id}': ${names}.`,
+  };
+}
+
+export type CheckedCall = { ok: true; args: EdgeCallArgs } | { ok: false; outcome: Outcome };
+
+/**
+ * A call that no device needs to see: unknown tool, arguments that cannot be read or are wrong.
+ * @param others tools that there are beside edge_call
+ */
+export function checkEdgeCall(call: Call, others: readonly string[] = []): CheckedCall {
+  const refuse = (errorType: "not_found" | "invalid_params", words: Advised): CheckedCall => ({
+    ok: false,
+    outcome: { status: "error", errorType, ...words, elapsedMs: 0, sources: [] },
+  });
+  if (call.name !== EDGE_CALL)
+    return refuse("not_found", errorText.unknownTool(call.name, [EDGE_CALL, ...others].sort()));
+  if (call.problem) {
+    return refuse(
+      "invalid_params",
+      errorText.invalidParams(EDGE_CALL, call.problem, jsonSchema(EdgeCallInput)),
+    );
+  }
+  const parsed = parseArguments(edgeCallTool, call.args);
+  if (!parsed.ok) return refuse("invalid_params", advisedOf(parsed.fault));
+  // SAFETY: parseArguments parsed with EdgeCallInput.
+  return { ok: true, args: parsed.input as EdgeCallArgs };
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { agentsNote, edgeCallDefinition } from "./edge-call.ts";
+import type { RosterAgent } from "./roster.ts";
+
+const agents = (count: number, more: Partial<RosterAgent> = {}): RosterAgent[] =>
+  Array.from({ length: count }, (_, n) => ({
+    id: `agent-${n}`,
+    online: true,
+    reason: undefined,
+    lastSeen: 1,
+    line: `It measures the temperature of room ${n} and switches its heating`,
+    actions: ["read_temperature", "set_heating", "read_file", "bash"],
+    queues: [],
+    hasModel: true,
+    foreign: false,
+    ...more,
+  }));
+
+test.each([1, 4, 50])("G16 with %d agents the description has at most 1,000 characters", (count) => {
+  for (const more of [{}, { line: "x".repeat(2_000) }, { online: false, queues: ["water".repeat(100)] }]) {
+    const roster = { bridgeOnline: true, agents: agents(count, more) };
+    const definition = edgeCallDefinition(roster)?.function;
+    const { description = "", parameters } = definition ?? {};
+    expect(description.length).toBeLessThanOrEqual(1_000);
+    expect(description).toMatch(
+      /^Call an edge agent to handle a query using its own tools and sensors\. Online/,
+    );
+    expect(description).toContain("\n  - agent-0");
+    // The system prompt has all agents where the description has some.
+    const isWhole = !description.includes("more: the system prompt has all of them");
+    for (const { id } of roster.agents)
+      expect(isWhole ? description : agentsNote(roster)).toMatch(new RegExp(`- ${id}[: ]`));
+    for (const { description: words } of Object.values(
+      (parameters as { properties: Record<string, { description: string }> }).properties,
+    ))
+      expect(words.length).toBeLessThanOrEqual(1_000);
+  }
+});
+
+test("G16 a home whose agents fit has them in the description alone", () => {
+  const roster = { bridgeOnline: true, agents: agents(2) };
+  expect(edgeCallDefinition(roster)?.function.description).toMatch(/agent-0[\s\S]*agent-1/);
+  expect(agentsNote(roster)).toBe("");
+});

@@ -1,0 +1,91 @@
+/** An object that is stopped while somebody asks it: whoever hears that it went wrong would do it a second time. */
+import { listDurableObjectIds, reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test } from "vitest";
+import { call as mcpCall } from "../../test/mcp-requests.ts";
+import { chat, user } from "../../test/openai-requests.ts";
+import { script } from "../../test/scripted-model.ts";
+import { conversationOf, theHome } from "../../test/states.ts";
+import { hold, stop } from "../../test/stopping.ts";
+import { AGENTS, expectTurns, results, sameCallAgain, siren, sounds } from "../../test/turns.ts";
+import { until } from "../../test/wait.ts";
+import { ask, say, TestBridge } from "../../test/workerd.ts";
+import { Conversation } from "../conversation/conversation.ts";
+import { Home } from "../home/home.ts";
+
+const WITHIN_MS = 20_000;
+
+// Each test has a home of its own.
+afterEach(reset);
+
+test(
+  "a message is one turn, also where its conversation was stopped before it said so",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    const id = crypto.randomUUID();
+    const start = hold(Conversation, "start", "after");
+    const said = say(id, script({ calls: [siren] }, results));
+    await start.reached();
+    // The model is not asked a second time for what was stored.
+    const call = await until(() => bridge.calls()[0]?.id);
+    await stop("abort", conversationOf(id), start.release);
+    bridge.report(call, "pi", sounds);
+    expect(await said).toMatchObject({ status: 200, body: { answer: "it sounds" } });
+    await expectTurns(id, [{ answer: "it sounds" }]);
+    expect(bridge.calls()).toHaveLength(1);
+  },
+  WITHIN_MS,
+);
+
+test(
+  "so is what an OpenAI client asks",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    const start = hold(Conversation, "startWithin", "after");
+    const headers = { "x-edge-conversation": "stopped" };
+    const said = chat([user(script({ calls: [siren] }, results))], {}, headers);
+    await start.reached();
+    const call = await until(() => bridge.calls()[0]?.id);
+    const [conversation] = await listDurableObjectIds(env.CONVERSATION);
+    if (!conversation) throw new Error("it began a conversation");
+    await stop("abort", env.CONVERSATION.get(conversation), start.release);
+    bridge.report(call, "pi", sounds);
+    expect((await said).body.choices[0]?.message.content).toBe("it sounds");
+    expect(bridge.calls()).toHaveLength(1);
+  },
+  WITHIN_MS,
+);
+
+const sirenCommand = { command: "tool", payload: { tool: "siren", parameters: {} } };
+const calls: Record<string, { method: "command" | "submit"; send: () => Promise<unknown> }> = {
+  "a command of the API": {
+    method: "command",
+    send: async () => {
+      const body = JSON.stringify(sirenCommand);
+      return await (await ask("/v1/agents/pi/commands", { method: "POST", body })).json();
+    },
+  },
+  "a call of an MCP client": {
+    method: "submit",
+    send: async () => await mcpCall("edge_call", { agent_id: "pi", action: "siren" }),
+  },
+};
+
+test.each(Object.entries(calls))(
+  "%s is sent once, also where Home was stopped before it said so",
+  async (_, { method, send }) => {
+    const first = await TestBridge.connect(AGENTS);
+    const held = hold(Home, method, "after");
+    const answer = send();
+    await held.reached();
+    const sent = await until(() => first.calls()[0]?.id);
+    await stop("abort", theHome(), held.release);
+    await until(() => first.closed, { what: "the crash closes the bridge's socket" });
+    const bridge = await TestBridge.connect(AGENTS);
+    await sameCallAgain(bridge, sent);
+    bridge.report(sent, "pi", sounds);
+    expect(JSON.stringify(await answer)).toContain("it sounds");
+    expect(bridge.calls()).toHaveLength(1);
+  },
+  WITHIN_MS,
+);

@@ -1,0 +1,59 @@
+/** The commands that every chat understands, and what they say. */
+
+import { closest } from "@edgecall/core/text/closest.ts";
+import type { AgentView, HomeStatus } from "../../api/answers.ts";
+import { ago, oneLine } from "../../api/roster.ts";
+import type { Limits, Turn } from "../store/transcript-rows.ts";
+
+export const COMMANDS = ["stop", "status", "agents", "new", "help", "answer", "approve"] as const;
+export type Command = { name: (typeof COMMANDS)[number]; argument: string };
+
+export const HELP = [
+  "Ask me about the devices of this home, in your own words.",
+  "/stop – end what is running",
+  "/status – what is running, and whether the home is there",
+  "/agents – the devices, and which are online",
+  "/new – begin anew, without what was said before",
+  "/answer – answer a device's question",
+  "/approve CODE – let somebody in (owners; CODE guest, CODE owner for another role)",
+].join("\n");
+
+/** What a chat shows at once. */
+const AGENTS_SHOWN = 30;
+
+/** `/stop`, `/stop@bot`, `!stop` (where a slash is the platform's own); Telegram's `/start` is a call for help. */
+export function readCommand(text: string): Command | undefined {
+  const match = /^[/!]([a-z]{2,10})(?:@\w{1,64})?(?:\s+([\s\S]*))?$/i.exec(text.trim());
+  const word = match?.[1]?.toLowerCase();
+  const name = COMMANDS.find((one) => one === (word === "start" ? "help" : word));
+  return name && { name, argument: match?.[2]?.trim() ?? "" };
+}
+
+/** Words for a command that is none but looks like one of ours; undefined: it is something else that begins with a slash. */
+export function mistypedCommand(text: string): string | undefined {
+  const [, mark = "", word = ""] = /^([/!])([a-z]{2,12})(?:\s|$)/i.exec(text.trim()) ?? [];
+  const meant = closest(word, COMMANDS);
+  return meant && `There is no command ${mark}${word}. Did you mean ${mark}${meant}?`;
+}
+
+export function statusWords(running: readonly Turn[], { bridge, agents }: HomeStatus): string {
+  const turns =
+    running.length === 0
+      ? "Nothing is running in this conversation."
+      : `Running in this conversation: ${running.length}, the oldest since ${ago(running[0]?.createdAt ?? null, Date.now())}.`;
+  const home = bridge.online
+    ? `The home is connected; ${agents.online} of ${agents.known} devices are online.`
+    : `The home is not connected (last seen ${ago(bridge.last_seen, Date.now())}).`;
+  return `${turns}\n${home}`;
+}
+
+export function agentsWords(agents: readonly AgentView[], { agents: inReach }: Limits): string {
+  const seen = agents.filter(({ id }) => inReach === undefined || inReach.includes(id));
+  if (seen.length === 0) return "No device is known here.";
+  const lines = seen.slice(0, AGENTS_SHOWN).map(({ id, online, last_seen, capabilities }) => {
+    const state = online ? "online" : `offline, last seen ${ago(last_seen, Date.now())}`;
+    return `${online ? "●" : "○"} ${id} (${state}): ${oneLine(capabilities, 100)}`;
+  });
+  const more = seen.length > AGENTS_SHOWN ? [`and ${seen.length - AGENTS_SHOWN} more`] : [];
+  return [...lines, ...more].join("\n");
+}

@@ -1,0 +1,67 @@
+/** What people do in a chat, with the conversation stopped in the middle of it: the platform brings it once more. */
+import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test } from "vitest";
+import { script } from "../../../test/scripted-model.ts";
+import { hold, rowsOf, stop } from "../../../test/stopping.ts";
+import { AGENTS, openCalls, siren, sounds } from "../../../test/turns.ts";
+import { until } from "../../../test/wait.ts";
+import { TestBridge } from "../../../test/workerd.ts";
+import { Home } from "../../home/home.ts";
+import type { Delivery } from "./desk.ts";
+
+const WITHIN_MS = 20_000;
+const origin = { principal: "anna", role: "owner", channel: "generic" } as const;
+
+afterEach(reset);
+
+/** A chat in which one turn is with a device and another one waits behind it. */
+async function busyChat() {
+  const bridge = await TestBridge.connect(AGENTS);
+  const chat = () => env.CONVERSATION.getByName("a/generic/home/1");
+  const deliver = async (id: string, act: Delivery["act"]) => await chat().receive({ id, origin, act });
+  const say = (text: string): Delivery["act"] => ({ do: "say", text, pictures: [], merge: false });
+  await deliver("1", say(script({ calls: [siren] }, { text: "It sounds." })));
+  const call = await until(() => bridge.calls()[0]?.id);
+  await deliver("2", say(script({ calls: [siren] }, { text: "Once more." })));
+  const turns = async () => await rowsOf<{ status: string }>(chat(), "SELECT status FROM turn");
+  return { bridge, chat, deliver, call, turns };
+}
+
+test(
+  "/stop ends every turn, also where the conversation is stopped while it ends the first",
+  async () => {
+    const { bridge, chat, deliver, call, turns } = await busyChat();
+    const stopping = hold(Home, "cancel", "before");
+    const stopped = deliver("3", { do: "command", command: { name: "stop", argument: "" } }).catch(() => {});
+    await stopping.reached();
+    await stop("abort", chat(), stopping.release);
+    await stopped;
+    await deliver("3", { do: "command", command: { name: "stop", argument: "" } });
+    bridge.onCall = () => sounds;
+    bridge.report(call, "pi", sounds);
+    await until(async () => (await turns()).every(({ status }) => status !== "running"), { what: "the end" });
+    expect(await turns()).toEqual([{ status: "cancelled" }, { status: "cancelled" }]);
+    expect(bridge.calls()).toHaveLength(1);
+    expect(await openCalls()).toEqual([]);
+  },
+  WITHIN_MS,
+);
+
+test(
+  "/new forgets what was said, also where the conversation is stopped in the middle of it",
+  async () => {
+    const { chat, deliver, turns } = await busyChat();
+    const stopping = hold(Home, "cancel", "before");
+    const renew = { do: "command", command: { name: "new", argument: "" } } as const;
+    const renewed = deliver("3", renew).catch(() => {});
+    await stopping.reached();
+    await stop("abort", chat(), stopping.release);
+    await renewed;
+    expect(await deliver("3", renew)).toEqual({ words: expect.stringContaining("A new conversation") });
+    expect(await turns()).toEqual([]);
+    // And that was it.
+    expect(await deliver("3", renew)).toEqual({});
+  },
+  WITHIN_MS,
+);

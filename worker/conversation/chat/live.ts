@@ -1,0 +1,190 @@
+/**
+ * What a chat shows of a turn before its answer stands, where messages can be edited: what devices do, a line each, and
+ * the model's words so far. A message is changed now and then, when nothing else is to be sent; what comes in between
+ * is left out. The words' message becomes the answer, so its id is kept in a row; the words themselves never are.
+ */
+import { channelOf } from "../../frontends/channels/all.ts";
+import type { Address, Channel, Line } from "../../frontends/channels/channel.ts";
+import { PlatformError } from "../../frontends/channels/platform.ts";
+import { splitMarkdown } from "../../frontends/channels/split.ts";
+import { logError } from "../../log.ts";
+
+/** Words are gathered for so long: what a phone rings with should say something, and a quick answer comes at once. */
+const DRAFT_AFTER_MS = 1_500;
+/** No chat sees two edits within this time, not even when the second one is the answer. */
+const EDIT_GAP_MS = 1_000;
+/** Ends words that are not all said. On a line of its own: it must not touch the end of a code fence. */
+const MORE = "\n…";
+
+/**
+ * Below the number of any turn, in the table of the lists: the message with the words. One is enough, since turns run one
+ * after the other, and none is shown before the answers of those before it are sent.
+ */
+const DRAFT = 0;
+
+export type Way = { channel: Channel; line: Line };
+
+/** What it needs of the sender, beside the turn's own. */
+export type LiveHost = {
+  storage: DurableObjectStorage;
+  /** `home/channel/id` */
+  name(): string;
+  /** What the devices do in a turn, a line each. */
+  progressOf(turn: number): string;
+};
+export type Sender = {
+  way(address: Address): Promise<Way | undefined>;
+  /** Sets it going; it calls `show`. */
+  go(): void;
+  refused(error: unknown): void;
+};
+
+/** @property said what the platform was told last: more than a message takes changes nothing in it */
+type Shown = { turn: number; address: Address; way?: Way | undefined; said?: string };
+
+export class Live {
+  readonly #host: LiveHost;
+  readonly #sender: Sender;
+  readonly #sql: SqlStorage;
+  #list: Shown | undefined;
+  #words: (Shown & { text: string; isNew?: boolean }) | undefined;
+  /** Turn and text of the newest list that is shown. */
+  #listed = "";
+  #shownAt = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(host: LiveHost, sender: Sender) {
+    this.#host = host;
+    this.#sender = sender;
+    this.#sql = host.storage.sql;
+  }
+
+  /** Something happened with a call. */
+  list(turn: number, address: Address): void {
+    this.#list = { turn, address };
+    // What was said before calls is shown only if it is already.
+    if (this.#words) this.#words.isNew = false;
+    this.#soon(address, 0);
+  }
+
+  /** @param at how many characters of the step came before it; with 0 what was said before is void */
+  say(turn: number, address: Address, text: string, at: number): void {
+    if (at === 0) this.#words = { turn, address, text: "" };
+    // The platform does not take them.
+    if (!this.#words) return;
+    this.#words.text += text;
+    this.#words.isNew = true;
+    this.#soon(address, DRAFT_AFTER_MS);
+  }
+
+  /** A timer in the object that asks the model just now, or did so a moment ago: it keeps nothing awake. */
+  #soon(address: Address, leastMs: number): void {
+    const every = channelOf(this.#host.name().split("/")[1] ?? "")?.editEveryMs?.(address) ?? 0;
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#sender.go();
+      },
+      Math.max(leastMs, this.#shownAt + every - Date.now()),
+    );
+  }
+
+  /** For the sender, when nothing else is to be sent: so an edit never overtakes another. */
+  async show(): Promise<void> {
+    const list = this.#list;
+    const words = this.#words;
+    if (this.#timer !== undefined) return;
+    if (list) {
+      this.#list = undefined;
+      await this.#put(list);
+      if (words?.isNew) this.#soon(words.address, 0);
+    } else if (words?.isNew) {
+      words.isNew = false;
+      await this.#put(words, words.text);
+    }
+  }
+
+  /** @param words the model's; undefined: the list of calls */
+  async #put(shown: Shown, words?: string): Promise<void> {
+    const { turn } = shown;
+    this.#shownAt = Date.now();
+    try {
+      shown.way ??= await this.#sender.way(shown.address);
+      if (!shown.way?.channel.editEveryMs) return;
+      const { channel, line } = shown.way;
+      const opening = channel.opening?.(line);
+      // Once the time for that is over there is no message of ours to change.
+      if (channel.opening && opening === undefined) return;
+      const isList = words === undefined;
+      const key = isList ? turn : DRAFT;
+      const own = this.#message(key);
+      // What was said before calls makes room for their list; the answer stands below that.
+      const edit = opening ?? own ?? this.#message(DRAFT);
+      if (words === "" && edit === undefined) return;
+      const text = isList ? this.#host.progressOf(turn) : draftText(words, channel.textMax);
+      if (text === shown.said) return;
+      shown.said = text;
+      const message = await channel.text(line, text, { nonce: "", live: isList ? "list" : "words", edit });
+      if (isList) this.#listed = turn + text;
+      if (opening !== undefined || message === undefined || message === own) return;
+      if (message === edit) this.#sql.exec("DELETE FROM status_message WHERE turn = ?", DRAFT);
+      this.#sql.exec("INSERT OR REPLACE INTO status_message (turn, message) VALUES (?, ?)", key, message);
+    } catch (error) {
+      logError("live.failed", error, { conversation: this.#host.name() });
+      this.#sender.refused(error);
+      // It was deleted, or may not be changed: not again in this step.
+      if (words !== undefined && error instanceof PlatformError && error.refusal.kind !== "again")
+        this.#words = undefined;
+    } finally {
+      // From when the platform has it.
+      this.#shownAt = Date.now();
+    }
+  }
+
+  /**
+   * Before the first message that a row makes: if it is an answer, the record of its calls gets its last word.
+   * @param turn whose answer it is; null: other words
+   * @returns the message whose place it takes, where there is one
+   */
+  async place(turn: number | null, address: Address, opening?: string): Promise<string | undefined> {
+    let edit = opening;
+    if (turn !== null && opening === undefined) {
+      if (this.#message(turn) !== undefined && this.#listed !== turn + this.#host.progressOf(turn))
+        await this.#put({ turn, address });
+      edit = this.#message(DRAFT);
+    }
+    const wait = this.#shownAt + EDIT_GAP_MS - Date.now();
+    if (edit !== undefined && wait > 0) await scheduler.wait(wait);
+    return edit;
+  }
+
+  /** The turn's answer is sent, or given up. What another one is saying already is then not shown before its next step. */
+  answered(turn: number | null): void {
+    this.#sql.exec("DELETE FROM status_message WHERE turn IN (?, ?)", DRAFT, turn);
+    this.#rest();
+  }
+
+  /** Turns are counted anew. The draft stays one: the answer to it is still to be sent. */
+  forgetTurns(): void {
+    this.#sql.exec("DELETE FROM status_message WHERE turn <> ?", DRAFT);
+    this.#rest();
+  }
+
+  #rest(): void {
+    this.#list = undefined;
+    this.#words = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #message(turn: number): string | undefined {
+    return this.#sql
+      .exec<{ message: string }>("SELECT message FROM status_message WHERE turn = ?", turn)
+      .toArray()[0]?.message;
+  }
+}
+
+/** As much as the first message of the answer takes; a fence that is open is closed in it. */
+function draftText(words: string, max: number): string {
+  return `${splitMarkdown(words, max - MORE.length)[0] ?? ""}${MORE}`.trim();
+}

@@ -1,0 +1,363 @@
+/**
+ * What goes out to a chat: rows, sent in their order, each until the platform has it. One sender runs at a time,
+ * beside the driver of turns; before it waits it sets the alarm, so a crash costs a pause and no message. A message
+ * may arrive twice (the platform took it, and we did not hear so); where a platform drops repeats, it is told how.
+ */
+
+import type { Env } from "../../env.ts";
+import { channelOf } from "../../frontends/channels/all.ts";
+import type { Address, Attachment, Channel, Line } from "../../frontends/channels/channel.ts";
+import { connectionOf } from "../../frontends/channels/connections.ts";
+import { PlatformError } from "../../frontends/channels/platform.ts";
+import { splitMarkdown } from "../../frontends/channels/split.ts";
+import { logError } from "../../log.ts";
+import { SettingsError, settingsOrError } from "../../settings/settings.ts";
+import type { KeptMedia } from "../store/media.ts";
+import { Live, type Way } from "./live.ts";
+import { choicesOf, closedWords, questionWords, type ShownQuestion } from "./question-words.ts";
+
+/** Pauses double from the first one: 14 tries are about half an hour. */
+const TRIES_MAX = 14;
+const FIRST_PAUSE_MS = 1_000;
+const PAUSE_MAX_MS = 300_000;
+/** What waits until the person writes again is given up after this. */
+const HOLD_MS = 30 * 86_400_000;
+/** Below a question, in the same message, stands what became of it. */
+const DECISION_ROOM = 400;
+/** A person always gets an answer. */
+const NO_WORDS = "(The answer is empty.)";
+/** Telegram shows it for 5 s. */
+const TYPING_EVERY_MS = 4_000;
+
+type ReplyRow = {
+  id: number;
+  turn: number | null;
+  kind: "answer" | "words" | "question" | "closed";
+  address: string;
+  text: string;
+  question: string | null;
+  nonce: string;
+  parts: number;
+  message: string | null;
+  attempts: number;
+  not_before: number;
+  sent_at: number | null;
+};
+
+export type OutboxHost = {
+  storage: DurableObjectStorage;
+  env: Env;
+  /** `home/channel/id` */
+  name(): string;
+  lease(): Promise<void>;
+  wakeBy(time: number): Promise<void>;
+  later(work: Promise<unknown>): void;
+  /** What the devices do in a turn, a line each. */
+  progressOf(turn: number): string;
+  /** Pictures and files that the calls of a turn brought, in their order. */
+  broughtBy(turn: number): string[];
+  media(id: string): KeptMedia | undefined;
+  question(id: string): ShownQuestion | undefined;
+  /** When somebody last asked something here, epoch ms. */
+  askedAt(): number | undefined;
+};
+
+export class Outbox {
+  readonly #host: OutboxHost;
+  readonly #sql: SqlStorage;
+  /** Shown when there is time, and never instead of anything. */
+  readonly live: Live;
+  #sending = false;
+  #again = false;
+  #heardAt = 0;
+  /** The platform wants to be left alone until then, by whatever it learned that. */
+  #quietUntil = 0;
+  #typedAt = 0;
+
+  constructor(host: OutboxHost) {
+    this.#host = host;
+    this.#sql = host.storage.sql;
+    this.live = new Live(host, {
+      way: (address) => this.#way(address),
+      go: () => this.go(),
+      refused: (error) => this.#refused(error),
+    });
+  }
+
+  /** Words beside the turns: a command's, or a device's to the person. */
+  say(address: Address, text: string): void {
+    this.#sql.exec(
+      "INSERT INTO reply (kind, address, text) VALUES ('words', ?, ?)",
+      JSON.stringify(address),
+      text,
+    );
+  }
+
+  ask(turn: number, address: Address, question: string): void {
+    this.#sql.exec(
+      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'question', ?, '', ?)",
+      turn,
+      JSON.stringify(address),
+      question,
+    );
+  }
+
+  /** It was answered, or nobody needs to any more: the buttons go. */
+  close(question: string): void {
+    const [asked] = this.#sql
+      .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", question)
+      .toArray();
+    if (!asked) return;
+    if (asked.sent_at === null && asked.attempts === 0 && asked.parts === 0 && !this.#sending) {
+      this.#delete(asked.id);
+      return;
+    }
+    this.#sql.exec(
+      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'closed', ?, '', ?)",
+      asked.turn,
+      asked.address,
+      question,
+    );
+  }
+
+  typing(address: Address): void {
+    const now = Date.now();
+    if (now - this.#typedAt < TYPING_EVERY_MS || now < this.#quietUntil) return;
+    this.#typedAt = now;
+    // Nothing hangs on it, not even on CHANNELS being right.
+    this.#host.later(this.#showTyping(address).catch((error: unknown) => this.#refused(error)));
+  }
+
+  #refused(error: unknown): void {
+    if (!(error instanceof PlatformError) || error.refusal.kind !== "again") return;
+    this.#quietUntil = Math.max(this.#quietUntil, Date.now() + error.refusal.afterMs);
+  }
+
+  async #showTyping(address: Address): Promise<void> {
+    const way = await this.#way(address);
+    await way?.channel.typing?.(way.line);
+  }
+
+  /** The turns were forgotten: what has to be said still is, without what they brought. */
+  forgetTurns(): void {
+    this.#sql.exec(
+      `DELETE FROM reply WHERE sent_at IS NOT NULL
+       AND question NOT IN (SELECT question FROM reply WHERE kind = 'closed')`,
+    );
+    this.#sql.exec("UPDATE reply SET turn = iif(kind = 'answer', 0, NULL)");
+    this.live.forgetTurns();
+  }
+
+  /** A person wrote: what waited for that may go. */
+  heard(): void {
+    this.#heardAt = Date.now();
+    const held = this.#heardAt + HOLD_MS / 2;
+    this.#sql.exec("UPDATE reply SET not_before = 0, attempts = 0 WHERE not_before > ?", held);
+  }
+
+  /** Sets the sender going. Never awaited. */
+  go(): void {
+    this.#again = true;
+    if (this.#sending) return;
+    this.#sending = true;
+    this.#host.later(this.#run());
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#again) {
+        this.#again = false;
+        await this.#sendAll();
+      }
+    } catch (error) {
+      // A row that cannot be read, storage that fails: the alarm comes back to it.
+      logError("outbox.failed", error, { conversation: this.#host.name() });
+      await this.#host.wakeBy(Date.now() + PAUSE_MAX_MS);
+    } finally {
+      this.#sending = false;
+    }
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let row = this.#next(); row; row = this.#next()) {
+      const notBefore = Math.max(row.not_before, this.#quietUntil);
+      if (notBefore > Date.now()) return await this.#host.wakeBy(notBefore);
+      await this.#host.lease();
+      await this.#send(row);
+    }
+    // Edits are left out then; the next one has all that is new.
+    if (Date.now() >= this.#quietUntil) await this.live.show();
+  }
+
+  #next(): ReplyRow | undefined {
+    return this.#sql
+      .exec<ReplyRow>("SELECT * FROM reply WHERE sent_at IS NULL ORDER BY id LIMIT 1")
+      .toArray()[0];
+  }
+
+  async #send(row: ReplyRow): Promise<void> {
+    const began = Date.now();
+    try {
+      // SAFETY: this class wrote it, or Transcript.finish from the address that the route made.
+      const way = await this.#way(JSON.parse(row.address) as Address);
+      if (!way) throw new PlatformError({ kind: "never" }, "its connection is not there any more");
+      if (row.kind !== "words" && this.#isUnheard(way.channel))
+        throw new PlatformError({ kind: "unheard" }, "the person has written nothing for too long");
+      if (row.kind === "question") return await this.#sendQuestion(row, way);
+      if (row.kind === "closed") await this.#sendClosed(row, way);
+      else await this.#sendAnswer(row, way);
+      this.#gone(row);
+    } catch (error) {
+      this.#failed(row, error);
+      // Somebody wrote while the platform refused it for want of that.
+      if (this.#heardAt > began) this.heard();
+    }
+  }
+
+  #isUnheard({ windowMs }: Channel): boolean {
+    const heardAt = Math.max(this.#heardAt, this.#host.askedAt() ?? Number.POSITIVE_INFINITY);
+    return windowMs !== undefined && heardAt + windowMs < Date.now();
+  }
+
+  #failed(row: ReplyRow, error: unknown): void {
+    this.#refused(error);
+    const refusal = error instanceof PlatformError ? error.refusal : { kind: "again" as const, afterMs: 0 };
+    const attempts = row.attempts + 1;
+    const held = refusal.kind === "unheard" && attempts < TRIES_MAX;
+    const dead = !held && (refusal.kind !== "again" || attempts >= TRIES_MAX);
+    const event = dead ? "reply.dead" : "reply.postponed";
+    logError(event, error, { conversation: this.#host.name(), kind: row.kind, attempts });
+    if (dead) {
+      this.#gone(row);
+      return;
+    }
+    if (held) {
+      // Its last try, unless the person writes.
+      const values = [TRIES_MAX - 1, Date.now() + HOLD_MS, row.id];
+      this.#sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", ...values);
+      return;
+    }
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** row.attempts, PAUSE_MAX_MS);
+    const notBefore = Date.now() + Math.max(pause, refusal.kind === "again" ? refusal.afterMs : 0);
+    this.#sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", attempts, notBefore, row.id);
+  }
+
+  /** Its text in parts, then what the turn brought; a retry goes on where it was. */
+  async #sendAnswer(row: ReplyRow, { channel, line }: Way): Promise<void> {
+    const [first = NO_WORDS, ...more] = splitMarkdown(row.text, channel.textMax);
+    const parts = [first, ...more];
+    const brought = row.turn === null ? [] : this.#host.broughtBy(row.turn);
+    for (let at = row.parts; at < parts.length + brought.length; at += 1) {
+      const nonce = `${row.nonce}.${at}`;
+      const part = parts[at];
+      if (part !== undefined) {
+        const place =
+          at === 0 ? await this.live.place(row.turn, line.address, channel.opening?.(line)) : undefined;
+        await sayText(channel, line, part, place, nonce);
+      } else await this.#sendMedia(brought[at - parts.length] ?? "", { channel, line }, nonce);
+      // The next part has all its tries.
+      this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
+      row.parts = at + 1;
+      row.attempts = 0;
+    }
+  }
+
+  async #sendMedia(id: string, { channel, line }: Way, nonce: string): Promise<void> {
+    const kept = this.#host.media(id);
+    if (!kept) return;
+    try {
+      await channel.attachment(line, attachmentOf(kept, nonce), { nonce });
+    } catch (error) {
+      if (error instanceof PlatformError && error.refusal.kind === "again") throw error;
+      logError("reply.attachment_refused", error, { conversation: this.#host.name() });
+      await channel.text(line, `(A file of ${kept.data.length} bytes could not be delivered here.)`, {
+        nonce,
+      });
+    }
+  }
+
+  async #sendQuestion(row: ReplyRow, { channel, line }: Way): Promise<void> {
+    const question = this.#host.question(row.question ?? "");
+    if (!question) return this.#delete(row.id);
+    const words = questionWords(question, consoleOf(this.#host.env));
+    const buttons = choicesOf(question);
+    // Whoever decides must see all of it: what does not fit above the buttons goes before them.
+    const fits = words.length <= channel.questionMax - DECISION_ROOM;
+    const before = fits ? [] : splitMarkdown(words, channel.textMax);
+    for (let at = row.parts; at < before.length; at += 1) {
+      await channel.text(line, before[at] ?? "", { nonce: `${row.nonce}.${at}` });
+      this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
+    }
+    const asked = before.length > 0 ? `Your decision about the above, for **${question.agent}**:` : words;
+    const nonce = `${row.nonce}.${before.length}`;
+    const message = await channel.question(line, asked, buttons, { nonce });
+    this.#sql.exec(
+      "UPDATE reply SET sent_at = ?, message = ?, text = ? WHERE id = ?",
+      Date.now(),
+      message ?? null,
+      asked,
+      row.id,
+    );
+  }
+
+  async #sendClosed(row: ReplyRow, { channel, line }: Way): Promise<void> {
+    const [asked] = this.#sql
+      .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
+      .toArray();
+    const words = closedWords(this.#host.question(row.question ?? ""));
+    if (!asked) return;
+    if (asked.message !== null && channel.close) {
+      await channel.close(line, asked.message, `${asked.text}\n\n${words}`).catch((error: unknown) => {
+        // Its message is gone, and its buttons with it.
+        if (!(error instanceof PlatformError) || error.refusal.kind === "again") throw error;
+      });
+    } else await channel.text(line, words, { nonce: `${row.nonce}.0` });
+    this.#delete(asked.id);
+  }
+
+  async #way(address: Address): Promise<Way | undefined> {
+    const [home = "", name = ""] = this.#host.name().split("/");
+    const channel = channelOf(name);
+    const connection = channel && (await connectionOf(this.#host.env, home, name, address.connection));
+    return channel && connection && { channel, line: { connection, address } };
+  }
+
+  #gone(row: ReplyRow): void {
+    this.#delete(row.id);
+    if (row.kind === "answer") this.live.answered(row.turn);
+  }
+
+  #delete(id: number): void {
+    this.#sql.exec("DELETE FROM reply WHERE id = ?", id);
+  }
+}
+
+/** The console's address, where the settings name it. */
+function consoleOf(env: Env): string | undefined {
+  const settings = settingsOrError(env);
+  return settings instanceof SettingsError ? undefined : settings.publicUrl;
+}
+
+/** In place of a message that stands already, where that can still be edited: whatever is wrong with it, people hear. */
+async function sayText(
+  channel: Channel,
+  line: Line,
+  text: string,
+  edit: string | undefined,
+  nonce: string,
+): Promise<void> {
+  try {
+    await channel.text(line, text, { nonce, edit });
+  } catch (error) {
+    if (edit === undefined || !(error instanceof PlatformError) || error.refusal.kind === "again")
+      throw error;
+    await channel.text(line, text, { nonce });
+  }
+}
+
+function attachmentOf(kept: KeptMedia, nonce: string): Attachment {
+  const [, subtype = "bin"] = kept.mediaType.split("/");
+  const ending =
+    kept.mediaType === "text/plain" ? "txt" : subtype.replace(/[^a-z0-9]/g, "").slice(0, 8) || "bin";
+  return { ...kept, name: `${nonce.replace(".", "-")}.${ending === "jpeg" ? "jpg" : ending}` };
+}

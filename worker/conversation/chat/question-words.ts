@@ -1,0 +1,110 @@
+/** A question or an approval in a chat: its words, its buttons, and what became of it. */
+import {
+  betweenWords,
+  headAndTail,
+  hiddenNotice,
+  visible,
+  visibleJson,
+} from "@edgecall/core/tools/visible.ts";
+import type { TurnQuestion } from "../../api/answers.ts";
+import { type Button, buttonData } from "../../frontends/channels/channel.ts";
+import { CLOSED, EXPIRED } from "../../home/questions/questions.ts";
+
+export type ShownQuestion = TurnQuestion;
+
+/** More than a keyboard shows. */
+const CHOICES_MAX = 20;
+/** Whoever wrote a longer answer has it above. */
+const SHOWN_MAX = 200;
+const APPROVAL = ["approve", "deny"] as const;
+/**
+ * Of an approval's arguments, as JSON: what fits some messages. Longer ones are shown by head and tail, and can be denied in
+ * the chat, but are approved in the console, where all of it can be read.
+ */
+const WHOLE_MAX = 16_000;
+const CUT_MAX = 3_000;
+export const TOO_LONG =
+  "This is too long to be shown whole in a chat. Read and approve it in the console; it can be denied here.";
+
+/** What a button answers, by its place. */
+export function answersOf({ approval, options }: ShownQuestion): readonly string[] {
+  return approval ? APPROVAL : options.slice(0, CHOICES_MAX);
+}
+
+export function choicesOf(question: ShownQuestion): Button[] {
+  return answersOf(question).flatMap((answer, choice) =>
+    answer === "approve" && isTooLong(question)
+      ? []
+      : [
+          {
+            label: !question.approval ? visible(answer) : answer === "approve" ? "Approve" : "Deny",
+            data: buttonData(question.id, choice),
+            answer,
+          },
+        ],
+  );
+}
+
+/** The answer that a press gives, or undefined: the question has no such answer. */
+export function answerOf(question: ShownQuestion, choice: number | string): string | undefined {
+  const answers = answersOf(question);
+  if (typeof choice === "number") return answers[choice];
+  const known = answers.find((answer) => answer.toLowerCase() === choice.toLowerCase());
+  // A question without options is answered in any words.
+  return known ?? (answers.length === 0 ? choice : undefined);
+}
+
+/** True if a chat does not show all that would be approved: then nobody approves it there. */
+export function isTooLong({ approval }: ShownQuestion): boolean {
+  return approval !== undefined && visibleJson(approval.parameters, 1).length > WHOLE_MAX;
+}
+
+/**
+ * The text that is decided on: an approval is for exactly this.
+ * @param console its address, where the gateway knows it
+ */
+export function questionWords(question: ShownQuestion, console?: string): string {
+  const { approval, options } = question;
+  const agent = visible(question.agent);
+  const text = visible(question.text);
+  if (!approval) {
+    const list = options.map((option, at) => `${at + 1}. ${visible(option)}`).join("\n");
+    const how =
+      options.length > 0
+        ? `${list}\n\n(or /answer and a number)`
+        : "Please answer with /answer and your words.";
+    return `**${agent}** asks: ${text}\n\n${how}`;
+  }
+  const { tool, parameters, cwd, reason } = approval;
+  const json = visibleJson(parameters, 1);
+  const cut = isTooLong(question) ? headAndTail(json, { chars: CUT_MAX }) : undefined;
+  const shown = cut
+    ? `${fenced(cut.head)}\n${betweenWords(cut).trim()}\n${fenced(cut.tail)}\n⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`
+    : fenced(json);
+  const hidden = hiddenNotice(approval);
+  return [
+    `**${agent}** wants to run **${visible(tool)}**`,
+    ...(cwd === undefined ? [] : [`in ${visible(cwd)}`]),
+    shown,
+    visible(reason),
+    ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
+  ].join("\n");
+}
+
+/** A fence that the text cannot close. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}json\n${text}\n${fence}`;
+}
+
+/** @param question as it stands now; undefined: it was forgotten */
+export function closedWords(question: ShownQuestion | undefined): string {
+  const { answer, answered_by: by, approval } = question ?? {};
+  if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
+  if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";
+  const who = by === undefined ? "" : ` by ${by}`;
+  if (!approval)
+    return `✔ Answered${who}: ${visible(answer.length > SHOWN_MAX ? `${answer.slice(0, SHOWN_MAX)} …` : answer)}`;
+  return answer === "approve" ? `✔ Approved${who}.` : `✖ Denied${who}.`;
+}

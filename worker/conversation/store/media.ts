@@ -1,0 +1,239 @@
+/** Pictures and files of a conversation, in its own rows: they go when it goes, or when their time is over. */
+import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
+import { KEPT } from "@edgecall/core/loop/messages.ts";
+import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
+import { oneLine } from "@edgecall/core/tools/one-line.ts";
+import type { Env } from "../../env.ts";
+import { SettingsError, settingsOrError } from "../../settings/settings.ts";
+
+/** Of one row; SQLite objects take 2 MB, and a smaller row is read in one page run. */
+const PART_BYTES = 512 * 1024;
+/** A picture above this is named to the model and not shown: its request has an end too. */
+const SHOWN_MAX_BYTES = 4 * 1024 * 1024;
+
+/** How long, and how much of a conversation, is kept. */
+export type MediaLimits = { keepMs: number; keepBytes: number };
+
+/** While the settings cannot be read. */
+const DEFAULT_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };
+
+export function mediaLimits(env: Env): MediaLimits {
+  const settings = settingsOrError(env);
+  return settings instanceof SettingsError ? DEFAULT_LIMITS : settings.media;
+}
+
+export type KeptMedia = { mediaType: string; sha256: string; data: Uint8Array };
+
+export type NewMedia = StoredMedia & { data: Uint8Array };
+
+type MediaRow = { id: string; media_type: string; bytes: number; sha256: string; created_at: number };
+
+/** What a client's link to each picture or file of a call says (frontends/openai/pictures.ts). */
+export function linkNames({ agent, action, name, media = [] }: CallRecord): string[] {
+  const words = oneLine([agent ?? name, action].filter(Boolean).join(" "), 80).replace(/[[\]()!\\`<>]/g, "");
+  return media.map((item) => (isPicture(item) ? words : `${words}: ${item.media_type}`));
+}
+
+export type MediaHost = {
+  storage: DurableObjectStorage;
+  /** `home/channel/id` of the conversation. */
+  name(): string;
+  limits(): MediaLimits;
+};
+
+export class MediaStore {
+  readonly #sql: SqlStorage;
+  readonly #host: MediaHost;
+
+  constructor(host: MediaHost) {
+    this.#sql = host.storage.sql;
+    this.#host = host;
+  }
+
+  /**
+   * Keeps something, once: the same id again is recognised. The oldest go when there is too much.
+   * @returns false when something else is kept under this id
+   */
+  add(media: NewMedia): boolean {
+    const known = this.#row(media.id);
+    if (known) return known.sha256 === media.sha256;
+    if (media.data.length !== media.bytes || media.bytes > MEDIA_MAX_BYTES)
+      throw new RangeError(`${media.data.length} bytes where ${media.bytes} were announced`);
+    this.#sql.exec(
+      "INSERT INTO media (id, media_type, bytes, sha256, created_at) VALUES (?, ?, ?, ?, ?)",
+      media.id,
+      media.media_type,
+      media.bytes,
+      media.sha256,
+      Date.now(),
+    );
+    for (let position = 0; position * PART_BYTES < media.data.length; position += 1) {
+      // A copy: the driver takes a view for all of its buffer.
+      const part = media.data.slice(position * PART_BYTES, (position + 1) * PART_BYTES);
+      this.#sql.exec(
+        "INSERT INTO media_part (media, position, data) VALUES (?, ?, ?)",
+        media.id,
+        position,
+        part.buffer,
+      );
+    }
+    this.trim();
+    return true;
+  }
+
+  /** Notes for whom this is kept, once. */
+  bringFor(principal: string): void {
+    this.#sql.exec("INSERT OR IGNORE INTO belongs (one, principal) VALUES (1, ?)", principal);
+  }
+
+  broughtFor(): string | undefined {
+    return this.#sql.exec<{ principal: string }>("SELECT principal FROM belongs").toArray()[0]?.principal;
+  }
+
+  has(id: string): boolean {
+    return this.#row(id) !== undefined;
+  }
+
+  get(id: string): KeptMedia | undefined {
+    const row = this.#row(id);
+    if (!row) return undefined;
+    const data = new Uint8Array(row.bytes);
+    let at = 0;
+    const parts = this.#sql.exec<{ data: ArrayBuffer }>(
+      "SELECT data FROM media_part WHERE media = ? ORDER BY position",
+      id,
+    );
+    for (const { data: part } of parts) {
+      data.set(new Uint8Array(part), at);
+      at += part.byteLength;
+    }
+    return { mediaType: row.media_type, sha256: row.sha256, data };
+  }
+
+  /** As a model takes it. Undefined: not kept any more, or too large to be shown. */
+  dataUrl(id: string): string | undefined {
+    const row = this.#row(id);
+    if (!row || row.bytes > SHOWN_MAX_BYTES || !isPicture(row)) return undefined;
+    const kept = this.get(id);
+    return kept && `data:${row.media_type};base64,${toBase64(kept.data)}`;
+  }
+
+  /** Lets go of what is too old, and of the oldest while there is too much. */
+  trim(): void {
+    const { keepMs, keepBytes } = this.#host.limits();
+    const now = Date.now();
+    const rows = this.#sql.exec<MediaRow>("SELECT * FROM media ORDER BY created_at DESC, id DESC").toArray();
+    let total = 0;
+    for (const row of rows) {
+      total += row.bytes;
+      if (row.created_at + keepMs > now && total <= keepBytes) continue;
+      this.#sql.exec("DELETE FROM media_part WHERE media = ?", row.id);
+      this.#sql.exec("DELETE FROM media WHERE id = ?", row.id);
+    }
+  }
+
+  /** When the oldest has to go (epoch ms). */
+  nextExpiry(): number | undefined {
+    const { oldest } = this.#sql
+      .exec<{ oldest: number | null }>("SELECT MIN(created_at) AS oldest FROM media")
+      .one();
+    return oldest === null ? undefined : oldest + this.#host.limits().keepMs;
+  }
+
+  /**
+   * Pictures that came in a report become kept ones, to be added with the outcome: a row of an outcome holds
+   * references only. Ids are made of the call's, so a repeat is recognised.
+   */
+  async separate(callId: string, outcome: Outcome): Promise<{ outcome: Outcome; added: NewMedia[] }> {
+    const added: NewMedia[] = [];
+    if (!outcome.media) return { outcome, added };
+    const kept: StoredMedia[] = [];
+    let text = outcome.text;
+    for (const [index, item] of outcome.media.entries()) {
+      if ("data" in item) {
+        const id = mediaId(`${callId}-${index}`, this.#host.name());
+        const media = await newMedia(id, item.media_type, fromBase64(item.data));
+        added.push(media);
+        kept.push(refOf(media));
+      } else if (this.has(item.id)) kept.push(item);
+      else text += `\n[${item.media_type} of ${item.bytes} bytes: it did not arrive]`;
+    }
+    return { outcome: { ...outcome, text, media: kept }, added };
+  }
+
+  #row(id: string): MediaRow | undefined {
+    return this.#sql.exec<MediaRow>("SELECT * FROM media WHERE id = ?", id).toArray()[0];
+  }
+}
+
+/** `uuid[-n].` and the conversation that keeps it, so that an id is enough to find it. @param name `home/channel/id` */
+export function mediaId(uuid: string, name: string): string {
+  const [, ...rest] = name.split("/");
+  return `${uuid}.${base64Url(new TextEncoder().encode(rest.join("/")))}`;
+}
+
+/** The conversation of an id, without its home: `channel/id`; undefined when it names none. */
+export function conversationOfMedia(id: string): { channel: string; conversation: string } | undefined {
+  try {
+    const encoded = id.slice(id.indexOf(".") + 1);
+    const text = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));
+    const match = /^([a-z]{1,32})\/([A-Za-z0-9._:@-]{1,128})$/.exec(text);
+    return match?.[1] !== undefined && match[2] !== undefined
+      ? { channel: match[1], conversation: match[2] }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ids of the pictures and files that a call brought. */
+export function filesOf({ media = [] }: Outcome): string[] {
+  return media.flatMap((one) => ("id" in one ? [one.id] : []));
+}
+
+/** A person's pictures: `data:` URLs become kept ones, addresses stay. */
+export async function separateImages(
+  images: readonly string[],
+  idOf: (index: number) => string,
+): Promise<{ images: string[]; added: NewMedia[] }> {
+  const added: NewMedia[] = [];
+  const kept = await Promise.all(
+    images.map(async (url, index) => {
+      const match = /^data:(image\/[a-z]+);base64,(.*)$/s.exec(url);
+      if (match?.[1] === undefined || match[2] === undefined) return url;
+      const stored = await newMedia(idOf(index), match[1], fromBase64(match[2]));
+      added.push(stored);
+      return KEPT + stored.id;
+    }),
+  );
+  return { images: kept, added };
+}
+
+export async function newMedia(id: string, mediaType: string, data: Uint8Array): Promise<NewMedia> {
+  return { id, media_type: mediaType, bytes: data.length, sha256: await sha256Hex(data), data };
+}
+
+function refOf({ id, media_type, bytes, sha256 }: StoredMedia): StoredMedia {
+  return { id, media_type, bytes, sha256 };
+}
+
+export async function sha256Hex(data: Uint8Array): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function base64Url(data: Uint8Array): string {
+  return toBase64(data).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}
+
+export function toBase64(data: Uint8Array): string {
+  let text = "";
+  // Spread over the arguments of a call, a large array would not fit the stack.
+  for (let at = 0; at < data.length; at += 8_192)
+    text += String.fromCharCode(...data.subarray(at, at + 8_192));
+  return btoa(text);
+}

@@ -1,0 +1,95 @@
+/** What a conversation reads of its rows: Cloudflare bills each, and a long conversation has many. */
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { migrate } from "../../migrate.ts";
+import { CONVERSATION_MIGRATIONS } from "./schema.ts";
+import { Transcript } from "./transcript.ts";
+import type { NewTurn } from "./transcript-rows.ts";
+
+const turn = (): NewTurn => ({
+  id: crypto.randomUUID(),
+  idempotency: crypto.randomUUID(),
+  text: "How warm is it?",
+  images: [],
+  origin: { principal: "anna", role: "owner", channel: "api" },
+});
+
+/** A turn with one call and a question in its middle, and everything that is read meanwhile. */
+function wholeTurn(transcript: Transcript): void {
+  const { turn: begun } = transcript.begin(turn());
+  const [said] = transcript.entriesOf(begun.n);
+  const call = crypto.randomUUID();
+  const calls = [{ id: call, modelCallId: "c", name: "edge_call", args: {} }];
+  const usage = { input_tokens: 3, output_tokens: 1 };
+  transcript.notices(begun.n);
+  transcript.spent(begun.n);
+  const asked = transcript.addReply(
+    begun.n,
+    said?.seq ?? null,
+    { role: "assistant", text: "", calls },
+    "m",
+    usage,
+  );
+  const id = crypto.randomUUID();
+  transcript.questions.add(
+    { id, call, agent: "pi", text: "May I?", options: [], expires_at: Date.now() },
+    begun.n,
+  );
+  transcript.questions.of(begun.n);
+  transcript.questions.close(id, "yes", "anna");
+  transcript.settle(call, { status: "success", text: "21 °C", elapsedMs: 1 });
+  transcript.addReply(
+    begun.n,
+    asked ?? null,
+    { role: "assistant", text: "It is 21 °C.", calls: [] },
+    "m",
+    usage,
+  );
+  transcript.questions.of(begun.n);
+  transcript.finish(begun, "done", "It is 21 °C.");
+  transcript.questions.of(begun.n);
+}
+
+/** Rows that were read while `work` ran. */
+function rowsRead(storage: DurableObjectStorage, work: () => void): number {
+  const { sql } = storage;
+  const exec = sql.exec.bind(sql);
+  const cursors: Array<{ rowsRead: number }> = [];
+  sql.exec = <Row extends Record<string, SqlStorageValue>>(query: string, ...bindings: unknown[]) => {
+    const cursor = exec<Row>(query, ...bindings);
+    cursors.push(cursor);
+    return cursor;
+  };
+  try {
+    work();
+  } finally {
+    sql.exec = exec;
+  }
+  return cursors.reduce((sum, cursor) => sum + cursor.rowsRead, 0);
+}
+
+async function costsAfter(turns: number): Promise<{ first: number; next: number }> {
+  return await runInDurableObject(
+    env.CONVERSATION.getByName(`a/api/${crypto.randomUUID()}`),
+    (_, { storage }) => {
+      // An object makes its tables with its first row.
+      migrate(storage, CONVERSATION_MIGRATIONS);
+      const before = new Transcript(storage);
+      for (let n = 0; n < turns; n += 1) wholeTurn(before);
+      // An object that was rebuilt.
+      const transcript = new Transcript(storage);
+      const first = rowsRead(storage, () => wholeTurn(transcript));
+      return { first, next: rowsRead(storage, () => wholeTurn(transcript)) };
+    },
+  );
+}
+
+test("a long conversation is read once when its object is built, and then a turn reads no more than in a short one", async () => {
+  const short = await costsAfter(3);
+  const long = await costsAfter(300);
+  expect(long.next).toBe(short.next);
+  expect(short.next).toBeLessThan(40);
+  // Each turn is a row itself, with three messages, a call and a question.
+  expect(long.first - short.first).toBeLessThanOrEqual(297 * 6);
+});

@@ -1,0 +1,577 @@
+/** The transcript of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
+
+import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
+import { leftOutNote } from "@edgecall/core/loop/fit.ts";
+import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
+import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { TurnStatus } from "../../api/answers.ts";
+import { type Brought, outlineOf, saysAll } from "../brought.ts";
+import type { SaidInTurn } from "../said-index.ts";
+import { FROM_BACKUP } from "../turn-words.ts";
+import { KeptRows } from "./kept-rows.ts";
+import { filesOf } from "./media.ts";
+import { outcomeSources, sourcesOf } from "./sources.ts";
+import {
+  type CallRow,
+  type MessageRow,
+  type NewOrigin,
+  type NewTurn,
+  type Notice,
+  type Origin,
+  one,
+  type StoredCall,
+  type StoredEntry,
+  type Turn,
+  toCall,
+} from "./transcript-rows.ts";
+import { TurnQuestions } from "./turn-questions.ts";
+
+/** Of what a person says in one breath: as much as one message may hold. */
+const MERGED_MAX_CHARS = 32_000;
+const MERGED_MAX_IMAGES = 8;
+
+/** @property from the first entry that it does not tell of; absent in rows of an earlier version */
+export type StoredSummary = Summary & { from?: { turn: number; seq: number } };
+type SummaryRow = Summary & { from_turn: number | null; from_seq: number | null };
+
+export class Transcript {
+  readonly #sql: SqlStorage;
+  readonly #rows: KeptRows;
+  readonly questions: TurnQuestions;
+  #seq: number | undefined;
+
+  /** @param isShared chats that know nothing of each other share the object (one-shot.ts) */
+  constructor(storage: DurableObjectStorage, isShared = false) {
+    this.#sql = storage.sql;
+    this.#rows = new KeptRows(storage, isShared);
+    this.questions = new TurnQuestions(storage, () => this.#nextSeq());
+  }
+
+  /**
+   * Stores a turn, or recognises it by its idempotency key.
+   * @returns `as`: what was said is a turn of its own, was joined to the one that waits, or is known
+   */
+  begin(turn: NewTurn): { turn: Turn; as: "new" | "joined" | "known" } {
+    return this.#rows.write(() => {
+      const known = turn.idempotency === undefined ? undefined : this.turnByKey(turn.idempotency);
+      if (known) return { turn: known, as: "known" };
+      const waiting = turn.merge ? this.#unanswered(turn) : undefined;
+      if (waiting) {
+        this.#addSources(waiting.turn, turn.sources ?? []);
+        return { turn: this.#join(waiting, turn), as: "joined" };
+      }
+      const begun = this.#insertTurn(turn.origin, turn.id, turn.idempotency, turn.sources);
+      if (turn.text !== "" || turn.images.length > 0)
+        this.#addMessage(begun.n, "user", turn.text, turn.images);
+      else if (turn.note !== undefined) this.#addMessage(begun.n, "note", turn.note);
+      return { turn: begun, as: "new" };
+    });
+  }
+
+  /** The newest turn's message, while the model has said nothing to it and the same person goes on speaking. */
+  #unanswered({ origin, text, images }: NewTurn): (StoredEntry & { role: "user" }) | undefined {
+    const turn = this.turns().at(-1);
+    if (turn?.status !== "running" || turn.error !== null) return undefined;
+    const entries = this.entriesOf(turn.n);
+    const said = entries.find((entry) => entry.role === "user");
+    if (!said || entries.some((entry) => entry.role === "assistant")) return undefined;
+    const shown = said.images?.length ?? 0;
+    const fits =
+      said.text.length + text.length < MERGED_MAX_CHARS && shown + images.length <= MERGED_MAX_IMAGES;
+    const same = turn.origin.principal === origin.principal && turn.origin.channel === origin.channel;
+    return fits && same ? said : undefined;
+  }
+
+  /** A new seq: a reply of the model to what was said before is dropped then, and it is asked again. */
+  #join(said: StoredEntry & { role: "user" }, more: NewTurn): Turn {
+    this.#rows.replaceMessage(said.seq, {
+      seq: this.#nextSeq(),
+      text: `${said.text}\n\n${more.text}`,
+      images: imagesText([...(said.images ?? []), ...more.images]),
+    });
+    const turn = this.#rows.updateTurn(said.turn, "attempts = 0, not_before = 0");
+    if (!turn) throw new Error("a message is of a turn");
+    if (more.idempotency !== undefined)
+      this.#sql.exec("INSERT INTO merged (idempotency, turn) VALUES (?, ?)", more.idempotency, turn.n);
+    return turn;
+  }
+
+  /** Pictures that a turn's message came with are here now. @param words of those that are not @param sources of the words */
+  bring(turn: number, images: readonly string[], words: string, sources: readonly Source[] = []): void {
+    this.#rows.write(() => {
+      this.#addSources(turn, sources);
+      const said = this.entriesOf(turn).find((entry) => entry.role === "user");
+      if (said?.role !== "user") return;
+      this.#rows.replaceMessage(said.seq, {
+        seq: this.#nextSeq(),
+        text: [said.text, words].filter((text) => text !== "").join("\n\n"),
+        images: imagesText([...(said.images ?? []), ...images].slice(0, MERGED_MAX_IMAGES)),
+      });
+    });
+  }
+
+  /** The turn that was begun, or joined, with this Idempotency-Key. */
+  turnByKey(idempotency: string): Turn | undefined {
+    const own = this.turns().find((turn) => turn.idempotency === idempotency);
+    if (own) return own;
+    const [joined] = this.#sql
+      .exec<{ turn: number }>("SELECT turn FROM merged WHERE idempotency = ?", idempotency)
+      .toArray();
+    return joined && this.turnAt(joined.turn);
+  }
+
+  /** The principal of the first turn, whose conversation this is. */
+  beganBy(): string | undefined {
+    return this.turns()[0]?.origin.principal;
+  }
+
+  turn(id: string): Turn | undefined {
+    return this.#rows.turnById(id);
+  }
+
+  /** The turn whose step is due: the oldest that is not finished. */
+  currentTurn(): Turn | undefined {
+    return this.turns().find((turn) => turn.status === "running");
+  }
+
+  turns(): Turn[] {
+    return this.#rows.turns();
+  }
+
+  turnAt(n: number): Turn | undefined {
+    return this.#rows.turn(n);
+  }
+
+  /** The turn of a call. @param ref as `callRef` makes it */
+  turnOfCall(ref: string): number | undefined {
+    const id = `${ref.slice(0, 8)}-${ref.slice(8)}`;
+    const [row] = this.#sql
+      .exec<{ turn: number }>(
+        "SELECT turn FROM call WHERE id BETWEEN ? AND ? ORDER BY turn DESC LIMIT 1",
+        id,
+        `${id}~`,
+      )
+      .toArray();
+    return row?.turn;
+  }
+
+  /** What the caller of a turn brought, with its texts. */
+  broughtBy({ n, origin }: Turn): Brought {
+    const { clientTools, results, history, answers: _, ...rest } = origin.brought ?? {};
+    // Where there is no row of it, the outline says it all.
+    return (
+      (origin.brought && this.#rows.broughtBy(n)) ?? {
+        ...rest,
+        ...(history && { history: history.map((turn) => ({ turn })) }),
+      }
+    );
+  }
+
+  /** What was said in each turn, in no order. */
+  said(): Iterable<SaidInTurn> {
+    return this.#rows.said();
+  }
+
+  /** The characters in the rows of the turns, which are held in memory. */
+  heldChars(): number {
+    return this.#rows.heldChars();
+  }
+
+  /** No turn runs: what is shown to nobody is held no longer. */
+  release(): void {
+    this.#rows.release();
+  }
+
+  /**
+   * The conversation up to and with a turn, as the model is shown it: the first entries, a note in place of what the
+   * summary tells of, and the rest. Later turns that wait are not in the history yet.
+   */
+  shownUpTo(turn: number, keepFirst: number): StoredEntry[] {
+    const summary = this.summary();
+    const from = summary?.from;
+    if (!summary || !from) return this.#rows.entriesBetween(0, turn);
+    const first: StoredEntry[] = [];
+    for (const { n } of this.turns()) {
+      if (n >= from.turn || first.length >= keepFirst) break;
+      first.push(...this.entriesOf(n));
+    }
+    const rest = this.#rows
+      .entriesBetween(from.turn, turn)
+      .filter((entry) => entry.turn > from.turn || entry.seq >= from.seq);
+    const note = leftOutNote({ turns: summary.turns, summary: { turns: summary.turns, text: summary.text } });
+    return [...first.slice(0, keepFirst), { ...note, seq: 0, turn: 0 }, ...rest];
+  }
+
+  entriesBetween(first: number, last: number): StoredEntry[] {
+    return this.#rows.entriesBetween(first, last);
+  }
+
+  entriesOf(turn: number): StoredEntry[] {
+    return this.#rows.entriesOf(turn);
+  }
+
+  /** By the numbers of their turns. */
+  entriesOfAll(turns: readonly number[]): Map<number, readonly StoredEntry[]> {
+    return this.#rows.entriesOfAll(turns);
+  }
+
+  call(id: string): StoredCall | undefined {
+    return one(this.#sql.exec<CallRow>("SELECT * FROM call WHERE id = ?", id), toCall);
+  }
+
+  /** Counts a try at the current step, before it is made, so that a crash cannot hide it. */
+  countAttempt(turn: number): number {
+    const counted = this.#rows.updateTurn(turn, "attempts = attempts + 1, not_before = 0");
+    if (!counted) throw new Error(`no turn ${turn}`);
+    return counted.attempts;
+  }
+
+  /** A step got somewhere without an answer of the model: the next one starts with all its tries. */
+  progressed(turn: number): void {
+    this.#rows.updateTurn(turn, "attempts = 0");
+  }
+
+  /** The next try waits until then. */
+  postpone(turn: number, notBefore: number): void {
+    this.#rows.updateTurn(turn, "not_before = ?", notBefore);
+  }
+
+  /** The sources of the texts that came into the conversation with a turn, as far as it has come. */
+  sourcesOf(turn: Turn): Source[] {
+    // The row of a finished turn has its sources: its entries need not be read.
+    if (turn.status !== "running") return turn.sources;
+    return joinSources(turn.sources, sourcesOf(this.entriesOf(turn.n)));
+  }
+
+  /** Somebody's text came into a turn otherwise than by its entries. */
+  #addSources(n: number, sources: readonly Source[]): void {
+    const turn = this.turnAt(n);
+    if (!turn || sources.every((source) => turn.sources.includes(source))) return;
+    this.#rows.updateTurn(n, "sources = ?", JSON.stringify(joinSources(turn.sources, sources)));
+  }
+
+  /**
+   * Ends a model step: the reply and its calls, in one transaction.
+   * @param shown whose texts the model was shown beside the history
+   * @returns the seq of the message, or undefined when the turn has moved on meanwhile (a cancel): then it is dropped
+   */
+  addReply(
+    turn: number,
+    after: number | null,
+    reply: Entry & { role: "assistant" },
+    model: string,
+    usage: Usage | undefined,
+    shown: readonly Source[] = [],
+  ): number | undefined {
+    return this.#rows.write(() => {
+      const last = this.entriesOf(turn).findLast((entry) => entry.role !== "note")?.seq ?? null;
+      const before = this.turnAt(turn);
+      if (before?.status !== "running" || last !== after) return undefined;
+      const seq = this.#addMessage(turn, "assistant", reply.text);
+      for (const [position, call] of reply.calls.entries()) {
+        this.#rows.insertCall({
+          id: call.id,
+          turn,
+          message: seq,
+          position,
+          model_call_id: call.modelCallId,
+          name: call.name,
+          args: JSON.stringify(call.args),
+          problem: call.problem ?? null,
+        });
+      }
+      this.#rows.updateTurn(
+        turn,
+        "attempts = 0, model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, sources = ?",
+        model,
+        usage?.input_tokens ?? 0,
+        usage?.output_tokens ?? 0,
+        JSON.stringify(joinSources(before.sources, shown)),
+      );
+      return seq;
+    });
+  }
+
+  /**
+   * Answers a call; the first answer counts.
+   * @param submittedAt when it went out (epoch ms), where that is known
+   * @returns n of its turn, or undefined: it was answered before
+   */
+  settle(callId: string, outcome: Outcome, submittedAt?: number): number | undefined {
+    const settled = this.#rows.updateCall(
+      callId,
+      "outcome = ?, submitted_at = ?, settled_at = ?, settled_seq = ?",
+      "outcome IS NULL",
+      JSON.stringify(outcome),
+      submittedAt ?? null,
+      Date.now(),
+      this.#nextSeq(),
+    );
+    if (settled && this.turnAt(settled.turn)?.status !== "running")
+      this.#addSources(settled.turn, outcomeSources(toCall(settled), outcome));
+    return settled?.turn;
+  }
+
+  /**
+   * A result that comes after the call had an answer. It takes the place of one that was only accepted or is
+   * unknown; beside any other (a device's own loop began a job) it stands alone. The model is told by a note, in
+   * the turn that runs (or the last one), or as a turn of its own.
+   * @param by the id under which it was reported
+   * @param ownTurn `apart`: the turn goes on from the one that asked, whatever came between them
+   * @returns false when it was here before
+   */
+  settleLate(
+    callId: string,
+    by: string,
+    outcome: Outcome,
+    note: string,
+    ownTurn: "next" | "apart" | undefined,
+  ): boolean {
+    return this.#rows.write(() => {
+      const call = this.call(callId);
+      const before: (Outcome & { lateBy?: string[] }) | undefined = call?.outcome;
+      if (!call || !before || before.lateBy?.includes(by)) return false;
+      const lateBy = [...(before.lateBy ?? []), by];
+      const stands =
+        before.job === undefined && before.errorType !== "outcome_unknown" && before.errorType !== "timeout";
+      this.#rows.updateCall(
+        callId,
+        "outcome = ?, settled_seq = ?",
+        "TRUE",
+        JSON.stringify({ ...(stands ? before : { ...outcome, late: true }), lateBy }),
+        this.#nextSeq(),
+      );
+      const asked = this.turnAt(call.turn);
+      const turn =
+        ownTurn && asked
+          ? this.#insertTurn(jobOrigin(asked, this.broughtBy(asked), outcome, ownTurn === "apart")).n
+          : (this.currentTurn()?.n ?? this.turns().at(-1)?.n ?? 0);
+      this.#addMessage(turn, "note", note);
+      // It is read in both: in the note, and where it took the place of the first answer.
+      const sources = outcomeSources(call, outcome);
+      for (const n of new Set([turn, call.turn])) this.#addSources(n, sources);
+      return true;
+    });
+  }
+
+  #insertTurn(
+    { brought, ...origin }: NewOrigin,
+    id: string = crypto.randomUUID(),
+    idempotency?: string,
+    sources: Source[] = [],
+  ): Turn {
+    const stored: Origin = { ...origin, ...(brought && { brought: outlineOf(brought) }) };
+    return this.#rows.insertTurn(
+      id,
+      idempotency ?? null,
+      JSON.stringify(stored),
+      JSON.stringify(sources),
+      brought && !saysAll(brought) ? JSON.stringify(brought) : undefined,
+    );
+  }
+
+  /** @returns its seq */
+  #addMessage(turn: number, role: MessageRow["role"], text: string, images: string[] = []): number {
+    const seq = this.#nextSeq();
+    this.#rows.insertMessage({ seq, turn, role, text, images: imagesText(images) });
+    return seq;
+  }
+
+  /** What a turn and its conversation have spent on models. @param chat the turns of the conversation, where others are in the object */
+  spent(turn: number, chat?: readonly Turn[]): { turn: Spent; conversation: Spent } {
+    const tokens = (turns: readonly Turn[]) =>
+      turns.reduce((total, { usage }) => total + usage.input_tokens + usage.output_tokens, 0);
+    const replies = this.entriesOf(turn).filter(({ role }) => role === "assistant").length;
+    const others = chat?.flatMap(({ n }) => (n === turn ? [] : [n]));
+    return {
+      turn: { tokens: tokens(this.turns().filter(({ n }) => n === turn)), modelCalls: replies },
+      conversation: {
+        tokens: tokens(chat ?? this.turns()),
+        modelCalls: others ? replies + this.#rows.repliesBefore(turn, others) : this.#rows.replies(),
+      },
+    };
+  }
+
+  /** Budgets that the person was told of, in this turn or, for the conversation's, in any. @param chat as for `spent` */
+  notices(turn: number, chat: readonly Turn[] = this.turns()): BudgetKey[] {
+    return chat.flatMap(({ n, notices }) =>
+      notices.flatMap(({ keys }) => keys.filter((key) => n === turn || !key.startsWith("turn."))),
+    );
+  }
+
+  notify(turn: number, text: string, keys: BudgetKey[]): void {
+    const notice = JSON.stringify({ text, keys } satisfies Notice);
+    this.#rows.updateTurn(turn, "notices = json_insert(notices, '$[#]', json(?))", notice);
+  }
+
+  /** The newest summary of what no longer fits. */
+  summary(): StoredSummary | undefined {
+    const [row] = this.#sql
+      .exec<SummaryRow>("SELECT turns, text, from_turn, from_seq FROM summary ORDER BY turns DESC LIMIT 1")
+      .toArray();
+    if (!row) return undefined;
+    const { turns, text, from_turn, from_seq } = row;
+    const isKnown = from_turn !== null && from_seq !== null;
+    return { turns, text, ...(isKnown && { from: { turn: from_turn, seq: from_seq } }) };
+  }
+
+  /** Notes where a summary of an earlier version ends. @param from the first entry that it does not tell of */
+  summaryEnds({ turns }: Summary, from: StoredEntry): void {
+    this.#sql.exec(
+      "UPDATE summary SET from_turn = ?, from_seq = ? WHERE turns = ?",
+      from.turn,
+      from.seq,
+      turns,
+    );
+    this.#rows.forgetBefore(from.turn);
+  }
+
+  /**
+   * @param turn that the summary was made for, and that pays for it
+   * @param from the first entry that it does not tell of
+   */
+  summarise(summary: Summary, turn: number, from: StoredEntry, usage: Usage | undefined): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO summary (turns, text, created_at, from_turn, from_seq) VALUES (?, ?, ?, ?, ?)",
+      summary.turns,
+      summary.text,
+      Date.now(),
+      from.turn,
+      from.seq,
+    );
+    this.#rows.forgetBefore(from.turn);
+    this.#rows.updateTurn(
+      turn,
+      "input_tokens = input_tokens + ?, output_tokens = output_tokens + ?",
+      usage?.input_tokens ?? 0,
+      usage?.output_tokens ?? 0,
+    );
+  }
+
+  /**
+   * Notes that a turn is to be cancelled: a running turn that has its `error` already ends with that, whatever
+   * becomes of the object that is about to end it.
+   */
+  cancelling(turn: number): void {
+    if (this.turnAt(turn)?.status === "running") this.#rows.updateTurn(turn, "error = 'cancelled'");
+  }
+
+  /** True if the client of a turn left without its answer. */
+  clientLost(turn: number, lost: boolean): void {
+    this.#rows.updateTurn(turn, "origin = json_set(origin, '$.client.lost', json(?))", String(lost));
+  }
+
+  /** Ends a turn that is running; the reply that has to be sent is stored in the same transaction. */
+  finish(turn: Turn, status: Exclude<TurnStatus, "running">, answer: string, error?: string): boolean {
+    return this.#rows.write(() => {
+      const before = this.turnAt(turn.n);
+      if (before?.status !== "running") return false;
+      this.#rows.updateTurn(
+        turn.n,
+        "status = ?, answer = ?, error = ?, finished_at = ?, finished_seq = ?, sources = ?",
+        status,
+        answer,
+        error ?? null,
+        Date.now(),
+        this.#nextSeq(),
+        JSON.stringify(this.sourcesOf(before)),
+      );
+      // What the person was told belongs to the history; many endpoints also refuse two user messages in a row.
+      if (status !== "done") this.#addMessage(turn.n, "assistant", answer);
+      if (turn.origin.reply) {
+        this.#sql.exec(
+          "INSERT INTO reply (turn, address, text) VALUES (?, ?, ?)",
+          turn.n,
+          JSON.stringify(turn.origin.reply),
+          answer,
+        );
+      }
+      return true;
+    });
+  }
+
+  /**
+   * Deletes turns that ended before a time (epoch ms) and that no later turn goes on from. What a chat still goes on from stays: its
+   * sources are the chat's.
+   */
+  dropEnded(before: number): void {
+    const turns = this.turns();
+    const inUse = new Set<string>();
+    const old = turns.toReversed().filter((turn) => {
+      const stays = turn.finishedAt === null || turn.finishedAt > before || inUse.has(turn.id);
+      const { after, history = [] } = turn.origin.brought ?? {};
+      if (!stays) return true;
+      if (after !== undefined) inUse.add(after);
+      for (const id of history) inUse.add(id);
+      return false;
+    });
+    if (old.length === 0) return;
+    this.#rows.write(() => {
+      for (const { n } of old) {
+        this.#sql.exec("DELETE FROM turn WHERE n = ?", n);
+        for (const table of ["message", "call", "question", "merged", "brought"])
+          this.#sql.exec(`DELETE FROM ${table} WHERE turn = ?`, n);
+      }
+    });
+    this.forget();
+  }
+
+  /** Of a back-up: what became of its turns was said long ago, and their calls may have been made. */
+  giveUp(): void {
+    const words = errorText.outcomeUnknown("this call, which was under way when the back-up was made,");
+    for (const turn of this.turns().filter(({ status }) => status === "running")) {
+      for (const entry of this.entriesOf(turn.n)) {
+        if (entry.role !== "assistant") continue;
+        for (const { id, outcome } of entry.calls)
+          if (!outcome)
+            this.settle(id, { status: "error", errorType: "outcome_unknown", ...words, elapsedMs: 0 });
+      }
+      this.finish(turn, "failed", FROM_BACKUP, "restored");
+    }
+  }
+
+  /** One instance writes, so the counter may live in memory; a rebuilt object reads where it stood. */
+  #nextSeq(): number {
+    this.#seq ??= Math.max(this.#rows.lastSeq(), this.questions.lastSeq());
+    this.#seq += 1;
+    return this.#seq;
+  }
+
+  /** The newest seq. */
+  lastSeq(): number {
+    const next = this.#nextSeq();
+    this.#seq = next - 1;
+    return next - 1;
+  }
+
+  /** After everything was deleted. */
+  forget(): void {
+    this.#seq = undefined;
+    this.#rows.forget();
+    this.questions.forget();
+  }
+}
+
+function imagesText(images: readonly string[]): string | null {
+  return images.length > 0 ? JSON.stringify(images) : null;
+}
+
+/**
+ * The origin of a turn that a job's result sets off. `late`: its first answer was said long ago, this is another message.
+ * No client waits for this turn, so it has none of the client's request: no tools, no choice among them, no history.
+ */
+function jobOrigin(asked: Turn, { instructions }: Brought, outcome: Outcome, isApart: boolean): NewOrigin {
+  const { reply, client: _, brought: __, ...origin } = asked.origin;
+  const brought = {
+    ...(instructions !== undefined && { instructions }),
+    ...(isApart && { after: asked.id }),
+  };
+  return {
+    ...origin,
+    ...(Object.keys(brought).length > 0 && { brought }),
+    event: "job",
+    files: filesOf(outcome),
+    ...(reply && { reply: { ...reply, late: true } }),
+  };
+}

@@ -1,0 +1,204 @@
+/** `/v1/connections`: chat apps that are connected, and connecting one. For administrators; no secret ever leaves here. */
+import { z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import type { ConnectionState, Connections, ConnectionView, MadeConnection } from "../../api/answers.ts";
+import { homeOf } from "../../api/objects.ts";
+import { base64Url } from "../../conversation/store/media.ts";
+import type { KeptConnection } from "../../home/channels/kept-connections.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../../http/http.ts";
+import { logInfo } from "../../log.ts";
+import {
+  CHANNEL_NAMES,
+  CONNECTION_ID,
+  type Connection,
+  findConnection,
+  readConnection,
+  readConnections,
+} from "../../settings/channels.ts";
+import { readSettings } from "../../settings/settings.ts";
+import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "./connections.ts";
+import { PlatformError } from "./platform.ts";
+import { type Account, type Setup, setupOf } from "./setup.ts";
+
+/** Of a webhook's secret that we make: 256 bits. */
+const SECRET_BYTES = 32;
+const CHANNEL = new RegExp(`^(${CHANNEL_NAMES.join("|")})$`);
+/** In place of Discord's key until Discord has told it. */
+const NO_KEY = "0".repeat(64);
+
+const pasted = z.string().check(z.trim(), z.minLength(8), z.maxLength(1_000));
+const NewConnection = z.strictObject({
+  channel: z.enum(CONSOLE_CHANNELS),
+  connection: z.string().check(z.regex(CONNECTION_ID, "expected a-z, 0-9 and -, at most 32")),
+  token: pasted,
+  /** Slack's signing secret; Telegram's is made here, Discord has none. */
+  secret: z.optional(pasted),
+  /** Another address of the platform's API. */
+  base_url: z.optional(z.string().check(z.trim())),
+});
+type NewConnection = z.infer<typeof NewConnection>;
+
+export const connections = newRoutes();
+
+connections.get("/v1/connections", async (c) => {
+  const { home } = requireScope(c, "admin");
+  const set = readConnections(c.env).filter((one) => one.home === home);
+  const kept = await homeOf(c.env, home).connections();
+  const isSet = (one: KeptConnection) =>
+    set.some(({ channel, connection }) => channel === one.channel && connection === one.connection);
+  return c.json({
+    origin: originOf(c),
+    connections: [
+      ...set.map((one) => shown(c, one, undefined)),
+      ...kept.filter((one) => !isSet(one)).map((one) => shown(c, { ...one, home }, one)),
+    ],
+  } satisfies Connections);
+});
+
+/** Looks at the token, keeps the connection, and has the platform deliver here. */
+connections.post("/v1/connections", async (c) => {
+  const token = requireScope(c, "admin");
+  const asked = await readBody(c, NewConnection);
+  const { channel, connection: name } = asked;
+  if (findConnection(c.env, channel, name))
+    throw new HttpError(409, "conflict", `connection: '${name}' stands in the setting CHANNELS already`);
+  const home = homeOf(c.env, token.home);
+  const before = (await home.connections()).some((one) => one.channel === channel && one.connection === name);
+  const made = madeOf(asked, token.home);
+  const setup = setupFor(channel);
+  const account = await answered(setup.account(made));
+  const connection = { ...made, ...account.fields } as Connection;
+  if (!(await home.keepConnection(connection, token.name)))
+    throw new HttpError(409, "conflict", "there are too many connections; disconnect one, or use CHANNELS");
+  try {
+    const todo = await answered(setup.install(connection, addressOf(c, connection, true)));
+    logInfo("connection.made", { channel, connection: name });
+    const view = shown(c, connection, { made_by: token.name });
+    return c.json({ ...view, ...accountOf(account), todo } satisfies MadeConnection, 201);
+  } catch (error) {
+    // What cannot be delivered to is not kept; one that was there is, for it may still work.
+    if (!before) await home.dropConnection(channel, name);
+    throw error;
+  }
+});
+
+/** What the platform says: whose token it is, and how deliveries stand. */
+connections.get("/v1/connections/:channel/:connection", async (c) => {
+  const { connection, setup, isKept } = await named(c);
+  const [account, deliveries] = await Promise.all([
+    answered(setup.account(connection)),
+    answered(setup.deliveries(connection)),
+  ]);
+  const address = addressOf(c, connection, isKept);
+  const { webhook } = deliveries;
+  return c.json({
+    ...shown(c, connection, isKept ? {} : undefined),
+    ...accountOf(account),
+    deliveries: { ...deliveries, ...(webhook !== undefined && { here: webhook === address }) },
+  } satisfies ConnectionState);
+});
+
+/** Has the platform deliver here: for a connection of CHANNELS, or after the gateway's address changed. */
+connections.post("/v1/connections/:channel/:connection/webhook", async (c) => {
+  const { connection, setup, isKept } = await named(c);
+  const todo = await answered(setup.install(connection, addressOf(c, connection, isKept)));
+  return c.json({ ...shown(c, connection, isKept ? {} : undefined), todo });
+});
+
+connections.delete("/v1/connections/:channel/:connection", async (c) => {
+  const { home } = requireScope(c, "admin");
+  const { channel, name } = nameOf(c);
+  if (findConnection(c.env, channel, name)?.home === home)
+    throw new HttpError(409, "conflict", "this connection stands in the setting CHANNELS; take it out there");
+  const kept = await homeOf(c.env, home).connection(channel, name);
+  if (!kept) throw new HttpError(404, "not_found", "no such connection");
+  // Gone in any case: a token that the platform does not know any more must not keep it here.
+  if (kept.ok) await Promise.resolve(setupOf(channel)?.uninstall?.(kept.value)).catch(() => undefined);
+  await homeOf(c.env, home).dropConnection(channel, name);
+  logInfo("connection.dropped", { channel, connection: name });
+  return c.body(null, 204);
+});
+
+/** @throws HttpError naming the field */
+function madeOf({ channel, connection, token, secret, base_url }: NewConnection, home: string): Connection {
+  if (channel === "slack" && secret === undefined)
+    throw new HttpError(400, "invalid_body", "secret: expected the app's signing secret");
+  const own = {
+    telegram: { secret: base64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))) },
+    slack: { secret },
+    discord: { public_key: NO_KEY },
+  }[channel];
+  const made = readConnection({ channel, connection, home, token, ...own, ...(base_url && { base_url }) });
+  if (!made.ok) throw new HttpError(400, "invalid_body", made.error);
+  return made.value;
+}
+
+function nameOf(c: Context<App>): { channel: string; name: string } {
+  return {
+    channel: pathName(c, "channel", CHANNEL, `one of ${CHANNEL_NAMES.join(", ")}`),
+    name: pathName(c, "connection", CONNECTION_ID, "a connection's name"),
+  };
+}
+
+async function named(c: Context<App>): Promise<{ connection: Connection; setup: Setup; isKept: boolean }> {
+  const { home } = requireScope(c, "admin");
+  const { channel, name } = nameOf(c);
+  const connection = await connectionOf(c.env, home, channel, name);
+  if (!connection) throw new HttpError(404, "not_found", "no such connection");
+  const isKept = findConnection(c.env, channel, name)?.home !== home;
+  return { connection, setup: setupFor(channel), isKept };
+}
+
+function setupFor(channel: string): Setup {
+  const setup = setupOf(channel);
+  if (!setup)
+    throw new HttpError(400, "invalid_path", `channel: ${channel} is set up by hand, see docs/channels.md`);
+  return setup;
+}
+
+/** A platform's refusal, or its silence, in words for the person who connects. */
+async function answered<T>(
+  asked: Promise<{ ok: true; value: T } | { ok: false; error: string }>,
+): Promise<T> {
+  try {
+    const answer = await asked;
+    if (answer.ok) return answer.value;
+    throw new HttpError(422, "platform_refused", answer.error);
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    throw new HttpError(
+      502,
+      "platform_failed",
+      `the platform could not be asked (${error.message}); try again in a moment`,
+    );
+  }
+}
+
+type Place = { channel: string; connection: string; home: string };
+
+/** @param kept absent: it stands in CHANNELS */
+function shown(c: Context<App>, place: Place, kept: Partial<KeptConnection> | undefined): ConnectionView {
+  const { channel, connection } = place;
+  return {
+    channel,
+    connection,
+    kept_in: kept ? "console" : "CHANNELS",
+    webhook: addressOf(c, place, kept !== undefined),
+    checks: setupOf(channel) !== undefined,
+    ...(kept?.made_by !== undefined && { made_by: kept.made_by }),
+    ...(kept?.made_at !== undefined && { made_at: kept.made_at }),
+  };
+}
+
+function accountOf({ name, link }: Account) {
+  return { account: name, ...(link !== undefined && { link }) };
+}
+
+function addressOf(c: Context<App>, place: Place, isKept: boolean): string {
+  return originOf(c) + webhookPath(place, isKept);
+}
+
+/** As platforms reach it. */
+function originOf(c: Context<App>): string {
+  return readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
+}

@@ -1,0 +1,277 @@
+/**
+ * Discord over HTTP interactions: slash commands and buttons. It delivers no ordinary messages this way.
+ *
+ * An interaction is answered with "thinking …" at once, and its token may edit that answer and add to it for 15
+ * minutes. After that, and for a job's result, the bot writes to the channel, where it may.
+ */
+
+import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import type { DiscordConnection } from "../../settings/channels.ts";
+import {
+  type Ack,
+  type Act,
+  type Button,
+  type Channel,
+  type Incoming,
+  idPart,
+  type Line,
+  type PictureRef,
+  type RawRequest,
+  type Received,
+  readButton,
+  type TextSending,
+} from "./channel.ts";
+import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
+import { fromHex, isEd25519, isRecent } from "./signature.ts";
+
+/** An interaction's token holds for 15 minutes; what is begun now has to arrive before. */
+const TOKEN_LIFE_MS = 14 * 60_000;
+/** Only whom it answers sees the message. */
+const EPHEMERAL = 64;
+
+const PING = 1;
+const COMMAND = 2;
+const COMPONENT = 3;
+const PONG = 1;
+const MESSAGE = 4;
+const THINKING = 5;
+const DEFERRED_UPDATE = 6;
+
+const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
+const User = z.looseObject({ id: snowflake, username: z.optional(z.string()) });
+const Attachment = z.looseObject({ url: z.string(), content_type: z.optional(z.string()) });
+const Interaction = z.looseObject({
+  type: z.int(),
+  id: z.optional(snowflake),
+  application_id: z.optional(snowflake),
+  token: z.optional(z.string().check(z.regex(/^[A-Za-z0-9._-]{1,400}$/))),
+  guild_id: z.optional(snowflake),
+  channel_id: z.optional(snowflake),
+  /** 0 a server, 1 the bot's own private channel, 2 a private channel of others. */
+  context: z.optional(z.int()),
+  member: z.optional(z.looseObject({ user: User })),
+  user: z.optional(User),
+  data: z.optional(
+    z.looseObject({
+      name: z.optional(z.string()),
+      custom_id: z.optional(z.string()),
+      options: z.optional(z.array(z.looseObject({ name: z.string(), value: z.optional(z.unknown()) }))),
+      resolved: z.optional(z.looseObject({ attachments: z.optional(z.record(z.string(), Attachment)) })),
+    }),
+  ),
+});
+type Interaction = z.infer<typeof Interaction>;
+
+async function read(request: RawRequest, connection: DiscordConnection, now: number): Promise<Received> {
+  const { headers, body } = request;
+  const at = headers.get("x-signature-timestamp");
+  const signature = fromHex(headers.get("x-signature-ed25519") ?? "");
+  if (!isRecent(at, now) || !(await isEd25519(connection.public_key, at ?? "", body, signature)))
+    return { as: "refused", status: 401, message: "invalid request signature" };
+  const read = checkJson(Interaction, new TextDecoder().decode(body));
+  if (!read.ok) return { as: "refused", status: 400, message: read.error };
+  const interaction = read.value;
+  if (interaction.type === PING) return { as: "handled", response: Response.json({ type: PONG }) };
+  const act = actOf(interaction);
+  const event = act && incoming(connection, interaction, act, now);
+  if (!event) return { as: "handled", response: say("I do not know this.") };
+  return { as: "events", events: [event], ack: (words) => acked(event.act, words) };
+}
+
+function acked(act: Act, words: string | undefined): Ack {
+  if (words !== undefined) return { response: say(words) };
+  return { response: Response.json({ type: act.do === "press" ? DEFERRED_UPDATE : THINKING }) };
+}
+
+function say(words: string): Response {
+  return Response.json({
+    type: MESSAGE,
+    data: { content: words.slice(0, 2_000), flags: EPHEMERAL, allowed_mentions: { parse: [] } },
+  });
+}
+
+/** `/ask text:…`, and each command of ours under its own name with at most one option. */
+function actOf({ type, data }: Interaction): Act | undefined {
+  if (type === COMPONENT) return readButton(data?.custom_id);
+  if (type !== COMMAND || !data?.name) return undefined;
+  const words = (data.options ?? []).find(
+    ({ value }) => typeof value === "string" && !isAttachment(data, value),
+  );
+  const text = typeof words?.value === "string" ? words.value : "";
+  const attachments = Object.values(data.resolved?.attachments ?? {});
+  const pictures = attachments.flatMap(({ url, content_type = "" }): PictureRef[] => {
+    if (!/^(image|audio)\//.test(content_type)) return [];
+    return [{ ref: url, ...(content_type.startsWith("audio/") && { voice: true }) }];
+  });
+  return {
+    do: "say",
+    text: data.name === "ask" ? text : `/${data.name} ${text}`.trim(),
+    pictures,
+    ...(attachments.length > pictures.length && { unread: "a file" }),
+  };
+}
+
+function isAttachment(data: NonNullable<Interaction["data"]>, value: string): boolean {
+  return Object.hasOwn(data.resolved?.attachments ?? {}, value);
+}
+
+function incoming(
+  { connection }: DiscordConnection,
+  interaction: Interaction,
+  act: Act,
+  now: number,
+): Incoming | undefined {
+  const { id, application_id: application, token, guild_id, channel_id: channel, context } = interaction;
+  const user = interaction.member?.user ?? interaction.user;
+  if (!id || !application || !token || !channel || !user) return undefined;
+  return {
+    delivery: `i${id}`,
+    sender: { id: user.id, name: user.username ?? "" },
+    conversation: `${connection}:${guild_id ?? "dm"}:${channel}`,
+    group: guild_id !== undefined || context === 2,
+    address: { connection, application, token, channel, at: now },
+    act,
+  };
+}
+
+type DiscordLine = Line<DiscordConnection>;
+
+function mayReply({ address }: DiscordLine): boolean {
+  return Number(address.at) + TOKEN_LIFE_MS > Date.now();
+}
+
+/** "thinking …" stands until then; a job's result comes after the answer that took its place. */
+function isOpen(line: DiscordLine): boolean {
+  return mayReply(line) && line.address.late !== true;
+}
+
+/** Below the interaction's own webhook while that holds; else, or when Discord says that it is over, by the bot. */
+async function call(
+  line: DiscordLine,
+  method: "POST" | "PATCH",
+  message: string | undefined,
+  body: Body,
+  isLive = false,
+): Promise<Record<string, unknown>> {
+  const { connection, address } = line;
+  const what = `discord ${method}`;
+  if (mayReply(line)) {
+    const base = `${connection.base_url}/webhooks/${address.application}/${address.token}`;
+    const path = message === undefined ? "?wait=true" : `/messages/${message}`;
+    const reply = await request(what, base + path, method, body);
+    if (isLive || !TOKEN_OVER.includes(Number(reply.body.code))) return resultOf(what, reply);
+  }
+  const bot = { authorization: `Bot ${connection.token}` };
+  const open = async () => {
+    const url = `${connection.base_url}/users/@me/channels`;
+    return resultOf(what, await request(what, url, "POST", { recipient_id: address.user }, bot)).id;
+  };
+  const base = `${connection.base_url}/channels/${address.channel ?? (await open())}/messages`;
+  // Only the token knows the answer by this name.
+  if (message === undefined || message === ORIGINAL)
+    return resultOf(what, await request(what, base, "POST", body, bot));
+  return resultOf(what, await request(what, `${base}/${message}`, method, body, bot));
+}
+
+type Body = Record<string, unknown> | FormData;
+
+function request(
+  what: string,
+  url: string,
+  method: string,
+  body: Body,
+  headers: Record<string, string> = {},
+) {
+  return body instanceof FormData
+    ? send(what, url, { method, headers, body })
+    : postJson(what, url, body, headers, method);
+}
+
+/** `Unknown Webhook`, `Invalid Webhook Token`. */
+const TOKEN_OVER = [10_015, 50_027];
+/** `Unknown Message`: it was deleted, or belongs to another's token. */
+const UNKNOWN_MESSAGE = 10_008;
+
+function resultOf(what: string, { status, body }: Reply): Record<string, unknown> {
+  if (status >= 200 && status < 300) return body;
+  const message = `${what}: ${status} ${String(body.code ?? "")} ${String(body.message ?? "").slice(0, 200)}`;
+  throw new PlatformError({ kind: body.code === UNKNOWN_MESSAGE ? "not_editable" : "never" }, message);
+}
+
+/**
+ * A message flag: no previews of links. A preview is a request to an address that a device's text may have put there,
+ * made by Discord as soon as the answer is posted. https://discord.com/developers/docs/resources/message#message-object-message-flags
+ */
+const SUPPRESS_EMBEDS = 1 << 2;
+
+async function sayText(
+  line: DiscordLine,
+  content: string,
+  { edit, nonce, buttons, live }: Partial<TextSending> & { buttons?: readonly Button[] },
+): Promise<string | undefined> {
+  const isNew = edit === undefined || (edit === ORIGINAL && !mayReply(line));
+  const message = {
+    content,
+    flags: SUPPRESS_EMBEDS,
+    allowed_mentions: { parse: [] },
+    ...(buttons && { components: rows(buttons) }),
+    // A message with the same nonce is given back in place of a second one; webhooks do not know it.
+    ...(isNew && !mayReply(line) && nonce !== undefined && { nonce, enforce_nonce: true }),
+  };
+  const place = isNew ? undefined : edit;
+  const { id } = await call(line, isNew ? "POST" : "PATCH", place, message, live !== undefined);
+  return typeof id === "string" ? id : edit;
+}
+
+/** Five to a row, five rows. */
+function rows(buttons: readonly Button[]): unknown[] {
+  const all = buttons.slice(0, 25).map(({ label, data }) => ({
+    type: 2,
+    style: 2,
+    label: label.slice(0, 80),
+    custom_id: data,
+  }));
+  return Array.from({ length: Math.ceil(all.length / 5) }, (_, row) => ({
+    type: 1,
+    components: all.slice(row * 5, row * 5 + 5),
+  }));
+}
+
+/** The answer that stands as "thinking …" until it is edited. */
+const ORIGINAL = "@original";
+
+export const discord: Channel<DiscordConnection> = {
+  textMax: 2_000,
+  questionMax: 2_000,
+  // Each interaction waits for an answer of its own.
+  merges: false,
+  // Its channel is opened by the person's id, when there is something to say.
+  privateChat: ({ connection }, id) =>
+    idPart(id) === undefined
+      ? undefined
+      : { conversation: `${connection}:to:${id}`, address: { connection, user: id } },
+  opening: (line) => (isOpen(line) ? ORIGINAL : undefined),
+  read,
+  text: (line, markdown, sending) => sayText(line, markdown, sending),
+  question: (line, markdown, buttons, { nonce }) => sayText(line, markdown, { nonce, buttons }),
+  async close(line, message, markdown) {
+    // A mention: Discord shows the person's name for it, and nobody is notified (`allowed_mentions`).
+    const named = markdown.replace(/ by discord:(\d{1,25})\b/g, " by <@$1>");
+    await sayText(line, named, { edit: message, buttons: [] });
+  },
+  async attachment(line, { name, mediaType, data }, { nonce }) {
+    const form = new FormData();
+    const more = mayReply(line) ? {} : { nonce, enforce_nonce: true };
+    form.set("payload_json", JSON.stringify({ attachments: [{ id: 0, filename: name }], ...more }));
+    form.set("files[0]", new Blob([data], { type: mediaType }), name);
+    await call(line, "POST", undefined, form);
+  },
+  // An interaction's token takes 5 requests in 5 s, and the answer is one of them.
+  editEveryMs: () => 1_500,
+  picture: ({ connection }, { ref }) =>
+    download("discord attachment", ref, {
+      maxBytes: MEDIA_MAX_BYTES,
+      allowed: (url) => isOn(url, connection.base_url, ["cdn.discordapp.com", "media.discordapp.net"]),
+    }),
+};

@@ -1,0 +1,184 @@
+/**
+ * Any program: one JSON body in, an answer in the response or at the callback address that stands in the settings.
+ * It shows itself by a bearer token, or by Standard Webhooks (https://www.standardwebhooks.com): the signature is
+ * over id, time and body. What goes to the callback is signed in the same way, whichever of the two it is.
+ */
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { toBase64 } from "../../conversation/store/media.ts";
+import type { GenericConnection } from "../../settings/channels.ts";
+import {
+  type Act,
+  type Channel,
+  type Incoming,
+  idPart,
+  type Line,
+  type RawRequest,
+  type Received,
+} from "./channel.ts";
+import { PlatformError, send } from "./platform.ts";
+import { fromBase64, hmac, isHmac, isRecent, isSame } from "./signature.ts";
+
+const STANDARD = "whsec_";
+/** It stands in a row until the turn begins, and a row takes 1.9 MB. */
+const IMAGE_MAX_CHARS = 1_400_000;
+
+const id = z.string().check(z.regex(/^[A-Za-z0-9._@-]{1,64}$/, "expected 1 to 64 of A-Z a-z 0-9 . _ @ -"));
+const Body = z.strictObject({
+  /** Names the message: a repeat has the same. */
+  id: z.optional(id),
+  conversation: z._default(id, "default"),
+  sender: z.optional(id),
+  text: z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(32_000))),
+  images: z.optional(
+    z
+      .array(
+        z
+          .string()
+          .check(
+            z.maxLength(IMAGE_MAX_CHARS),
+            z.regex(
+              /^data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/,
+              "expected data:image/png;base64,…",
+            ),
+          ),
+      )
+      .check(z.maxLength(8)),
+  ),
+  /** Answers a question that came to the callback. */
+  answer: z.optional(
+    z.strictObject({
+      question: z
+        .string()
+        .check(z.regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, "expected a question's id")),
+      /** One of `choices`, or its place among them, beginning with 0. */
+      choice: z.union([
+        z.int().check(z.minimum(0), z.maximum(99)),
+        z.string().check(z.trim(), z.minLength(1), z.maxLength(4_000)),
+      ]),
+    }),
+  ),
+});
+
+async function read(request: RawRequest, connection: GenericConnection, now: number): Promise<Received> {
+  const shown = connection.secret.startsWith(STANDARD)
+    ? await isStandard(request, connection, now)
+    : await isBearer(request, connection);
+  if (!shown.ok) return { as: "refused", status: 401, message: shown.message };
+  const read = checkJson(Body, new TextDecoder().decode(request.body));
+  if (!read.ok) return { as: "refused", status: 400, message: read.error };
+  const { text = "", images = [], answer, conversation, sender } = read.value;
+  const act: Act | undefined =
+    text !== "" || images.length > 0
+      ? { do: "say", text, pictures: images.map((ref) => ({ ref })) }
+      : answer && { do: "press", question: answer.question, choice: answer.choice };
+  if (!act) return { as: "refused", status: 400, message: "text: expected what the person says" };
+  const delivery = shown.delivery ?? read.value.id ?? crypto.randomUUID();
+  const from = sender ?? connection.connection;
+  const event: Incoming = {
+    delivery: `g${delivery}`,
+    sender: { id: from, name: from },
+    conversation: `${connection.connection}:${conversation}`,
+    group: false,
+    address: { connection: connection.connection, conversation },
+    act,
+  };
+  return {
+    as: "events",
+    events: [event],
+    ack: (words) => ({
+      response:
+        words === undefined
+          ? Response.json({ conversation, accepted: true }, { status: 202 })
+          : Response.json({ error: { code: "refused", message: words } }, { status: 403 }),
+    }),
+  };
+}
+
+type Shown = { ok: true; delivery?: string } | { ok: false; message: string };
+
+async function isBearer({ headers }: RawRequest, { secret }: GenericConnection): Promise<Shown> {
+  const token = /^Bearer (\S{1,1000})$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
+  if (!(await isSame(token, secret)))
+    return { ok: false, message: "Authorization: the bearer token is wrong" };
+  const delivery = headers.get("idempotency-key") ?? undefined;
+  if (delivery !== undefined && !/^[\x21-\x7e]{1,100}$/.test(delivery))
+    return { ok: false, message: "Idempotency-Key: expected 1 to 100 characters without spaces" };
+  return { ok: true, ...(delivery !== undefined && { delivery }) };
+}
+
+async function isStandard(
+  { headers, body }: RawRequest,
+  connection: GenericConnection,
+  now: number,
+): Promise<Shown> {
+  const delivery = headers.get("webhook-id") ?? "";
+  const at = headers.get("webhook-timestamp");
+  if (!/^[\x21-\x2d\x2f-\x7e]{1,100}$/.test(delivery))
+    return { ok: false, message: "webhook-id: expected 1 to 100 characters" };
+  if (!isRecent(at, now)) return { ok: false, message: "webhook-timestamp: more than 5 minutes off" };
+  // Several, while a secret is being changed.
+  const signatures = (headers.get("webhook-signature") ?? "").split(" ").slice(0, 5);
+  for (const signature of signatures) {
+    const mac = signature.startsWith("v1,") ? fromBase64(signature.slice(3)) : undefined;
+    if (await isHmac(keyOf(connection), `${delivery}.${at}.`, body, mac)) return { ok: true, delivery };
+  }
+  return { ok: false, message: "webhook-signature is wrong" };
+}
+
+function keyOf({ secret }: GenericConnection): Uint8Array | string {
+  if (!secret.startsWith(STANDARD)) return secret;
+  return fromBase64(secret.slice(STANDARD.length)) ?? secret;
+}
+
+/** @param nonce the receiver drops a repeat by it */
+async function callBack(
+  { connection, address }: Line<GenericConnection>,
+  nonce: string,
+  message: Record<string, unknown>,
+): Promise<undefined> {
+  if (connection.callback_url === undefined)
+    throw new PlatformError({ kind: "never" }, "callback_url: not set any more");
+  const body = JSON.stringify({ conversation: address.conversation, ...message });
+  const at = Math.floor(Date.now() / 1_000);
+  const mac = await hmac(keyOf(connection), `${nonce}.${at}.${body}`);
+  const { status } = await send("callback", connection.callback_url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "webhook-id": nonce,
+      "webhook-timestamp": String(at),
+      "webhook-signature": `v1,${toBase64(mac)}`,
+    },
+    body,
+  });
+  if (status < 200 || status > 299) throw new PlatformError({ kind: "never" }, `callback: ${status}`);
+  return undefined;
+}
+
+export const generic: Channel<GenericConnection> = {
+  textMax: 32_000,
+  questionMax: 8_000,
+  merges: false,
+  // By the person's id: the program that has the callback knows who that is.
+  privateChat: ({ connection, callback_url }, id) =>
+    callback_url === undefined || idPart(id) === undefined
+      ? undefined
+      : { conversation: `${connection}:${id}`, address: { connection, conversation: id } },
+  read,
+  text: (line, text, { nonce }) => callBack(line, nonce, { type: "message", text }),
+  question: (line, text, buttons, { nonce }) =>
+    callBack(line, nonce, {
+      type: "question",
+      text,
+      question: buttons[0]?.data.split(":")[1],
+      choices: buttons.map(({ answer }) => answer),
+    }),
+  async attachment(line, { name, mediaType, data }, { nonce }) {
+    await callBack(line, nonce, { type: "file", name, media_type: mediaType, data: toBase64(data) });
+  },
+  async picture(_, { ref }) {
+    const data = fromBase64(ref.slice(ref.indexOf(",") + 1));
+    if (!data) throw new PlatformError({ kind: "never" }, "images: a data: URL holds no base64");
+    return { mediaType: ref.slice("data:".length, ref.indexOf(";")), data };
+  },
+};

@@ -1,0 +1,360 @@
+/** The webhooks' routes: who gets in, and what is woken. What goes out is tested in test/e2e/channels.test.ts. */
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { modelRequests } from "../../../test/model-requests.ts";
+import { script } from "../../../test/scripted-model.ts";
+import { CHANNEL_SECRETS, TOKENS } from "../../../test/tokens.ts";
+import { until } from "../../../test/wait.ts";
+import { agent, ask, SIREN, TestBridge } from "../../../test/workerd.ts";
+import type { Knock } from "../../home/channels/pairing.ts";
+import { isBlank } from "../../migrate.ts";
+import { fromHex, hmac } from "./signature.ts";
+
+type Json = Record<string, unknown>;
+
+function webhook(path: string, body: string | Uint8Array, headers: Record<string, string> = {}) {
+  return ask(`/webhooks/${path}`, { method: "POST", body, headers, token: null });
+}
+
+let lastUpdate = 0;
+function telegram(
+  from: number,
+  text: string,
+  more: Json = {},
+  secret = CHANNEL_SECRETS.telegram,
+  said: Json = {},
+) {
+  lastUpdate += 1;
+  const message = {
+    message_id: 1,
+    from: { id: from, first_name: "Eve" },
+    chat: { id: from, type: "private" },
+    text,
+    ...said,
+  };
+  const update = { update_id: lastUpdate, message, ...more };
+  return webhook("telegram/family", JSON.stringify(update), { "x-telegram-bot-api-secret-token": secret });
+}
+
+/** How many objects of conversations hold a row: none that was not woken by somebody who may. */
+async function deliveries(name: string): Promise<number> {
+  const stub = env.CONVERSATION.getByName(name);
+  return await runInDurableObject(stub, (_, state) =>
+    isBlank(state.storage)
+      ? 0
+      : Number(state.storage.sql.exec("SELECT COUNT(*) AS count FROM delivery").one().count),
+  );
+}
+
+describe("before anything is woken", () => {
+  test.each([
+    ["telegram/family", {}],
+    ["telegram/family", { "x-telegram-bot-api-secret-token": "wrong" }],
+    ["slack/work", {}],
+    ["slack/work", { "x-slack-request-timestamp": "1", "x-slack-signature": `v0=${"0".repeat(64)}` }],
+    ["discord/club", { "x-signature-timestamp": "1", "x-signature-ed25519": "0".repeat(128) }],
+    ["whatsapp/phone", { "x-hub-signature-256": `sha256=${"0".repeat(64)}` }],
+    ["generic/door", { authorization: "Bearer wrong" }],
+  ])("%s with %j is refused", async (path, headers) => {
+    const response = await webhook(path, "{}", headers);
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ error: { code: "unauthorized" } });
+  });
+
+  test("a connection that is not there, by whatever path, is not told apart", async () => {
+    for (const path of [
+      "telegram/other",
+      "slack/family",
+      "icq/family",
+      "telegram/..%2Ffamily",
+      "telegram/FAMILY",
+    ]) {
+      const response = await webhook(path, "{}");
+      expect(response.status).toBe(404);
+    }
+    expect((await ask("/webhooks/telegram/family", { token: null })).status).toBe(405);
+  });
+
+  test("a body that is no update is refused with the field's name, a large one by its size", async () => {
+    const headers = { "x-telegram-bot-api-secret-token": CHANNEL_SECRETS.telegram };
+    const response = await webhook("telegram/family", `{"update_id":"x"}`, headers);
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as { error: { message: string } }).error.message).toContain("update_id");
+    expect((await webhook("telegram/family", new Uint8Array(600 * 1024), headers)).status).toBe(413);
+  });
+
+  test("whatever is signed and whatever is not: no 5xx", async () => {
+    const paths = ["telegram/family", "slack/work", "discord/club", "whatsapp/phone", "generic/door"];
+    const signed = async (path: string, body: string): Promise<Record<string, string>> => {
+      const at = String(Math.floor(Date.now() / 1_000));
+      const hex = async (key: string, text: string) =>
+        [...(await hmac(key, text))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+      if (path.startsWith("telegram")) return { "x-telegram-bot-api-secret-token": CHANNEL_SECRETS.telegram };
+      if (path.startsWith("generic")) return { authorization: `Bearer ${CHANNEL_SECRETS.generic}` };
+      if (path.startsWith("slack"))
+        return {
+          "x-slack-request-timestamp": at,
+          "x-slack-signature": `v0=${await hex(CHANNEL_SECRETS.slack, `v0:${at}:${body}`)}`,
+        };
+      return { "x-hub-signature-256": `sha256=${await hex(CHANNEL_SECRETS.whatsapp, body)}` };
+    };
+    const id = fc.oneof(fc.string(), fc.integer(), fc.constant(1), fc.constant(null));
+    const shaped = fc.record(
+      {
+        update_id: id,
+        message: fc.record(
+          {
+            message_id: id,
+            chat: fc.record({ id, type: fc.string() }),
+            from: fc.record({ id }),
+            text: fc.string(),
+          },
+          { requiredKeys: [] },
+        ),
+        callback_query: fc.object(),
+        type: fc.constantFrom("event_callback", "url_verification", "x"),
+        event: fc.object(),
+        entry: fc.array(fc.object()),
+        text: fc.string(),
+        conversation: fc.string(),
+      },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...paths),
+        fc.oneof(
+          fc.json(),
+          shaped.map((one) => JSON.stringify(one)),
+        ),
+        async (path, body) => {
+          const response = await webhook(path, body, await signed(path, body));
+          await response.body?.cancel();
+          expect(response.status).toBeLessThan(500);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe("handshakes", () => {
+  test("Slack's challenge is answered, when it is signed and fresh", async () => {
+    const body = JSON.stringify({ type: "url_verification", challenge: "abc" });
+    const headers = async (seconds: number) => {
+      const mac = await hmac(CHANNEL_SECRETS.slack, `v0:${seconds}:${body}`);
+      const hex = [...mac].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+      return { "x-slack-request-timestamp": String(seconds), "x-slack-signature": `v0=${hex}` };
+    };
+    const now = Math.floor(Date.now() / 1_000);
+    expect(await (await webhook("slack/work", body, await headers(now))).json()).toEqual({
+      challenge: "abc",
+    });
+    for (const off of [-301, 301])
+      expect((await webhook("slack/work", body, await headers(now + off))).status).toBe(401);
+  });
+
+  test("WhatsApp's challenge is answered for the right token alone", async () => {
+    const query = (token: string) =>
+      `/webhooks/whatsapp/phone?hub.mode=subscribe&hub.challenge=42&hub.verify_token=${token}`;
+    expect(await (await ask(query(CHANNEL_SECRETS.verify), { token: null })).text()).toBe("42");
+    expect((await ask(query("wrong"), { token: null })).status).toBe(403);
+    const script_ = query(CHANNEL_SECRETS.verify).replace("=42", "=%3Cscript%3E");
+    expect((await ask(script_, { token: null })).status).toBe(400);
+  });
+
+  test("Ed25519 by RFC 8032, test 1 (an empty message)", async () => {
+    const { isEd25519 } = await import("./signature.ts");
+    const key = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+    const signature = fromHex(
+      "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
+    );
+    expect(await isEd25519(key, "", new Uint8Array(), signature)).toBe(true);
+    expect(await isEd25519(key, "", new Uint8Array([1]), signature)).toBe(false);
+  });
+});
+
+describe("strangers", () => {
+  const codeOf = async (response: Response) =>
+    /Your code is ([A-Z2-9]{6}):/.exec(((await response.json()) as { text: string }).text)?.[1];
+
+  test("get a code and no conversation; are told once a minute; an administrator lets them in and takes them out", async () => {
+    const code = await codeOf(await telegram(41, "let me in"));
+    expect(code).toBeDefined();
+    const again = await telegram(41, "let me in!");
+    expect(await again.text()).toBe("");
+    expect(await deliveries("a/telegram/family:41")).toBe(0);
+
+    const guest = await ask("/v1/pairings", { token: TOKENS.guest });
+    expect(guest.status).toBe(403);
+    const shown = (await (await ask("/v1/pairings")).json()) as { pairings: Json[] };
+    expect(shown.pairings).toContainEqual(
+      expect.objectContaining({ code, channel: "telegram", connection: "family", sender: "41", name: "Eve" }),
+    );
+    const other = await ask(`/v1/pairings/${code}`, { method: "POST", token: TOKENS.otherHome });
+    expect(other.status).toBe(404);
+    const approved = await ask(`/v1/pairings/${code?.toLowerCase()}`, {
+      method: "POST",
+      body: `{"role":"guest"}`,
+    });
+    expect(await approved.json()).toMatchObject({ sender: "41", role: "guest", approved_by: "anna" });
+    expect((await ask(`/v1/pairings/${code}`, { method: "POST" })).status).toBe(404);
+
+    expect((await telegram(41, "/help")).status).toBe(200);
+    expect(await deliveries("a/telegram/family:41")).toBe(1);
+    const removed = await ask("/v1/senders/telegram/family/41", { method: "DELETE" });
+    expect(removed.status).toBe(204);
+    await telegram(41, "/help");
+    expect(await deliveries("a/telegram/family:41")).toBe(1);
+  });
+
+  test("an id of one platform is none on another", async () => {
+    const code = await codeOf(await telegram(43, "hello"));
+    await ask(`/v1/pairings/${code}`, { method: "POST" });
+    const home = env.HOME.getByName("a") as unknown as {
+      admit(stranger: Json, knock: boolean): Promise<Json>;
+    };
+    const stranger = { channel: "slack", connection: "family", sender: "43", name: "" };
+    expect(await home.admit(stranger, false)).toEqual({ knock: undefined });
+    expect(await home.admit({ ...stranger, channel: "telegram" }, false)).toEqual({ role: "member" });
+  });
+
+  test("at most 50 wait; who comes then is told nothing", async () => {
+    const home = env.HOME.getByName("full") as unknown as {
+      admit(stranger: Json, knock: boolean): Promise<{ knock?: Knock }>;
+    };
+    const knock = async (sender: string) => {
+      const stranger = { channel: "slack", connection: "c", sender, name: "x\n\u202ey".repeat(50) };
+      return (await home.admit(stranger, true)).knock;
+    };
+    const notices: unknown[] = [];
+    for (let at = 0; at < 50; at += 1) {
+      const { code, notice } = (await knock(`s${at}`)) ?? {};
+      expect(code).toMatch(/^[A-Z2-9]{6}$/);
+      if (notice) notices.push(notice.isLast);
+    }
+    expect(await knock("s50")).toBeUndefined();
+    // Owners are not told of all of them, whatever connection they come over.
+    expect(notices).toEqual([false, false, false, false, true]);
+  });
+
+  test("dismissed: the code is gone", async () => {
+    const code = await codeOf(await telegram(42, "hello"));
+    expect((await ask(`/v1/pairings/${code}`, { method: "DELETE" })).status).toBe(204);
+    expect((await ask(`/v1/pairings/${code}`, { method: "POST" })).status).toBe(404);
+  });
+
+  test("WhatsApp brings several at once: each is looked at by itself", async () => {
+    const from = ["491", "492"];
+    const value = {
+      metadata: { phone_number_id: "111" },
+      messages: from.map((one) => ({ id: `wamid.${one}`, from: one, type: "text", text: { body: "hi" } })),
+    };
+    const body = JSON.stringify({ entry: [{ changes: [{ value }] }] });
+    const mac = [...(await hmac(CHANNEL_SECRETS.whatsapp, body))]
+      .map((byte) => byte.toString(16).padStart(2, "0"))
+      .join("");
+    expect((await webhook("whatsapp/phone", body, { "x-hub-signature-256": `sha256=${mac}` })).status).toBe(
+      200,
+    );
+    const shown = (await (await ask("/v1/pairings")).json()) as { pairings: Json[] };
+    const waiting = shown.pairings
+      .filter(({ channel }) => channel === "whatsapp")
+      .map(({ sender }) => sender);
+    expect(waiting.sort()).toEqual(from);
+  });
+
+  test("a group that is not switched on is told nothing at all, whoever speaks there", async () => {
+    const chat = { id: -5, type: "supergroup" };
+    const message = { message_id: 1, from: { id: 1 }, chat, text: "hello" };
+    const response = await telegram(1, "", { message });
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    expect(await deliveries("a/telegram/family:-5")).toBe(0);
+  });
+});
+
+describe("the generic channel answers in its response", () => {
+  const headers = (key: string) => ({
+    authorization: `Bearer ${CHANNEL_SECRETS.generic}`,
+    "content-type": "application/json",
+    "idempotency-key": key,
+  });
+
+  test("with the turn; the same delivery again is the same turn", async () => {
+    const body = JSON.stringify({ text: script({ text: "twelve degrees" }), conversation: "hall" });
+    const first = (await (await webhook("generic/door", body, headers("k1"))).json()) as Json;
+    expect(first).toMatchObject({ conversation: "hall", status: "done", text: "twelve degrees", files: [] });
+    const second = (await (await webhook("generic/door", body, headers("k1"))).json()) as Json;
+    expect(second).toEqual(first);
+    const third = (await (await webhook("generic/door", body, headers("k2"))).json()) as Json;
+    expect(third.turn).not.toBe(first.turn);
+  });
+
+  test("a command, too", async () => {
+    const response = await webhook("generic/door", `{"text":"/help"}`, headers("k4"));
+    expect(await response.json()).toMatchObject({
+      status: "done",
+      text: expect.stringContaining("in your own words"),
+    });
+  });
+
+  test("a slip is told with the field's name", async () => {
+    const response = await webhook("generic/door", `{"text":"x","conversation":"../b"}`, headers("k3"));
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as { error: { message: string } }).error.message).toContain(
+      "conversation",
+    );
+  });
+});
+
+const KNOWN = 7;
+let lastChat = 1_000;
+function newChat() {
+  lastChat += 1;
+  return { chat: { id: lastChat, type: "private" } };
+}
+
+test.each([
+  ["", {}, false],
+  ["of somebody else's", { forward_origin: { type: "user" } }, true],
+  ["of somebody else's, as old servers tell", { forward_date: 1 }, true],
+])("S5 a call after a text %s is asked for where it has to be", async (_, more, isTainted) => {
+  const bridge = await TestBridge.connect([
+    agent("pi", { features: ["tool", "prompt", "cancel", "ack", "question"], tools: [SIREN] }),
+  ]);
+  bridge.onCall = () => ({ status: "success", result: "it sounds" });
+  const at = newChat();
+  await telegram(KNOWN, "call the siren", {}, undefined, { ...at, ...more });
+  const text = script({ calls: [{ arguments: { agent_id: "pi", action: "siren" } }] }, { text: "ok" });
+  expect((await telegram(KNOWN, text, {}, undefined, at)).status).toBe(200);
+  const sent = await until(() => bridge.calls().at(-1));
+  expect((JSON.parse(sent.payload) as { tainted?: boolean }).tainted === true).toBe(isTainted);
+});
+
+test("S5 a command that was forwarded is none, and the model is told whose words these are", async () => {
+  const word = crypto.randomUUID();
+  const forwarded = { ...newChat(), forward_origin: { type: "user" } };
+  expect((await telegram(KNOWN, `/help ${word}`, {}, undefined, forwarded)).status).toBe(200);
+  const words = `Not the person's own words, forwarded: \\"/help ${word}`;
+  await until(async () => (await modelRequests({ words })).length > 0);
+});
+
+test("S5 an audio file taints as a text of somebody else's does, also when nobody could hear it", async () => {
+  const found = async (own: boolean) => {
+    const name = `a/telegram/family:${newChat().chat.id}`;
+    const origin = { principal: "telegram:7", role: "owner", channel: "telegram" } as const;
+    const picture = { ref: "voice-1", voice: true as const, ...(own && { own }) };
+    const act = { do: "say" as const, text: script({ text: "ok" }), pictures: [picture], merge: true };
+    const reply = { connection: "family", chat: 7 };
+    await env.CONVERSATION.getByName(name).receive({ id: "1", origin: { ...origin, reply }, act });
+    return await runInDurableObject(env.CONVERSATION.getByName(name), async (_, { storage }) => {
+      const row = () =>
+        storage.sql.exec<{ status: string; sources: string }>("SELECT status, sources FROM turn").one();
+      await until(() => row().status !== "running");
+      return JSON.parse(row().sources) as string[];
+    });
+  };
+  expect([await found(false), await found(true)]).toEqual([["*"], []]);
+});

@@ -1,0 +1,347 @@
+/** Slack: the Events API, block actions and slash commands on one address, answers through the Web API. */
+
+import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import type { SlackConnection } from "../../settings/channels.ts";
+import {
+  type Act,
+  type Address,
+  type Channel,
+  type Incoming,
+  idPart,
+  type Line,
+  type PictureRef,
+  type RawRequest,
+  type Received,
+  readButton,
+} from "./channel.ts";
+import { render, slackMrkdwn } from "./dialect.ts";
+import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
+import { fromHex, isHmac, isRecent } from "./signature.ts";
+import { splitMarkdown } from "./split.ts";
+
+const id = z.string().check(z.regex(/^[A-Za-z0-9._-]{1,64}$/));
+const File = z.looseObject({
+  mimetype: z.optional(z.string()),
+  url_private: z.optional(z.string()),
+  subtype: z.optional(z.string()),
+  user: z.optional(z.string()),
+});
+/** A message that the person shared, or the preview of one that a link leads to. */
+const Attachment = z.looseObject({
+  is_share: z.optional(z.boolean()),
+  is_msg_unfurl: z.optional(z.boolean()),
+  text: z.optional(z.string()),
+  fallback: z.optional(z.string()),
+});
+const Event = z.looseObject({
+  type: z.string(),
+  subtype: z.optional(z.string()),
+  bot_id: z.optional(z.string()),
+  user: z.optional(id),
+  text: z.optional(z.string()),
+  channel: z.optional(id),
+  channel_type: z.optional(z.string()),
+  ts: z.optional(id),
+  thread_ts: z.optional(id),
+  // `files` and `attachments` are looked at by themselves: one of another form must not cost the person their words.
+});
+const Envelope = z.looseObject({
+  type: z.string(),
+  challenge: z.optional(z.string().check(z.maxLength(300))),
+  event_id: z.optional(id),
+  team_id: z.optional(id),
+  event: z.optional(Event),
+});
+const Actions = z.looseObject({
+  type: z.string(),
+  user: z.looseObject({ id, username: z.optional(z.string()) }),
+  team: z.looseObject({ id }),
+  channel: z.looseObject({ id }),
+  container: z.looseObject({ thread_ts: z.optional(id) }),
+  actions: z.array(z.looseObject({ value: z.optional(z.string()), action_ts: id })),
+});
+
+async function read(request: RawRequest, connection: SlackConnection, now: number): Promise<Received> {
+  const { headers, body } = request;
+  const at = headers.get("x-slack-request-timestamp");
+  if (!isRecent(at, now))
+    return { as: "refused", status: 401, message: "x-slack-request-timestamp: more than 5 minutes off" };
+  const signature = /^v0=([0-9a-f]{64})$/.exec(headers.get("x-slack-signature") ?? "")?.[1] ?? "";
+  if (!(await isHmac(connection.secret, `v0:${at}:`, body, fromHex(signature))))
+    return { as: "refused", status: 401, message: "x-slack-signature is wrong" };
+  const text = new TextDecoder().decode(body);
+  const isForm = (headers.get("content-type") ?? "").startsWith("application/x-www-form-urlencoded");
+  return isForm ? readForm(new URLSearchParams(text), connection) : readEnvelope(text, connection);
+}
+
+function readEnvelope(text: string, connection: SlackConnection): Received {
+  const read = checkJson(Envelope, text);
+  if (!read.ok) return { as: "refused", status: 400, message: read.error };
+  const { type, challenge, event_id, team_id = "", event } = read.value;
+  if (type === "url_verification") return { as: "handled", response: Response.json({ challenge }) };
+  const private_ = event?.channel_type === "im";
+  const isSaid =
+    event &&
+    (event.type === "app_mention" ? !private_ : event.type === "message" && private_) &&
+    (event.subtype === undefined || event.subtype === "file_share") &&
+    event.bot_id === undefined;
+  if (!isSaid || !event_id || !event.user || !event.channel) return handled();
+  const shared = listed(Attachment, event.attachments).filter((one) => one?.is_share || one?.is_msg_unfurl);
+  const sharedFiles = shared.flatMap((one) => listed(File, one?.files));
+  const files = [...listed(File, event.files), ...sharedFiles];
+  const pictures = files.flatMap((file): PictureRef[] => {
+    const { mimetype = "", url_private: ref, subtype, user } = file ?? {};
+    if (ref === undefined || !/^(image|audio)\//.test(mimetype)) return [];
+    if (!mimetype.startsWith("audio/")) return [{ ref }];
+    // What Slack itself recorded, by whom it says.
+    const own = subtype === "slack_audio" && user === event.user && !sharedFiles.includes(file);
+    return [{ ref, voice: true, ...(own && { own }) }];
+  });
+  const forwarded = shared
+    .map((one) => unescaped(one?.text ?? one?.fallback ?? ""))
+    .join("\n\n")
+    .trim();
+  const unread = files.length > pictures.length ? "a file" : undefined;
+  const words = unmentioned(event.text ?? "");
+  if (words === "" && forwarded === "" && pictures.length === 0 && unread === undefined) return handled();
+  // In a channel the answer opens a thread; that is a conversation of its own.
+  const thread = event.thread_ts ?? (private_ ? undefined : event.ts);
+  const act: Act = {
+    do: "say",
+    text: words,
+    pictures,
+    ...(unread !== undefined && { unread }),
+    ...(forwarded !== "" && { forwarded }),
+  };
+  const sender = { id: event.user, name: `<@${event.user}>` };
+  const place = { team: team_id, channel: event.channel, thread };
+  return events(connection, incoming(connection, `e${event_id}`, sender, place, !private_, act));
+}
+
+/** A list's items; undefined stands for one that has another form. */
+function listed<T>(schema: z.ZodMiniType<T>, list: unknown): Array<T | undefined> {
+  return Array.isArray(list) ? list.map((one: unknown) => schema.safeParse(one).data) : [];
+}
+
+function readForm(form: URLSearchParams, connection: SlackConnection): Received {
+  const payload = form.get("payload");
+  if (payload !== null) return readActions(payload, connection);
+  const [team, channel, user, trigger] = ["team_id", "channel_id", "user_id", "trigger_id"].map((name) =>
+    idPart(form.get(name) ?? ""),
+  );
+  if (!team || !channel || !user || !trigger) return handled();
+  const text = (form.get("text") ?? "").trim();
+  const sender = { id: user, name: form.get("user_name") ?? "" };
+  const act: Act = { do: "say", text, pictures: [] };
+  // A private conversation with the app has an id that begins so.
+  const isGroup = !channel.startsWith("D");
+  const place = { team, channel, thread: undefined };
+  return events(connection, incoming(connection, `c${trigger}`, sender, place, isGroup, act));
+}
+
+function readActions(payload: string, connection: SlackConnection): Received {
+  const read = checkJson(Actions, payload);
+  const [action] = read.ok ? read.value.actions : [];
+  const act = readButton(action?.value);
+  if (!read.ok || !action || !act) return handled();
+  const { user, team, channel, container } = read.value;
+  const sender = { id: user.id, name: user.username ?? "" };
+  const place = { team: team.id, channel: channel.id, thread: container.thread_ts };
+  const isGroup = !channel.id.startsWith("D");
+  const delivery = `a${action.action_ts}.${user.id}`;
+  return events(connection, incoming(connection, delivery, sender, place, isGroup, act));
+}
+
+type Place = { team: string; channel: string; thread: string | undefined };
+
+function incoming(
+  { connection }: SlackConnection,
+  delivery: string,
+  sender: Incoming["sender"],
+  { team, channel, thread }: Place,
+  group: boolean,
+  act: Act,
+): Incoming {
+  return {
+    delivery,
+    sender,
+    conversation: [connection, team, channel, thread].filter((part) => part !== undefined).join(":"),
+    group,
+    address: { connection, channel, user: sender.id, ...(thread !== undefined && { thread }) },
+    act,
+  };
+}
+
+function events(connection: SlackConnection, event: Incoming): Received {
+  return {
+    as: "events",
+    events: [event],
+    ack: (words) => ({
+      response: new Response(null, { status: 200 }),
+      ...(words !== undefined && { later: () => whisper({ connection, address: event.address }, words) }),
+    }),
+  };
+}
+
+function handled(): Received {
+  return { as: "handled", response: new Response(null, { status: 200 }) };
+}
+
+/** Without the mention that called us, and with Slack's escapes undone. */
+function unmentioned(text: string): string {
+  return unescaped(text.replace(/^\s*<@[A-Z0-9]+(\|[^>]*)?>\s*/, ""));
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").trim();
+}
+
+/** For one person's eyes. */
+async function whisper(line: Line<SlackConnection>, words: string): Promise<void> {
+  await call(line, "chat.postEphemeral", { ...place(line.address), user: line.address.user, text: words });
+}
+
+/** Of `markdown_text`. */
+const TEXT_MAX = 12_000;
+
+/** A whole answer that calls nobody: neither a channel nor a person. */
+function harmless(markdown: string): string {
+  const safe = markdown.replace(/<(?=[!@#])/g, "<\u200b");
+  return safe.length <= TEXT_MAX ? safe : markdown.replace(/<(?=[!@#])/g, "‹");
+}
+
+async function call(
+  { connection }: Line<SlackConnection>,
+  method: string,
+  body: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${connection.token}` };
+  return resultOf(
+    method,
+    await postJson(`slack ${method}`, `${connection.base_url}/${method}`, body, headers),
+  );
+}
+
+/** These come back by themselves. */
+const PASSING = ["ratelimited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"];
+const NOT_EDITABLE = ["message_not_found", "cant_update_message", "edit_window_closed"];
+
+function resultOf(method: string, { status, body }: Reply): Record<string, unknown> {
+  if (status === 200 && body.ok === true) return body;
+  const error = typeof body.error === "string" ? body.error.slice(0, 100) : String(status);
+  const message = `slack ${method}: ${error}`;
+  if (PASSING.includes(error)) throw new PlatformError({ kind: "again", afterMs: 0 }, message);
+  throw new PlatformError({ kind: NOT_EDITABLE.includes(error) ? "not_editable" : "never" }, message);
+}
+
+function place({ channel, thread }: Address): Record<string, unknown> {
+  return { channel, ...(thread !== undefined && { thread_ts: thread }) };
+}
+
+async function sayText(
+  line: Line<SlackConnection>,
+  content: Record<string, unknown>,
+  edit: string | undefined,
+): Promise<string | undefined> {
+  const { ts } =
+    edit === undefined
+      ? await call(line, "chat.postMessage", {
+          ...place(line.address),
+          unfurl_links: false,
+          unfurl_media: false,
+          ...content,
+        })
+      : await call(line, "chat.update", { channel: line.address.channel, ts: edit, ...content });
+  return typeof ts === "string" ? ts : edit;
+}
+
+/** Of one section, after the escapes. */
+const SECTION_MAX = 3_000;
+/** No text of this length is longer than a section then: the longest escape makes five of one. */
+const ALWAYS_FITS = SECTION_MAX / 5;
+
+function sections(markdown: string): unknown[] {
+  const fits = render(markdown, slackMrkdwn).length <= SECTION_MAX;
+  return (fits ? [markdown] : splitMarkdown(markdown, ALWAYS_FITS)).map((part) => ({
+    type: "section",
+    text: { type: "mrkdwn", text: render(part, slackMrkdwn) },
+  }));
+}
+
+/** What Slack lets a button say. */
+const LABEL_MAX = 75;
+
+export const slack: Channel<SlackConnection> = {
+  textMax: TEXT_MAX,
+  // All blocks of a message fail at about 13,000, after the escapes.
+  questionMax: 2_000,
+  merges: true,
+  // Posting to a person's id opens the private chat, whose own id is not known here: so it is no conversation.
+  privateChat: ({ connection }, id) =>
+    idPart(id) === undefined
+      ? undefined
+      : { conversation: `${connection}:to:${id}`, address: { connection, channel: id, user: id } },
+  read,
+  text: (line, markdown, { edit }) => sayText(line, { markdown_text: harmless(markdown) }, edit),
+  question: (line, markdown, buttons) => {
+    const elements = buttons.map(({ label, data }) => ({
+      type: "button",
+      text: { type: "plain_text", text: label.slice(0, LABEL_MAX) },
+      action_id: data,
+      value: data,
+    }));
+    const text = render(markdown, slackMrkdwn);
+    const actions = elements.length > 0 ? [{ type: "actions", elements }] : [];
+    return sayText(line, { text, blocks: [...sections(markdown), ...actions] }, undefined);
+  },
+  async close(line, message, markdown) {
+    const content = { text: render(markdown, slackMrkdwn), blocks: sections(markdown) };
+    // A mention: Slack shows the person's name for it, and an edit notifies nobody.
+    const named = JSON.stringify(content).replace(/ by slack:([A-Z0-9]{2,20})\b/g, " by <@$1>");
+    await sayText(line, JSON.parse(named) as typeof content, message);
+  },
+  async attachment(line, { name, mediaType, data }) {
+    const query = new URLSearchParams({ filename: name, length: String(data.length) });
+    const headers = { authorization: `Bearer ${line.connection.token}` };
+    const method = "files.getUploadURLExternal";
+    const url = `${line.connection.base_url}/${method}?${query}`;
+    const { upload_url, file_id } = resultOf(method, await send(`slack ${method}`, url, { headers }));
+    if (typeof upload_url !== "string" || !isSlack(upload_url, line))
+      throw new PlatformError({ kind: "never" }, "slack upload: not an address of Slack's");
+    const sent = await send("slack upload", upload_url, {
+      method: "POST",
+      headers: { "content-type": mediaType },
+      body: data,
+    });
+    if (sent.status !== 200) throw new PlatformError({ kind: "never" }, `slack upload: ${sent.status}`);
+    const { channel, thread_ts } = place(line.address);
+    await call(line, "files.completeUploadExternal", {
+      files: [{ id: file_id, title: name }],
+      channel_id: channel,
+      thread_ts,
+    });
+  },
+  async typing(line) {
+    const { channel, thread } = line.address;
+    // Slack shows it in threads alone.
+    if (thread === undefined) return;
+    await call(line, "assistant.threads.setStatus", {
+      channel_id: channel,
+      thread_ts: thread,
+      status: "is looking …",
+    });
+  },
+  // `chat.update` takes 50 a minute, of a whole workspace.
+  editEveryMs: () => 1_500,
+  picture: (line, { ref }) =>
+    download("slack file", ref, {
+      headers: { authorization: `Bearer ${line.connection.token}` },
+      maxBytes: MEDIA_MAX_BYTES,
+      allowed: (url) => isSlack(url.href, line),
+    }),
+};
+
+function isSlack(url: string, { connection }: Line<SlackConnection>): boolean {
+  return URL.canParse(url) && isOn(new URL(url), connection.base_url, ["slack.com", ".slack.com"]);
+}

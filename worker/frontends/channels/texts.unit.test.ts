@@ -1,0 +1,170 @@
+/** Splitting and dialects: pure, and fed with whatever a model may write. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readCommand } from "../../conversation/chat/commands.ts";
+import {
+  choicesOf,
+  isTooLong,
+  questionWords,
+  type ShownQuestion,
+} from "../../conversation/chat/question-words.ts";
+import { render, slackMrkdwn, telegramHtml, whatsappText } from "./dialect.ts";
+import { splitMarkdown } from "./split.ts";
+
+const word = fc.string({ maxLength: 30, unit: "grapheme" });
+const line = fc.oneof(
+  word,
+  fc.constantFrom("```", "```sh", "~~~", "````", "", "  ```", "| a | b |"),
+  fc.array(word).map((words) => words.join(" ")),
+);
+const markdown = fc.array(line, { maxLength: 60 }).map((lines) => lines.join("\n"));
+
+describe("split", () => {
+  test("no part is longer than allowed, none is empty, and every word is there", () => {
+    fc.assert(
+      fc.property(markdown, fc.integer({ min: 100, max: 400 }), (text, max) => {
+        const parts = splitMarkdown(text, max);
+        for (const part of parts) {
+          expect(part.length).toBeLessThanOrEqual(max);
+          expect(part.trim()).not.toBe("");
+        }
+        const bare = (some: string) => some.replace(/^ {0,3}(`{3,}|~{3,}).*$/gm, "").replace(/\s/g, "");
+        expect(bare(parts.join("\n"))).toBe(bare(text));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a fence is closed and opened again with its language", () => {
+    const code = Array.from({ length: 30 }, (_, at) => `echo ${at}`).join("\n");
+    const parts = splitMarkdown(`Look:\n\n\`\`\`sh\n${code}\n\`\`\`\nDone.`, 120);
+    expect(parts.length).toBeGreaterThan(2);
+    for (const part of parts) expect(part.match(/^```/gm)?.length).toBe(2);
+    expect(parts[1]?.startsWith("```sh\necho")).toBe(true);
+    expect(parts.at(-1)?.endsWith("```\nDone.")).toBe(true);
+  });
+
+  test("cut right before the end of a fence, no empty block follows", () => {
+    const text = `\`\`\`\n${"x".repeat(90)}\n\`\`\`\nend`;
+    expect(splitMarkdown(text, 100)).toEqual([`\`\`\`\n${"x".repeat(90)}\n\`\`\``, "end"]);
+  });
+
+  test("a fence that nobody closed is, where there is room and where there is none", () => {
+    expect(splitMarkdown("```sh\nls", 100)).toEqual(["```sh\nls\n```"]);
+    const parts = splitMarkdown(`\`\`\`\n${"x ".repeat(48)}`, 100);
+    for (const part of parts) {
+      expect(part.length).toBeLessThanOrEqual(100);
+      expect(part.match(/^```/gm)?.length).toBe(2);
+    }
+  });
+
+  test("a pair of surrogates stays whole", () => {
+    for (const part of splitMarkdown("😀".repeat(200), 101)) expect(part.isWellFormed()).toBe(true);
+  });
+});
+
+describe("dialects", () => {
+  const text =
+    "# Title\n**bold _both_** *it* `a<b` ~~no~~ [x](https://a.b/c?d=1&e=2)\n- item\n> quote\n```js\nif (a < b) {}\n```\n2 * 3 * 4, snake_case_name <tag>";
+
+  test("Telegram's HTML", () => {
+    expect(render(text, telegramHtml)).toBe(
+      '<b>Title</b>\n<b>bold <i>both</i></b> <i>it</i> <code>a&lt;b</code> <s>no</s> <a href="https://a.b/c?d=1&amp;e=2">x</a>\n• item\n<blockquote>quote</blockquote>\n<pre><code class="language-js">if (a &lt; b) {}</code></pre>\n2 * 3 * 4, snake_case_name &lt;tag&gt;',
+    );
+  });
+
+  test("WhatsApp's and Slack's", () => {
+    expect(render("# T\n**b** *i* ~~s~~ [x](https://a.b)", whatsappText)).toBe(
+      "*T*\n*b* _i_ ~s~ x (https://a.b)",
+    );
+    expect(render("**b** <!channel> [x](https://a.b)", slackMrkdwn)).toBe(
+      "*b* &lt;!channel&gt; <https://a.b|x>",
+    );
+  });
+
+  test("whatever is written, the tags are well nested and nothing else is a tag", () => {
+    const nasty = fc
+      .array(
+        fc.constantFrom(
+          "*",
+          "**",
+          "_",
+          "__",
+          "`",
+          "~~",
+          "[",
+          "](https://a.b)",
+          "<b>",
+          "&",
+          "a",
+          " ",
+          "\n",
+          "```",
+          "# ",
+          "> ",
+        ),
+      )
+      .map((all) => all.join(""));
+    fc.assert(
+      fc.property(nasty, (some) => {
+        const open: string[] = [];
+        const html = render(some, telegramHtml);
+        for (const [, slash, tag = ""] of html.matchAll(/<(\/?)([a-z]+)[^>]*>/g)) {
+          if (slash === "") open.push(tag);
+          else expect(open.pop()).toBe(tag);
+        }
+        expect(open).toEqual([]);
+        expect(html.replace(/<\/?[a-z]+( (href|class)="[^"<>]*")?>|&(amp|lt|gt);/g, "")).not.toMatch(/[<>&]/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test.each([
+  ["/stop", { name: "stop", argument: "" }],
+  ["!status", { name: "status", argument: "" }],
+  ["/approve@my_bot ABC234 guest", { name: "approve", argument: "ABC234 guest" }],
+  ["/start", { name: "help", argument: "" }],
+  ["/tmp is full", undefined],
+  ["please /stop", undefined],
+])("'%s' as a command", (text, command) => {
+  expect(readCommand(text)).toEqual(command);
+});
+
+describe("an approval in a chat", () => {
+  const asks = (parameters: Record<string, unknown>): ShownQuestion => ({
+    ...{ id: "q", call: "c", agent: "pi", text: "May I?", options: [], expires_at: 0 },
+    approval: { tool: "bash", parameters, cwd: "/ho\u200bme", reason: "policy\u202e" },
+  });
+
+  test("S2 shows what cannot be seen as escapes, and says so", () => {
+    const words = questionWords(asks({ command: "ls \u202e#fr- mr\u2066" }));
+    expect(words).toContain('"command": "ls \\u202e#fr- mr\\u2066"');
+    expect(words).toContain("in /ho\\u200bme\n");
+    expect(words).toContain(
+      "⚠ Contains characters that cannot be seen, shown as escapes: U+202E, U+2066, U+200B.",
+    );
+    expect(
+      questionWords({ ...asks({}), approval: undefined, text: "a\u202eb", options: ["\u200bno"] } as never),
+    ).toBe("**pi** asks: a\\u202eb\n\n1. \\u200bno\n\n(or /answer and a number)");
+    expect(questionWords(asks({ command: "ls" }))).not.toContain(
+      "⚠ Contains characters that cannot be seen, shown as escapes: U+200B, U+202E, U+2066",
+    );
+  });
+
+  test("S3 that does not fit is its head, its tail and the count between, and is not approved there", () => {
+    const long = asks({ command: `echo begin\n${"x".repeat(48_000)}\nrm -rf /` });
+    const words = questionWords(long, "https://edge.example");
+    expect(words).toContain("echo begin");
+    expect(words).toContain("rm -rf /");
+    expect(words).toMatch(/… 45,0\d\d more characters …/);
+    expect(words).toContain("approve it in the console; it can be denied here. https://edge.example");
+    expect(words.length).toBeLessThan(4_000);
+    expect(isTooLong(long)).toBe(true);
+    expect(choicesOf(long)).toEqual([{ label: "Deny", data: "q:q:1", answer: "deny" }]);
+    const short = asks({ command: "x".repeat(15_000) });
+    expect(questionWords(short)).toContain("x".repeat(15_000));
+    expect(choicesOf(short).map(({ label }) => label)).toEqual(["Approve", "Deny"]);
+  });
+});

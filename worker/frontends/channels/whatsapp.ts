@@ -1,0 +1,303 @@
+/**
+ * WhatsApp's Cloud API. Experimental: since 2026-01-15 Meta's terms forbid it to services whose main function is an
+ * AI assistant, so a number may be closed at any time; and outside of 24 hours after a person's last message only
+ * templates are delivered, which this does not send.
+ */
+
+import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { logInfo } from "../../log.ts";
+import type { WhatsAppConnection } from "../../settings/channels.ts";
+import {
+  type Act,
+  type Channel,
+  type Incoming,
+  idPart,
+  type Line,
+  type PictureRef,
+  type RawRequest,
+  type Received,
+  readButton,
+} from "./channel.ts";
+import { render, whatsappText } from "./dialect.ts";
+import { download, isOn, PlatformError, postJson, type Refusal, type Reply, send } from "./platform.ts";
+import { fromHex, isHmac, isSame } from "./signature.ts";
+
+const Message = z.looseObject({
+  id: z.string().check(z.regex(/^[A-Za-z0-9._=+/-]{1,200}$/)),
+  from: z.optional(z.string()),
+  type: z.string(),
+  text: z.optional(z.looseObject({ body: z.string() })),
+  image: z.optional(z.looseObject({ id: z.string(), caption: z.optional(z.string()) })),
+  audio: z.optional(z.looseObject({ id: z.string(), voice: z.optional(z.boolean()) })),
+  context: z.optional(
+    z.looseObject({
+      forwarded: z.optional(z.boolean()),
+      frequently_forwarded: z.optional(z.boolean()),
+    }),
+  ),
+  document: z.optional(z.looseObject({ caption: z.optional(z.string()) })),
+  video: z.optional(z.looseObject({ caption: z.optional(z.string()) })),
+  interactive: z.optional(z.looseObject({ button_reply: z.optional(z.looseObject({ id: z.string() })) })),
+});
+type Message = z.infer<typeof Message>;
+/** What became of a message of ours: sent, delivered, read, failed. */
+const Status = z.looseObject({
+  status: z.optional(z.string()),
+  errors: z.optional(z.array(z.looseObject({ code: z.optional(z.number()) }))),
+});
+const Body = z.looseObject({
+  entry: z
+    .array(
+      z.looseObject({
+        changes: z.array(
+          z.looseObject({
+            value: z.looseObject({
+              metadata: z.optional(z.looseObject({ phone_number_id: z.string() })),
+              contacts: z.optional(
+                z.array(
+                  z.looseObject({
+                    wa_id: z.optional(z.string()),
+                    user_id: z.optional(z.string()),
+                    profile: z.optional(z.looseObject({ name: z.optional(z.string()) })),
+                  }),
+                ),
+              ),
+              messages: z.optional(z.array(Message).check(z.maxLength(100))),
+              statuses: z.optional(z.array(Status).check(z.maxLength(1_000))),
+            }),
+          }),
+        ),
+      }),
+    )
+    .check(z.maxLength(100)),
+});
+
+async function read(request: RawRequest, connection: WhatsAppConnection): Promise<Received> {
+  if (request.method === "GET") return await challenge(request.url, connection);
+  const mac = /^sha256=([0-9a-f]{64})$/.exec(request.headers.get("x-hub-signature-256") ?? "")?.[1] ?? "";
+  if (!(await isHmac(connection.secret, "", request.body, fromHex(mac))))
+    return { as: "refused", status: 401, message: "x-hub-signature-256 is wrong" };
+  const read = checkJson(Body, new TextDecoder().decode(request.body));
+  if (!read.ok) return { as: "refused", status: 400, message: read.error };
+  const events = read.value.entry.flatMap(({ changes }) =>
+    changes.flatMap(({ value }) =>
+      value.metadata?.phone_number_id === connection.phone_number_id
+        ? (value.messages ?? []).flatMap(
+            (message) => incoming(connection, message, value.contacts ?? []) ?? [],
+          )
+        : [],
+    ),
+  );
+  const notice = undelivered(read.value, connection);
+  const response = () => new Response(null, { status: 200 });
+  if (events.length === 0) return { as: "handled", response: response(), notice };
+  return {
+    as: "events",
+    events,
+    notice,
+    ack: (words, to) => ({
+      response: response(),
+      ...(words !== undefined && {
+        later: async () => void (await post({ connection, address: to.address }, text(words))),
+      }),
+    }),
+  };
+}
+
+/** It took a message and then did not deliver it: which one of ours that was, nothing here knows any more. */
+function undelivered(
+  { entry }: z.infer<typeof Body>,
+  { connection, phone_number_id }: WhatsAppConnection,
+): string | undefined {
+  let notice: string | undefined;
+  for (const { value } of entry.flatMap(({ changes }) => changes))
+    for (const { status, errors = [] } of value.statuses ?? []) {
+      if (status !== "failed" || value.metadata?.phone_number_id !== phone_number_id) continue;
+      const { code } = errors[0] ?? {};
+      logInfo("whatsapp.undelivered", { connection, code });
+      notice = `WhatsApp (${connection}) did not deliver a message of mine: error ${code}. The log has more of them, this is said once an hour.`;
+    }
+  return notice;
+}
+
+/** How Meta asks whether this address is ours. */
+async function challenge(url: URL, connection: WhatsAppConnection): Promise<Received> {
+  const { searchParams: query } = url;
+  const token = query.get("hub.verify_token") ?? "";
+  const echo = query.get("hub.challenge") ?? "";
+  if (query.get("hub.mode") !== "subscribe" || !(await isSame(token, connection.verify_token)))
+    return { as: "refused", status: 403, message: "hub.verify_token is wrong" };
+  if (!/^[A-Za-z0-9_-]{1,200}$/.test(echo))
+    return { as: "refused", status: 400, message: "hub.challenge: expected letters and digits" };
+  return { as: "handled", response: new Response(echo, { headers: { "content-type": "text/plain" } }) };
+}
+
+type Contacts = ReadonlyArray<{
+  wa_id?: string | undefined;
+  user_id?: string | undefined;
+  profile?: { name?: string | undefined } | undefined;
+}>;
+
+function incoming(
+  connection: WhatsAppConnection,
+  message: Message,
+  contacts: Contacts,
+): Incoming | undefined {
+  const contact = contacts.find(({ wa_id }) => wa_id === message.from) ?? contacts[0];
+  // Someone with a user name has no number here.
+  const sender = idPart(message.from ?? contact?.user_id);
+  const act = actOf(message);
+  if (!sender || !act) return undefined;
+  return {
+    delivery: `w${message.id}`,
+    sender: { id: sender, name: contact?.profile?.name ?? "" },
+    conversation: `${connection.connection}:${sender}`,
+    group: false,
+    address: { connection: connection.connection, to: sender, message: message.id },
+    act,
+  };
+}
+
+function actOf(message: Message): Act | undefined {
+  const { type, text: said, image, audio, document, video, interactive, context } = message;
+  const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
+  const words = (text: string, pictures: PictureRef[] = []) => ({
+    do: "say" as const,
+    ...(isForwarded ? { text: "", forwarded: text } : { text }),
+    pictures,
+  });
+  if (said) return said.body.trim() === "" ? undefined : words(said.body);
+  if (image) return words(image.caption ?? "", [{ ref: image.id }]);
+  const own = audio?.voice === true && !isForwarded;
+  if (audio) return words("", [{ ref: audio.id, voice: true, ...(own && { own }) }]);
+  const unread = UNREAD[type];
+  if (unread !== undefined) return { ...words(document?.caption ?? video?.caption ?? ""), unread };
+  return readButton(interactive?.button_reply?.id);
+}
+
+/** By the type of a message. Reactions and system messages are no words to us. */
+const UNREAD: Record<string, string | undefined> = {
+  sticker: "a sticker",
+  location: "a location",
+  document: "a file",
+  video: "a video",
+  contacts: "a contact",
+};
+
+type WhatsAppLine = Line<WhatsAppConnection>;
+
+function text(body: string): Record<string, unknown> {
+  return { type: "text", text: { body, preview_url: false } };
+}
+
+async function post(line: WhatsAppLine, content: Record<string, unknown>): Promise<string | undefined> {
+  const { connection, address } = line;
+  const { messages } = resultOf(
+    await postJson(
+      "whatsapp messages",
+      `${connection.base_url}/${connection.phone_number_id}/messages`,
+      { messaging_product: "whatsapp", recipient_type: "individual", to: address.to, ...content },
+      authorization(connection),
+    ),
+  );
+  const [first] = Array.isArray(messages) ? (messages as Array<{ id?: unknown }>) : [];
+  return typeof first?.id === "string" ? first.id : undefined;
+}
+
+function authorization({ token }: WhatsAppConnection): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
+
+/** More than 24 hours since the person wrote. */
+const RE_ENGAGEMENT = 131_047;
+/** Limits of a minute, an hour, a pair of numbers; the application's own. They come as 400. */
+const PASSING = [4, 80_007, 130_429, 131_048, 131_056];
+/** WhatsApp says nothing of when. */
+const LIMIT_PAUSE_MS = 4_000;
+
+function resultOf({ status, body }: Reply): Record<string, unknown> {
+  if (status >= 200 && status < 300) return body;
+  const { code, message = "" } = (body.error ?? {}) as { code?: unknown; message?: unknown };
+  const again = typeof code === "number" && PASSING.includes(code);
+  const refusal: Refusal = again ? { kind: "again", afterMs: LIMIT_PAUSE_MS } : { kind: "never" };
+  throw new PlatformError(
+    code === RE_ENGAGEMENT ? { kind: "unheard" } : refusal,
+    `whatsapp: ${status} ${String(code)} ${String(message).slice(0, 200)}`,
+  );
+}
+
+const BUTTONS_MAX = 3;
+const TITLE_MAX = 20;
+/** What an image message takes. */
+const IMAGE_TYPES = ["image/png", "image/jpeg"];
+const IMAGE_MAX_BYTES = 5 * 1024 * 1024;
+
+export const whatsapp: Channel<WhatsAppConnection> = {
+  // Meta's window for what is no template.
+  windowMs: 24 * 3_600_000,
+  textMax: 4_000,
+  questionMax: 1_000,
+  merges: true,
+  privateChat: ({ connection }, id) =>
+    idPart(id) === undefined
+      ? undefined
+      : { conversation: `${connection}:${id}`, address: { connection, to: id } },
+  read,
+  text: (line, markdown) => post(line, text(render(markdown, whatsappText))),
+  question(line, markdown, buttons) {
+    const body = render(markdown, whatsappText);
+    // More than it can show: /answer takes the number.
+    if (buttons.length === 0 || buttons.length > BUTTONS_MAX) return post(line, text(body));
+    const replies = buttons.map(({ label, data }, at) => ({
+      type: "reply",
+      // Two that begin alike would have the same title, which is refused; the whole stands above, by its number.
+      reply: {
+        id: data,
+        title: label.length > TITLE_MAX ? `${at + 1}. ${label}`.slice(0, TITLE_MAX) : label,
+      },
+    }));
+    return post(line, {
+      type: "interactive",
+      interactive: { type: "button", body: { text: body }, action: { buttons: replies } },
+    });
+  },
+  async attachment(line, { name, mediaType, data }) {
+    const { connection } = line;
+    const form = new FormData();
+    form.set("messaging_product", "whatsapp");
+    form.set("type", mediaType);
+    form.set("file", new Blob([data], { type: mediaType }), name);
+    const url = `${connection.base_url}/${connection.phone_number_id}/media`;
+    const headers = authorization(connection);
+    const { id } = resultOf(await send("whatsapp media", url, { method: "POST", headers, body: form }));
+    const isImage = IMAGE_TYPES.includes(mediaType) && data.length <= IMAGE_MAX_BYTES;
+    await post(
+      line,
+      isImage ? { type: "image", image: { id } } : { type: "document", document: { id, filename: name } },
+    );
+  },
+  typing: showTyping,
+  async picture({ connection }, { ref }) {
+    if (!/^\d{1,40}$/.test(ref)) throw new PlatformError({ kind: "never" }, "whatsapp media: not an id");
+    const headers = authorization(connection);
+    const { url } = resultOf(await send("whatsapp media", `${connection.base_url}/${ref}`, { headers }));
+    return await download("whatsapp media", String(url), {
+      headers,
+      maxBytes: MEDIA_MAX_BYTES,
+      allowed: (at) => isOn(at, connection.base_url, [".fbsbx.com", ".facebook.com", ".whatsapp.net"]),
+    });
+  },
+};
+
+/** Marks the person's message as read, and shows for up to 25 s that an answer is being made. */
+async function showTyping({ connection, address }: WhatsAppLine): Promise<void> {
+  const body = {
+    messaging_product: "whatsapp",
+    status: "read",
+    message_id: address.message,
+    typing_indicator: { type: "text" },
+  };
+  const url = `${connection.base_url}/${connection.phone_number_id}/messages`;
+  resultOf(await postJson("whatsapp typing", url, body, authorization(connection)));
+}

@@ -1,0 +1,127 @@
+/**
+ * Sign-in behind Cloudflare Access: its JWT says which e-mail address signed in there, and a setting which of our tokens'
+ * records that person acts under. Verified by WebCrypto with the team's own keys; looked at on sign-in only.
+ * https://developers.cloudflare.com/cloudflare-one/identity/authorization-cookie/validating-json/
+ */
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import type { Env } from "../../env.ts";
+import { type ApiToken, apiTokenRecords } from "../../http/auth.ts";
+import { fromBase64Url, utf8 } from "../../http/uploads.ts";
+import { SettingsError } from "../../settings/settings.ts";
+
+export type AccessVariables = {
+  /** `myteam.cloudflareaccess.com` */
+  ACCESS_TEAM_DOMAIN?: string;
+  /** The application's audience tag. */
+  ACCESS_AUD?: string;
+  /** `anna@example.org=anna, bob@example.org=guest`: the name of a record in API_TOKENS for each. */
+  ACCESS_EMAILS?: string;
+};
+
+/** Whoever is let in longer than this signs in again. */
+const CLOCK_SKEW_S = 60;
+/** A JWT of Access is about 1 KB. */
+const JWT_MAX = 8_192;
+/** Keys change every six weeks, and the old one stays for a week: an hour is early enough. */
+const KEYS_CACHE_S = 3_600;
+
+const Header = z.object({ alg: z.literal("RS256"), kid: z.string() });
+const Claims = z.object({
+  iss: z.string(),
+  aud: z.union([z.string(), z.array(z.string())]),
+  email: z.string(),
+  exp: z.number(),
+  nbf: z.optional(z.number()),
+});
+const Keys = z.object({
+  keys: z.array(z.object({ kid: z.string(), kty: z.string(), n: z.string(), e: z.string() })),
+});
+
+export type AccessEntry =
+  | { ok: true; token: ApiToken /** Until Access wants to see them again. */; seconds: number }
+  | { ok: false; why: string };
+
+export function usesAccess(env: Env): boolean {
+  return Boolean(env.ACCESS_TEAM_DOMAIN && env.ACCESS_AUD && env.ACCESS_EMAILS);
+}
+
+/** @param jwt of `Cf-Access-Jwt-Assertion`. @throws SettingsError */
+export async function accessEntry(env: Env, jwt: string): Promise<AccessEntry> {
+  const issuer = teamAddress(env.ACCESS_TEAM_DOMAIN ?? "");
+  const [head = "", body = "", mac = "", ...more] = jwt.length > JWT_MAX ? [] : jwt.split(".");
+  if (more.length > 0 || ![head, body, mac].every((part) => /^[A-Za-z0-9_-]+$/.test(part)))
+    return { ok: false, why: "not a token of Cloudflare Access" };
+  const header = checkJson(Header, textOf(head));
+  if (!header.ok) return { ok: false, why: "not a token of Cloudflare Access" };
+  const key = await teamKey(issuer, header.value.kid);
+  if (!key) return { ok: false, why: "the team's keys cannot be had, or do not have the token's" };
+  if (!(await crypto.subtle.verify("RSASSA-PKCS1-v1_5", key, bytesOf(mac), utf8(`${head}.${body}`))))
+    return { ok: false, why: "the token's signature is wrong" };
+  const claims = checkJson(Claims, textOf(body));
+  if (!claims.ok) return { ok: false, why: "the token names no person" };
+  const { iss, aud, email, exp, nbf = 0 } = claims.value;
+  const now = Date.now() / 1_000;
+  if (iss !== issuer || ![aud].flat().includes(env.ACCESS_AUD ?? ""))
+    return { ok: false, why: "the token is for another team or application" };
+  if (exp <= now || nbf > now + CLOCK_SKEW_S) return { ok: false, why: "the token's time is over" };
+  const name = recordNames(env).get(email.toLowerCase());
+  const token = apiTokenRecords(env).find((record) => record.name === name);
+  if (!token) return { ok: false, why: `ACCESS_EMAILS does not name ${email}` };
+  return { ok: true, token, seconds: Math.floor(exp - now) };
+}
+
+function recordNames(env: Env): Map<string, string> {
+  const known = new Set(apiTokenRecords(env).map(({ name }) => name));
+  const pairs = (env.ACCESS_EMAILS ?? "").split(/[\n,]+/).filter((pair) => pair.trim() !== "");
+  return new Map(
+    pairs.map((pair) => {
+      const at = pair.lastIndexOf("=");
+      const [email, name] = [pair.slice(0, at).trim().toLowerCase(), pair.slice(at + 1).trim()];
+      if (at < 1 || !known.has(name))
+        throw new SettingsError(
+          `ACCESS_EMAILS: expected EMAIL=NAME of a record in API_TOKENS, got '${pair.trim()}'`,
+        );
+      return [email, name];
+    }),
+  );
+}
+
+function teamAddress(text: string): string {
+  const address = /^https?:\/\//.test(text) ? text : `https://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  // Over http only from this machine: a test's.
+  if (url && url.pathname === "/" && (url.protocol === "https:" || url.hostname === "127.0.0.1"))
+    return url.origin;
+  throw new SettingsError(
+    `ACCESS_TEAM_DOMAIN: expected a domain like myteam.cloudflareaccess.com, got '${text}'`,
+  );
+}
+
+async function teamKey(issuer: string, kid: string): Promise<CryptoKey | undefined> {
+  try {
+    const response = await fetch(`${issuer}/cdn-cgi/access/certs`, {
+      cf: { cacheTtl: KEYS_CACHE_S, cacheEverything: true },
+      signal: AbortSignal.timeout(5_000),
+    });
+    const keys = checkJson(Keys, await response.text());
+    const jwk = keys.ok ? keys.value.keys.find((one) => one.kid === kid && one.kty === "RSA") : undefined;
+    if (!response.ok || !jwk) return undefined;
+    const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
+    return await crypto.subtle.importKey("jwk", jwk, algorithm, false, ["verify"]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A length that no base64 has makes `atob` throw; then it is no token. */
+function bytesOf(part: string): Uint8Array {
+  try {
+    return fromBase64Url(part);
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+function textOf(part: string): string {
+  return new TextDecoder().decode(bytesOf(part));
+}

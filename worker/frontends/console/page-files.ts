@@ -1,0 +1,49 @@
+/** The page's files, with the headers that keep what a device says from ever running in it. */
+import type { Context } from "hono";
+import { type App, HttpError } from "../../http/http.ts";
+
+export type PageFiles = { ASSETS?: { fetch(request: Request): Promise<Response> } };
+
+export const PAGE_PATHS = ["/", "/console.js", "/console.css", "/icon.svg", "/tokens", "/tokens.js"] as const;
+
+/**
+ * Scripts and styles from our own files only, no inline ones; requests and pictures to and from this origin only;
+ * no frame on either side; and no text becomes markup, not even by a slip of ours (Trusted Types).
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+export async function servePage(c: Context<App>): Promise<Response> {
+  if (!c.env.ASSETS) throw new HttpError(404, "not_found", "this gateway was deployed without its console");
+  const file = await c.env.ASSETS.fetch(new Request(c.req.url, { headers: conditional(c) }));
+  const headers = new Headers(file.headers);
+  for (const [name, value] of Object.entries(SAFE)) headers.set(name, value);
+  return new Response(file.body, { status: file.status, headers });
+}
+
+function conditional(c: Context<App>): Record<string, string> {
+  const etag = c.req.header("if-none-match");
+  return etag === undefined ? {} : { "if-none-match": etag };
+}
+
+const SAFE: Record<string, string> = {
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+  // A new version of the gateway is seen at once; the files are small.
+  "cache-control": "no-cache",
+};

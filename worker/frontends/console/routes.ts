@@ -1,0 +1,127 @@
+/** The console: its page, signing in and out, and the few things that only it asks for. */
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import type { SessionView, UsageView } from "../../api/answers.ts";
+import { homeOf } from "../../api/objects.ts";
+import { type ApiToken, apiToken } from "../../http/auth.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../../http/http.ts";
+import { countAddress, countGuess, shownToken } from "../../http/rates.ts";
+import { costOf } from "../../models/prices.ts";
+import { countsDays, readSettings } from "../../settings/settings.ts";
+import { accessEntry, usesAccess } from "./access.ts";
+import { PAGE_PATHS, servePage } from "./page-files.ts";
+import { endedCookie, requireOwnPage, requireSafeWay, sessionCookie } from "./session.ts";
+
+export const consolePage = newRoutes();
+
+/** What a bearer token is made of (RFC 6750 §2.1); anything else would go to the runtime's log as a bad header. */
+const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
+const SignIn = z.strictObject({ token: z.optional(z.string().check(z.regex(TOKEN, "no such token"))) });
+
+for (const path of PAGE_PATHS) consolePage.get(path, servePage);
+
+/** Who is signed in. Nobody is no error here: the page then asks for a token. */
+consolePage.get("/v1/console/session", async (c) => {
+  const token = await shownToken(c);
+  return c.json({
+    signed_in: token !== undefined,
+    access: usesAccess(c.env),
+    ...(token && shown(token)),
+  } satisfies SessionView);
+});
+
+/** Body `token`; without one, what Cloudflare Access says of the person. */
+consolePage.post("/v1/console/session", async (c) => {
+  requireOwnPage(c);
+  requireSafeWay(c);
+  await countAddress(c);
+  await countGuess(c);
+  const { token: text } = await readBody(c, SignIn);
+  const entry = text === undefined ? await byAccess(c) : await byToken(c, text);
+  c.header("set-cookie", await sessionCookie(c.env, entry.token, entry.seconds));
+  return c.json({ signed_in: true, access: usesAccess(c.env), ...shown(entry.token) } satisfies SessionView);
+});
+
+consolePage.delete("/v1/console/session", (c) => {
+  requireOwnPage(c);
+  c.header("set-cookie", endedCookie());
+  return c.body(null, 204);
+});
+
+consolePage.use("/v1/console/*", async (c, next) => {
+  const token = await shownToken(c);
+  if (!token) throw new HttpError(401, "unauthorized", "sign in first");
+  c.set("token", token);
+  return await next();
+});
+
+/** An agent's actions as it advertises them, with their schemas. */
+consolePage.get("/v1/console/agents/:agent/actions", async (c) => {
+  const id = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const target = (await homeOf(c.env, requireScope(c, "command").home).targets()).find(
+    (one) => one.id === id,
+  );
+  if (!target) throw new HttpError(404, "not_found", `no such agent: ${id}`);
+  return c.json({ actions: target.adverts });
+});
+
+/** What the last days' model calls took, and what they may. Days are counted only where there is a budget or a price. */
+consolePage.get("/v1/console/usage", async (c) => {
+  const { home } = requireScope(c, "ask");
+  const settings = readSettings(c.env);
+  const { budgets, models, prices } = settings;
+  const [{ health }, days] = await Promise.all([
+    homeOf(c.env, home).plan(undefined),
+    homeOf(c.env, home).usage(SHOWN_DAYS),
+  ]);
+  return c.json({
+    counted: countsDays(settings),
+    priced: Object.keys(prices).length > 0,
+    days: days.map(({ day, tokens, modelCalls, models }) => ({
+      day,
+      tokens,
+      model_calls: modelCalls,
+      models: models.map(({ model, usage }) => {
+        const usd = costOf(prices, model, usage);
+        return { name: model, ...usage, ...(usd !== undefined && { usd }) };
+      }),
+    })),
+    budgets: Object.fromEntries(
+      Object.entries(budgets).map(([scope, { tokens, modelCalls }]) => [
+        scope,
+        {
+          ...(tokens !== undefined && { tokens }),
+          ...(modelCalls !== undefined && { model_calls: modelCalls }),
+        },
+      ]),
+    ),
+    models: models.map(({ name }) => ({ name, failures: health[name]?.failures ?? 0 })),
+  } satisfies UsageView);
+});
+
+/** Two weeks, of the month that is kept. */
+const SHOWN_DAYS = 14;
+
+type Entry = { token: ApiToken; seconds?: number };
+
+async function byToken(c: Context<App>, text: string): Promise<Entry> {
+  const asked = new Request(c.req.url, { headers: { authorization: `Bearer ${text}` } });
+  // The sign-in was counted as a guess before.
+  const token = await apiToken(asked, c.env, async () => {});
+  if (!token) throw new HttpError(401, "unauthorized", "no such token");
+  return { token };
+}
+
+async function byAccess(c: Context<App>): Promise<Entry> {
+  const jwt = c.req.header("cf-access-jwt-assertion");
+  if (jwt === undefined || !usesAccess(c.env))
+    throw new HttpError(401, "unauthorized", "a token is needed, or a sign-in over Cloudflare Access");
+  const entry = await accessEntry(c.env, jwt);
+  if (!entry.ok) throw new HttpError(403, "forbidden", `Cloudflare Access: ${entry.why}`);
+  return entry;
+}
+
+function shown({ name, home, role, scopes }: ApiToken) {
+  return { name, home, role, scopes };
+}

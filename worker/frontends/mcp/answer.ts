@@ -1,0 +1,116 @@
+/** What became of a call, as an MCP client takes it: text, pictures, links to files, and words on what comes next. */
+import { isPicture, type Media, type StoredMedia } from "@edgecall/core/protocol/media.ts";
+import { forModel } from "@edgecall/core/tools/advice.ts";
+import { hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import { conversationOf } from "../../api/objects.ts";
+import { conversationOfMedia, toBase64 } from "../../conversation/store/media.ts";
+import type { Env } from "../../env.ts";
+import type { AskedQuestion } from "../../home/calls/call-watchers.ts";
+import type { SettledOutcome } from "../../home/calls/ledger.ts";
+import type { CallEnd } from "./device-call.ts";
+import { EDGE_RESULT } from "./tools.ts";
+
+/** Of the pictures of one answer, together, in bytes; the others are links. Models take 5 MB at most. */
+const PICTURES_MAX_BYTES = 3 * 1024 * 1024;
+
+export type AnswerPlace = {
+  env: Env;
+  home: string;
+  /** Where the client reaches this gateway. */
+  origin: string;
+  agent: string;
+  call: string;
+};
+
+export async function answerOf(end: CallEnd, place: AnswerPlace): Promise<CallToolResult> {
+  switch (end.end) {
+    case "outcome":
+      return await answerOfOutcome(end.outcome, place);
+    case "question":
+      return words(askedWords(end.question, place), place, "waiting_for_person");
+    case "running":
+      return words(
+        `Still running on '${place.agent}'; whether it is done is not known yet. ${lookAgain(place)}`,
+        place,
+        "running",
+      );
+  }
+}
+
+async function answerOfOutcome(outcome: SettledOutcome, place: AnswerPlace): Promise<CallToolResult> {
+  if (outcome.job !== undefined) {
+    const job = { ...place, call: outcome.job };
+    const text = `Accepted by '${place.agent}', not done: it works on, or gets this when it comes online. ${lookAgain(job)}`;
+    return words(text, job, "accepted");
+  }
+  const content: ContentBlock[] = [{ type: "text", text: forModel(outcome) || "(no output)" }];
+  let left = PICTURES_MAX_BYTES;
+  for (const media of outcome.media ?? []) {
+    const block = await mediaBlock(media, place, left);
+    if (block.type === "image") left -= media.bytes;
+    content.push(block);
+  }
+  return {
+    content,
+    ...(outcome.status === "error" && { isError: true }),
+    _meta: { ...metaOf(place, outcome.status), "edgecall/elapsed_ms": outcome.elapsedMs },
+  };
+}
+
+async function mediaBlock(media: Media, place: AnswerPlace, left: number): Promise<ContentBlock> {
+  const fits = isPicture(media) && media.bytes <= left;
+  if ("data" in media) {
+    return fits
+      ? { type: "image", data: media.data, mimeType: media.media_type }
+      : { type: "text", text: `[${media.media_type}, ${media.bytes} bytes, left out: too many pictures]` };
+  }
+  const data = fits ? await kept(media, place) : undefined;
+  return data === undefined ? link(media, place) : { type: "image", data, mimeType: media.media_type };
+}
+
+/** The bytes, if this call brought them: an id is a device's claim. */
+async function kept(media: StoredMedia, { env, home, call }: AnswerPlace): Promise<string | undefined> {
+  const found = conversationOfMedia(media.id);
+  if (found?.channel !== "mcp" || found.conversation !== call) return undefined;
+  const stored = await conversationOf(env, `${home}/mcp/${call}`).media(media.id);
+  return stored && toBase64(stored.data);
+}
+
+function link(media: StoredMedia, { origin }: AnswerPlace): ContentBlock {
+  return {
+    type: "resource_link",
+    uri: `${origin}/v1/media/${media.id}`,
+    name: media.id.slice(0, media.id.indexOf(".")),
+    description: "Needs the same bearer token.",
+    mimeType: media.media_type,
+    size: media.bytes,
+  };
+}
+
+function askedWords(question: AskedQuestion, place: AnswerPlace): string {
+  const { id, text, options, approval, expiresAt } = question;
+  const hidden = hiddenNotice(text);
+  const answers = approval ? "approve or deny" : visible(options.join(", ")) || "any text";
+  const who = approval ? "a person with the right to approve" : "a person";
+  return [
+    `Nothing has run yet: '${place.agent}' waits for ${who}, and you cannot answer for them. It asks:`,
+    visibleJson(text),
+    ...(hidden === undefined ? [] : [hidden]),
+    `They answer (${answers}) at ${place.origin}/v1/questions/${id}, before ${new Date(expiresAt).toISOString()}.`,
+    `Tell them so. ${lookAgain(place)}`,
+  ].join("\n");
+}
+
+function lookAgain({ agent, call }: AnswerPlace): string {
+  return `Its result: ${EDGE_RESULT} with agent_id '${agent}' and call_id '${call}'. Do not call it anew.`;
+}
+
+function words(text: string, place: AnswerPlace, status: string): CallToolResult {
+  return { content: [{ type: "text", text }], _meta: metaOf(place, status) };
+}
+
+/** For programs; it is no `structuredContent`, since some clients show a model that in place of the text. */
+function metaOf({ agent, call }: AnswerPlace, status: string): Record<string, unknown> {
+  return { "edgecall/agent_id": agent, "edgecall/call_id": call, "edgecall/status": status };
+}

@@ -1,0 +1,108 @@
+/**
+ * One call of an MCP client to a device: through Home like every other, under the device's policy, waited for
+ * with bounded patience. What takes longer goes on, and edge_result looks again.
+ */
+
+import type { EdgeCallArgs } from "../../api/edge-call.ts";
+import { homeOf, insist } from "../../api/objects.ts";
+import type { Env } from "../../env.ts";
+import type { AskedQuestion, CallNews } from "../../home/calls/call-watchers.ts";
+import type { SubmitRequest } from "../../home/calls/intake.ts";
+import type { SettledOutcome } from "../../home/calls/ledger.ts";
+import type { ApiToken } from "../../http/auth.ts";
+import { requireCounts } from "../../http/http.ts";
+import { roomMessages, whileAllowed } from "../../http/waiting-room.ts";
+
+/** Clients of the SDK give up after 60 s, unless they hear of progress. */
+const PATIENCE_MS = 50_000;
+/** Nobody holds a request open for longer; the call goes on. */
+const PATIENCE_WITH_PROGRESS_MS = 5 * 60_000;
+const PROGRESS_EVERY_MS = 10_000;
+/** A room that closes early is an object being replaced. */
+const REATTACH_TRIES = 5;
+const REATTACH_PAUSE_MS = 1_000;
+
+export type CallEnd =
+  | { end: "outcome"; outcome: SettledOutcome }
+  /** A person has to answer before it goes on. */
+  | { end: "question"; question: AskedQuestion }
+  | { end: "running" };
+
+export type Waiting = {
+  /** The client is gone, or wants it no more. */
+  signal: AbortSignal;
+  /** What the client itself asks for, ms; never more than is usual. */
+  patienceMs?: number | undefined;
+  /** The client listens to progress; absent: it does not. */
+  progress?: ((said: string) => void) | undefined;
+};
+
+export type DeviceCall = { id: string; args: EdgeCallArgs; tainted: boolean };
+
+export async function callDevice(
+  env: Env,
+  token: ApiToken,
+  { id, args, tainted }: DeviceCall,
+  waiting: Waiting,
+): Promise<CallEnd> {
+  const request: SubmitRequest = {
+    id,
+    conversation: null,
+    args,
+    caller: { principal: token.name, role: token.role, channel: "mcp" },
+    watched: waiting.progress !== undefined,
+    tainted,
+  };
+  const reply = await insist(async () => await homeOf(env, token.home).submit(request));
+  if (!reply.accepted) return { end: "outcome", outcome: reply.outcome };
+  return await awaitCall(env, token, args.agent_id, id, waiting);
+}
+
+/** Waits for a call that Home knows, as long as a client may be kept waiting. */
+export async function awaitCall(
+  env: Env,
+  token: ApiToken,
+  agent: string,
+  id: string,
+  { signal, progress, patienceMs }: Waiting,
+): Promise<CallEnd> {
+  const most = progress ? PATIENCE_WITH_PROGRESS_MS : PATIENCE_MS;
+  const over = AbortSignal.any([signal, AbortSignal.timeout(Math.min(patienceMs ?? most, most))]);
+  const allowed = whileAllowed(over, () => requireCounts(env, token));
+  const since = Date.now();
+  const life = setInterval(
+    () => progress?.(`still at it, ${Math.round((Date.now() - since) / 1_000)} s`),
+    PROGRESS_EVERY_MS,
+  );
+  try {
+    for (let tries = 0; tries < REATTACH_TRIES && !allowed.signal.aborted; tries += 1) {
+      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, REATTACH_PAUSE_MS));
+      const end = await attach(env, token.home, id, allowed.signal, progress).catch(() => undefined);
+      if (end) return end;
+    }
+  } finally {
+    clearInterval(life);
+    allowed.end();
+  }
+  // The token was revoked meanwhile: its client hears nothing of the outcome.
+  if (allowed.signal.aborted && !over.aborted) return { end: "running" };
+  const outcome = await homeOf(env, token.home).outcome(agent, id, token);
+  return outcome ? { end: "outcome", outcome } : { end: "running" };
+}
+
+async function attach(
+  env: Env,
+  home: string,
+  id: string,
+  signal: AbortSignal,
+  progress: Waiting["progress"],
+): Promise<CallEnd | undefined> {
+  for await (const text of roomMessages(homeOf(env, home), `/wait?call=${id}&live`, signal)) {
+    // SAFETY: our own object sent it.
+    const message = JSON.parse(text) as CallNews | SettledOutcome;
+    if (!("news" in message)) return { end: "outcome", outcome: message };
+    if (message.news === "question") return { end: "question", question: message.question };
+    progress?.(message.text);
+  }
+  return undefined;
+}

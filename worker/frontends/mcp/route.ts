@@ -1,0 +1,86 @@
+/**
+ * `/mcp`: Model Context Protocol over streamable HTTP, stateless, for clients of revision 2026-07-28 and of 2025.
+ * The SDK checks neither token nor Origin nor how large a message is: that is done here, before it.
+ */
+
+import { isTooDeep } from "@edgecall/core/protocol/parse.ts";
+import {
+  createMcpHandler,
+  INVALID_REQUEST,
+  type McpServerFactory,
+  PARSE_ERROR,
+} from "@modelcontextprotocol/server";
+import type { Context } from "hono";
+import { mayRead } from "../../http/cors.ts";
+import { type App, HttpError, readBytes, requireScope } from "../../http/http.ts";
+import { logError, logInfo } from "../../log.ts";
+import { readSettings } from "../../settings/settings.ts";
+import { mcpServer } from "./server.ts";
+
+/** The arguments of a call have to pass a broker later: 64 KiB of them at most. */
+const BODY_MAX_BYTES = 256 * 1024;
+
+export async function serveMcp(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "ask");
+  refuseStrangeOrigin(c);
+  const { env } = c;
+  const origin = readSettings(env).publicUrl ?? new URL(c.req.url).origin;
+  const factory: McpServerFactory = ({ era }) =>
+    mcpServer({
+      env,
+      token,
+      origin,
+      closeCancels: era === "modern",
+      waitUntil: (work) =>
+        c.executionCtx.waitUntil(work.catch((error: unknown) => logError("mcp.late_failed", error))),
+    });
+  // Nobody is told of changes: a stream that stays open would be a Worker that does.
+  const handler = createMcpHandler(factory, {
+    maxSubscriptions: 0,
+    // Its messages quote the client: the log gets what kind it was.
+    onerror: (error) => logInfo("mcp.refused", { kind: error.name }),
+  });
+  if (c.req.method !== "POST") return await handler.fetch(c.req.raw);
+  const message = await readMessage(c);
+  return message instanceof Response ? message : await handler.fetch(c.req.raw, { parsedBody: message });
+}
+
+/**
+ * A page in a browser could be made to call this gateway by any site (the specification asks for this check).
+ * Programs send no Origin.
+ */
+function refuseStrangeOrigin(c: Context<App>): void {
+  const origin = c.req.header("origin");
+  if (origin === undefined || origin === new URL(c.req.url).origin) return;
+  if (mayRead(c, origin)) return;
+  throw new HttpError(
+    403,
+    "forbidden",
+    "this origin may not call; CORS_ORIGINS and MCP_ORIGINS name those that may",
+  );
+}
+
+/** One message, or the refusal: batches were taken out of the protocol with revision 2025-06-18. */
+async function readMessage(c: Context<App>): Promise<object | Response> {
+  const type = c.req.header("content-type") ?? "";
+  if (!/^application\/json\s*(;|$)/i.test(type))
+    throw new HttpError(415, "unsupported_media_type", "expected content-type: application/json");
+  const bytes = await readBytes(c, BODY_MAX_BYTES);
+  let message: unknown;
+  try {
+    message = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+  } catch {
+    return rpcError(c, PARSE_ERROR, "Parse error: the body is not JSON in UTF-8");
+  }
+  if (isTooDeep(message))
+    return rpcError(c, INVALID_REQUEST, "Invalid Request: too many lists and objects in one another");
+  if (Array.isArray(message))
+    return rpcError(c, INVALID_REQUEST, "Invalid Request: batches are not taken; send one message a request");
+  if (typeof message !== "object" || message === null)
+    return rpcError(c, INVALID_REQUEST, "Invalid Request: expected a JSON-RPC message");
+  return message;
+}
+
+function rpcError(c: Context<App>, code: number, message: string): Response {
+  return c.json({ jsonrpc: "2.0", id: null, error: { code, message } }, 400);
+}

@@ -1,0 +1,132 @@
+/** What an MCP client is offered: three tools that stay, and in a small home each action of its agents by name. */
+
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
+import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
+import { type CallTarget, DESCRIPTION_MAX, EDGE_CALL, edgeCallDefinition } from "../../api/edge-call.ts";
+import { oneLine } from "../../api/roster.ts";
+import { toolName } from "./tool-name.ts";
+
+export const EDGE_LIST = "edge_list";
+export const EDGE_RESULT = "edge_result";
+
+/** Of a device's own words on one of its actions. */
+const WORDS_MAX = 500;
+
+/** An action behind a tool's name. */
+export type NamedAction = { name: string; agent: CallTarget; advert: ActionAdvert };
+
+/** @param actions may the caller name actions, or ask in words only */
+export function steadyTools(targets: readonly CallTarget[], actions: boolean): Tool[] {
+  return [
+    {
+      name: EDGE_LIST,
+      title: "List edge agents",
+      description:
+        "List the edge agents (devices) of this home: whether each is online, when it was last seen, and its actions. With agent_id: that agent's actions with their JSON Schemas.",
+      inputSchema: { type: "object", properties: { agent_id: AGENT_ID }, additionalProperties: false },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    {
+      name: EDGE_CALL,
+      title: "Call an edge agent",
+      description: callDescription(targets),
+      inputSchema: {
+        type: "object",
+        properties: {
+          agent_id: AGENT_ID,
+          query: { type: "string", description: "natural language query (agent handles routing)" },
+          ...(actions && {
+            action: { type: "string", description: "optional: specific action name for structured calls" },
+            params: { type: "object", description: "optional: parameters for the structured action" },
+          }),
+        },
+        required: ["agent_id"],
+        additionalProperties: false,
+      },
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+    },
+    {
+      name: EDGE_RESULT,
+      title: "Result of an earlier call",
+      description:
+        "The result of an earlier call that was still running, queued, or waiting for a person. Runs nothing.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          agent_id: AGENT_ID,
+          call_id: { type: "string", description: "the call_id that the earlier call answered" },
+        },
+        required: ["agent_id", "call_id"],
+        additionalProperties: false,
+      },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+  ];
+}
+
+const AGENT_ID = { type: "string", description: "ID of the target edge agent" } as const;
+
+function callDescription(targets: readonly CallTarget[]): string {
+  const roster = { bridgeOnline: true, agents: [...targets] };
+  const definition = edgeCallDefinition(roster, `${EDGE_LIST} has all of them`);
+  return (
+    definition?.function.description ??
+    "Call an edge agent to handle a query. None is online now; edge_list shows who is."
+  );
+}
+
+/** The actions of all agents by the names of their tools. Sorted; where two have one name, the first has it. */
+export async function namedActions(targets: readonly CallTarget[]): Promise<Map<string, NamedAction>> {
+  const named = new Map<string, NamedAction>();
+  for (const agent of targets) {
+    for (const advert of [...agent.adverts].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const name = await toolName(agent.id, advert.name);
+      if (!named.has(name)) named.set(name, { name, agent, advert });
+    }
+  }
+  return named;
+}
+
+/**
+ * Those of them that can be called now, as tools.
+ * @param max above it there are none: they would fill a model's context, and edge_call reaches them all
+ */
+export function actionTools(actions: Iterable<NamedAction>, max: number): Tool[] {
+  const there = [...actions].filter(
+    ({ agent, advert }) => agent.online || agent.queues.includes(advert.name),
+  );
+  return there.length > max ? [] : there.map(actionTool);
+}
+
+function actionTool({ name, agent, advert }: NamedAction): Tool {
+  const state = agent.online ? "" : " (offline; it gets this when it comes back)";
+  const before = `Action '${advert.name}' of edge agent '${agent.id}'${state}. Its own words: `;
+  const words = quoted(oneLine(advert.description, WORDS_MAX), DESCRIPTION_MAX - before.length);
+  return {
+    name,
+    title: `${agent.id}: ${advert.name}`,
+    description: `${before}${words}`,
+    inputSchema: foreignSchema(advert.parameters) as Tool["inputSchema"],
+    annotations: annotationsOf(advert),
+  };
+}
+
+/** In quotation marks, of which what stands between them has none: each takes a character more. */
+function quoted(text: string, max: number): string {
+  for (let length = text.length; ; length -= 1) {
+    const words = JSON.stringify(length < text.length ? `${text.slice(0, length)}…` : text);
+    if (words.length <= max) return words;
+  }
+}
+
+/** A device's claims, for a client's interface; what may be done is decided by its policy, on every call. */
+function annotationsOf({ effect, idempotent, taints }: ActionAdvert): ToolAnnotations {
+  const reads = effect === "read";
+  return {
+    readOnlyHint: reads,
+    destructiveHint: !reads,
+    idempotentHint: reads || idempotent === true,
+    openWorldHint: effect === "network" || taints === true,
+  };
+}

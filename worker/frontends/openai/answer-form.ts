@@ -1,0 +1,25 @@
+/** A form that a client wants the answer in, as words to the model: any model understands them. */
+import { HttpError } from "../../http/http.ts";
+import type { Said } from "./said.ts";
+
+/** @param format `response_format` of a chat, or `text.format` of a response */
+export function answerForm(format: unknown): Said[] {
+  if (typeof format !== "object" || format === null || !("type" in format)) return [];
+  if (format.type !== "json_object" && format.type !== "json_schema") return [];
+  const nested = "json_schema" in format ? format.json_schema : format;
+  const schema =
+    typeof nested === "object" && nested !== null && "schema" in nested ? nested.schema : undefined;
+  const fits = schema === undefined ? "" : ` that fits this schema: ${textOf(schema)}`;
+  return [
+    { role: "system", text: `Answer with one JSON value alone, without a code fence,${fits}.`, images: [] },
+  ];
+}
+
+function textOf(schema: unknown): string {
+  try {
+    return JSON.stringify(schema);
+  } catch {
+    // Nested deeper than the stack.
+    throw new HttpError(400, "invalid_body", "the schema of the answer is nested too deep");
+  }
+}

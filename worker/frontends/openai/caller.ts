@@ -1,0 +1,84 @@
+/** What the routes of OpenAI's clients share: bodies, the caller's wishes, and the end of a turn nobody waits for. */
+import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import type { TurnResult } from "../../api/answers.ts";
+import { conversationOf } from "../../api/objects.ts";
+import { sha256Hex } from "../../conversation/store/media.ts";
+import { type App, HttpError, readBytes } from "../../http/http.ts";
+import { turnResult } from "../../http/waiting-room.ts";
+import { logError } from "../../log.ts";
+import { stillMay } from "../../routes/conversations.ts";
+import { readSettings } from "../../settings/settings.ts";
+import { isBackgroundRequest } from "./background.ts";
+import { oncePlace, type Place } from "./conversation-key.ts";
+import type { Linker } from "./pictures.ts";
+import type { Sorted } from "./said.ts";
+
+/** These clients send the whole chat each time, pictures and all. Read as JSON it has to fit a Worker's 128 MB. */
+const BODY_MAX_BYTES = 8 * 1024 * 1024;
+/** No turn is as long; whoever waits leaves before. */
+const LONGEST_TURN_MS = 6 * 3_600_000;
+
+/** @returns the body, and a hash that names this very request. @throws HttpError in words */
+export async function readRequest<T>(
+  c: Context<App>,
+  schema: z.ZodMiniType<T>,
+): Promise<{ request: T; hash: string }> {
+  const bytes = await readBytes(c, BODY_MAX_BYTES);
+  const body = checkJson(schema, new TextDecoder().decode(bytes));
+  if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
+  return { request: body.value, hash: (await sha256Hex(bytes)).slice(0, 32) };
+}
+
+export function linkerOf(c: Context<App>): Linker {
+  const origin = readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
+  return { env: c.env, origin, home: c.get("token").home };
+}
+
+export function wantsTrace(c: Context<App>): boolean {
+  return c.req.header("x-edge-trace")?.toLowerCase() !== "off";
+}
+
+/** The conversation of a request. Undefined: none is named. */
+export async function placeFor(
+  c: Context<App>,
+  sorted: Sorted,
+  named: () => Promise<Place | undefined>,
+): Promise<{ place: Place | undefined; isBackground: boolean }> {
+  const token = c.get("token");
+  if (isBackgroundRequest(sorted.text, sorted.instructions))
+    return { place: await oncePlace(token, crypto.randomUUID()), isBackground: true };
+  return { place: await named(), isBackground: false };
+}
+
+/**
+ * Ends a turn that nobody waits for any more: a person who pressed Stop means the device, too. It goes on after the
+ * request has ended.
+ */
+export function stopper(c: Context<App>, place: Place, turn: string): () => void {
+  return () => {
+    const stopped = conversationOf(c.env, place.name).leave(turn);
+    c.executionCtx.waitUntil(stopped.catch((error: unknown) => logError("cancel.failed", error)));
+  };
+}
+
+/**
+ * @param signal the client hung up
+ * @param hurry something has to be written to it now
+ * @returns undefined when the turn was lost sight of
+ */
+export function turnEnd(
+  c: Context<App>,
+  place: Place,
+  turn: string,
+  signal: AbortSignal,
+  hurry: () => void,
+): Promise<TurnResult | undefined> {
+  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal, hurry, stillMay(c, place.name));
+}
+
+/** Tells the client where its answer comes from. */
+export function nameTurn(c: Context<App>, place: Place, turn: string): void {
+  c.header("edgecall-turn", turn);
+  if (place.key !== undefined) c.header("x-edge-conversation", place.key);
+}

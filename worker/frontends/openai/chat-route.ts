@@ -1,0 +1,49 @@
+/** `POST /v1/chat/completions`, streamed and not. */
+import type { Context } from "hono";
+import type { App } from "../../http/http.ts";
+import { turnEvents } from "../../http/waiting-room.ts";
+import { stillMay } from "../../routes/conversations.ts";
+import { begin } from "./begin.ts";
+import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
+import { type Chat, chatChunks, chatCompletion } from "./chat-reply.ts";
+import { ChatRequest, saidInChat } from "./chat-request.ts";
+import { namedPlace } from "./conversation-key.ts";
+import { chosenModel } from "./models.ts";
+import { NO_TOOLS, ownTools } from "./own-tools.ts";
+import { sortSaid } from "./said.ts";
+import { eventStream, patientJson } from "./sending.ts";
+import { LOST } from "./turn-text.ts";
+
+export async function postChat(c: Context<App>): Promise<Response> {
+  const token = c.get("token");
+  const { request, hash } = await readRequest(c, ChatRequest);
+  const sorted = sortSaid(saidInChat(request), "messages");
+  const named = () => namedPlace(c, token, request);
+  const tools = ownTools(c.env, request);
+  const { place: wanted, isBackground } = await placeFor(c, sorted, named);
+  const own = isBackground ? NO_TOOLS : tools;
+  const model = chosenModel(c.env, request.model);
+  const { turn, place } = await begin(c, token, { hash, place: wanted, sorted, model, own, waits: true });
+  nameTurn(c, place, turn);
+  const stop = stopper(c, place, turn);
+  const chat: Chat = {
+    turn,
+    place,
+    createdAt: Math.floor(Date.now() / 1_000),
+    model,
+    trace: wantsTrace(c),
+    usage: request.stream_options?.include_usage === true,
+    linker: linkerOf(c),
+    giveUp: stop,
+  };
+  if (request.stream) {
+    const chunks = (signal: AbortSignal) =>
+      chatChunks(turnEvents(c.env, place.name, turn, 0, true, signal, stillMay(c, place.name)), chat);
+    return eventStream(c, chunks, stop);
+  }
+  const answer = async (signal: AbortSignal, hurry: () => void) => {
+    const result = await turnEnd(c, place, turn, signal, hurry);
+    return result ? await chatCompletion(result, chat) : { error: LOST };
+  };
+  return patientJson(c, answer, stop);
+}

@@ -1,0 +1,26 @@
+/** What a turn's calls brought, as Markdown below the answer: pictures to be shown, files to be fetched. */
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { isPicture } from "@edgecall/core/protocol/media.ts";
+import { linkNames } from "../../conversation/store/media.ts";
+import type { Env } from "../../env.ts";
+import { mediaLink } from "../../routes/media-links.ts";
+
+/** More than anybody looks at in an answer. */
+const MAX_SHOWN = 16;
+
+/** Where the caller reaches this gateway, and whose home it is. */
+export type Linker = { env: Env; origin: string; home: string };
+
+/** Empty when the calls brought nothing. */
+export async function shownMedia(calls: readonly CallRecord[], linker: Linker): Promise<string> {
+  const { env, origin, home } = linker;
+  const brought = calls.flatMap((call) => {
+    const names = linkNames(call);
+    return (call.media ?? []).map((item, at) => ({ item, name: names[at] }));
+  });
+  const lines = brought.slice(0, MAX_SHOWN).map(async ({ item, name }) => {
+    const link = await mediaLink(env, origin, home, item.id);
+    return `${isPicture(item) ? "!" : ""}[${name}](${link})`;
+  });
+  return (await Promise.all(lines)).join("\n\n");
+}

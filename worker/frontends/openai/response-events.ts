@@ -1,0 +1,296 @@
+/**
+ * A turn as the event stream of a response, to which a client can attach again with the number that it had last.
+ *
+ * Numbers are made of the conversation's rows, so that the same events get the same ones whenever they are told: a
+ * row `seq` gives `seq·10⁶ + 0, 1, …`, and text that comes after it `seq·10⁶ + 500,000 +` its length so far. So a
+ * client that broke off in the middle of a sentence gets the rest of it, though deltas are no rows.
+ */
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import type { TurnResult } from "../../api/answers.ts";
+import type { TurnEvent } from "../../conversation/turn-view.ts";
+import { shownMedia } from "./pictures.ts";
+import {
+  type About,
+  callItem,
+  functionItem,
+  type Item,
+  type MessageItem,
+  messageItem,
+  type ReasoningItem,
+  responseObject,
+} from "./response-object.ts";
+import { KEEP_ALIVE } from "./sending.ts";
+import { questionLine } from "./trace.ts";
+import { LOST, TAKEN_BACK } from "./turn-text.ts";
+
+const PER_ROW = 1_000_000;
+const TEXT_AT = 500_000;
+
+type Told = { type: string; sequence_number: number } & Record<string, unknown>;
+
+/**
+ * Server-sent events of a whole turn.
+ * @param events from its beginning
+ * @param after the last number that the client has; below 0, none
+ * @param options `giveUp` is called when the stream ends without the answer
+ */
+export async function* responseEvents(
+  events: AsyncIterable<TurnEvent>,
+  about: About,
+  after: number,
+  options: { trace: boolean; giveUp: () => void },
+): AsyncGenerator<string> {
+  const teller = new Teller(about, after, options.trace);
+  for (const told of await teller.begin()) yield sse(told);
+  for await (const event of events) {
+    if (event.event === "probe") yield KEEP_ALIVE;
+    for (const told of await teller.tell(event)) yield sse(told);
+    if (teller.over && event.event !== "done") options.giveUp();
+    if (teller.over) return;
+  }
+  for (const told of await teller.fail(LOST)) yield sse(told);
+}
+
+class Teller {
+  readonly #about: About;
+  readonly #after: number;
+  readonly #trace: boolean;
+  readonly #output: Item[] = [];
+  /** The message that is being said. */
+  #open: { item: MessageItem; index: number; said: string } | undefined;
+  #row = 0;
+  #inRow = 0;
+  over = false;
+
+  constructor(about: About, after: number, trace: boolean) {
+    this.#about = about;
+    this.#after = after;
+    this.#trace = trace;
+  }
+
+  async begin(): Promise<Told[]> {
+    const response = await responseObject(this.#about);
+    return [
+      ...this.#next("response.created", { response }),
+      ...this.#next("response.in_progress", { response }),
+    ];
+  }
+
+  async tell(event: TurnEvent): Promise<Told[]> {
+    switch (event.event) {
+      case "delta":
+        if (event.data.at !== (this.#open?.said.length ?? 0)) return [];
+        return [...this.#opened(), ...this.#said((this.#open?.said ?? "") + event.data.text)];
+      case "reset":
+        return this.#open ? await this.fail(TAKEN_BACK) : [];
+      case "message": {
+        const spoken = this.#finishText(event.id, event.data.text);
+        if (!spoken) return await this.fail(TAKEN_BACK);
+        return [...spoken, ...event.data.calls.flatMap((call) => this.#asked(call))];
+      }
+      case "call":
+        this.#at(event.id);
+        return this.#settled(event.data);
+      case "question":
+        this.#at(event.id);
+        if (!this.#trace || event.data.answer !== undefined) return [];
+        return this.#reasoned(event.id, questionLine(event.data, this.#about.linker.origin));
+      case "done":
+        return await this.#done(event.id, event.data);
+      default:
+        return [];
+    }
+  }
+
+  async fail({ message }: { code: string; message: string }): Promise<Told[]> {
+    this.over = true;
+    const response = {
+      ...(await responseObject(this.#about, undefined, this.#output)),
+      status: "failed",
+      error: { code: "server_error", message },
+    };
+    return this.#emit(this.#textNumber() + 1, "response.failed", { response });
+  }
+
+  async #done(row: number, result: TurnResult): Promise<Told[]> {
+    this.over = true;
+    const media = await shownMedia(result.calls, this.#about.linker);
+    const answer = [result.answer ?? "", media].filter((part) => part !== "").join("\n\n");
+    const spoken =
+      result.status === "done"
+        ? this.#finishText(row, answer)
+        : [...this.#cutOff(row), ...this.#wholeText(answer)];
+    if (!spoken) return await this.fail(TAKEN_BACK);
+    // A result that came late stands in the rows after the end of the turn.
+    for (const call of result.calls) {
+      const at = this.#output.findIndex(({ id }) => id === `mcp_${call.id}`);
+      if (at >= 0) this.#output[at] = callItem(call);
+    }
+    const requested = (result.requested ?? []).flatMap((call) => this.#requested(call));
+    const response = await responseObject(this.#about, result, this.#output);
+    const end = { done: "completed", failed: "failed", cancelled: "incomplete", running: "incomplete" };
+    return [...spoken, ...requested, ...this.#next(`response.${end[result.status]}`, { response })];
+  }
+
+  // ── text ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  #opened(): Told[] {
+    if (this.#open) return [];
+    const index = this.#output.length;
+    const id = `msg_${this.#about.ref.turn}_${index}`;
+    const item: MessageItem = { ...messageItem(id, ""), status: "in_progress", content: [] };
+    this.#output.push(item);
+    this.#open = { item, index, said: "" };
+    const part = { type: "output_text", text: "", annotations: [] };
+    return [
+      ...this.#emit(this.#textNumber() - 2, "response.output_item.added", { output_index: index, item }),
+      ...this.#emit(this.#textNumber() - 1, "response.content_part.added", { ...place(id, index), part }),
+    ];
+  }
+
+  /** The text so far, of which a client that attaches again may have a part. */
+  #said(text: string): Told[] {
+    const { item, index, said } = this.#open ?? {};
+    if (!this.#open || !item || index === undefined || said === undefined || said === text) return [];
+    const had = Math.min(Math.max(this.#after - this.#textNumber() + said.length, said.length), text.length);
+    this.#open.said = text;
+    return this.#emit(this.#textNumber(), "response.output_text.delta", {
+      ...place(item.id, index),
+      delta: text.slice(had),
+      logprobs: [],
+    });
+  }
+
+  /** @returns undefined: something else was said than the row has */
+  #finishText(row: number, text: string): Told[] | undefined {
+    if (!text.startsWith(this.#open?.said ?? "")) return undefined;
+    const told = text === "" ? [] : [...this.#opened(), ...this.#said(text)];
+    return [...told, ...this.#cutOff(row)];
+  }
+
+  /** Closes what is open as it stands. */
+  #cutOff(row: number): Told[] {
+    const open = this.#open;
+    this.#open = undefined;
+    this.#at(row);
+    if (!open) return [];
+    return this.#closed(open.item.id, open.index, open.said);
+  }
+
+  /** Words of the gateway's own, which nobody saw coming. */
+  #wholeText(text: string): Told[] {
+    const index = this.#output.length;
+    const id = `msg_${this.#about.ref.turn}_${index}`;
+    const item: MessageItem = { ...messageItem(id, ""), status: "in_progress", content: [] };
+    this.#output.push(item);
+    const part = { type: "output_text", text: "", annotations: [] };
+    return [
+      ...this.#next("response.output_item.added", { output_index: index, item }),
+      ...this.#next("response.content_part.added", { ...place(id, index), part }),
+      ...this.#next("response.output_text.delta", { ...place(id, index), delta: text, logprobs: [] }),
+      ...this.#closed(id, index, text),
+    ];
+  }
+
+  #closed(id: string, index: number, text: string): Told[] {
+    const item = messageItem(id, text);
+    const [part] = item.content;
+    this.#output[index] = item;
+    return [
+      ...this.#next("response.output_text.done", { ...place(id, index), text, logprobs: [] }),
+      ...this.#next("response.content_part.done", { ...place(id, index), part }),
+      ...this.#next("response.output_item.done", { output_index: index, item }),
+    ];
+  }
+
+  // ── calls and questions ───────────────────────────────────────────────────────────────────────────────
+
+  #asked(call: CallRecord): Told[] {
+    const item = callItem(call);
+    const at = { output_index: this.#output.length, item_id: item.id };
+    this.#output.push(item);
+    return [
+      ...this.#next("response.output_item.added", { output_index: at.output_index, item }),
+      ...this.#next("response.mcp_call.in_progress", at),
+      ...this.#next("response.mcp_call_arguments.done", { ...at, arguments: item.arguments }),
+    ];
+  }
+
+  #settled(call: CallRecord): Told[] {
+    const item = callItem(call);
+    const index = this.#output.findIndex(({ id }) => id === item.id);
+    if (index < 0) return [];
+    this.#output[index] = item;
+    const state = call.status === "error" ? "failed" : "completed";
+    return [
+      ...this.#next(`response.mcp_call.${state}`, { output_index: index, item_id: item.id }),
+      ...this.#next("response.output_item.done", { output_index: index, item }),
+    ];
+  }
+
+  /** One of the client's own tools. */
+  #requested(call: CallRecord): Told[] {
+    const item = functionItem(this.#about.ref, call);
+    const { arguments: text } = item;
+    const at = { output_index: this.#output.length, item_id: item.id };
+    this.#output.push(item);
+    const begun = { output_index: at.output_index, item: { ...item, status: "in_progress", arguments: "" } };
+    return [
+      ...this.#next("response.output_item.added", begun),
+      ...this.#next("response.function_call_arguments.delta", { ...at, delta: text }),
+      ...this.#next("response.function_call_arguments.done", { ...at, name: item.name, arguments: text }),
+      ...this.#next("response.output_item.done", { output_index: at.output_index, item }),
+    ];
+  }
+
+  #reasoned(row: number, text: string): Told[] {
+    const index = this.#output.length;
+    const part = { type: "summary_text" as const, text };
+    const item: ReasoningItem = {
+      id: `rs_${this.#about.ref.turn}_${row}`,
+      type: "reasoning",
+      summary: [part],
+    };
+    this.#output.push(item);
+    const at = { item_id: item.id, output_index: index, summary_index: 0 };
+    const begun = { output_index: index, item: { ...item, summary: [] } };
+    return [
+      ...this.#next("response.output_item.added", begun),
+      ...this.#next("response.reasoning_summary_part.added", { ...at, part: { ...part, text: "" } }),
+      ...this.#next("response.reasoning_summary_text.delta", { ...at, delta: text }),
+      ...this.#next("response.reasoning_summary_text.done", { ...at, text }),
+      ...this.#next("response.reasoning_summary_part.done", { ...at, part }),
+      ...this.#next("response.output_item.done", { output_index: index, item }),
+    ];
+  }
+
+  // ── numbers ───────────────────────────────────────────────────────────────────────────────────────────
+
+  #at(row: number): void {
+    if (row === this.#row) return;
+    this.#row = row;
+    this.#inRow = 0;
+  }
+
+  #next(type: string, body: Record<string, unknown>): Told[] {
+    this.#inRow += 1;
+    return this.#emit(this.#row * PER_ROW + this.#inRow - 1, type, body);
+  }
+
+  /** Of what was said so far. */
+  #textNumber(): number {
+    return this.#row * PER_ROW + TEXT_AT + (this.#open?.said.length ?? 0);
+  }
+
+  #emit(sequence_number: number, type: string, body: Record<string, unknown>): Told[] {
+    return sequence_number > this.#after ? [{ type, sequence_number, ...body }] : [];
+  }
+}
+
+function place(id: string, index: number) {
+  return { item_id: id, output_index: index, content_index: 0 };
+}
+
+function sse(told: Told): string {
+  return `event: ${told.type}\ndata: ${JSON.stringify(told)}\n\n`;
+}

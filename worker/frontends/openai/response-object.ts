@@ -1,0 +1,140 @@
+/** A turn as a `response` object, with its calls as `mcp_call` items: what a server did itself. */
+import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
+import type { TurnResult } from "../../api/answers.ts";
+import { finalText } from "./chat-reply.ts";
+import { clientCallId, type ResponseRef, responseId } from "./conversation-key.ts";
+import { OWN_NAME } from "./models.ts";
+import type { Linker } from "./pictures.ts";
+
+/** What is known of a response beside its turn. */
+export type About = {
+  ref: ResponseRef;
+  model: string | undefined;
+  linker: Linker;
+  /** As the client sent them; not kept, so a later look does not have them. */
+  previous?: string | null | undefined;
+  metadata?: Record<string, unknown> | null | undefined;
+  background?: boolean | undefined;
+};
+
+export type MessageItem = {
+  id: string;
+  type: "message";
+  role: "assistant";
+  status: "in_progress" | "completed";
+  content: Array<{ type: "output_text"; text: string; annotations: never[] }>;
+};
+export type CallItem = ReturnType<typeof callItem>;
+export type ReasoningItem = {
+  id: string;
+  type: "reasoning";
+  summary: Array<{ type: "summary_text"; text: string }>;
+};
+export type FunctionItem = ReturnType<typeof functionItem>;
+export type Item = MessageItem | CallItem | ReasoningItem | FunctionItem;
+
+type Status = "in_progress" | "completed" | "failed" | "cancelled";
+const STATUS: Record<TurnResult["status"], Status> = {
+  running: "in_progress",
+  done: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+};
+
+/** @param output as it was streamed; else the calls, and the answer as far as there is one */
+export async function responseObject(about: About, result?: TurnResult, output?: readonly Item[]) {
+  const { ref, background = false, metadata, previous = null } = about;
+  const { key } = ref.place;
+  return {
+    id: responseId(ref),
+    object: "response",
+    created_at: ref.createdAt,
+    status: STATUS[result?.status ?? "running"],
+    background,
+    error: result?.status === "failed" ? { code: "server_error", message: result.answer ?? "" } : null,
+    incomplete_details: null,
+    instructions: null,
+    max_output_tokens: null,
+    model: result?.model ?? about.model ?? OWN_NAME,
+    output: output ?? (result ? await outputOf(ref, result, about.linker) : []),
+    parallel_tool_calls: true,
+    previous_response_id: previous,
+    ...(key !== undefined && { conversation: { id: key } }),
+    reasoning: { effort: null, summary: null },
+    store: true,
+    temperature: null,
+    text: { format: { type: "text" } },
+    tool_choice: "auto",
+    tools: [],
+    top_p: null,
+    truncation: "disabled",
+    usage: result && result.status !== "running" ? usageOf(result.usage) : null,
+    user: null,
+    metadata: { ...shortTexts(metadata ?? {}), ...(key !== undefined && { conversation_id: key }) },
+  };
+}
+
+/** What OpenAI takes for metadata. */
+function shortTexts(metadata: Record<string, unknown>): Record<string, string> {
+  const texts = Object.entries(metadata).flatMap(
+    ([name, value]): Array<[string, string]> =>
+      typeof value === "string" && value.length <= 512 && name.length <= 64 ? [[name, value]] : [],
+  );
+  return Object.fromEntries(texts.slice(0, 16));
+}
+
+async function outputOf(ref: ResponseRef, result: TurnResult, linker: Linker): Promise<Item[]> {
+  const calls = result.calls.map(callItem);
+  if (result.answer === null) return calls;
+  const requested = (result.requested ?? []).map((call) => functionItem(ref, call));
+  const text = await finalText(result, linker);
+  const said = text === "" && requested.length > 0 ? [] : [messageItem(`msg_${ref.turn}`, text)];
+  return [...calls, ...said, ...requested];
+}
+
+export function messageItem(id: string, text: string): MessageItem {
+  return {
+    id,
+    type: "message",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text, annotations: [] }],
+  };
+}
+
+/** A call of one of the client's own tools, which the client makes. */
+export function functionItem({ place }: ResponseRef, { id, name, args }: CallRecord) {
+  return {
+    id: `fc_${id.replaceAll("-", "")}`,
+    type: "function_call" as const,
+    status: "completed" as const,
+    call_id: clientCallId(place, id),
+    name,
+    arguments: JSON.stringify(args ?? {}),
+  };
+}
+
+export function callItem(call: CallRecord) {
+  const pending = call.status === "pending";
+  return {
+    id: `mcp_${call.id}`,
+    type: "mcp_call" as const,
+    server_label: call.agent ?? OWN_NAME,
+    name: call.action ?? (call.query === undefined ? call.name : "prompt"),
+    arguments: JSON.stringify(call.args ?? {}),
+    approval_request_id: null,
+    status: pending ? "in_progress" : call.status === "error" ? "failed" : "completed",
+    output: call.result ?? null,
+    error: call.error ?? null,
+  };
+}
+
+function usageOf({ input_tokens, output_tokens }: Usage) {
+  return {
+    input_tokens,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: input_tokens + output_tokens,
+  };
+}

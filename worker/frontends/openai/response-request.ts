@@ -1,0 +1,69 @@
+/** The body of `POST /v1/responses`. What we do not know is ignored, as these clients expect. */
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { HttpError } from "../../http/http.ts";
+import { answerForm } from "./answer-form.ts";
+import { contentOf, Part, roleOf } from "./chat-request.ts";
+import type { Said } from "./said.ts";
+
+const Item = z.looseObject({
+  type: z.optional(z.nullable(z.string())),
+  role: z.optional(z.nullable(z.string())),
+  content: z.optional(z.nullable(z.union([z.string(), z.array(Part).check(z.maxLength(200))]))),
+  // Of a `function_call`, and of its `function_call_output`.
+  call_id: z.optional(z.nullable(z.string().check(z.maxLength(500)))),
+  name: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
+  arguments: z.optional(z.nullable(z.string())),
+});
+
+const Output = z.union([z.string(), z.array(Part).check(z.maxLength(200))]);
+
+export const ResponseRequest = z.looseObject({
+  model: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
+  input: z.union([z.string(), z.array(Item).check(z.minLength(1), z.maxLength(5_000))]),
+  instructions: z.optional(z.nullable(z.string())),
+  stream: z.optional(z.nullable(z.boolean())),
+  background: z.optional(z.nullable(z.boolean())),
+  previous_response_id: z.optional(z.nullable(z.string().check(z.maxLength(300)))),
+  conversation: z.optional(
+    z.nullable(z.union([z.string(), z.looseObject({ id: z.string().check(z.maxLength(1_000)) })])),
+  ),
+  user: z.optional(z.nullable(z.string().check(z.maxLength(1_000)))),
+  metadata: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+  tools: z.optional(z.unknown()),
+  text: z.optional(z.nullable(z.looseObject({ format: z.optional(z.unknown()) }))),
+});
+export type ResponseRequest = z.infer<typeof ResponseRequest>;
+
+/** @throws HttpError what cannot be said to a home */
+export function saidInResponse({ input, instructions, text }: ResponseRequest): Said[] {
+  const first: Said[] = instructions ? [{ role: "system", text: instructions, images: [] }] : [];
+  const items: Array<z.infer<typeof Item>> =
+    typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const said: Said[] = [];
+  for (const [index, item] of items.entries()) {
+    const { type, role, content, call_id, name } = item;
+    if (type === "function_call" && call_id && name) {
+      const call = { id: call_id, name, arguments: item.arguments ?? "" };
+      const before = said.at(-1);
+      // Items of one reply stand beside each other.
+      if (before?.role === "assistant") before.calls = [...(before.calls ?? []), call];
+      else said.push({ role: "assistant", text: "", images: [], calls: [call] });
+    } else if (type === "function_call_output" && call_id) {
+      const output = Output.safeParse(item.output);
+      if (!output.success)
+        throw new HttpError(
+          400,
+          "invalid_body",
+          `input.${index}.output: expected a text`,
+          `input.${index}.output`,
+        );
+      said.push({ role: "tool", ...contentOf(output.data, "tool", `input.${index}.output`), call: call_id });
+    } else {
+      // Other items without a role (reasoning, references) are the work of earlier turns, which the words tell.
+      const known = roleOf(role ?? "");
+      if (known && known !== "tool")
+        said.push({ role: known, ...contentOf(content ?? "", known, `input.${index}.content`) });
+    }
+  }
+  return [...first, ...said, ...answerForm(text?.format)];
+}

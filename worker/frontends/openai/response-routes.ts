@@ -1,0 +1,118 @@
+/** `/v1/responses`: ask, look, attach again, stop, forget. */
+import type { Context } from "hono";
+import { conversationOf } from "../../api/objects.ts";
+import { type App, HttpError } from "../../http/http.ts";
+import { turnEvents } from "../../http/waiting-room.ts";
+import { stillMay } from "../../routes/conversations.ts";
+import { begin } from "./begin.ts";
+import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
+import { namedPlace, type ResponseRef, readResponseId } from "./conversation-key.ts";
+import { chosenModel } from "./models.ts";
+import { NO_TOOLS, ownTools } from "./own-tools.ts";
+import { responseEvents } from "./response-events.ts";
+import { type About, responseObject } from "./response-object.ts";
+import { ResponseRequest, saidInResponse } from "./response-request.ts";
+import { sortSaid } from "./said.ts";
+import { eventStream, patientJson } from "./sending.ts";
+import { LOST } from "./turn-text.ts";
+
+export async function postResponse(c: Context<App>): Promise<Response> {
+  const token = c.get("token");
+  const { request, hash } = await readRequest(c, ResponseRequest);
+  const { previous_response_id: previous, metadata } = request;
+  const background = request.background === true;
+  const sorted = sortSaid(saidInResponse(request), "input");
+  const before = previous ? await previousOf(c, previous) : undefined;
+  const named = () => namedPlace(c, token, request, before?.place);
+  const tools = ownTools(c.env, request);
+  const { place: wanted, isBackground } = await placeFor(c, sorted, named);
+  const own = isBackground ? NO_TOOLS : tools;
+  const after = before && wanted?.name === before.place.name ? before.turn : undefined;
+  const model = chosenModel(c.env, request.model);
+  const asked = { hash, place: wanted, sorted, after, model, own, waits: !background };
+  const { turn, place } = await begin(c, token, asked);
+  nameTurn(c, place, turn);
+  const ref: ResponseRef = { turn, place, createdAt: Math.floor(Date.now() / 1_000) };
+  const about: About = { ref, model, linker: linkerOf(c), previous, metadata, background };
+  // A turn in the background goes on without anybody: its client looks again.
+  const stop = background ? () => {} : stopper(c, place, turn);
+  if (request.stream) return stream(c, about, -1, stop);
+  if (background) return c.json(await responseObject(about));
+  const answer = async (signal: AbortSignal, hurry: () => void) => {
+    const result = await turnEnd(c, place, turn, signal, hurry);
+    return result ? await responseObject(about, result) : { error: LOST };
+  };
+  return patientJson(c, answer, stop);
+}
+
+/** `?stream=true&starting_after=N` attaches again. Who only looks does not stop the turn by leaving. */
+export async function getResponse(c: Context<App>): Promise<Response> {
+  const ref = await refOf(c);
+  const result = await conversationOf(c.env, ref.place.name).look(ref.turn);
+  if (!result) throw noSuchResponse();
+  const about: About = { ref, model: undefined, linker: linkerOf(c) };
+  if (c.req.query("stream") !== "true") return c.json(await responseObject(about, result));
+  const after = c.req.query("starting_after") ?? "-1";
+  if (!/^(-1|\d{1,15})$/.test(after))
+    throw new HttpError(400, "invalid_query", "starting_after: expected the sequence_number of an event");
+  return stream(c, about, Number(after), () => {});
+}
+
+export async function cancelResponse(c: Context<App>): Promise<Response> {
+  const ref = await refOf(c);
+  const result = await conversationOf(c.env, ref.place.name).cancel(ref.turn);
+  if (!result) throw noSuchResponse();
+  return c.json(await responseObject({ ref, model: undefined, linker: linkerOf(c) }, result));
+}
+
+/**
+ * A response goes with its conversation: alone when it is the only one there, else when the caller says that all of
+ * it may go (`?conversation=true`).
+ */
+export async function deleteResponse(c: Context<App>): Promise<Response> {
+  const ref = await refOf(c);
+  const stub = () => conversationOf(c.env, ref.place.name);
+  if (!(await stub().look(ref.turn))) throw noSuchResponse();
+  const { turns } = await stub().history({ before: Number.MAX_SAFE_INTEGER, limit: 2 });
+  if (turns.length > 1 && c.req.query("conversation") !== "true")
+    throw new HttpError(
+      409,
+      "conversation_in_use",
+      "its conversation has other responses, which go together with it: add ?conversation=true to forget all of them",
+    );
+  await stub().forget();
+  return c.json({ id: c.req.param("id"), object: "response", deleted: true });
+}
+
+function stream(c: Context<App>, about: About, after: number, stop: () => void): Response {
+  const { turn, place } = about.ref;
+  const options = { trace: wantsTrace(c), giveUp: stop };
+  const events = (signal: AbortSignal) =>
+    responseEvents(
+      turnEvents(c.env, place.name, turn, 0, true, signal, stillMay(c, place.name)),
+      about,
+      after,
+      options,
+    );
+  return eventStream(c, events, stop);
+}
+
+async function previousOf(c: Context<App>, id: string): Promise<ResponseRef> {
+  const ref = await readResponseId(c.get("token"), id);
+  if (ref && (await conversationOf(c.env, ref.place.name).look(ref.turn))) return ref;
+  throw new HttpError(400, "previous_response_not_found", "previous_response_id: no such response");
+}
+
+async function refOf(c: Context<App>): Promise<ResponseRef> {
+  const ref = await readResponseId(c.get("token"), c.req.param("id") ?? "");
+  if (!ref) throw noSuchResponse();
+  return ref;
+}
+
+function noSuchResponse(): HttpError {
+  return new HttpError(
+    404,
+    "not_found",
+    "no such response; those without a conversation are kept for two days",
+  );
+}

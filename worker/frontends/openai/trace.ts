@@ -1,0 +1,39 @@
+/** What the devices do, in lines beside the answer. Their text is a stranger's: one line, bounded. */
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
+import type { TurnQuestion } from "../../api/answers.ts";
+import { oneLine } from "../../api/roster.ts";
+
+const shown = (text: string, max: number) => oneLine(visible(text), max);
+
+const ASKED_MAX_CHARS = 60;
+const ERROR_MAX_CHARS = 160;
+
+export function askedLine(call: CallRecord): string {
+  return `→ ${whatOf(call)}\n`;
+}
+
+/** With the device's own calls below it. */
+export function settledLines(call: CallRecord): string {
+  const inner = (call.calls ?? []).map((one) => `  ${settledLine(one)}`);
+  return `${[settledLine(call), ...inner].join("\n")}\n`;
+}
+
+function settledLine(call: CallRecord): string {
+  const time = call.elapsed_ms === undefined ? "" : ` ${call.elapsed_ms} ms`;
+  if (call.status !== "error") return `✓ ${whatOf(call)}${time}`;
+  return `✗ ${whatOf(call)}${time}: ${shown(call.error ?? call.error_type ?? "failed", ERROR_MAX_CHARS)}`;
+}
+
+function whatOf({ name, agent, action, query }: CallRecord): string {
+  const asked = action ?? (query === undefined ? undefined : `"${query}"`);
+  return [agent ?? name, asked].flatMap((part) => (part ? [shown(part, ASKED_MAX_CHARS)] : [])).join(" · ");
+}
+
+/** Nobody can answer here: a client's token may be held by a model. */
+export function questionLine(question: TurnQuestion, origin: string): string {
+  const { agent, text, approval, id, expires_at } = question;
+  const asks = approval ? `asks for approval of ${visible(approval.tool)}` : "asks";
+  const until = new Date(expires_at).toISOString();
+  return `? ${shown(agent, ASKED_MAX_CHARS)} ${asks}: ${shown(text, 300)} (answer in the console or at ${origin}/v1/questions/${id}, until ${until})\n`;
+}

@@ -1,0 +1,192 @@
+/** The relay in workerd: which tokens it takes, what of a request reaches the model, and what counts. */
+import { env, exports } from "cloudflare:workers";
+import { callModel } from "@edgecall/core/loop/model.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { modelCalls, modelRequest } from "../../../test/model-requests.ts";
+import { script } from "../../../test/scripted-model.ts";
+import { SignedAgent } from "../../../test/signed-agent.ts";
+import { until } from "../../../test/wait.ts";
+import { ask } from "../../../test/workerd.ts";
+import { Home } from "../../home/home.ts";
+
+const worker = (exports as unknown as { default: Fetcher }).default;
+const PLACE = "gateway/v1/relay/a";
+const URL_OF_RELAY = `https://${PLACE}`;
+
+async function paired(): Promise<SignedAgent> {
+  const agent = await SignedAgent.make(`pi-${crypto.randomUUID().slice(0, 8)}`);
+  const body = JSON.stringify({ public_key: agent.publicKey });
+  const { status } = await ask(`/v1/agents/${agent.id}/key`, { method: "POST", body });
+  expect(status).toBe(200);
+  return agent;
+}
+
+async function relay(token: string | undefined, body: object, url = URL_OF_RELAY) {
+  const response = await worker.fetch(`${url}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, text, error: errorIn(text) };
+}
+
+function errorIn(text: string): { code: string; message: string } | undefined {
+  return text.startsWith("{") ? JSON.parse(text).error : undefined;
+}
+
+const question = (content: string, more: object = {}) => ({ messages: [{ role: "user", content }], ...more });
+
+function withSetting(name: string, value: string): void {
+  const variables = env as unknown as Record<string, string>;
+  const before = variables[name] ?? "";
+  variables[name] = value;
+  onTestFinished(() => {
+    variables[name] = before;
+  });
+}
+
+test("the agent's own client gets its answer, streamed, of the gateway's model", async () => {
+  const agent = await paired();
+  const text = script({ text: "21 °C." });
+  const told: string[] = [];
+  const reply = await callModel(
+    {
+      baseUrl: URL_OF_RELAY,
+      model: "whatever-the-device-calls-it",
+      apiKey: await agent.relayToken(PLACE),
+      maxTokens: 100,
+      temperature: 0,
+    },
+    { messages: [{ role: "user", content: text }], tools: [], onText: (delta) => told.push(delta) },
+    (url, init) => worker.fetch(url, init as never) as never,
+  );
+  expect(reply).toMatchObject({ text: "21 °C." });
+  expect(told.join("")).toBe("21 °C.");
+  expect(await modelRequest(text)).toMatchObject({ model: "scripted" });
+});
+
+test("what is no token of a device here is refused, and nobody is woken who need not be", async () => {
+  const agent = await paired();
+  const stranger = await SignedAgent.make(agent.id);
+  const text = script({ text: "no" });
+  const woken = vi.spyOn(Home.prototype, "admitToRelay");
+  onTestFinished(() => woken.mockRestore());
+  const [body = "", signature = ""] = (await agent.relayToken(PLACE)).split(".");
+  const other = btoa(JSON.stringify({ agent: agent.id, exp: 9e9, for: PLACE, nonce: "12345678" })).replaceAll(
+    "=",
+    "",
+  );
+  const before: Array<[string | undefined, RegExp]> = [
+    [undefined, /a relay token is needed/],
+    ["not-a-token", /no relay token/],
+    [`${body}.${signature}x`, /no relay token/],
+    [await agent.relayToken(PLACE, -1), /expired/],
+    [await agent.relayToken(PLACE, 3_600), /longer than five minutes/],
+    [`${other}.${signature}`, /longer than five minutes/],
+    [await agent.relayToken("elsewhere/v1/relay/a"), /another address/],
+    [await agent.relayToken("gateway/v1/relay/b"), /another address/],
+  ];
+  for (const [token, words] of before) {
+    const { status, error } = await relay(token, question(text));
+    expect({ status, message: error?.message }).toEqual({
+      status: 401,
+      message: expect.stringMatching(words),
+    });
+  }
+  expect(woken).not.toHaveBeenCalled();
+  // These only the home can tell: a key that is not on record there, or not any more.
+  expect(await relay(await stranger.relayToken(PLACE), question(text))).toMatchObject({ status: 401 });
+  const ofB = await agent.relayToken("gateway/v1/relay/b");
+  expect(await relay(ofB, question(text), "https://gateway/v1/relay/b")).toMatchObject({ status: 401 });
+  expect((await ask(`/v1/agents/${agent.id}/key`, { method: "DELETE" })).status).toBe(204);
+  expect(await relay(await agent.relayToken(PLACE), question(text))).toMatchObject({ status: 401 });
+  expect(woken).toHaveBeenCalledTimes(3);
+  expect(await modelCalls(text)).toBe(0);
+});
+
+test("a device's share of the day ends, and another device's does not", async () => {
+  const agent = await paired();
+  const text = script({ text: "one" }, { text: "two" }, { text: "of another" });
+  // The scripted model tells that each answer took 12 tokens or so; what is reserved is far more than what is left.
+  withSetting("RELAY_DAY_TOKENS", "420");
+  const asked = question(text, { max_tokens: 300 });
+  expect(await relay(await agent.relayToken(PLACE), asked)).toMatchObject({ status: 200 });
+  // What was reserved and not taken is given back.
+  const again = await relay(await agent.relayToken(PLACE), asked);
+  expect(again).toMatchObject({ status: 200 });
+  withSetting("RELAY_DAY_TOKENS", "300");
+  const over = await relay(await agent.relayToken(PLACE), asked);
+  expect(over).toMatchObject({ status: 429, error: { code: "insufficient_quota" } });
+  expect(over.error?.message).toContain("RELAY_DAY_TOKENS");
+  withSetting("RELAY_DAY_TOKENS", "420");
+  const other = await paired();
+  expect(await relay(await other.relayToken(PLACE), asked)).toMatchObject({ status: 200 });
+  expect(await modelCalls(text)).toBe(3);
+});
+
+test("S8 what was asked counts though the client hung up before the answer", async () => {
+  const agent = await paired();
+  withSetting("RELAY_DAY_TOKENS", "1000");
+  const asked = async (signal?: AbortSignal) => {
+    const headers = {
+      "content-type": "application/json",
+      authorization: `Bearer ${await agent.relayToken(PLACE)}`,
+    };
+    const body = JSON.stringify(question(text, { max_tokens: 300 }));
+    return await worker.fetch(`${URL_OF_RELAY}/chat/completions`, {
+      method: "POST",
+      headers,
+      body,
+      ...(signal && { signal }),
+    });
+  };
+  const text = script({ hang: "before" }, { hang: "before" }, { text: "late" });
+  for (let n = 1; n <= 2; n += 1) {
+    const control = new AbortController();
+    const answer = asked(control.signal).catch(() => undefined);
+    await until(async () => (await modelCalls(text)) === n);
+    control.abort();
+    await answer;
+  }
+  // Each of them was reserved with 300 and its question; a third has no room.
+  const third = await asked();
+  expect(third.status).toBe(429);
+  expect(await modelCalls(text)).toBe(2);
+});
+
+test("the home's budget holds for devices too", async () => {
+  const agent = await paired();
+  const text = script({ text: "no" });
+  withSetting("BUDGET_DAY_TOKENS", "0");
+  expect(await relay(await agent.relayToken(PLACE), question(text))).toMatchObject({ status: 429 });
+  expect(await modelCalls(text)).toBe(0);
+});
+
+test("a fault of the model is told without the gateway's secrets", async () => {
+  const agent = await paired();
+  const text = script(
+    { status: 401, body: { error: { message: "wrong key sk-secret" } } },
+    { status: 429, headers: { "retry-after": "7" }, body: { error: { message: "slow down" } } },
+  );
+  const wrongKey = await relay(await agent.relayToken(PLACE), question(text));
+  expect(wrongKey).toMatchObject({ status: 502, error: { code: "model_refused" } });
+  expect(wrongKey.text).not.toContain("sk-secret");
+  expect(await relay(await agent.relayToken(PLACE), question(text))).toMatchObject({
+    status: 429,
+    error: { message: "slow down" },
+  });
+});
+
+test.each<[string, object]>([
+  ["no messages", {}],
+  ["an empty list", { messages: [] }],
+  ["messages of something else", { messages: ["hello"] }],
+  ["a limit that is none", question("x", { max_tokens: -1 })],
+])("a body with %s is refused with the field's name", async (_name, body) => {
+  const agent = await paired();
+  expect(await relay(await agent.relayToken(PLACE), body)).toMatchObject({
+    status: 400,
+    error: { code: "invalid_body", message: expect.stringMatching(/messages|max_tokens/) },
+  });
+});

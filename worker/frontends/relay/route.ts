@@ -1,0 +1,193 @@
+/**
+ * `POST /v1/relay/{home}/chat/completions`: the gateway's model for a device that has no key of its own for one.
+ *
+ * OpenAI's form, as far as the agent's loop uses it. The model is one of the gateway's, the answer's length is capped,
+ * and what it took counts in the home's budget and in the agent's own share of the day.
+ */
+import type { Usage } from "@edgecall/core/loop/history.ts";
+import { type LooseChunk, ReplyBuilder } from "@edgecall/core/loop/reply.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { type RelayToken, readRelayToken, relayPlace } from "@edgecall/core/protocol/relay-token.ts";
+import type { Context } from "hono";
+import { homeOf } from "../../api/objects.ts";
+import { unsigned } from "../../home/usage/relay-admission.ts";
+import { HOME_ID, isNamedHome } from "../../http/auth.ts";
+import { type App, HttpError, pathName, readBody } from "../../http/http.ts";
+import { countGuess, shown } from "../../http/rates.ts";
+import { logError } from "../../log.ts";
+import { modelFetch } from "../../models/workers-ai.ts";
+import { readSettings, type Settings } from "../../settings/settings.ts";
+
+/** Whole answers are read up to here for their usage; a longer one is counted as reserved. */
+const COUNTED_MAX_CHARS = 4 * 1024 * 1024;
+/** Of an endpoint's refusal that the device is told. */
+const REFUSAL_MAX_CHARS = 2_000;
+/** English has four characters a token; other languages have fewer, and the count is corrected by the endpoint's. */
+const CHARS_PER_TOKEN = 4;
+
+const Request = z.object({
+  model: z.optional(z.string().check(z.maxLength(200))),
+  messages: z.array(z.looseObject({ role: z.string() })).check(z.minLength(1), z.maxLength(1_000)),
+  tools: z.optional(z.array(z.looseObject({ type: z.literal("function") })).check(z.maxLength(256))),
+  max_tokens: z.optional(z.int().check(z.minimum(1))),
+  max_completion_tokens: z.optional(z.int().check(z.minimum(1))),
+  temperature: z.optional(z.number().check(z.minimum(0), z.maximum(2))),
+  stream: z.optional(z.boolean()),
+  stream_options: z.optional(z.object({ include_usage: z.optional(z.boolean()) })),
+});
+type Request = z.infer<typeof Request>;
+
+export async function relayChat(c: Context<App>): Promise<Response> {
+  const home = pathName(c, "home", HOME_ID, "a home's id");
+  const token = await shownRelayToken(c);
+  const settings = readSettings(c.env);
+  const asked = await readBody(c, Request);
+  const model = settings.models.find(({ name }) => name === asked.model) ?? settings.models[0];
+  if (!model) throw new HttpError(503, "no_model", "this gateway has no model configured");
+  const body = upstreamBody(asked, model.model, settings);
+  const text = JSON.stringify(body.request);
+  const reserve = Math.ceil(text.length / CHARS_PER_TOKEN) + body.maxTokens;
+  const admission = isNamedHome(c.env, home)
+    ? await homeOf(c.env, home).admitToRelay(token, reserve)
+    : unsigned(token.claims.agent);
+  if (!admission.ok && admission.status === 401) await countGuess(c);
+  if (!admission.ok) throw new HttpError(admission.status, admission.code, admission.message);
+
+  const { agent } = token.claims;
+  const counted = (usage: Usage | undefined) => {
+    const work = homeOf(c.env, home).relayed(agent, reserve, model.name, usage);
+    c.executionCtx.waitUntil(work.catch((error: unknown) => logError("relay.uncounted", error, { agent })));
+  };
+  const url = `${model.baseUrl.replace(/\/+$/, "")}/chat/completions`;
+  const reach = modelFetch(c.env.AI, model.baseUrl) ?? ((to: string, init: RequestInit) => fetch(to, init));
+  const signal = AbortSignal.any([
+    c.req.raw.signal,
+    AbortSignal.timeout(model.timeouts?.totalMs ?? MODEL_TOTAL_MS),
+  ]);
+  let answer: Response;
+  try {
+    answer = await reach(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "text/event-stream, application/json",
+        ...(typeof model.apiKey === "string" && { authorization: `Bearer ${model.apiKey.trim()}` }),
+      },
+      body: text,
+      signal,
+    });
+  } catch (error) {
+    logError("relay.unreached", error, { agent, model: model.name });
+    // The model works on what a client that hung up, or the time-out, does not wait for: what was reserved stands.
+    if (!signal.aborted) counted({ input_tokens: 0, output_tokens: 0 });
+    throw new HttpError(502, "model_unreachable", "the gateway could not reach its model");
+  }
+  if (!answer.ok) {
+    counted({ input_tokens: 0, output_tokens: 0 });
+    return await refusal(answer);
+  }
+  const type = answer.headers.get("content-type") ?? "application/json";
+  const headers = { "content-type": type, "cache-control": "no-store" };
+  return new Response(answer.body?.pipeThrough(countingUsage(type, counted)) ?? null, { headers });
+}
+
+const MODEL_TOTAL_MS = 300_000;
+
+/** `GET /v1/relay/{home}/key`: whether the key that made the token is the agent's on record. 204, or 401: revoked, or never known. */
+export async function relayKey(c: Context<App>): Promise<Response> {
+  const home = pathName(c, "home", HOME_ID, "a home's id");
+  const token = await shownRelayToken(c);
+  if (isNamedHome(c.env, home) && (await homeOf(c.env, home).knowsKeyOf(token))) return c.body(null, 204);
+  await countGuess(c);
+  const { message } = unsigned(token.claims.agent);
+  throw new HttpError(401, "unauthorized", message);
+}
+
+/** Everything that can be told without the agent's key is told before any object is woken. @throws HttpError 401, 429 */
+async function shownRelayToken(c: Context<App>): Promise<RelayToken> {
+  let why = "a relay token is needed: 'Authorization: Bearer …', made of the device's key";
+  const token = await shown(c, async () => {
+    const bearer = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    if (bearer === undefined) return undefined;
+    const relay = new URL(c.req.url);
+    relay.pathname = relay.pathname.replace(/\/(chat\/completions|key)$/, "");
+    const { publicUrl } = readSettings(c.env);
+    const own = publicUrl === undefined ? relay : new URL(relay.pathname, publicUrl);
+    const read = readRelayToken(bearer, relayPlace(own.href), Date.now());
+    if (read.ok) return read.value;
+    why = `the relay token: ${read.error}`;
+    return undefined;
+  });
+  if (token) return token;
+  throw new HttpError(401, "unauthorized", why);
+}
+
+/** What is not named here does not reach the endpoint: neither its other features, nor somebody's storage. */
+function upstreamBody(asked: Request, model: string, { relay }: Settings) {
+  const { messages, tools, temperature, stream, max_completion_tokens } = asked;
+  const maxTokens = Math.min(max_completion_tokens ?? asked.max_tokens ?? relay.maxTokens, relay.maxTokens);
+  const request = {
+    model,
+    messages,
+    ...(tools && tools.length > 0 && { tools }),
+    // Some models take the one and some the other: the agent's client finds out by their refusal.
+    ...(max_completion_tokens === undefined
+      ? { max_tokens: maxTokens }
+      : { max_completion_tokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(stream && { stream }),
+    ...(stream && asked.stream_options && { stream_options: { include_usage: true } }),
+  };
+  return { request, maxTokens };
+}
+
+/** The device learns what it can act on; that the gateway's own key is wrong is the owner's affair. */
+async function refusal(answer: Response): Promise<Response> {
+  const said = (await answer.text()).slice(0, REFUSAL_MAX_CHARS);
+  if (answer.status === 401 || answer.status === 403) {
+    logError("relay.refused", new Error(said), { status: answer.status });
+    throw new HttpError(502, "model_refused", "the model endpoint refused the gateway's key");
+  }
+  const status = answer.status >= 500 ? 502 : answer.status;
+  const retryAfter = answer.headers.get("retry-after");
+  const headers = {
+    "content-type": "application/json",
+    ...(retryAfter !== null && { "retry-after": retryAfter }),
+  };
+  return new Response(said, { status, headers });
+}
+
+/** Passes bytes on as they are, and tells at the end what the endpoint said that it took; undefined: nothing. */
+function countingUsage(
+  type: string,
+  counted: (usage: Usage | undefined) => void,
+): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  const reply = new ReplyBuilder();
+  const isStream = type.includes("event-stream");
+  let rest = "";
+  const take = (json: string) => {
+    try {
+      reply.add(JSON.parse(json) as LooseChunk);
+    } catch {
+      // Comments, [DONE], and what an endpoint breaks: the device judges it, not the counter.
+    }
+  };
+  return new TransformStream({
+    transform(bytes, out) {
+      out.enqueue(bytes);
+      rest += decoder.decode(bytes, { stream: true });
+      if (isStream) {
+        const lines = rest.split("\n");
+        rest = lines.pop() ?? "";
+        for (const line of lines)
+          if (line.startsWith("data:") && line.includes('"usage"')) take(line.slice(5));
+      } else if (rest.length > COUNTED_MAX_CHARS) rest = "";
+    },
+    flush() {
+      if (!isStream) take(rest);
+      else if (rest.startsWith("data:")) take(rest.slice(5));
+      counted(reply.build("").usage);
+    },
+  });
+}

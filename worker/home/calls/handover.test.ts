@@ -1,0 +1,135 @@
+/** Outcomes that their conversation cannot take: they come again, and not for ever. */
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { madeHome } from "../../../test/made-home.ts";
+import { CONVERSATION_MIGRATIONS } from "../../conversation/store/schema.ts";
+import { migrate } from "../../migrate.ts";
+import { AgentKeys } from "../agents/agent-keys.ts";
+import { Agents } from "../agents/agents.ts";
+import { GatewayKey } from "../agents/gateway-key.ts";
+import { Audit } from "../audit/audit.ts";
+import { Questions } from "../questions/questions.ts";
+import { BackupList } from "../usage/backup-list.ts";
+import { Tallies } from "../usage/tallies.ts";
+import { Handover } from "./handover.ts";
+import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
+
+const HOUR_MS = 3_600_000;
+const CALLER = { principal: "anna", role: "owner", channel: "api" } as const;
+const ORDER = { command: "tool", payload: {}, silenceMs: 1_000, totalMs: 1_000, idempotent: true };
+const OUTCOME = { status: "success", text: "12 GB saved", elapsedMs: 1 } as const;
+
+/** Home's parts that a handover works with. */
+const partsOf = (ctx: DurableObjectState) => ({
+  ctx,
+  env,
+  agents: new Agents(ctx.storage),
+  keys: new AgentKeys(ctx.storage),
+  gatewayKey: new GatewayKey(ctx.storage),
+  ledger: new Ledger(ctx.storage),
+  audit: new Audit(ctx.storage, {}),
+  questions: new Questions(ctx.storage),
+  tallies: new Tallies(ctx.storage),
+  toBackUp: new BackupList(ctx.storage),
+});
+
+/** A conversation with a call that has no answer yet: it refuses what comes late for it. */
+async function waitingConversation() {
+  const name = `a/api/${crypto.randomUUID()}`;
+  const stub = env.CONVERSATION.getByName(name);
+  const call = crypto.randomUUID();
+  await runInDurableObject(stub, (_, { storage }) => {
+    migrate(storage, CONVERSATION_MIGRATIONS);
+    storage.sql.exec(
+      `INSERT INTO turn (id, origin, status, answer, created_at, finished_at, finished_seq)
+       VALUES (?, ?, 'done', 'later', 1, 1, 3)`,
+      crypto.randomUUID(),
+      JSON.stringify(CALLER),
+    );
+    storage.sql.exec("INSERT INTO message (seq, turn, role, text) VALUES (1, 1, 'assistant', '')");
+    storage.sql.exec(
+      "INSERT INTO call (id, turn, message, position, model_call_id, name, args) VALUES (?, 1, 1, 0, 'c', 'edge_call', '{}')",
+      call,
+    );
+  });
+  // The object that found no tables leaves; the next one finds its rows.
+  await evictDurableObject(stub);
+  const answer = () =>
+    runInDurableObject(stub, (_, { storage }) => {
+      storage.sql.exec("UPDATE call SET outcome = ?", JSON.stringify({ ...OUTCOME, job: "token" }));
+    });
+  const told = () =>
+    runInDurableObject(stub, (_, { storage }) =>
+      JSON.stringify(storage.sql.exec("SELECT outcome FROM call").toArray()),
+    );
+  return { name, call, answer, told };
+}
+
+test("a conversation that cannot take an outcome gets it again, each time later, until it does", async () => {
+  const { name, call, answer, told } = await waitingConversation();
+  const home = await madeHome();
+  const { handover, ledger, due } = await runInDurableObject(home, async (_, ctx) => {
+    const parts = partsOf(ctx);
+    const { ledger } = parts;
+    let armed = 0;
+    const handover = new Handover(parts, async () => {
+      armed += 1;
+    });
+    const began = Date.now();
+    const job = ledger.add(
+      { id: "token", conversation: name, agent: "pi", caller: CALLER, order: ORDER, lateFor: call },
+      1,
+      "taken",
+      began,
+    );
+    expect(await handover.settle(job, OUTCOME)).toBe(true);
+    expect(armed).toBe(1);
+    const due = () => handover.nextDue() ?? Number.NaN;
+    expect(due()).toBeGreaterThanOrEqual(began + 2_000);
+    expect(due()).toBeLessThan(Date.now() + 2_001);
+    // Before that it is left alone.
+    const first = due();
+    await handover.again(first - 1);
+    expect(due()).toBe(first);
+
+    // An hour of vain tries later: it is tried, and then not for an hour.
+    ctx.storage.sql.exec("UPDATE call SET settled_at = ?", began - HOUR_MS);
+    await handover.again(first);
+    expect(due()).toBeGreaterThanOrEqual(began + HOUR_MS);
+    // After a day of them the pause is no longer.
+    ctx.storage.sql.exec("UPDATE call SET settled_at = ?", began - 24 * HOUR_MS);
+    await handover.again(due());
+    expect(due()).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    return { handover, ledger, due };
+  });
+  await answer();
+  await runInDurableObject(home, async () => {
+    await handover.again(due());
+    expect(ledger.undelivered()).toEqual([]);
+    expect(handover.nextDue()).toBeUndefined();
+  });
+  expect(await told()).toContain("12 GB saved");
+});
+
+test("after two days it is given up", async () => {
+  const { name, call } = await waitingConversation();
+  await runInDurableObject(await madeHome(), async (_, ctx) => {
+    const parts = partsOf(ctx);
+    const { ledger } = parts;
+    const handover = new Handover(parts, async () => {});
+    const job = ledger.add(
+      { id: "token", conversation: name, agent: "pi", caller: CALLER, order: ORDER, lateFor: call },
+      1,
+      "taken",
+      Date.now(),
+    );
+    await handover.settle(job, OUTCOME);
+    // An object that was rebuilt knows of no tries, and begins at once.
+    const rebuilt = new Handover(parts, async () => {});
+    expect(rebuilt.nextDue()).toBe(0);
+    await rebuilt.again(Date.now() + KEEP_SETTLED_MS + 1);
+    expect(ledger.undelivered()).toEqual([]);
+    expect(rebuilt.nextDue()).toBeUndefined();
+  });
+});

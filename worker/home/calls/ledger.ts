@@ -1,0 +1,435 @@
+/** The rows of Home's ledger: each call once, by its UUID, from the order to the delivered outcome. */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import type { Order } from "../../api/edge-call.ts";
+
+/**
+ * Settled calls are kept this long, so that a late repeat is recognised (the agents' ledgers keep 24 h). An outcome
+ * that its conversation has not taken by then is given up.
+ */
+export const KEEP_SETTLED_MS = 48 * 3_600_000;
+
+/** `asking`: a person has to approve it first. `waiting`: not sent yet. `taken`: the broker has it, or may have. */
+export type CallState = "asking" | "waiting" | "sent" | "taken" | "settled";
+
+export type CallFlags = {
+  /** Somebody watches: the device sends its output as it comes. */
+  watch?: boolean;
+  /** The conversation holds a stranger's text: the device asks before anything that is not a read. */
+  tainted?: boolean;
+  /** Nobody was asked here, since its device asks: it does not go out while the device cannot. */
+  asks?: boolean;
+  /** It waits for its agent to come online; the conversation was told so and went on. */
+  queued?: boolean;
+  /** The line on which it went out is dead: who waits is told soon, unless the bridge comes back. */
+  cut?: boolean;
+  /** A job's result that came before the call's own result, which has to announce it: until then nobody hears of it. */
+  early?: boolean;
+};
+
+/** An outcome; for a command from the API with the report as it came. */
+export type SettledOutcome = Outcome & {
+  report?: { report_type: string; payload: Record<string, unknown> };
+  /** The agent is busy: after so many seconds it may be asked again. */
+  retryAfterS?: number;
+};
+
+export type LedgerCall = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  command: string;
+  payload: Record<string, unknown>;
+  caller: Caller;
+  idempotent: boolean;
+  n: number;
+  state: CallState;
+  sentAt: number | null;
+  sends: number;
+  silenceMs: number;
+  deadline: number;
+  endsAt: number;
+  outcome: SettledOutcome | undefined;
+  createdAt: number;
+  settledAt: number | null;
+  /** The call of the conversation that has an answer already, which this one's outcome replaces. */
+  lateFor: string | null;
+  flags: CallFlags;
+};
+
+type CallRow = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  command: string;
+  payload: string;
+  caller: string;
+  idempotent: number;
+  n: number;
+  state: CallState;
+  sent_at: number | null;
+  sends: number;
+  silence_ms: number;
+  deadline: number;
+  ends_at: number;
+  outcome: string | null;
+  created_at: number;
+  settled_at: number | null;
+  late_for: string | null;
+  flags: string;
+};
+
+export type NewCall = {
+  id: string;
+  conversation: string | null;
+  agent: string;
+  caller: Caller;
+  order: Order;
+  flags?: CallFlags;
+  lateFor?: string;
+};
+
+/** What an agent's own work is called in the ledger; it is waited for, never sent. */
+export const JOB = "job";
+
+// The terms of the indexes call_early and call_begins, word by word: SQLite uses them for nothing else.
+const EARLY = "COALESCE(json_extract(flags, '$.early'), 0)";
+const BEGINS = `(command = '${JOB}' OR COALESCE(json_extract(flags, '$.queued'), 0))`;
+
+/** True if the agent's own result is there, rather than the gateway's word that none came. */
+export function hasReported({ outcome }: Pick<LedgerCall, "outcome">): boolean {
+  if (outcome === undefined) return false;
+  // A row of 0.2.0 does not say whose words it holds; with these the gateway gave a call up.
+  if (outcome.sources === undefined) return !GIVEN_UP.has(outcome.errorType);
+  return outcome.sources.length > 0;
+}
+const GIVEN_UP = new Set<ErrorType | undefined>(["outcome_unknown", "timeout", "offline"]);
+
+/** Of one agent: its share of what the home keeps in mind. */
+export const OPEN_MAX = 200;
+
+export class Ledger {
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  get(id: string): LedgerCall | undefined {
+    return this.#select("WHERE id = ?", id)[0];
+  }
+
+  /** Tells whether an agent has so many open rows that others' could suffer: calls, and jobs that it says it began. */
+  isFull(agent: string): boolean {
+    const { open } = this.#sql
+      .exec<{ open: number }>(
+        "SELECT COUNT(*) AS open FROM call WHERE state <> 'settled' AND agent = ?",
+        agent,
+      )
+      .one();
+    return open >= OPEN_MAX;
+  }
+
+  /** Calls that are not settled, oldest first. */
+  open(agent?: string): LedgerCall[] {
+    return agent === undefined
+      ? this.#select("WHERE state <> 'settled' ORDER BY n")
+      : this.#select("WHERE state <> 'settled' AND agent = ? ORDER BY n", agent);
+  }
+
+  undelivered(): LedgerCall[] {
+    return this.#select("WHERE state = 'settled' AND delivered = 0 ORDER BY settled_at");
+  }
+
+  /** @param state `sent`: it goes out with this very write, which the platform makes durable before the frame leaves */
+  add(call: NewCall, n: number, state: "asking" | "waiting" | "sent" | "taken", now: number): LedgerCall {
+    const { order } = call;
+    const sent = state === "sent";
+    const row = {
+      id: call.id,
+      conversation: call.conversation,
+      agent: call.agent,
+      command: order.command,
+      payload: JSON.stringify(order.payload),
+      caller: JSON.stringify(call.caller),
+      idempotent: order.idempotent ? 1 : 0,
+      n,
+      state,
+      sent_at: sent ? now : null,
+      sends: sent ? 1 : 0,
+      silence_ms: Math.round(order.silenceMs),
+      deadline: now + Math.round(order.silenceMs),
+      ends_at: now + Math.round(order.totalMs),
+      created_at: now,
+      late_for: call.lateFor ?? null,
+      flags: JSON.stringify(call.flags ?? {}),
+    };
+    const columns = Object.keys(row);
+    this.#sql.exec(
+      `INSERT INTO call (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+      ...Object.values(row),
+    );
+    return toCall({ ...row, outcome: null, settled_at: null });
+  }
+
+  sent(id: string, n: number, now: number): void {
+    this.#sql.exec(
+      "UPDATE call SET state = 'sent', sent_at = ?, sends = sends + 1, n = ? WHERE id = ? AND state <> 'settled'",
+      now,
+      n,
+      id,
+    );
+  }
+
+  /** It did not leave this time. */
+  unsent(id: string): void {
+    this.#sql.exec(
+      "UPDATE call SET state = CASE sends WHEN 1 THEN 'waiting' ELSE 'taken' END, sends = sends - 1 WHERE id = ? AND state = 'sent'",
+      id,
+    );
+  }
+
+  watched(id: string): void {
+    this.#sql.exec("UPDATE call SET flags = json_set(flags, '$.watch', json('true')) WHERE id = ?", id);
+  }
+
+  /** Calls that went out and have no result yet; a job never goes out, it is waited for. */
+  out(): LedgerCall[] {
+    return this.#select(`WHERE state IN ('sent', 'taken') AND command <> '${JOB}' ORDER BY n`);
+  }
+
+  /** Its line is dead: it is given up then. @param mends unless the bridge comes back */
+  cut(id: string, until: number, mends: boolean): void {
+    this.#sql.exec(
+      `UPDATE call SET deadline = MIN(deadline, ?), flags = iif(?, json_set(flags, '$.cut', json('true')), flags)
+       WHERE id = ? AND state IN ('sent', 'taken')`,
+      until,
+      mends ? 1 : 0,
+      id,
+    );
+  }
+
+  /** The bridge is back: they get their silence anew. */
+  mend(now: number): void {
+    this.#sql.exec(
+      `UPDATE call SET flags = json_remove(flags, '$.cut'), deadline = MIN(? + silence_ms, ends_at)
+       WHERE state IN ('sent', 'taken') AND json_extract(flags, '$.cut')`,
+      now,
+    );
+  }
+
+  /** The broker has it, or may have: from here on only its deadline counts. */
+  taken(id: string): void {
+    this.#sql.exec("UPDATE call SET state = 'taken' WHERE id = ? AND state = 'sent'", id);
+  }
+
+  /** Calls that the bridge should have taken by now. */
+  untaken(now: number): LedgerCall[] {
+    return this.#select(
+      "WHERE state <> 'settled' AND state = 'sent' AND sent_at <= ?",
+      now - TAKEN_WITHIN_MS,
+    );
+  }
+
+  /** Calls whose time is over. */
+  overdue(now: number): LedgerCall[] {
+    return this.#select("WHERE state <> 'settled' AND deadline <= ?", now);
+  }
+
+  /** A sign of life: the call gets its silence anew, up to its end. */
+  alive(id: string, now: number): void {
+    this.#sql.exec(
+      "UPDATE call SET state = 'taken', deadline = MIN(? + silence_ms, ends_at) WHERE id = ? AND state IN ('sent', 'taken')",
+      now,
+      id,
+    );
+  }
+
+  /** Nothing is due before then: a person is asked, or the agent is not there yet. */
+  postpone(id: string, until: number): void {
+    this.#sql.exec(
+      "UPDATE call SET deadline = ?, ends_at = MAX(ends_at, ?) WHERE id = ? AND state <> 'settled'",
+      until,
+      until,
+      id,
+    );
+  }
+
+  /** A person approved it, and its agent is not there yet: it is sent when that comes. */
+  approved(id: string, until: number): void {
+    this.#sql.exec(
+      "UPDATE call SET state = 'waiting', deadline = ? WHERE id = ? AND state = 'asking'",
+      until,
+      id,
+    );
+  }
+
+  /** Its time starts now: it was approved, answered, or its agent came. @param totalMs what is left of it in all */
+  restart(id: string, totalMs: number, now: number): void {
+    this.#sql.exec(
+      "UPDATE call SET deadline = MIN(? + silence_ms, ?), ends_at = ? WHERE id = ? AND state <> 'settled'",
+      now,
+      now + totalMs,
+      now + totalMs,
+      id,
+    );
+  }
+
+  /**
+   * A late outcome takes the place of "unknown" or of a time-out, unless it is the same one, whose ack was lost.
+   * @returns the call as it is then; undefined: it did not
+   */
+  replace(id: string, outcome: SettledOutcome, now: number): LedgerCall | undefined {
+    // Late is what comes after an answer: while the conversation has none, this becomes it.
+    const rows = this.#sql.exec<CallRow>(
+      `UPDATE call SET outcome = ?, settled_at = ?, delivered = (conversation IS NULL),
+         late_for = iif(delivered, COALESCE(late_for, id), late_for)
+       WHERE id = ? AND state = 'settled' AND json_extract(outcome, '$.errorType') IN ('outcome_unknown', 'timeout')
+         AND json_extract(outcome, '$.text') <> ?
+       RETURNING *`,
+      JSON.stringify(outcome),
+      now,
+      id,
+      outcome.text,
+    );
+    return rows.toArray().map(toCall)[0];
+  }
+
+  /** The first outcome counts. @param delivered the conversation has it @returns whether this was it */
+  settle(id: string, outcome: SettledOutcome, delivered: boolean, now: number): boolean {
+    const rows = this.#sql.exec(
+      "UPDATE call SET state = 'settled', outcome = ?, settled_at = ?, delivered = ? WHERE id = ? AND state <> 'settled' RETURNING id",
+      JSON.stringify(outcome),
+      now,
+      delivered ? 1 : 0,
+      id,
+    );
+    return rows.toArray().length > 0;
+  }
+
+  /** Of a back-up: what became of its open calls is unknown. A job is waited for still, since nobody is sent it. */
+  giveUp(now: number): void {
+    for (const { id, command, agent, conversation } of this.open()) {
+      if (command === JOB) continue;
+      const words = errorText.outcomeUnknown(`the ${command} for agent '${agent}' (from a back-up)`);
+      const outcome: SettledOutcome = {
+        status: "error",
+        errorType: "outcome_unknown",
+        ...words,
+        elapsedMs: 0,
+        sources: [],
+      };
+      this.settle(id, outcome, conversation === null, now);
+    }
+  }
+
+  /** There is nothing to hand over any more, unless another outcome took the place of this one meanwhile. */
+  delivered(id: string, outcome: SettledOutcome | undefined): void {
+    const handedOver = JSON.stringify(outcome ?? null);
+    this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ? AND outcome = ?", id, handedOver);
+  }
+
+  /** When the next open call wants attention: not taken in time, silent for too long, or at its end. */
+  nextDue(): number | undefined {
+    const { due } = this.#sql
+      .exec<{ due: number | null }>(
+        `SELECT MIN(CASE WHEN state = 'sent' THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
+         FROM call WHERE state <> 'settled'`,
+      )
+      .one();
+    return due ?? undefined;
+  }
+
+  /** What each agent was asked: for the roster's counts. */
+  activity(): Map<string, { last: number; calls: number; success: number; error: number; open: number }> {
+    const rows = this.#sql.exec<{
+      agent: string;
+      last: number;
+      calls: number;
+      success: number;
+      open: number;
+    }>(
+      `SELECT agent, MAX(COALESCE(settled_at, created_at)) AS last, COUNT(*) AS calls,
+              SUM(state = 'settled' AND json_extract(outcome, '$.status') = 'success') AS success,
+              SUM(state <> 'settled') AS open
+       FROM call GROUP BY agent`,
+    );
+    return new Map(
+      rows
+        .toArray()
+        .map(({ agent, ...row }) => [agent, { ...row, error: row.calls - row.success - row.open }]),
+    );
+  }
+
+  /** Results of jobs that wait for this call's own result to announce them. */
+  earlyOf(call: string): LedgerCall[] {
+    return this.#select(`WHERE ${EARLY} AND json_extract(payload, '$.call') = ?`, call);
+  }
+
+  /** The call's own result named it: its conversation hears of it. */
+  announced(id: string): void {
+    this.#sql.exec(
+      "UPDATE call SET flags = json_remove(flags, '$.early'), delivered = (conversation IS NULL) WHERE id = ?",
+      id,
+    );
+  }
+
+  /** @returns how many there were */
+  dropEarlyOf(call: string): number {
+    const where = `${EARLY} AND json_extract(payload, '$.call') = ?`;
+    return this.#sql.exec(`DELETE FROM call WHERE ${where} RETURNING id`, call).toArray().length;
+  }
+
+  /** The number of results that begin a turn, in an agent's conversations since then. */
+  turnsBegunBy(agent: string, since: number): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        `SELECT COUNT(*) AS n FROM call WHERE agent = ? AND state = 'settled' AND delivered = 1 AND settled_at > ?
+         AND conversation IS NOT NULL AND NOT ${EARLY}
+         AND ${BEGINS}`,
+        agent,
+        since,
+      )
+      .one().n;
+  }
+
+  prune(now: number): void {
+    this.#sql.exec(
+      "DELETE FROM call WHERE state = 'settled' AND delivered = 1 AND settled_at < ?",
+      now - KEEP_SETTLED_MS,
+    );
+  }
+
+  #select(where: string, ...bindings: SqlStorageValue[]): LedgerCall[] {
+    return this.#sql
+      .exec<CallRow>(`SELECT * FROM call ${where}`, ...bindings)
+      .toArray()
+      .map(toCall);
+  }
+}
+
+function toCall(row: CallRow): LedgerCall {
+  return {
+    id: row.id,
+    conversation: row.conversation,
+    agent: row.agent,
+    command: row.command,
+    payload: JSON.parse(row.payload) as Record<string, unknown>,
+    caller: JSON.parse(row.caller) as Caller,
+    idempotent: row.idempotent === 1,
+    n: row.n,
+    state: row.state,
+    sentAt: row.sent_at,
+    sends: row.sends,
+    silenceMs: row.silence_ms,
+    deadline: row.deadline,
+    endsAt: row.ends_at,
+    outcome: row.outcome === null ? undefined : (JSON.parse(row.outcome) as SettledOutcome),
+    createdAt: row.created_at,
+    settledAt: row.settled_at,
+    lateFor: row.late_for,
+    flags: JSON.parse(row.flags) as CallFlags,
+  };
+}

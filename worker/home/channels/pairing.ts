@@ -1,0 +1,155 @@
+/**
+ * Strangers who would speak, and those whom an owner let in: rows of Home. A stranger gets a code, and tells it to
+ * an owner; the code alone opens nothing.
+ */
+import type { Role } from "../../settings/channels.ts";
+
+/** An owner has to hear of it in this time. */
+const KEEP_REQUEST_MS = 3_600_000;
+/** Of all connections: beyond that a stranger gets no code until one expires. */
+const REQUESTS_MAX = 50;
+/** A stranger who goes on writing is told again after this. */
+const TELL_AGAIN_MS = 60_000;
+/** Owners are told of so many in an hour, whoever knocks and wherever: more is noise that a stranger makes. */
+export const NOTICES_MAX = 5;
+const SENDERS_MAX = 1_000;
+const NAME_MAX = 64;
+const CODE_LENGTH = 6;
+/** Without those that are taken for one another. 32 of them, so a byte gives each the same chance. */
+const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+/** Platforms name people by themselves: an id of one says nothing on another. */
+export type SenderKey = { channel: string; connection: string; sender: string };
+export type Stranger = SenderKey & { name: string };
+export type PairingRequest = Stranger & { code: string; asked_at: number };
+/** @property notice the owners are to hear of it */
+export type Knock = { code: string; name: string; notice?: { isLast: boolean } };
+export type AdmittedSender = Stranger & { role: Role; approved_by: string; approved_at: number };
+
+export class Pairings {
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  roleOf({ channel, connection, sender }: SenderKey): Role | undefined {
+    return this.#sql
+      .exec<{ role: Role }>(
+        "SELECT role FROM sender WHERE channel = ? AND connection = ? AND sender = ?",
+        channel,
+        connection,
+        sender,
+      )
+      .toArray()[0]?.role;
+  }
+
+  /** @returns undefined: was told a moment ago, or too many wait */
+  knock(stranger: Stranger, now: number): Knock | undefined {
+    const { connection, channel, sender, name } = stranger;
+    this.#sql.exec("DELETE FROM pairing WHERE asked_at < ?", now - KEEP_REQUEST_MS);
+    const known = this.#sql
+      .exec<{ code: string; told_at: number }>(
+        "SELECT code, told_at FROM pairing WHERE channel = ? AND connection = ? AND sender = ?",
+        channel,
+        connection,
+        sender,
+      )
+      .toArray()[0];
+    if (known) {
+      if (known.told_at + TELL_AGAIN_MS > now) return undefined;
+      this.#sql.exec("UPDATE pairing SET told_at = ? WHERE code = ?", now, known.code);
+      return { code: known.code, name: shownName(name) };
+    }
+    const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM pairing").one();
+    if (count >= REQUESTS_MAX) return undefined;
+    const code = newCode();
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO pairing (code, connection, channel, sender, name, asked_at, told_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      code,
+      connection,
+      channel,
+      sender,
+      shownName(name),
+      now,
+      now,
+    );
+    const waiting = count + 1;
+    return {
+      code,
+      name: shownName(name),
+      ...(waiting <= NOTICES_MAX && { notice: { isLast: waiting === NOTICES_MAX } }),
+    };
+  }
+
+  requests(now: number): PairingRequest[] {
+    return this.#sql
+      .exec<PairingRequest>(
+        "SELECT code, connection, channel, sender, name, asked_at FROM pairing WHERE asked_at >= ? ORDER BY asked_at",
+        now - KEEP_REQUEST_MS,
+      )
+      .toArray();
+  }
+
+  /** Lets a stranger in. @returns undefined: there is no such code (any more), or no room */
+  approve(code: string, role: Role, by: string, now: number): AdmittedSender | undefined {
+    const request = this.requests(now).find((one) => one.code === code.toUpperCase());
+    const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM sender").one();
+    if (!request || count >= SENDERS_MAX) return undefined;
+    const { connection, channel, sender, name } = request;
+    this.#sql.exec("DELETE FROM pairing WHERE code = ?", request.code);
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO sender (connection, sender, channel, name, role, approved_by, approved_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      connection,
+      sender,
+      channel,
+      name,
+      role,
+      by,
+      now,
+    );
+    return { connection, channel, sender, name, role, approved_by: by, approved_at: now };
+  }
+
+  /** @returns whether there was one */
+  dismiss(code: string): boolean {
+    return (
+      this.#sql.exec("DELETE FROM pairing WHERE code = ? RETURNING code", code.toUpperCase()).toArray()
+        .length > 0
+    );
+  }
+
+  senders(): AdmittedSender[] {
+    return this.#sql
+      .exec<AdmittedSender>(
+        "SELECT connection, channel, sender, name, role, approved_by, approved_at FROM sender ORDER BY approved_at",
+      )
+      .toArray();
+  }
+
+  /** @returns whether it was one */
+  remove({ channel, connection, sender }: SenderKey): boolean {
+    const rows = this.#sql.exec(
+      "DELETE FROM sender WHERE channel = ? AND connection = ? AND sender = ? RETURNING sender",
+      channel,
+      connection,
+      sender,
+    );
+    return rows.toArray().length > 0;
+  }
+}
+
+function newCode(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(CODE_LENGTH)), (byte) => ALPHABET[byte % 32]).join(
+    "",
+  );
+}
+
+/** A stranger chose it: one line, short. */
+function shownName(name: string): string {
+  return name
+    .replace(/[\p{C}\s]+/gu, " ")
+    .trim()
+    .slice(0, NAME_MAX);
+}

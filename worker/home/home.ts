@@ -1,0 +1,585 @@
+/**
+ * One home: its bridge, its agents, its calls in flight.
+ *
+ * Holds the bridge's socket and the ledger of calls. A call is stored before it is sent and acknowledged
+ * after its result is stored (the platform holds every outgoing message back until the writes before it are
+ * durable); until then each hop sends again, and each recognises what it has seen. Conversations are called
+ * back by name, never by a callback, so that everything may sleep while a device works.
+ */
+
+import { DurableObject } from "cloudflare:workers";
+import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
+import type { Usage } from "@edgecall/core/loop/history.ts";
+import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { STANDBY } from "@edgecall/core/protocol/frames.ts";
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
+import type { AgentView, HomeStatus } from "../api/answers.ts";
+import { AGENT_COMMANDS, type CallTarget } from "../api/edge-call.ts";
+import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
+import type { Plan } from "../api/plan.ts";
+import {
+  type BackupPage,
+  type BackupPlace,
+  backupPage,
+  dropStaleImport,
+  hasStaleImport,
+  type RestoreStep,
+  restoreStep,
+} from "../backup.ts";
+import { closeQuietly } from "../conversation/waiters.ts";
+import type { Env } from "../env.ts";
+import type { ApiToken } from "../http/auth.ts";
+import { errorBody } from "../http/http.ts";
+import { isBlank, migrate } from "../migrate.ts";
+import type { Connection, Role } from "../settings/channels.ts";
+import { readSettings } from "../settings/settings.ts";
+import { AgentKeys, type KeyGrant, type NewKey } from "./agents/agent-keys.ts";
+import { Agents } from "./agents/agents.ts";
+import { GatewayKey } from "./agents/gateway-key.ts";
+import { type Enrolled, type HomeKeys, KeyDesk, type Removed, refusedBridge } from "./agents/key-desk.ts";
+import { Audit, type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "./audit/audit.ts";
+import { AuditOutlet } from "./audit/outlet.ts";
+import { BridgeDesk } from "./bridge/bridge-desk.ts";
+import { BridgeSocket } from "./bridge/bridge-socket.ts";
+import { acceptQuestionWatcher, acceptWatcher, tellQuestionsChanged } from "./calls/call-watchers.ts";
+import { Dispatcher } from "./calls/dispatcher.ts";
+import { type CommandRequest, Intake, type SubmitReply, type SubmitRequest } from "./calls/intake.ts";
+import { JOB, Ledger, type SettledOutcome } from "./calls/ledger.ts";
+import { type KeptConnection, KeptConnections } from "./channels/kept-connections.ts";
+import {
+  type AdmittedSender,
+  type Knock,
+  type PairingRequest,
+  Pairings,
+  type SenderKey,
+  type Stranger,
+} from "./channels/pairing.ts";
+import type { HomeContext } from "./context.ts";
+import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
+import { type PairBody, type Paired, PairingDesk } from "./pairing/pairing-desk.ts";
+import { Asking } from "./questions/asking.ts";
+import { type Answered, type Question, Questions } from "./questions/questions.ts";
+import { HOME_MIGRATIONS } from "./schema.ts";
+import { statusOf } from "./status.ts";
+import { HomeTokens, type NewToken, type TokenView } from "./tokens.ts";
+import { BackupList } from "./usage/backup-list.ts";
+import {
+  ConversationList,
+  type ListedConversation,
+  type Listing,
+  type ListQuery,
+} from "./usage/conversation-list.ts";
+import { homePage } from "./usage/metrics.ts";
+import { type Admission, admitToRelay, countRelayed, unsigned } from "./usage/relay-admission.ts";
+import { type DayUsage, type ModelUsage, Spending } from "./usage/spending.ts";
+import { GATEWAY_TOOLS, Tallies, type ToldTurn } from "./usage/tallies.ts";
+
+export class Home extends DurableObject<Env> {
+  /** Undefined: nothing was asked of this home yet that may be stored. */
+  #made: HomeParts | undefined;
+
+  /** A request for a made-up home leaves nothing behind: the tables are made when they are needed. */
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
+    if (!isBlank(ctx.storage)) this.#made = homeParts(ctx, env);
+  }
+
+  get #parts(): HomeParts {
+    this.#made ??= homeParts(this.ctx, this.env);
+    return this.#made;
+  }
+
+  /** True if nothing is on record here that could let anybody in. Methods that a stranger can reach look at it first. */
+  get #isBlank(): boolean {
+    return this.#made === undefined;
+  }
+
+  get #home(): HomeContext {
+    return this.#parts.home;
+  }
+
+  get #dispatcher(): Dispatcher {
+    return this.#parts.dispatcher;
+  }
+
+  get #asking(): Asking {
+    return this.#parts.asking;
+  }
+
+  get #intake(): Intake {
+    return this.#parts.intake;
+  }
+
+  get #desk(): BridgeDesk {
+    return this.#parts.desk;
+  }
+
+  get #outlet(): AuditOutlet {
+    return this.#parts.outlet;
+  }
+
+  get #spending(): Spending {
+    return this.#parts.spending;
+  }
+
+  get #pairings(): Pairings {
+    return this.#parts.pairings;
+  }
+
+  get #connections(): KeptConnections {
+    return this.#parts.connections;
+  }
+
+  get #conversations(): ConversationList {
+    return this.#parts.conversations;
+  }
+
+  get #keyDesk(): KeyDesk {
+    return this.#parts.keyDesk;
+  }
+
+  get #pairingDesk(): PairingDesk {
+    return this.#parts.pairingDesk;
+  }
+
+  /**
+   * What a model call needs to know: who is there, which models are well, what the day took so far.
+   * @param reserve tokens to count for the day beforehand; absent = days are not counted
+   * @param began a turn of a conversation that is to be found again
+   */
+  async plan(reserve: number | undefined, began?: Listing): Promise<Plan> {
+    const plan = this.#parts.plan();
+    if (reserve !== undefined) this.#spending.add(reserve, 1, Date.now());
+    if (began) this.#conversations.note(began, Date.now());
+    return plan;
+  }
+
+  /** Whether the key that signed this is on record for the agent, and was not revoked. */
+  async knowsKeyOf(token: RelayToken): Promise<boolean> {
+    return !this.#isBlank && (await this.#home.keys.isRelayToken(token));
+  }
+
+  /** A device asks for the gateway's model. @param reserve tokens that the call may take */
+  async admitToRelay(token: RelayToken, reserve: number): Promise<Admission> {
+    if (this.#isBlank) return unsigned(token.claims.agent);
+    const desk = { keys: this.#home.keys, spending: this.#spending };
+    return await admitToRelay(desk, token, reserve, readSettings(this.env), Date.now());
+  }
+
+  /** What it took. @param usage absent: the endpoint told none, and what was reserved stands */
+  async relayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void> {
+    if (usage)
+      countRelayed(this.#spending, { agent, reserved, model, usage }, readSettings(this.env), Date.now());
+  }
+
+  /** A call took so much more (or less) than was reserved for it. */
+  async spent(difference: number, priced?: ModelUsage): Promise<void> {
+    this.#spending.correct(difference, priced, Date.now());
+  }
+
+  /** What the last days took, the oldest first. */
+  async usage(days: number): Promise<DayUsage[]> {
+    return this.#spending.days(days, Date.now());
+  }
+
+  async conversationsOf(principal: string, query: ListQuery): Promise<ListedConversation[]> {
+    return this.#conversations.of(principal, query);
+  }
+
+  /** @returns as it is kept; undefined: it is not listed */
+  async renameConversation(name: string, title: string): Promise<string | undefined> {
+    return this.#conversations.rename(name, title);
+  }
+
+  /** Principals with whom a conversation was shared by name. */
+  async sharedWith(name: string): Promise<string[]> {
+    return this.#conversations.sharedWith(name);
+  }
+
+  /** @returns false: the home shares too much already */
+  async shareConversation(name: string, principals: string[]): Promise<boolean> {
+    return this.#conversations.share(name, principals);
+  }
+
+  async forgetConversation(name: string): Promise<void> {
+    this.#conversations.forget(name);
+    this.#home.toBackUp.forgotten(name);
+  }
+
+  async budgetTold(keys: BudgetKey[]): Promise<void> {
+    this.#spending.tell(keys, Date.now());
+  }
+
+  async modelFailed(name: string, times: number): Promise<void> {
+    this.#spending.modelFailed(name, times, Date.now());
+  }
+
+  async modelAnswered(name: string): Promise<void> {
+    this.#spending.modelAnswered(name);
+  }
+
+  /** A turn of one of this home's conversations has ended: it is counted. */
+  async turnEnded(turn: ToldTurn): Promise<void> {
+    this.#home.tallies.turnEnded(turn);
+    if (turn.conversation !== undefined) this.#home.toBackUp.seen(turn.conversation, Date.now());
+  }
+
+  /** Names of the conversations that a back-up holds. */
+  async toBackUp(): Promise<string[]> {
+    return this.#home.toBackUp.names();
+  }
+
+  async backup(from: BackupPlace | undefined): Promise<BackupPage> {
+    return backupPage(this.ctx.storage, from);
+  }
+
+  async restore(step: RestoreStep): Promise<void> {
+    // Of the rows alone: what this instance has in memory is of those before.
+    const giveUp = () => new Ledger(this.ctx.storage).giveUp(Date.now());
+    await restoreStep({ ctx: this.ctx, migrations: HOME_MIGRATIONS, giveUp }, step);
+  }
+
+  /** The page for Prometheus. */
+  async metrics(): Promise<string> {
+    return homePage(this.#home, this.#dispatcher.served);
+  }
+
+  /** Takes a call of `edge_call`, once for each id. */
+  async submit(request: SubmitRequest): Promise<SubmitReply> {
+    return await this.#intake.submit(request);
+  }
+
+  /** One command to one agent, from the API; its report comes over `/wait?call=`. */
+  async command(request: CommandRequest): Promise<SubmitReply> {
+    return await this.#intake.command(request);
+  }
+
+  /** Tells the devices to stop. @returns those that were sent: what they did is unknown */
+  async cancel(ids: string[], conversation: string): Promise<string[]> {
+    const sent = await this.#dispatcher.cancel(ids, conversation);
+    for (const id of ids) await this.#asking.callEnded(id);
+    return sent;
+  }
+
+  /** Somebody began to watch. */
+  async watch(ids: string[]): Promise<void> {
+    await this.#dispatcher.watch(ids);
+  }
+
+  /** @param isThere they read the chat that the question stands in: the platform says so */
+  async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<Answered> {
+    const question = this.#home.questions.get(id);
+    const owned = question && this.#ownedBy(question, isThere ? viewer : undefined);
+    // Readers of the conversation know of it, and hear what is missing; for everybody else it is not there.
+    if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
+      return { ok: false, status: 404, code: "not_found", message: "no such question" };
+    const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
+    return await this.#asking.answer(id, answer, { principal: viewer.name, mayApprove });
+  }
+
+  /** Those that are open, as far as this caller may see them. `title`: of the conversation, where it is listed. */
+  async questions(viewer: Viewer): Promise<Array<Question & { title?: string }>> {
+    return this.#home.questions
+      .open()
+      .filter((question) => maySee(viewer, this.#ownedBy(question)))
+      .map((question) => {
+        const title = this.#conversations.titleOf(question.conversation);
+        return { ...question, ...(title !== undefined && { title }) };
+      });
+  }
+
+  /** A question belongs to its conversation; that of a lone call, to whoever made the call. */
+  #ownedBy({ call, conversation, approval }: Question, reader?: Viewer): Owned {
+    const shared = this.#conversations.sharedWith(conversation);
+    return {
+      kind: approval ? "approval" : "conversation",
+      by: this.#conversations.principalOf(conversation) ?? this.#home.ledger.get(call)?.caller.principal,
+      sharedWith: reader ? [...shared, reader.name] : shared,
+    };
+  }
+
+  /** All agents with the schemas of their actions. */
+  async targets(): Promise<CallTarget[]> {
+    return this.#home.agents.targets(this.#home.bridge.heardAt(Date.now()), this.#dispatcher.served);
+  }
+
+  async agents(): Promise<AgentView[]> {
+    return this.#home.agents.views(
+      this.#home.bridge.heardAt(Date.now()),
+      this.#dispatcher.served,
+      this.#home.ledger.activity(),
+      (id) => this.#home.keys.standing(id) === "signed",
+    );
+  }
+
+  /** An owner accepts the words by which an agent describes itself. @param line as it was shown */
+  async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
+    return this.#home.agents.acceptText(agent, line);
+  }
+
+  /** A command's outcome, or undefined: no such command, as far as this caller may see. `null` = still running. */
+  async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
+    const call = this.#home.ledger.get(id);
+    if (call?.agent !== agent || call.conversation !== null) return undefined;
+    // What a question ended in as a job is still its answer.
+    const asked = call.command === JOB ? this.#home.ledger.get(call.lateFor ?? "") : call;
+    const kind = asked?.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";
+    return maySee(viewer, { kind, by: call.caller.principal }) ? (call.outcome ?? null) : undefined;
+  }
+
+  /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless it was told just now */
+  async admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }> {
+    const role = this.#pairings.roleOf(stranger);
+    if (role) return { role };
+    return { knock: mayKnock ? this.#pairings.knock(stranger, Date.now()) : undefined };
+  }
+
+  async pairings(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }> {
+    return { pairings: this.#pairings.requests(Date.now()), senders: this.#pairings.senders() };
+  }
+
+  /** @returns undefined: there is no such code */
+  async approvePairing(code: string, role: Role, by: string): Promise<AdmittedSender | undefined> {
+    return this.#pairings.approve(code, role, by, Date.now());
+  }
+
+  async dismissPairing(code: string): Promise<boolean> {
+    return this.#pairings.dismiss(code);
+  }
+
+  async removeSender(sender: SenderKey): Promise<boolean> {
+    return this.#pairings.remove(sender);
+  }
+
+  /** A connection that was made in the console, with its secrets; undefined: there is none of this name. */
+  async connection(channel: string, name: string): Promise<Parsed<Connection> | undefined> {
+    return this.#isBlank ? undefined : await this.#connections.find(channel, name);
+  }
+
+  async connections(): Promise<KeptConnection[]> {
+    return this.#connections.list();
+  }
+
+  /** @returns false: there are too many */
+  async keepConnection(connection: Connection, by: string): Promise<boolean> {
+    return await this.#connections.keep(connection, by, Date.now());
+  }
+
+  async dropConnection(channel: string, name: string): Promise<boolean> {
+    return this.#connections.remove(channel, name);
+  }
+
+  /**
+   * Puts a device's public key on record: from here on nothing of this agent is believed without its signature.
+   * Pairing calls this too, with `{by: "pairing"}`.
+   * @returns the key that the device has to obey, or what speaks against it
+   */
+  async enrolAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
+    return await this.#keyDesk.enrol(key, grant);
+  }
+
+  /** Nothing of this agent is believed any more, and nothing is sent to it. @returns false: there was no key */
+  async revokeAgentKey(agent: string): Promise<boolean> {
+    return await this.#keyDesk.revoke(agent);
+  }
+
+  /** A device that is gone is no longer listed. */
+  async removeAgent(agent: string): Promise<Removed> {
+    return this.#keyDesk.remove(agent);
+  }
+
+  async keys(): Promise<HomeKeys> {
+    return await this.#keyDesk.all();
+  }
+
+  async tokens(): Promise<TokenView[]> {
+    return this.#tokens.list();
+  }
+
+  /** @returns undefined: there are too many */
+  async makeToken(token: NewToken): Promise<TokenView | undefined> {
+    return this.#tokens.make(token, Date.now());
+  }
+
+  async revokeToken(id: string, withMade: boolean): Promise<TokenView[]> {
+    return this.#tokens.revoke(id, withMade);
+  }
+
+  /** The record of a token that counts now, by its hash or its id. */
+  async useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined> {
+    return this.#isBlank ? undefined : this.#tokens.use(by, this.ctx.id.name ?? "", Date.now());
+  }
+
+  get #tokens(): HomeTokens {
+    return new HomeTokens(this.#home.ctx.storage);
+  }
+
+  /** @returns undefined: too many codes are open */
+  async makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined> {
+    return await this.#pairingDesk.make(wanted);
+  }
+
+  async deviceCode(end: string): Promise<CodeState & { online?: boolean }> {
+    return this.#pairingDesk.stateOf(end);
+  }
+
+  async pairDevice(body: PairBody, end: string): Promise<Paired> {
+    return this.#isBlank ? { ok: false, problem: "wrong_code" } : await this.#pairingDesk.pair(body, end);
+  }
+
+  /** A device that obeys this key asks for the program. @returns undefined: the key is not this home's */
+  async signManifest(named: string, body: string): Promise<string | undefined> {
+    return this.#isBlank ? undefined : await this.#home.gatewayKey.sealManifest(named, body);
+  }
+
+  /** Tells the bridge to update itself. @returns why it was not told */
+  async updateBridge(id: string): Promise<"offline" | "cannot_update" | undefined> {
+    return this.#home.bridge.askUpdate(id, Date.now());
+  }
+
+  /** A call of a tool of the gateway's own; again under the same name, it takes the place of itself. */
+  async record(callId: string, line: AuditLine): Promise<void> {
+    this.#home.audit.add(GATEWAY_AGENT, callId, [line]);
+  }
+
+  /** Lines of the record, the newest first. */
+  async audit(query: AuditQuery): Promise<AuditLine[]> {
+    return this.#home.audit.find(query);
+  }
+
+  /** The record in the order in which it came. @param after 0, or that of the page before */
+  async auditPage(after: number, filter: AuditFilter): Promise<AuditPage> {
+    return this.#home.audit.page(after, filter);
+  }
+
+  async status(): Promise<HomeStatus> {
+    return statusOf(this.#home, this.#dispatcher.served);
+  }
+
+  /** `/bridge`: the bridge's socket. `/wait?call=`: a command's waiting room. `/questions`: word of other open ones. Only the Worker gets here. */
+  override async fetch(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    if (url.pathname === "/bridge") {
+      const token = request.headers.get("x-edgecall-token");
+      const refused = token === null ? undefined : await this.#refusedBridge(token);
+      if (refused) return refused;
+      // A bridge that was replaced waits for its place, and does not take it.
+      if (request.headers.has(STANDBY) && this.#home.bridge.current(Date.now()))
+        return Response.json(errorBody("another_bridge", "another bridge of this home is connected"), {
+          status: 409,
+        });
+      const response = this.#home.bridge.accept(request.headers, Date.now());
+      await this.#dispatcher.arm();
+      return response;
+    }
+    if (url.pathname === "/questions") return acceptQuestionWatcher(this.ctx);
+    const call = this.#home.ledger.get(url.searchParams.get("call") ?? "");
+    if (!call) return new Response("no such call", { status: 404 });
+    return acceptWatcher(this.ctx, call, url.searchParams.has("live") && this.#asking.openOf(call.id));
+  }
+
+  async #refusedBridge(token: string): Promise<Response | undefined> {
+    return this.#isBlank ? refusedBridge("unsigned") : await this.#keyDesk.refusedBridge(token);
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    if (this.#home.bridge.isBridge(socket)) await this.#desk.onMessage(socket, message);
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    closeQuietly(socket, "bye");
+    this.#desk.onClose();
+  }
+
+  /** A protocol error or a broken line: the platform then calls this in place of `webSocketClose`. */
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await this.webSocketClose(socket);
+  }
+
+  override async alarm(): Promise<void> {
+    await dropStaleImport(this.ctx);
+    // Only an import was staged here.
+    if (this.#isBlank) return;
+    try {
+      await this.#asking.tend();
+      this.#outlet.tend(Date.now());
+    } finally {
+      await this.#dispatcher.tend();
+    }
+  }
+}
+
+/** The parts of a home, over its tables. */
+type HomeParts = {
+  home: HomeContext;
+  dispatcher: Dispatcher;
+  asking: Asking;
+  intake: Intake;
+  desk: BridgeDesk;
+  outlet: AuditOutlet;
+  spending: Spending;
+  pairings: Pairings;
+  connections: KeptConnections;
+  conversations: ConversationList;
+  keyDesk: KeyDesk;
+  pairingDesk: PairingDesk;
+  plan(): Plan;
+};
+
+function homeParts(ctx: DurableObjectState, env: Env): HomeParts {
+  migrate(ctx.storage, HOME_MIGRATIONS);
+  const bridge = new BridgeSocket(ctx);
+  const agents = new Agents(ctx.storage, () => bridge.vouchedAt());
+  const home: HomeContext = {
+    ctx,
+    env,
+    bridge,
+    agents,
+    keys: new AgentKeys(ctx.storage),
+    gatewayKey: new GatewayKey(ctx.storage),
+    ledger: new Ledger(ctx.storage),
+    audit: new Audit(ctx.storage, env),
+    questions: new Questions(ctx.storage, () => tellQuestionsChanged(ctx)),
+    tallies: new Tallies(ctx.storage, (agent, tool) => {
+      const tools = agent === GATEWAY_TOOLS ? undefined : agents.toolNames(agent);
+      if (agent === GATEWAY_TOOLS) return "both";
+      if (!tools || !dispatcher.served({ id: agent })) return "none";
+      return tools.has(tool) || AGENT_COMMANDS.has(tool) ? "both" : "agent";
+    }),
+    toBackUp: new BackupList(ctx.storage),
+  };
+  const dispatcher = new Dispatcher(home);
+  const asking = new Asking(home, dispatcher);
+  const outlet = new AuditOutlet(home, dispatcher);
+  const spending = new Spending(ctx.storage);
+  const plan = (): Plan => {
+    const now = Date.now();
+    const heard = home.bridge.heardAt(now);
+    const { spent, told } = spending.today(now);
+    const agents = home.agents.roster(heard, dispatcher.served);
+    return { roster: { bridgeOnline: heard !== null, agents }, health: spending.health(), day: spent, told };
+  };
+  dispatcher.planWith(plan);
+  const keyDesk = new KeyDesk(home, dispatcher, asking);
+  return {
+    home,
+    dispatcher,
+    asking,
+    outlet,
+    spending,
+    keyDesk,
+    plan,
+    intake: new Intake(home, dispatcher, asking),
+    desk: new BridgeDesk(home, dispatcher, asking),
+    pairings: new Pairings(ctx.storage),
+    conversations: new ConversationList(ctx.storage),
+    connections: new KeptConnections(ctx.storage, () => ctx.id.name ?? "", env.CONNECTIONS_KEY),
+    pairingDesk: new PairingDesk(
+      new DeviceCodes(ctx.storage),
+      keyDesk,
+      (agent) => plan().roster.agents.find(({ id }) => id === agent)?.online === true,
+    ),
+  };
+}

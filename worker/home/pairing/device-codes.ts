@@ -1,0 +1,159 @@
+/**
+ * Codes by which a new device joins: rows of Home. An administrator makes one, a device uses it once; only the
+ * device that did may show it again, until it expires, to hear whether the gateway sees it.
+ *
+ * A code is `home-AAABBBBBBBBB`: AAA finds its row, so that wrong tries count against that one code and nobody can
+ * use up those of others; the nine after it are the secret, 45 bits, of which the row has a hash alone.
+ */
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { sha256Hex } from "../../conversation/store/media.ts";
+
+/** A person walks to the device with it. */
+const KEEP_MS = 10 * 60_000;
+/** Guesses per code: of 2^45. */
+export const TRIES_MAX = 5;
+/** Open ones of a home, so that an administrator's script cannot fill the object. */
+const OPEN_MAX = 20;
+const FINDER_LENGTH = 3;
+const SECRET_LENGTH = 9;
+/** Without those that are taken for one another. 32 of them, so a byte gives each the same chance. */
+const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+/** The end of a code, after its home. */
+export const CODE_END = /^[A-HJ-NP-Z2-9]{12}$/;
+
+/** Without a user, who has fields of their own. */
+export const BROKER_URL = /^mqtts?:\/\/[^\s@]+$/;
+export const BrokerUrl = z
+  .string()
+  .check(z.maxLength(300), z.regex(BROKER_URL, "expected mqtt://host:port or mqtts://host:port"));
+/** Where the device finds its broker; what an administrator told when the code was made. */
+export const BrokerForDevice = z.strictObject({
+  url: BrokerUrl,
+  username: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
+  password: z.optional(z.string().check(z.minLength(1), z.maxLength(500))),
+});
+export type BrokerForDevice = z.infer<typeof BrokerForDevice>;
+
+export type NewCode = {
+  /**
+   * Only for this agent, whose key it may replace; absent: any that has none. `@bridge`: any that has none, which becomes
+   * the home's bridge as well, in place of one that is there.
+   */
+  agent?: string | undefined;
+  broker?: BrokerForDevice | undefined;
+  by: string;
+};
+
+type CodeRow = {
+  finder: string;
+  secret_hash: string;
+  agent: string | null;
+  broker: string | null;
+  tries: number;
+  expires_at: number;
+  used_by: string | null;
+  used_key: string | null;
+};
+
+/** A code that was shown right. */
+export type ShownCode = {
+  /** The agent that it is for; null: any. */
+  agent: string | null;
+  broker: BrokerForDevice | null;
+  used: { agent: string; publicKey: string } | null;
+};
+
+/** For whoever made it. */
+export type CodeState = { state: "open" | "expired" } | { state: "used"; agent: string };
+
+/** A code may hold what a device is told of its broker, a password too: it stays no longer than it has to. */
+export function forgetExpiredCodes(sql: SqlStorage, now: number): void {
+  sql.exec("DELETE FROM device_code WHERE expires_at <= ?", now);
+}
+
+export class DeviceCodes {
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  /** @returns the end of the code, and when it expires (epoch ms); undefined: too many are open */
+  async make(
+    { agent, broker, by }: NewCode,
+    now: number,
+  ): Promise<{ end: string; expiresAt: number } | undefined> {
+    const end = randomText(FINDER_LENGTH + SECRET_LENGTH);
+    const hash = await hashOf(end);
+    forgetExpiredCodes(this.#sql, now);
+    const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM device_code").one();
+    if (count >= OPEN_MAX) return undefined;
+    const expiresAt = now + KEEP_MS;
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO device_code (finder, secret_hash, agent, broker, made_by, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+      finderOf(end),
+      hash,
+      agent ?? null,
+      broker === undefined ? null : JSON.stringify(broker),
+      by,
+      expiresAt,
+    );
+    return { end, expiresAt };
+  }
+
+  /** Looks a code up and counts a wrong one. @returns undefined: wrong, expired, or tried too often */
+  async show(end: string, now: number): Promise<ShownCode | undefined> {
+    const hash = await hashOf(end);
+    const row = this.#row(finderOf(end), now);
+    if (!row || row.tries >= TRIES_MAX) return undefined;
+    // Of hashes: what the time it takes tells about one of them is of no use.
+    if (row.secret_hash !== hash) {
+      this.#sql.exec("UPDATE device_code SET tries = tries + 1 WHERE finder = ?", row.finder);
+      return undefined;
+    }
+    const { agent, used_by, used_key } = row;
+    const used = used_by !== null && used_key !== null ? { agent: used_by, publicKey: used_key } : null;
+    const broker = row.broker === null ? undefined : checkJson(BrokerForDevice, row.broker);
+    return { agent, broker: broker?.ok ? broker.value : null, used };
+  }
+
+  /** From now on it is this device's. */
+  use(end: string, agent: string, publicKey: string): void {
+    this.#sql.exec(
+      "UPDATE device_code SET used_by = ?, used_key = ? WHERE finder = ?",
+      agent,
+      publicKey,
+      finderOf(end),
+    );
+  }
+
+  release(end: string): void {
+    this.#sql.exec("UPDATE device_code SET used_by = NULL, used_key = NULL WHERE finder = ?", finderOf(end));
+  }
+
+  stateOf(end: string, now: number): CodeState {
+    const row = this.#row(finderOf(end), now);
+    if (!row) return { state: "expired" };
+    if (row.used_by !== null) return { state: "used", agent: row.used_by };
+    return { state: row.tries >= TRIES_MAX ? "expired" : "open" };
+  }
+
+  #row(finder: string, now: number): CodeRow | undefined {
+    return this.#sql
+      .exec<CodeRow>("SELECT * FROM device_code WHERE finder = ? AND expires_at > ?", finder, now)
+      .toArray()[0];
+  }
+}
+
+function finderOf(end: string): string {
+  return end.slice(0, FINDER_LENGTH);
+}
+
+async function hashOf(end: string): Promise<string> {
+  return await sha256Hex(new TextEncoder().encode(end));
+}
+
+function randomText(length: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => ALPHABET[byte % 32]).join("");
+}

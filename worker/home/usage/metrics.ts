@@ -1,0 +1,88 @@
+/** A home's page for Prometheus: what its rows count, and how it stands right now. */
+import { exposition, type MetricFamily, type Sample } from "@edgecall/core/metrics/exposition.ts";
+import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import type { Served } from "../agents/agents.ts";
+import type { HomeContext } from "../context.ts";
+
+const STATES = ["asking", "waiting", "sent", "taken"];
+
+export function homePage(
+  { ctx, bridge, agents, ledger, questions, tallies, audit }: HomeContext,
+  served: Served,
+): string {
+  const home = ctx.id.name ?? "";
+  const heard = bridge.heardAt(Date.now());
+  const outlet = audit.outletState();
+  const open = ledger.open().map(({ state }) => state);
+  const gauge = (name: string, help: string, samples: Sample[]): MetricFamily => ({
+    name: `edgecall_gateway_${name}`,
+    help,
+    type: "gauge",
+    samples: samples.map(({ labels, value }) => ({ labels: { home, ...labels }, value })),
+  });
+  return exposition([
+    {
+      name: "edgecall_build_info",
+      help: "The program's version.",
+      type: "gauge",
+      samples: [{ labels: { program: "gateway", version: VERSION }, value: 1 }],
+    },
+    ...callFamilies(
+      "gateway",
+      tallies.calls().map(({ agent, tool, counts }) => ({ labels: { home, agent, tool }, counts })),
+    ),
+    ...turnFamilies(
+      "gateway",
+      tallies.turns().map(({ channel, counts }) => ({ labels: { home, channel }, counts })),
+    ),
+    gauge("bridge_online", "Whether the home's bridge is connected.", [{ value: heard !== null ? 1 : 0 }]),
+    {
+      name: "edgecall_gateway_bridge_connections_total",
+      help: "How often a bridge connected; each but the first is a reconnect.",
+      type: "counter",
+      samples: [{ labels: { home }, value: tallies.bridgeConnections() }],
+    },
+    {
+      name: "edgecall_gateway_unannounced_jobs_total",
+      help: "Results of jobs that no call's result had announced; they were dropped.",
+      type: "counter",
+      samples: [{ labels: { home }, value: tallies.droppedJobs() }],
+    },
+    gauge(
+      "agent_online",
+      "Whether an agent can be called.",
+      agents
+        .roster(heard, served)
+        .map(({ id, online }) => ({ labels: { agent: id }, value: online ? 1 : 0 })),
+    ),
+    gauge(
+      "calls_open",
+      "Calls that are not settled, by their state.",
+      STATES.map((state) => ({ labels: { state }, value: open.filter((it) => it === state).length })),
+    ),
+    gauge("outcomes_undelivered", "Results that their conversation does not have yet.", [
+      { value: ledger.undelivered().length },
+    ]),
+    gauge("questions_open", "Questions and approvals that wait for a person.", [
+      { value: questions.open().length },
+    ]),
+    gauge(
+      "audit_waiting_bytes",
+      "The part of the record that its outside store does not have yet.",
+      outlet ? [{ value: outlet.waiting }] : [],
+    ),
+    gauge(
+      "audit_waiting_seconds",
+      "How long the oldest line has waited for the record's outside store.",
+      outlet ? [{ value: outlet.since === null ? 0 : (Date.now() - outlet.since) / 1_000 }] : [],
+    ),
+    {
+      name: "edgecall_gateway_audit_lost_lines_total",
+      help: "Lines of the record that were forgotten before the outside store took them.",
+      type: "counter",
+      samples: outlet ? [{ labels: { home }, value: outlet.lost }] : [],
+    },
+    gauge("database_bytes", "Size of the home's rows.", [{ value: ctx.storage.sql.databaseSize }]),
+  ]);
+}

@@ -1,0 +1,111 @@
+/**
+ * How a device brings the gateway something that is too large for the broker: over HTTPS, with a token for
+ * that one upload. Whoever holds it can store these very bytes in this very conversation, until it expires,
+ * and nothing else: the token says which, and our MAC is on it, so it is checked before any object is woken.
+ */
+import {
+  MEDIA_ID,
+  MEDIA_MAX_BYTES,
+  type UploadCommand,
+  type UploadRequest,
+} from "@edgecall/core/protocol/media.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { base64Url, mediaId } from "../conversation/store/media.ts";
+import type { Env } from "../env.ts";
+import { AuthSettingsError } from "./auth.ts";
+
+/** An agent begins at once; a slow line gets its time from `fetch`. */
+const TOKEN_LIFE_MS = 5 * 60_000;
+
+const Grant = z.strictObject({
+  id: z.string().check(z.regex(MEDIA_ID)),
+  /** `home/channel/id` */
+  conversation: z.string(),
+  /** Of the Home that gave it; absent in a grant of a version before 0.3. */
+  home: z.optional(z.string()),
+  /** The principal that made the call; absent in a grant of a version before 0.3. */
+  principal: z.optional(z.string()),
+  media_type: z.string(),
+  bytes: z.int(),
+  sha256: z.string(),
+  expires_at: z.int(),
+});
+export type Grant = z.infer<typeof Grant>;
+
+/**
+ * The answer to a device that wants to upload something for one of its calls.
+ * @param call whose conversation it lands in, `home/channel/id`
+ * @param origin where the device reaches this gateway
+ */
+export async function uploadCommand(
+  env: Env,
+  request: UploadRequest,
+  { home, conversation, principal }: { home: string; conversation: string; principal: string },
+  origin: string | undefined,
+): Promise<UploadCommand> {
+  const { upload_id, media_type, bytes, sha256 } = request;
+  if (bytes > MEDIA_MAX_BYTES)
+    return { upload_id, refused: `${bytes} bytes, and one file may have ${MEDIA_MAX_BYTES}` };
+  if (!conversation.startsWith(`${home}/`))
+    return { upload_id, refused: "the call is of a conversation of another home" };
+  if (origin === undefined) return { upload_id, refused: "the gateway does not know its own address" };
+  const id = mediaId(upload_id, conversation);
+  const grant: Grant = {
+    id,
+    home,
+    conversation,
+    principal,
+    media_type,
+    bytes,
+    sha256,
+    expires_at: Date.now() + TOKEN_LIFE_MS,
+  };
+  return { upload_id, url: `${origin}/v1/media/${id}`, token: await sign(env, grant), id };
+}
+
+/** What a token grants, or undefined: forged, for something else, or expired. */
+export async function readGrant(
+  env: Env,
+  authorization: string | undefined,
+  id: string,
+): Promise<Grant | undefined> {
+  const token = /^Bearer ([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{43})$/i.exec(authorization ?? "");
+  if (token?.[1] === undefined || token[2] === undefined) return undefined;
+  const key = await macKey(env, "upload");
+  if (!(await crypto.subtle.verify("HMAC", key, fromBase64Url(token[2]), utf8(token[1])))) return undefined;
+  const grant = checkJson(Grant, new TextDecoder().decode(fromBase64Url(token[1])));
+  if (!grant.ok || grant.value.id !== id || grant.value.expires_at <= Date.now()) return undefined;
+  // It lands in a conversation of the home that gave it, whatever a row there says.
+  const { home, conversation } = grant.value;
+  return home === undefined || conversation.startsWith(`${home}/`) ? grant.value : undefined;
+}
+
+async function sign(env: Env, grant: Grant): Promise<string> {
+  const text = base64Url(utf8(JSON.stringify(grant)));
+  const mac = new Uint8Array(await crypto.subtle.sign("HMAC", await macKey(env, "upload"), utf8(text)));
+  return `${text}.${base64Url(mac)}`;
+}
+
+/**
+ * From what is secret already: the records of all bridges. A bridge knows its own token and no other's record,
+ * and new tokens make the old uploads' tokens void, so no secret more has to be set.
+ * @param purpose what is made for one is good for no other
+ */
+export async function macKey(env: Env, purpose: "upload" | "link" | "session"): Promise<CryptoKey> {
+  if (!env.BRIDGE_TOKENS || !env.API_TOKENS)
+    throw new AuthSettingsError("BRIDGE_TOKENS and API_TOKENS have to be set");
+  const secret = utf8(`edgecall ${purpose} v1\n${env.BRIDGE_TOKENS}\n${env.API_TOKENS}`);
+  return await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, [
+    "sign",
+    "verify",
+  ]);
+}
+
+export function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+export function fromBase64Url(text: string): Uint8Array {
+  const plain = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(plain, (char) => char.charCodeAt(0));
+}

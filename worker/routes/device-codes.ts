@@ -1,0 +1,99 @@
+/** Joining: codes for new devices (`/v1/pairings`, for administrators), and what devices ask for with one. */
+import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { fingerprint } from "@edgecall/core/protocol/signing.ts";
+import type { Context } from "hono";
+import { homeOf } from "../api/objects.ts";
+import { BrokerForDevice, CODE_END } from "../home/pairing/device-codes.ts";
+import { AgentId, PairBody, type Paired } from "../home/pairing/pairing-desk.ts";
+import { HOME_ID, isNamedHome } from "../http/auth.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../http/http.ts";
+import { countAddress, countGuess } from "../http/rates.ts";
+import { readSettings } from "../settings/settings.ts";
+import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
+import { serveManifest } from "./program-manifest.ts";
+
+const NewCode = z.strictObject({
+  agent: z.optional(z.union([z.literal(BRIDGE), AgentId])),
+  broker: z.optional(BrokerForDevice),
+});
+/** No token: a device has none yet. */
+export const joining = newRoutes();
+
+joining.get("/install.sh", serveInstaller);
+joining.get("/edgecall.cjs", serveProgram);
+joining.get("/edgecall.json", serveManifest);
+
+/** A code for keys. Again with the same code and key it tells whether the device is online. */
+joining.post("/pair", async (c) => {
+  // Right or wrong, it counts as a guess; and what names no home of ours wakes no object.
+  await countAddress(c);
+  await countGuess(c);
+  const body = await readBody(c, PairBody);
+  // A wrong setting is told before the code is used.
+  const { brokerUrl } = readSettings(c.env);
+  const { home, end } = partsOf(body.code);
+  if (end === undefined || !isNamedHome(c.env, home)) throw problem({ ok: false, problem: "wrong_code" });
+  const paired = await homeOf(c.env, home).pairDevice(body, end);
+  if (!paired.ok) throw problem(paired);
+  const { welcome } = paired;
+  const broker = welcome.broker ?? (brokerUrl === undefined ? null : { url: brokerUrl });
+  return c.json({ home, agent_id: body.agent_id, ...welcome, broker });
+});
+
+/** Body: nothing but braces, or `agent` (its key may be replaced) and `broker` (what the device is told of it). */
+export async function makeCode(c: Context<App>): Promise<Response> {
+  const { home, name: by } = requireScope(c, "admin");
+  const { agent, broker } = await readBody(c, NewCode);
+  const made = await homeOf(c.env, home).makeDeviceCode({ agent, broker, by });
+  if (!made)
+    throw new HttpError(409, "too_many", "too many codes are open; the first of them expire in 10 minutes");
+  const code = `${home}-${made.end}`;
+  const name = agent === undefined ? "" : agent === BRIDGE ? " --with-bridge" : ` --name ${agent}`;
+  const command = `curl -fsS ${gatewayOrigin(c)}/install.sh | sudo sh -s -- ${code}${name}`;
+  return c.json({ code, command, expires_at: made.expiresAt });
+}
+
+/** What became of a code: `open`, `used` (with the agent, and whether it is online), `expired`. */
+export async function showCode(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const { home, end } = partsOf(pathName(c, "code", /^[A-Za-z0-9-]{1,100}$/, "a device's code"));
+  if (end === undefined || home !== token.home)
+    throw new HttpError(404, "not_found", "there is no such code");
+  const state = await homeOf(c.env, token.home).deviceCode(end);
+  const key =
+    state.state === "used"
+      ? (await homeOf(c.env, token.home).keys()).agents.find(({ agent }) => agent === state.agent)
+      : undefined;
+  return c.json({ ...state, ...(key && { fingerprint: await fingerprint(key.public_key) }) });
+}
+
+/** As a person may have typed it. */
+function partsOf(code: string): { home: string; end: string | undefined } {
+  const at = code.lastIndexOf("-");
+  const home = code.slice(0, Math.max(at, 0)).toLowerCase();
+  const end = code.slice(at + 1).toUpperCase();
+  return { home, end: HOME_ID.test(home) && CODE_END.test(end) ? end : undefined };
+}
+
+function problem(refused: Paired & { ok: false }): HttpError {
+  const [status, words] =
+    refused.problem === "other_agent"
+      ? ([409, `agent_id: this code is for '${refused.agent}': --name ${refused.agent}`] as const)
+      : PROBLEMS[refused.problem];
+  return new HttpError(status, refused.problem, words);
+}
+
+/** Why a device may not join: status and words. */
+const PROBLEMS = {
+  wrong_code: [403, "code: wrong, used or expired; the console's 'Add a device' makes a new one"],
+  not_a_key: [400, "public_key: expected an Ed25519 public key, 32 bytes as base64url"],
+  has_a_key: [
+    409,
+    "agent_id: another device has this name and a key; choose another with --name, or have the console make a code that replaces its key",
+  ],
+  not_for_bridge: [
+    409,
+    "bridge: this code is for a device; 'Add the home's bridge' in the console, or 'edgecall pair --with-bridge', makes one for it",
+  ],
+} as const;

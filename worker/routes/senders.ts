@@ -1,0 +1,47 @@
+/** `/v1/pairings`, `/v1/senders`: strangers who would speak, and whom an owner let in. For administrators. */
+import { z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import { homeOf } from "../api/objects.ts";
+import { type App, HttpError, pathName, readBody, readText, requireScope } from "../http/http.ts";
+import { CHANNEL_NAMES, CONNECTION_ID, ROLES } from "../settings/channels.ts";
+
+const CODE = /^[A-Za-z0-9]{6}$/;
+const CHANNEL = new RegExp(`^(${CHANNEL_NAMES.join("|")})$`);
+const SENDER = /^[A-Za-z0-9._@-]{1,64}$/;
+const Approval = z.strictObject({ role: z._default(z.enum(ROLES), "member") });
+
+export async function showPairings(c: Context<App>): Promise<Response> {
+  const home = homeOf(c.env, requireScope(c, "admin").home);
+  return c.json(await home.pairings());
+}
+
+/** Body: nothing, or `{"role": "member"}`. */
+export async function approvePairing(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const code = pathName(c, "code", CODE, "a code of six characters");
+  const empty = c.req.header("content-length") === "0" || c.req.raw.body === null;
+  const { role } =
+    empty && (await readText(c)) === "" ? { role: "member" as const } : await readBody(c, Approval);
+  const sender = await homeOf(c.env, token.home).approvePairing(code, role, token.name);
+  if (!sender) throw new HttpError(404, "not_found", "there is no such code; it may have expired");
+  return c.json(sender);
+}
+
+export async function dismissPairing(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const code = pathName(c, "code", CODE, "a code of six characters");
+  if (!(await homeOf(c.env, token.home).dismissPairing(code)))
+    throw new HttpError(404, "not_found", "there is no such code; it may have expired");
+  return c.body(null, 204);
+}
+
+/** Only whom a code let in: who stands in the settings is taken out there. */
+export async function removeSender(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const channel = pathName(c, "channel", CHANNEL, `one of ${CHANNEL_NAMES.join(", ")}`);
+  const connection = pathName(c, "connection", CONNECTION_ID, "a connection's name");
+  const sender = pathName(c, "sender", SENDER, "a sender's id");
+  if (!(await homeOf(c.env, token.home).removeSender({ channel, connection, sender })))
+    throw new HttpError(404, "not_found", "no such sender was let in");
+  return c.body(null, 204);
+}

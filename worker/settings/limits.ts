@@ -1,0 +1,37 @@
+/** The variables and bindings of the limits; docs/settings.md and docs/security.md explain them. */
+import { SettingsError } from "./settings.ts";
+
+export type LimitVariables = {
+  /** `off`: nobody is counted. The bindings below have the numbers (wrangler.toml). */
+  RATE_LIMITS?: string;
+  /** Every request that could show a credential, by the address that it comes from. */
+  RATE_ADDRESS?: RateLimit;
+  /** Sign-ins, and credentials that were wrong, by address. */
+  RATE_GUESSES?: RateLimit;
+  /** What a token asks. */
+  RATE_TOKENS?: RateLimit;
+  /** What one person of a chat app says. */
+  RATE_SENDERS?: RateLimit;
+  /** Origins of web pages that may read our answers, separated by commas. */
+  CORS_ORIGINS?: string;
+};
+
+export type RateName = "RATE_ADDRESS" | "RATE_GUESSES" | "RATE_TOKENS" | "RATE_SENDERS";
+
+/** @throws SettingsError */
+export function areRatesLimited({ RATE_LIMITS: text = "" }: LimitVariables): boolean {
+  if (text === "" || text === "on") return true;
+  if (text === "off") return false;
+  throw new SettingsError("RATE_LIMITS: expected on or off");
+}
+
+/** @throws SettingsError for what is no origin: a slip here must not open more than was meant */
+export function corsOrigins({ CORS_ORIGINS: text = "" }: LimitVariables): ReadonlySet<string> {
+  const origins = text.split(",").flatMap((one) => one.trim() || []);
+  for (const origin of origins)
+    if (!/^https?:\/\//.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new SettingsError(
+        "CORS_ORIGINS: expected origins like https://chat.example.org, separated by commas; '*' is none",
+      );
+  return new Set(origins);
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import type { Env } from "../env.ts";
+import { readSettings } from "./settings.ts";
+
+// SAFETY: the variables are all that is read here.
+const models = (vars: Record<string, string>) => readSettings(vars as unknown as Env).models;
+const firstByteMs = (baseUrl: string, more: Record<string, string> = {}) =>
+  models({ LLM_BASE_URL: baseUrl, LLM_MODEL: "m", ...more })[0]?.timeouts?.firstByteMs;
+
+test.each([
+  ["https://api.openai.com/v1", 30_000],
+  ["https://8.8.8.8/v1", 30_000],
+  ["http://127.0.0.1:11434/v1", 120_000],
+  ["http://localhost:11434/v1", 120_000],
+  ["http://[::1]:11434/v1", 120_000],
+  ["http://192.168.1.20:11434/v1", 120_000],
+  ["http://10.0.0.5/v1", 120_000],
+  ["http://172.16.3.4/v1", 120_000],
+  ["http://100.64.1.2/v1", 120_000],
+  ["http://[fd00::5]/v1", 120_000],
+  ["http://ollama:11434/v1", 120_000],
+  ["http://nas.local:11434/v1", 120_000],
+])("D1 a model at %s has %i ms to its first byte", (baseUrl, expected) => {
+  expect(firstByteMs(baseUrl)).toBe(expected);
+});
+
+test("D1 MODEL_FIRST_BYTE_MS counts for all of them, and is what a failure names", () => {
+  expect(firstByteMs("http://127.0.0.1:1/v1", { MODEL_FIRST_BYTE_MS: "200000" })).toBe(200_000);
+  expect(firstByteMs("https://api.openai.com/v1", { MODEL_FIRST_BYTE_MS: "5000" })).toBe(5_000);
+  expect(models({ LLM_BASE_URL: "https://api.openai.com/v1", LLM_MODEL: "m" })[0]?.timeouts).toMatchObject({
+    firstByteSetting: "MODEL_FIRST_BYTE_MS",
+  });
+});
+
+test("D1 of several models each has its own, and Workers AI is hosted", () => {
+  const LLM_MODELS = JSON.stringify([
+    { name: "near", base_url: "http://192.168.0.9/v1", model: "n" },
+    { name: "far", base_url: "https://api.mistral.ai/v1", model: "f" },
+  ]);
+  expect(models({ LLM_MODELS }).map(({ timeouts }) => timeouts?.firstByteMs)).toEqual([120_000, 30_000]);
+  const ai = { AI: { run: async () => ({}) } } as unknown as Record<string, string>;
+  expect(models(ai)[0]?.timeouts?.firstByteMs).toBe(30_000);
+});
