@@ -21,6 +21,10 @@ async function page(query = "", token: string = TOKENS.owner): Promise<Page> {
 
 const idsOf = ({ conversations }: Page) => conversations.map(({ id }) => id);
 
+test("G18 the list says how many it lists at most", async () => {
+  expect((await page()).listed_at_most).toBe(1_000);
+});
+
 test("each token's own are listed, with their first words, until they are forgotten", async () => {
   const text = `How warm is it,\n  and where? ${script({ text: "warm" })}`;
   await say("list-1", text);
@@ -34,8 +38,6 @@ test("each token's own are listed, with their first words, until they are forgot
   expect(own.conversations[0]?.title).toMatch(/^How warm is it, and where\? .*…$/);
   expect(own.conversations[0]?.title.length).toBe(80);
   expect(own.next).toBeNull();
-  // G18: how many are listed at most is said where one meets it.
-  expect(own.listed_at_most).toBe(1_000);
   expect(idsOf(await page("", TOKENS.guest))).toEqual(["list-2"]);
   expect(idsOf(await page("", TOKENS.otherHome))).toEqual(["list-3"]);
 
