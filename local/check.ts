@@ -1,8 +1,9 @@
-/** `npm run check`: types of every tsconfig.json, then format and lint over everything. */
+/** `npm run check`: imports, types of every tsconfig.json, then format and lint over everything. */
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findCircles, findForbidden, readImports } from "./imports.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const bin = (name: string) => join(ROOT, "node_modules", ".bin", name);
@@ -23,6 +24,20 @@ const steps = [
 ];
 
 let failed = 0;
+
+const imports = readImports(ROOT);
+/** Sources that stand in a circle still: a list that only gets shorter. */
+const known = new Set<string>(JSON.parse(readFileSync(join(ROOT, "local/known-circles.json"), "utf8")));
+const faults = [
+  ...findCircles(imports)
+    .filter((circle) => !circle.every((path) => known.has(path)))
+    .map((circle) => `these import each other:\n  ${circle.join("\n  ")}`),
+  ...findForbidden(imports).map((arrow) => `no program may import this (local/imports.ts): ${arrow}`),
+];
+if (faults.length > 0) failed += 1;
+console.log(`${faults.length === 0 ? "ok  " : "FAIL"} imports  (${imports.size} sources)`);
+if (faults.length > 0) console.log(faults.join("\n"));
+
 for (const { name, command, args } of steps) {
   if (!existsSync(command)) throw new Error(`${command} is not there: run npm install`);
   const began = performance.now();
@@ -32,5 +47,5 @@ for (const { name, command, args } of steps) {
   console.log(`${ok ? "ok  " : "FAIL"} ${name}  (${Math.round(performance.now() - began)} ms)`);
   if (!ok) console.log(`${stdout}${stderr}`.trimEnd());
 }
-console.log(failed === 0 ? "all checks passed" : `${failed} of ${steps.length} checks failed`);
+console.log(failed === 0 ? "all checks passed" : `${failed} of ${steps.length + 1} checks failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { findCircles, findForbidden, type Imports, importedPaths } from "./imports.ts";
+
+/** @param sources path → text */
+const importsOf = (sources: Record<string, string>): Imports =>
+  new Map(Object.entries(sources).map(([path, text]) => [path, importedPaths(path, text)]));
+
+test("each form of import is read", () => {
+  const text = `
+    import "./a.ts";
+    import type { B } from "../b.ts";
+    import {
+      c,
+    } from "@edgecall/core/c.ts";
+    export * from "./d.ts";
+    type E = import("./e.ts").E;
+    const f = await import("./f.ts");
+    import { join } from "node:path";
+  `;
+  expect(importedPaths("worker/home/x.ts", text)).toEqual([
+    "worker/home/a.ts",
+    "worker/b.ts",
+    "core/c.ts",
+    "worker/home/d.ts",
+    "worker/home/e.ts",
+    "worker/home/f.ts",
+  ]);
+});
+
+test("a circle is found by type imports alone, and what only leads to it is not part of it", () => {
+  const imports = importsOf({
+    "core/leads.ts": `import { a } from "./a.ts";`,
+    "core/a.ts": `import type { B } from "./b.ts";`,
+    "core/b.ts": `import type { C } from "./c.ts"; import "./leaf.ts";`,
+    "core/c.ts": `export type { A } from "@edgecall/core/a.ts";`,
+    "core/leaf.ts": "",
+    "core/self.ts": `type Self = typeof import("./self.ts");`,
+  });
+  expect(findCircles(imports)).toEqual([["core/a.ts", "core/b.ts", "core/c.ts"], ["core/self.ts"]]);
+});
+
+test("an import of another program's folder is found, unless it is an allowed one", () => {
+  const imports = importsOf({
+    "core/loop/a.ts": `import type { Env } from "../../worker/env.ts";`,
+    "worker/a.ts": `import "@edgecall/core/loop/a.ts"; import "./env.ts"; import "@edgecall/bridge/log.ts";`,
+    "cli/a.ts": `import "@edgecall/pi-agent/run.ts";`,
+  });
+  expect(findForbidden(imports)).toEqual(["core/loop/a.ts → worker/env.ts", "worker/a.ts → bridge/log.ts"]);
+});

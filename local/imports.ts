@@ -1,0 +1,85 @@
+/**
+ * The rules for imports, which `npm run check` applies to all sources but tests: no circle, and no import of another
+ * program's folder that `ALLOWED` does not name. Type imports count: they too have to be read to understand a file.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+
+/** Each program's folder, and the folders of others that it may import. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  node: ["core"],
+  worker: ["core"],
+  bridge: ["core", "node"],
+  "pi-agent": ["core", "node"],
+  // On a device the command, the bridge and the agent are one program.
+  cli: ["core", "node", "bridge", "pi-agent"],
+  // It starts and enrolls bridge and agent, so it reads the bridge's settings and makes the agent's key.
+  local: ["core", "node", "bridge", "pi-agent"],
+};
+
+/** A source's path below the repository's root → the paths of what it imports, without packages of others. */
+export type Imports = ReadonlyMap<string, readonly string[]>;
+
+const TEST = /\.test\.tsx?$|\/(testing|testkit|fixtures)\//;
+const IMPORT = /\b(?:from|import)\s*\(?\s*["'](\.[^"'\n]+|@edgecall\/[^"'\n]+)["']/g;
+const PACKAGES = "@edgecall/";
+
+/** @param root of the repository, with a slash at its end */
+export function readImports(root: string): Imports {
+  const paths = globSync(`{${Object.keys(ALLOWED).join(",")}}/**/*.{ts,tsx}`, {
+    cwd: root,
+    exclude: ["**/node_modules", "**/dist"],
+  });
+  const sources = paths.filter((path) => !TEST.test(path)).sort();
+  return new Map(sources.map((path) => [path, importedPaths(path, readFileSync(root + path, "utf8"))]));
+}
+
+/** @param path of the source, below the repository's root */
+export function importedPaths(path: string, text: string): string[] {
+  return [...text.matchAll(IMPORT)].map(([, target = ""]) =>
+    target.startsWith(PACKAGES) ? target.slice(PACKAGES.length) : posix.join(posix.dirname(path), target),
+  );
+}
+
+/**
+ * @returns each group of sources of which every one imports every other, directly or through the others, sorted by
+ * path (Tarjan's strongly connected components)
+ */
+export function findCircles(imports: Imports): string[][] {
+  const numbers = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[][] = [];
+  /** @returns the lowest number of an open source that `path` reaches */
+  const visit = (path: string): number => {
+    const number = numbers.size;
+    numbers.set(path, number);
+    open.push(path);
+    let lowest = number;
+    for (const next of imports.get(path) ?? []) {
+      if (!imports.has(next)) continue;
+      const known = numbers.get(next);
+      if (known === undefined) lowest = Math.min(lowest, visit(next));
+      else if (open.includes(next)) lowest = Math.min(lowest, known);
+    }
+    if (lowest === number) {
+      const group = open.splice(open.indexOf(path)).sort();
+      if (group.length > 1 || imports.get(path)?.includes(path)) circles.push(group);
+    }
+    return lowest;
+  };
+  for (const path of imports.keys()) if (!numbers.has(path)) visit(path);
+  return circles.sort();
+}
+
+/** @returns `importer → imported` of each import of another program's folder that `ALLOWED` does not name */
+export function findForbidden(imports: Imports): string[] {
+  return [...imports].flatMap(([importer, targets]) => {
+    const folder = folderOf(importer);
+    const isForbidden = (target: string) =>
+      folderOf(target) !== folder && !ALLOWED[folder]?.includes(folderOf(target));
+    return targets.filter(isForbidden).map((target) => `${importer} → ${target}`);
+  });
+}
+
+const folderOf = (path: string) => path.split("/", 1)[0] ?? "";
