@@ -2,14 +2,14 @@
 import { z } from "../protocol/parse.ts";
 
 /**
- * Rounds of PBKDF2, Mosquitto's own number: the password is 256 random bits, which no number makes safer. And no other
- * number is taken from a device, since each connect would make the broker count to it.
+ * Rounds of PBKDF2: Mosquitto's default. The password has 256 random bits, so more rounds add no safety. A device may not
+ * choose another number, because the broker computes that many rounds at each connect.
  */
 export const LOGIN_ROUNDS = 101;
 
 /**
- * Mosquitto's form, with 12 bytes of salt and 64 of hash. It becomes a line of the broker's file, so nothing but this:
- * no line break, no colon.
+ * A hash in Mosquitto's form, with 12 bytes of salt and 64 bytes of hash. It becomes a line of the broker's password file,
+ * so the pattern allows neither a line break nor a colon.
  */
 export const BrokerLogin = z
   .string()

@@ -1,25 +1,25 @@
 /**
- * The files by which a Mosquitto lets each agent say and hear what is its own, and nobody else anything.
+ * Mosquitto's configuration files. They let each agent publish and read its own topics, and allow nothing else.
  *
- * Texts only: who writes them where is the caller's business (bridge/ops/broker-files.ts; an installer).
+ * This module only makes the texts; the caller writes them (bridge/ops/broker-files.ts, an installer).
  */
 import { AGENT_ID, type TopicKind } from "../protocol/names.ts";
 import { LOGIN_ROUNDS } from "./login.ts";
 
-/** The bridge's user. An agent of this name would have all of its rights. */
+/** The bridge's user name. An agent of the same name would have all of the bridge's rights. */
 export const BRIDGE_USER = "edgecall-bridge";
 
-/** What an agent publishes, and what it may read. `presence` both: it mends its own after a late last will. */
+/** Topics that an agent publishes. It also reads `presence`, to correct its own after a late last will. */
 const AGENT_WRITES = ["capabilities", "tools", "reports", "events", "status", "presence"] as const;
 const AGENT_READS = ["commands", "presence"] as const;
 /** EvoClaw's agents subscribe to these as well, and leave when they may not. */
 const FOREIGN_READS = { own: "strategy", all: "broadcast" } as const;
-/** What the bridge hears. It publishes commands and nothing else. */
+/** Topics that the bridge reads. It publishes only commands. */
 const BRIDGE_READS: readonly TopicKind[] = AGENT_WRITES;
 
-/** An MQTT packet of ours is at most a report of 400 KiB (bridge/broker/inbound.ts); twice that leaves room. */
+/** Our largest MQTT packet is a report of 400 KiB (bridge/broker/inbound.ts); the limit leaves more than twice that. */
 const MAX_PACKET_BYTES = 1024 * 1024;
-/** What the broker keeps is told again at each connect; so it is written seldom, and an SD card lives longer. */
+/** Retained messages are published again at each connect, so the broker saves them seldom, which spares an SD card. */
 const AUTOSAVE_S = 300;
 
 const SALT_BYTES = 12;
@@ -27,8 +27,8 @@ const HASH_BITS = 512;
 const PASSWORD_BYTES = 32;
 
 /**
- * @param paths as the broker sees them: a folder of its own each, or the same
- * @param listen address and port; all addresses in a container, where the published port decides
+ * @param paths folders as the broker sees them; they may be the same folder
+ * @param listen address and port; in a container all addresses, since the published port limits access there
  */
 export function mosquittoConf(
   paths: { config: string; state: string },
@@ -60,8 +60,8 @@ connection_messages true
 }
 
 /**
- * One list for all agents, now and later: an agent's user name is its id, and `%u` stands for it. Nothing that is
- * not here is allowed.
+ * One access list for all agents, present and future: an agent's user name is its id, and `%u` stands for it. Mosquitto
+ * refuses everything that the list does not name.
  */
 export function mosquittoAcl(prefix: string): string {
   const own = (kind: string) => `${prefix}/agents/%u/${kind}`;
@@ -78,7 +78,7 @@ export function mosquittoAcl(prefix: string): string {
   ].join("\n");
 }
 
-/** 256 random bits, as text that needs no quotes anywhere. */
+/** Returns 256 random bits as text that needs no quotes in any file. */
 export function newPassword(): string {
   return base64(crypto.getRandomValues(new Uint8Array(PASSWORD_BYTES)))
     .replaceAll("+", "-")
@@ -86,7 +86,7 @@ export function newPassword(): string {
     .replaceAll("=", "");
 }
 
-/** A line of Mosquitto's password file. */
+/** Returns a line of Mosquitto's password file. */
 export async function passwordLine(user: string, password: string): Promise<string> {
   return `${user}:${await passwordHash(password)}`;
 }
@@ -105,7 +105,7 @@ export async function passwordHash(password: string): Promise<string> {
   return `$7$${LOGIN_ROUNDS}$${base64(salt)}$${base64(new Uint8Array(hash))}`;
 }
 
-/** Why this cannot be an agent's user name, or undefined. */
+/** Returns why `id` cannot be an agent's user name, or undefined when it can. */
 export function refusedAgentUser(id: string): string | undefined {
   if (!AGENT_ID.test(id)) return `${id}: not an agent's id; right would be 1 to 64 letters, digits, _ or -`;
   if (id === BRIDGE_USER) return `${id}: is the bridge's user, no agent's`;

@@ -1,18 +1,17 @@
-/** The calls of one reply, several at once. */
+/** Runs the calls of one reply, several at a time. */
 
 export type BatchOptions = {
-  /** Calls at once. */
+  /** Calls that run at the same time. */
   maxParallel: number;
-  /** A cancel: no call is started after it; those under way are waited for. */
+  /** After an abort no call is started; calls under way are awaited. */
   signal?: AbortSignal;
 };
 
 /**
- * Runs the calls, at most `maxParallel` at once.
+ * Runs the calls, at most `maxParallel` at a time.
  *
- * @returns what each one came to, in the order of the calls; undefined = not started, because of the cancel
- * @throws what a call threw, the first of them, when all that were under way have ended; no call is started
- *   after it
+ * @returns the results in the order of the calls; undefined = not started because of the abort
+ * @throws the first error that a call threw, once all calls under way have ended; no call is started after it
  */
 export async function runBatch<Call, Result>(
   calls: readonly Call[],
@@ -25,7 +24,7 @@ export async function runBatch<Call, Result>(
   }
   const results = new Array<Result | undefined>(calls.length).fill(undefined);
   const failures: unknown[] = [];
-  // One iterator for all: each takes the next call that nobody has taken.
+  // All workers share one iterator, so each takes the next free call.
   const waiting = calls.entries();
   const worker = async () => {
     for (const [position, call] of waiting) {

@@ -1,6 +1,6 @@
 /**
- * What may be spent on models: tokens and model calls, per turn, per conversation, and per day and home. Pure.
- * Asked before each model call, whose cost nobody knows yet: the last call may go beyond the limit, no other.
+ * Limits on tokens and model calls: per turn, per conversation, and per day for the whole home. Pure.
+ * The check runs before each model call. Its cost is not known yet, so only the last call may exceed the limit.
  */
 
 export const BUDGET_SCOPES = ["turn", "conversation", "day"] as const;
@@ -8,30 +8,30 @@ export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 const MEASURES = ["tokens", "modelCalls"] as const;
 type Measure = (typeof MEASURES)[number];
 
-/** Tokens in and out together, by the endpoint's count. */
+/** `tokens` is the sum of input and output tokens, as the endpoint counts them. */
 export type Spent = { tokens: number; modelCalls: number };
-/** What was spent so far; `day` is that of the whole home. */
+/** The amounts spent so far; `day` covers the whole home. */
 export type Used = Record<BudgetScope, Spent>;
-/** What is not there is not limited; 0 allows nothing. */
+/** An absent field is unlimited; 0 allows nothing. */
 export type BudgetLimits = Partial<Record<BudgetScope, Partial<Spent>>>;
 
-/** Names a budget among what a person was told of: kept beside the figures, and gone with them. */
+/** Names a budget of which the person was notified. The keys are stored with the figures and deleted with them. */
 export type BudgetKey = `${BudgetScope}.${Measure}`;
 
-/** A person is told once when so much of a budget is used. */
+/** The used share of a budget at which the person is notified once. */
 const NOTICE_AT = 0.8;
 const DAY_MS = 86_400_000;
 
 export type BudgetVerdict =
   | { state: "ok" }
-  /** Go on, tell the person, and remember the keys. */
+  /** Continue, show the text to the person, and store the keys. */
   | { state: "notice"; text: string; keys: BudgetKey[] }
-  /** No model call. `freeAt`: epoch ms; absent when time alone does not free it. */
+  /** Make no model call. `freeAt`: epoch ms; absent when waiting does not free the budget. */
   | { state: "refused"; text: string; keys: BudgetKey[]; freeAt?: number };
 
 /**
  * @param now epoch ms
- * @param told the keys of earlier notices on these figures
+ * @param told the keys of earlier notices about these figures
  */
 export function checkBudget(
   used: Used,
@@ -58,7 +58,7 @@ export function checkBudget(
   return { state: "notice", text: near.map(nearText).join(" "), keys: near.map(keyOf) };
 }
 
-/** The day of a budget, `2026-11-21`: a UTC day, the same for every home and on every machine. */
+/** Returns the UTC day of a budget, such as `2026-11-21`. It is the same for every home and machine. */
 export function budgetDay(now: number): string {
   return new Date(now).toISOString().slice(0, 10);
 }
@@ -84,7 +84,7 @@ function figures({ measure, used, limit }: Budget): string {
   return `${grouped(used)} of ${grouped(limit)} ${measure === "tokens" ? "tokens" : "model calls"}`;
 }
 
-/** When and how it goes on; for each scope once. */
+/** Says when and how the conversation can continue, once for each scope. */
 function freeTexts(spent: readonly Budget[], now: number): string[] {
   const scopes = new Set(spent.map(({ scope }) => scope));
   const texts: string[] = [];

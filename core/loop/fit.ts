@@ -1,53 +1,53 @@
 /**
- * A history that fits the model: old results of tools are cut first, then whole old turns are left out, with
- * a note in their place. The current turn stays as it is, and so do the words of the first entries. Pure.
+ * Shortens a history until it fits the model. Old tool results are cut first; then whole old turns are left out and a note
+ * replaces them. The current turn and the texts of the first entries stay unchanged. Pure.
  *
- * An entry holds its calls with their results, so whatever is left out, no call loses its result.
+ * An entry holds its calls together with their results, so no call ever loses its result.
  */
 import { mediaText } from "../protocol/media.ts";
 import type { Call, Entry, LeftOut, Note, Summary } from "./history.ts";
 import { codePoints, estimateTokens, headOf } from "./tokens.ts";
 
-/** Of an old result, in characters: its beginning tells what it was. */
+/** Characters kept of an old result: its beginning shows what it was. */
 const CUT_RESULT_TO = 200;
-/** The notice is about this long; a result that is hardly longer than its head is not worth cutting. */
+/** Characters that the notice takes, roughly. Cutting a result that is hardly longer than its head saves nothing. */
 const NOTICE_ROOM = 30;
 /**
- * Once over the limit, down to this part of it. The history then grows for some turns before it is cut again;
- * cut at every step, each would pay for a summary and for a prompt that the provider's cache does not know.
+ * A history over the limit is cut to this share of it, so that it can grow for some turns before the next cut. Cutting at
+ * every step would cost a summary each time, and a prompt that the provider has not cached.
  */
 const DOWN_TO = 0.7;
 /**
- * The current turn alone may be over the limit: then this part of the limit may stand before it. With no room at all the
- * turn before would be left out each time, and each turn would pay for a summary.
+ * The current turn alone may exceed the limit. Old turns then keep this share of the limit: with no room at all, every turn
+ * would leave out the turn before it and pay for a summary.
  */
 const BESIDE_TOO_LARGE = 0.1;
 
 export type FitOptions = {
-  /** For the entries alone; the system prompt and the tools' definitions are the caller's to take off. */
+  /** The limit for the entries alone; the caller has subtracted the system prompt and the tool definitions. */
   maxTokens: number;
-  /** The words of so many entries at the beginning stay; their results are cut first of all. */
+  /** Number of first entries whose texts are kept; their results are the first to be cut. */
   keepFirst: number;
-  /** Where the current turn begins; when absent, at what was said since the last answer before it. */
+  /** Index of the current turn's first entry; absent = the first entry after the last answer. */
   currentFrom?: number;
-  /** Made earlier: it stands for the oldest `turns` turns after the kept entries. */
+  /** An earlier summary; it replaces the oldest `turns` turns after the kept entries. */
   summary?: Summary;
 };
 
 export type Fitted = {
   entries: Entry[];
-  /** Results that were cut, and turns that are left out in all. */
+  /** Number of results that were cut, and of turns left out in total. */
   cut: { results: number; turns: number };
-  /** The place in the given history where the part after the note begins. */
+  /** Index in the given history of the first entry after the note. */
   shownFrom: number;
   /**
-   * What is left out and in no summary yet, led by the earlier summary where there is one. What a model makes
-   * of it (summaryPrompt) goes in as `summary: {text, turns: cut.turns}` from the next time on.
+   * Entries that are left out and not yet summarised, after the earlier summary if there is one. Once a model has
+   * summarised them (summaryPrompt), pass the text as `summary: {text, turns: cut.turns}` from then on.
    */
   toSummarise?: Entry[];
 };
 
-/** @param history whole, as it is stored, or what an earlier fit made of it */
+/** @param history the whole stored history, or the result of an earlier fit */
 export function fitHistory(history: readonly Entry[], options: FitOptions): Fitted {
   const { maxTokens, keepFirst, currentFrom = currentTurnStart(history) } = options;
   const kept = Math.min(keepFirst, currentFrom);
@@ -77,10 +77,10 @@ export function fitHistory(history: readonly Entry[], options: FitOptions): Fitt
   return { entries, cut, shownFrom, toSummarise: [...earlier, ...gone.flatMap((turn) => turn.whole)] };
 }
 
-/** A turn of the past, or a note in place of some. */
+/** A past turn, or a note that replaces several. */
 type OldTurn = {
   whole: readonly Entry[];
-  /** The same, with results cut where they had to be. */
+  /** The same entries, with results cut where needed. */
   entries: readonly Entry[];
   results: number;
   leftOut: LeftOut | undefined;
@@ -119,7 +119,7 @@ function leftOutOf(entry: Entry | undefined): LeftOut | undefined {
   return entry?.role === "note" ? entry.leftOut : undefined;
 }
 
-/** Takes the note that an earlier fit left at the beginning, and puts a summary in place of what it tells of. */
+/** Removes the note of an earlier fit, and replaces the turns that the summary covers by it. */
 function withSummary(turns: OldTurn[], summary: Summary | undefined): Old {
   const [begin, ...rest] = turns;
   const before: Old = begin?.leftOut
@@ -129,7 +129,7 @@ function withSummary(turns: OldTurn[], summary: Summary | undefined): Old {
   let covered = before.leftOut?.turns ?? 0;
   let used = 0;
   for (; covered < summary.turns && used < before.old.length; used += 1) covered += turnsIn(before.old[used]);
-  // One that ends elsewhere than these turns do tells of another history.
+  // A summary that does not end at a turn's end belongs to another history.
   if (covered !== summary.turns) return before;
   return { leftOut: { turns: covered, summary }, old: before.old.slice(used) };
 }
@@ -146,7 +146,7 @@ function noteSize(leftOut: LeftOut | undefined): number {
   return leftOut ? estimateTokens([leftOutNote(leftOut)]) : 0;
 }
 
-/** Cuts results, those of the oldest turns first, until `tokens` are saved or there are no more. */
+/** Cuts results, oldest turns first, until `tokens` are saved or no result is left to cut. */
 function cutResults(old: readonly OldTurn[], tokens: number): OldTurn[] {
   let toSave = tokens;
   return old.map((turn) => {
@@ -173,7 +173,7 @@ function withCutResults(entry: Entry): Entry {
     : { ...entry, calls: entry.calls.map(withCutResult) };
 }
 
-/** There is something to save: a long text, or pictures. */
+/** Whether cutting the result saves anything: it has a long text, or pictures. */
 function isLong(call: Call): boolean {
   return hasLongText(call) || (call.outcome?.media?.length ?? 0) > 0;
 }
@@ -189,12 +189,12 @@ function withCutResult(call: Call): Call {
   const shorter = hasLongText(call)
     ? `${headOf(text, CUT_RESULT_TO)}[cut: ${codePoints(text) - CUT_RESULT_TO} characters]`
     : text;
-  // The picture goes, its name stays: a person may still ask for it.
+  // The picture's name stays, so that a person can still ask for it.
   const names = media.map((item) => `\n${mediaText(item)}`).join("");
   return { ...call, outcome: { ...outcome, text: `${shorter}${names}` } };
 }
 
-/** Leaves turns out, the oldest first, until the rest is no larger than `target` or nothing old is left. */
+/** Leaves turns out, oldest first, until the rest is at most `target` tokens or no old turn is left. */
 function leaveOut(
   turns: readonly OldTurn[],
   before: LeftOut | undefined,
@@ -214,7 +214,7 @@ function leaveOut(
   return { leftOut, old, gone };
 }
 
-/** The note that replaces the part that was left out. */
+/** Returns the note that replaces the turns left out. */
 export function leftOutNote(leftOut: LeftOut): Note {
   const { turns, summary } = leftOut;
   const since = turns - (summary?.turns ?? 0);

@@ -1,68 +1,68 @@
 /**
- * A conversation as the tool loop sees it. The transcript is the program counter: what happens next is a
- * function of these entries alone (next.ts), so a turn resumes anywhere its entries can be read.
+ * A conversation as the tool loop sees it. The transcript is the program counter: the next step is a function of these
+ * entries alone (next.ts), so a turn can resume wherever its entries can be read.
  */
 import type { Media, StoredMedia } from "../protocol/media.ts";
 import type { Advised } from "../tools/advice.ts";
 import type { ErrorType } from "../tools/errors.ts";
 import type { Source } from "./taint.ts";
 
-/** What a call of a tool came to. */
+/** The result of a tool call. */
 export type Outcome = Advised & {
   status: "success" | "error";
-  /** What the person reads, when the tool has something for them. */
+  /** Text for the person, when the tool has one. */
   forUser?: string;
   errorType?: ErrorType;
-  /** The device's own time where it tells one; else from the call to its report. */
+  /** The device's own measurement when it sends one; otherwise the time from the call to its report. */
   elapsedMs: number;
-  /** Time beside that: for a person, for other calls, for the line. Absent below a second. */
+  /** Time spent waiting besides that: for a person, other calls or the connection. Absent below a second. */
   waitedMs?: number;
-  /** The arguments as they ran, where the model's own words were brought into the tool's form. */
+  /** The arguments that the tool got, when the model's own were converted to its schema. */
   args?: Record<string, unknown>;
-  /** The calls that a device's own loop made to answer. */
+  /** The calls that the device's own loop made for its answer. */
   calls?: CallRecord[];
-  /** The sources of its text. None: only the gateway's own words. Absent: the words of whoever was called. */
+  /** The sources of its text. Empty: the gateway's own text. Absent: the text of the program that was called. */
   sources?: Source[];
-  /** Only accepted; the real result comes under this token. */
+  /** The call was only accepted; the final result arrives under this token. */
   job?: string;
-  /** It came after the call had been answered otherwise. */
+  /** It arrived after the call already had another result. */
   late?: boolean;
-  /** Pictures and files that it brought. */
+  /** Its pictures and files. */
   media?: Media[];
 };
 
 /** One tool invocation that a model asked for. */
 export type Call = {
-  /** Ours, a UUID: names the call in every ledger. */
+  /** Our UUID, which names the call in every ledger. */
   id: string;
-  /** The model's id, made unique within the conversation; pairs the call with its result. */
+  /** The model's id, made unique within the conversation. It pairs the call with its result. */
   modelCallId: string;
   name: string;
   args: Record<string, unknown>;
-  /** The arguments could not be read; in words, for the model. */
+  /** Why the arguments could not be read, as a text for the model. */
   problem?: string;
   outcome?: Outcome;
 };
 
 export type Entry =
-  /** `images`: an https address, a `data:` URL, or `media:` and the id of a kept one. */
+  /** `images`: an https address, a `data:` URL, or `media:` and the id of a stored picture. */
   | { role: "user"; text: string; images?: string[] }
   | { role: "assistant"; text: string; calls: Call[] }
   | Note;
 
-/** The gateway's own word to the model: a late result, a job's result, a summary of what was left out. */
+/** A message from the gateway to the model: a late result, a job's result, or a summary of turns left out. */
 export type Note = {
   role: "note";
   text: string;
-  /** It stands where turns were left out (fit.ts). */
+  /** Present when the note replaces turns that were left out (fit.ts). */
   leftOut?: LeftOut;
 };
 
-/** @property turns how many were left out in all; the summary tells of the oldest `summary.turns` of them */
+/** @property turns the number left out in total; the summary covers the oldest `summary.turns` of them */
 export type LeftOut = { turns: number; summary?: Summary };
 export type Summary = { text: string; turns: number };
 
-/** A call as it is shown beside an answer: what was claimed can be held against what happened. */
+/** A call as it is shown beside an answer, so that a person can compare the answer's claims with what happened. */
 export type CallRecord = {
   id: string;
   name: string;
@@ -74,17 +74,17 @@ export type CallRecord = {
   error_type?: ErrorType;
   error?: string;
   result?: string;
-  /** For the person, where it is more than the result: the diff of an edit. The model does not read it. */
+  /** Text for the person when it says more than the result, such as the diff of an edit. The model does not get it. */
   for_user?: string;
   elapsed_ms?: number;
-  /** Time beside it: for a person, for other calls, for the line. */
+  /** Time spent waiting besides that: for a person, other calls or the connection. */
   waited_ms?: number;
-  /** At `/v1/media/{id}`. */
+  /** Each is served at `/v1/media/{id}`. */
   media?: StoredMedia[];
   calls?: CallRecord[];
 };
 
-/** Tokens, by the endpoint's own count. */
+/** Tokens as the endpoint counts them. */
 export type Usage = { input_tokens: number; output_tokens: number };
 
 export function addUsage(a: Usage, b: Usage | undefined): Usage {

@@ -1,8 +1,8 @@
 /**
- * Entries → the messages that an OpenAI-compatible endpoint takes.
+ * Converts entries to the messages of an OpenAI-compatible endpoint.
  *
- * Always a valid history: each call has exactly one result, in the order of the calls, whatever the turn
- * came to. Endpoints answer an orphaned call with 400 for ever after.
+ * The messages are always a valid history: each call has exactly one result, in the order of the calls, however the turn
+ * ended. An endpoint answers 400 to every later request whose history has a call without a result.
  */
 import type {
   ChatCompletionContentPart,
@@ -14,22 +14,22 @@ import type { Call, Entry } from "./history.ts";
 
 export type ChatMessage = ChatCompletionMessageParam;
 
-/** Stands in for the result of a call whose turn was cancelled or failed before there was one. */
+/** The result of a call whose turn was cancelled or failed before the real one arrived. */
 const NO_RESULT =
   "Error: No result: the turn ended before this call was answered. Whether it ran is unknown.";
 
-/** A note goes as a user's message, since many endpoints take a system message only at the start. */
+/** Notes are sent as user messages, since many endpoints accept a system message only at the start. */
 export const NOTE_PREFIX = "[edgecall] ";
 
-/** A person's picture that the gateway keeps: `media:` and its id. */
+/** Prefix of a person's picture that the gateway stores; its id follows. */
 export const KEPT = "media:";
-/** Pictures of one request, the newest: each costs about a thousand tokens, and bodies have an end. */
+/** Most pictures in one request, newest first: each costs about a thousand tokens, and bodies are limited. */
 export const MAX_PICTURES = 8;
 
-/** A kept picture as a `data:` URL; undefined when it is not kept any more, or is too much for this request. */
+/** Returns a stored picture as a `data:` URL; undefined when it was deleted or does not fit this request. */
 export type Pictures = (id: string) => string | undefined;
 
-/** Ids of the kept pictures that a request for these entries shows, newest first. */
+/** Returns the ids of the stored pictures that a request for these entries includes, newest first. */
 export function pictureIds(entries: readonly Entry[]): string[] {
   const ids = entries.flatMap((entry) => {
     if (entry.role === "user")
@@ -73,7 +73,7 @@ function userMessage(entry: Extract<Entry, { role: "user" }>, pictures: Pictures
   };
 }
 
-/** A result of a tool is text alone on most endpoints, so its pictures follow the batch, as a user's message. */
+/** Most endpoints accept only text as a tool result, so the pictures follow the batch in a user message. */
 function pictureMessage(calls: readonly Call[], pictures: Pictures): ChatMessage[] {
   const shown = calls.flatMap(({ modelCallId, outcome }) =>
     (outcome?.media ?? []).flatMap((item) => {
@@ -122,7 +122,7 @@ function resultText(call: Call): string {
   if (!call.outcome) return NO_RESULT;
   const text = forModel(call.outcome);
   const { media = [] } = call.outcome;
-  // An empty result reads like a lost one.
+  // A model takes an empty result for a lost one.
   if (media.length === 0) return text || "(no output)";
   return [text, ...media.map(mediaText)].filter((part) => part !== "").join("\n");
 }

@@ -1,7 +1,7 @@
-/** What a turn took, in figures. Pure. */
+/** Figures of one turn. Pure. */
 import type { ErrorType } from "../tools/errors.ts";
 
-/** When a call was out, on one clock, in ms; `elapsedMs` is what its tool says it took. */
+/** When a call began and ended, in ms on one clock; `elapsedMs` is the tool's own measurement. */
 export type CallTiming = {
   startedAt: number;
   endedAt: number;
@@ -13,24 +13,24 @@ export type CallTiming = {
 export type TurnMetrics = {
   /** Model calls. */
   iterations: number;
-  /** Calls of tools: `success`, `error` and `timeout` add up to them. */
+  /** Tool calls: the sum of `success`, `error` and `timeout`. */
   calls: number;
   success: number;
-  /** Failures but time-outs. */
+  /** Failures other than time-outs. */
   error: number;
   timeout: number;
   /** Batches of more than one call. */
   parallel_batches: number;
-  /** Calls that were out at the same moment, at most. */
+  /** Most calls that ran at the same moment. */
   max_concurrency: number;
-  /** What the calls of parallel batches took, less what the person waited for them. */
+  /** Sum of the times of the calls in parallel batches, minus the time that the person waited for them. */
   wall_time_saved_ms: number;
   duration_ms: number;
 };
 
 /**
- * @param batches the calls of each reply of the model, those that have ended
- * @param startedAt when the turn began, and when it ended: ms on one clock
+ * @param batches the ended calls of each reply of the model
+ * @param startedAt when the turn began, in ms on the same clock as its end
  */
 export function turnMetrics(
   batches: ReadonlyArray<readonly CallTiming[]>,
@@ -55,7 +55,7 @@ export function turnMetrics(
   };
 }
 
-/** The most calls are out at the start of one of them. */
+/** Counts at the start of each call, because the number of running calls is highest at such a moment. */
 function concurrency(batch: readonly CallTiming[]): number {
   const atStartOf = (call: CallTiming) =>
     batch.filter(
@@ -64,7 +64,7 @@ function concurrency(batch: readonly CallTiming[]): number {
   return Math.max(0, ...batch.map((call) => atStartOf(call).length));
 }
 
-/** Never negative: clocks of two machines may disagree, and a batch of one lock runs one after another. */
+/** Never negative: two machines' clocks may disagree, and calls that share a lock run one after another. */
 function saved(batch: readonly CallTiming[]): number {
   const wall =
     Math.max(...batch.map((call) => call.endedAt)) - Math.min(...batch.map((call) => call.startedAt));

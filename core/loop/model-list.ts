@@ -1,4 +1,4 @@
-/** `LLM_MODELS`: the setting that names several models. Pure. */
+/** Reads `LLM_MODELS`, the setting that names several models. Pure. */
 import { checkJson, type Parsed, z } from "../protocol/parse.ts";
 import type { ModelSettings } from "./model.ts";
 import type { NamedModel } from "./models.ts";
@@ -8,14 +8,14 @@ const NAME = /^[A-Za-z0-9@][A-Za-z0-9@._:/-]{0,127}$/;
 const ModelList = z
   .array(
     z.strictObject({
-      /** By which a caller asks for it. */
+      /** The name by which a caller chooses the model. */
       name: z.string().check(z.regex(NAME, "expected 1 to 128 letters, digits or . _ : / @ -")),
       base_url: z
         .string()
         .check(z.regex(/^https?:\/\/[^\s/]+/, "expected an http(s) address up to and with /v1")),
-      /** The endpoint's name for it. */
+      /** The endpoint's name of the model. */
       model: z.string().check(z.minLength(1), z.maxLength(200)),
-      /** The variable that holds the key: a key has no place among settings that are shown. */
+      /** The variable that holds the key: this setting is shown to people, so it must not contain a key. */
       api_key_name: z.optional(
         z.string().check(z.regex(/^[A-Z][A-Z0-9_]*$/, "expected the name of a variable")),
       ),
@@ -26,17 +26,17 @@ const ModelList = z
   .check(z.maxLength(20));
 
 export type ModelListSource = {
-  /** `LLM_MODELS` as it stands in the environment. */
+  /** The value of `LLM_MODELS`. */
   text: string | undefined;
-  /** The model of LLM_BASE_URL, LLM_MODEL and LLM_API_KEY: goes first, by the name of LLM_MODEL. */
+  /** The model of LLM_BASE_URL, LLM_MODEL and LLM_API_KEY. It is the first in the list; LLM_MODEL is its name. */
   single: ModelSettings | undefined;
-  /** A variable's value. */
+  /** Returns a variable's value. */
   variable(name: string): string | undefined;
-  /** For what an entry leaves out. */
+  /** Values for the fields that an entry leaves out. */
   defaults: Pick<ModelSettings, "maxTokens" | "temperature" | "timeouts">;
 };
 
-/** Reads the models, in the order in which they stand in for one another; the error names the field. */
+/** Returns the models in the order in which they replace one another. An error names the field. */
 export function readModelList({ text, single, variable, defaults }: ModelListSource): Parsed<NamedModel[]> {
   const models: NamedModel[] = single ? [{ ...single, name: single.model }] : [];
   if (text === undefined || text.trim() === "") return { ok: true, value: models };

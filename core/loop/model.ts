@@ -1,9 +1,9 @@
 /**
  * Calls a model at any OpenAI-compatible endpoint, streaming.
  *
- * From the `openai` package we take the types and the event parser (4 KB of gzip); its client class would
- * bring 86 KB into the Worker and 7 MB into the agent for what is one POST here. Not its `Stream` either:
- * that one swallows `[DONE]`, which is how endpoints that send no `finish_reason` end a reply.
+ * Only the types and the event parser (4 KB gzip) come from the `openai` package. Its client class would add 86 KB to the
+ * Worker and 7 MB to the agent for a single POST. Its `Stream` hides `[DONE]`, which is the only end of a reply that
+ * endpoints without `finish_reason` send.
  */
 import { _iterSSEMessages as eventsOf } from "openai/streaming";
 import type { ToolDefinition } from "../tools/registry.ts";
@@ -13,9 +13,9 @@ import { type RequestBody, requestBody, withoutRefused } from "./request.ts";
 import { errorInReply, errorOfStatus, ModelError } from "./retry.ts";
 
 export type ModelSettings = {
-  /** Up to and with `/v1`, as the OpenAI client takes it. */
+  /** The address up to and including `/v1`, as OpenAI clients expect it. */
   baseUrl: string;
-  /** A function is asked before each call: for a key that does not last. */
+  /** A function is called before each model call, for keys that expire. */
   apiKey?: string | (() => string);
   model: string;
   maxTokens: number;
@@ -27,13 +27,13 @@ export type ModelTimeouts = {
   firstByteMs: number;
   betweenBytesMs: number;
   totalMs: number;
-  /** The setting behind `firstByteMs`, as its owner knows it: for the words of a failure. */
+  /** The name of the setting behind `firstByteMs`, for error texts. */
   firstByteSetting?: string;
 };
 
-/** A hosted endpoint sends its first byte within seconds; more is an outage. */
+/** A hosted endpoint sends its first byte within seconds; a longer silence is an outage. */
 export const HOSTED_FIRST_BYTE_MS = 30_000;
-/** A model on a machine at home may first have to be loaded, and reads a long prompt slowly. */
+/** A model at home may have to load first, and reads a long prompt slowly. */
 export const LOCAL_FIRST_BYTE_MS = 120_000;
 
 export const DEFAULT_MODEL_TIMEOUTS: ModelTimeouts = {
@@ -42,7 +42,7 @@ export const DEFAULT_MODEL_TIMEOUTS: ModelTimeouts = {
   totalMs: 300_000,
 };
 
-/** The model has to call a tool: any one, or this one. */
+/** The model must call a tool: any tool, or the named one. */
 export type ToolChoice = "required" | { type: "function"; function: { name: string } };
 
 export type ModelRequest = {
@@ -51,27 +51,27 @@ export type ModelRequest = {
   toolChoice?: ToolChoice | undefined;
   maxTokens?: number;
   signal?: AbortSignal;
-  /** Text as it arrives. */
+  /** Gets each piece of text as it arrives. */
   onText?: (delta: string) => void;
 };
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * A longer reply is refused while it arrives. At most 1.5 MB of UTF-8, so that it fits the 2 MB that a row of a
- * Durable Object may have (https://developers.cloudflare.com/durable-objects/platform/limits/).
+ * A longer reply is refused while it arrives. This is at most 1.5 MB of UTF-8, which fits the 2 MB limit of a Durable
+ * Object's row (https://developers.cloudflare.com/durable-objects/platform/limits/).
  */
 export const REPLY_MAX_CHARS = 500_000;
-/** Of one event, or of a completion that comes whole: its text in JSON, where a character may be six bytes. */
+/** Most bytes of one event or whole completion: in its JSON a character may take six bytes. */
 const PART_MAX_BYTES = 4 * 1024 * 1024;
 
-/** As much of an error's body as is read for its words: they stand at its beginning. */
+/** Characters read of an error's body; its message stands at the beginning. */
 const ERROR_BODY_MAX_CHARS = 64 * 1024;
 
 /**
- * One call; no retry (retry.ts says when another one makes sense).
+ * Makes one call without a retry (retry.ts says when to retry).
  *
- * @throws ModelError, and nothing else
+ * @throws ModelError, and no other error
  */
 export async function callModel(
   settings: ModelSettings,
@@ -80,7 +80,7 @@ export async function callModel(
 ): Promise<ModelReply> {
   const url = `${settings.baseUrl.replace(/\/+$/, "")}/chat/completions`;
   if (!URL.canParse(url)) throw new ModelError("never", `LLM_BASE_URL is not a URL: '${settings.baseUrl}'`);
-  // Here and not by fetch, whose error quotes the key.
+  // fetch would check this too, but its error quotes the key.
   const given = typeof settings.apiKey === "function" ? settings.apiKey() : settings.apiKey;
   const apiKey = given?.trim() ?? "";
   if (/[^\x21-\x7e]/.test(apiKey))
@@ -99,12 +99,12 @@ export async function callModel(
   }
 }
 
-/** Host and port, for the words of a failure; what else stands in an address may be a secret. Empty: no place of the net. */
+/** Returns host and port for error texts; the rest of an address may be secret. Empty when it is not a network address. */
 function whereOf(url: string): string {
   return /^https?:/.test(url) ? ` at ${new URL(url).host}` : "";
 }
 
-/** The bytes of a body, each a sign of life; read by hand, since a transform stream costs more than the rest. */
+/** An answer whose body is read chunk by chunk, because a transform stream costs more than everything else here. */
 type Answered = { headers: Headers; bytes: AsyncIterable<Uint8Array> };
 
 /** @throws ModelError when the endpoint answers with an error */
@@ -135,7 +135,7 @@ async function post(
   }
 }
 
-/** @throws ModelError when more than PART_MAX_BYTES come without a line's end: nobody would know where to stop */
+/** @throws ModelError when more than PART_MAX_BYTES arrive without a line end, since the parser would buffer them all */
 async function* withBoundedLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of bytes) {
@@ -155,7 +155,7 @@ function replyTooLong(): ModelError {
   );
 }
 
-/** The first ERROR_BODY_MAX_CHARS of an error's body; the rest is left unread. */
+/** Returns the first ERROR_BODY_MAX_CHARS of an error's body and leaves the rest unread. */
 async function beginningOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -208,10 +208,10 @@ async function readReply(
 }
 
 /**
- * Reads the events of a stream until it says `[DONE]` or ends.
+ * Reads the events of a stream until `[DONE]` or its end.
  *
- * @param finished whether the reply is whole: nothing that befalls the connection after that matters
- * @returns whether it said `[DONE]`
+ * @param finished whether the reply is complete; errors of the connection after that are ignored
+ * @returns whether `[DONE]` arrived
  */
 async function readStream(
   response: Answered,
@@ -220,7 +220,7 @@ async function readStream(
   finished: () => boolean,
 ): Promise<boolean> {
   try {
-    // SAFETY: of a response the parser uses the body alone, and of that its async iterator.
+    // SAFETY: the parser uses only the response's body, and only its async iterator.
     const body = { body: withBoundedLines(response.bytes) } as unknown as Response;
     for await (const { data, event } of eventsOf(body, watch.controller)) {
       if (data === "[DONE]") return true;
@@ -232,7 +232,7 @@ async function readStream(
   return false;
 }
 
-/** @throws ModelError for what is not JSON, and for an error in place of a reply */
+/** @throws ModelError when the text is not JSON, or holds an error instead of a reply */
 function readChunk(text: string, isError = false): LooseChunk {
   let chunk: LooseChunk & { error?: unknown };
   try {
@@ -245,13 +245,13 @@ function readChunk(text: string, isError = false): LooseChunk {
 }
 
 function emptyReply({ model, finish }: ModelReply): ModelError {
-  // A reasoning model can use up its tokens before it says anything, and would again.
+  // A reasoning model can use up its tokens before its first word. A retry would end the same way.
   if (finish === "length")
     return new ModelError("never", `the model ${model} reached MAX_TOKENS before it said anything`);
   return new ModelError("now", `the model ${model} gave an empty answer${finish ? ` (${finish})` : ""}`);
 }
 
-/** Three clocks over one call, and the words for whichever stopped it. */
+/** The three time limits of one call, and the error text of the one that stopped it. */
 class Watch {
   readonly controller = new AbortController();
   readonly #where: string;
@@ -259,14 +259,14 @@ class Watch {
   readonly #timers: { idle: ReturnType<typeof setTimeout>; total: ReturnType<typeof setTimeout> };
   readonly #outer: AbortSignal | undefined;
   #answered = false;
-  /** When the last byte came (monotonic ms); 0 = none yet. */
+  /** When the last byte arrived (monotonic ms); 0 = none yet. */
   #heardAt = 0;
   /** The body was read to its end. */
   #wholly = false;
   readonly #onOuterAbort = () =>
     this.controller.abort(new ModelError("cancelled", "the model call was cancelled"));
 
-  /** @param where as whereOf has it */
+  /** @param where the result of whereOf */
   constructor(where: string, timeouts: ModelTimeouts, outer: AbortSignal | undefined) {
     this.#where = where;
     this.#betweenBytesMs = timeouts.betweenBytesMs;
@@ -286,7 +286,7 @@ class Watch {
     return this.controller.signal;
   }
 
-  /** The body's bytes; each of them starts the idle clock anew: a comment line is a sign of life. */
+  /** Yields the body's bytes. Each chunk restarts the idle clock, comment lines included. */
   async *bytes(response: Response): AsyncGenerator<Uint8Array> {
     this.#answered = true;
     const reader = response.body?.getReader();
@@ -298,7 +298,7 @@ class Watch {
     this.#wholly = true;
   }
 
-  /** From the first byte on. The clock runs on for what is left: a timer for each chunk would cost more. */
+  /** Runs the idle clock from the first byte on. It re-arms for the remaining time: a timer for each chunk would cost more. */
   #heard(withinMs: number): void {
     clearTimeout(this.#timers.idle);
     this.#heardAt = performance.now();
@@ -319,7 +319,7 @@ class Watch {
     this.controller.abort(new ModelError(kind, `the model endpoint${this.#where} ${what}`, more));
   }
 
-  /** An abort surfaces as whatever the runtime makes of it; our reason is the true cause. */
+  /** Runtimes report an abort in different ways, so the reason of our own signal is used. */
   explain(error: unknown): ModelError {
     if (this.signal.reason instanceof ModelError) return this.signal.reason;
     if (error instanceof ModelError) return error;
@@ -333,7 +333,7 @@ class Watch {
   }
 
   end(): void {
-    // Lets go of a body that was not read to its end.
+    // Releases a body that was not read to its end.
     if (!this.#wholly) this.controller.abort();
     clearTimeout(this.#timers.idle);
     clearTimeout(this.#timers.total);
@@ -345,10 +345,10 @@ function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`;
 }
 
-/** Node's fetch says only "fetch failed"; what happened stands in the cause, for some of them as a code alone. */
+/** Node's fetch says only "fetch failed"; the cause holds the details, sometimes only as a code. */
 function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // workerd's words for a name that does not resolve and a port where nobody listens: "internal error; reference = …".
+  // For an unknown name or a closed port workerd says only "internal error; reference = …".
   if (error.message.startsWith("internal error")) return "no connection";
   const cause = error.cause as { message?: unknown; code?: unknown } | undefined;
   const more = cause?.message || cause?.code;

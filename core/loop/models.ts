@@ -1,35 +1,35 @@
 /**
- * Models by name, with fall-back: one that failed three times in a row cools down, and the next one answers.
- * Pure: the record of what failed is the caller's to keep, in rows or in memory.
+ * Chooses a model by name, with fall-back: a model that failed three times in a row cools down, and the next one answers.
+ * Pure: the caller stores the record of failures, in rows or in memory.
  */
 import type { ModelSettings } from "./model.ts";
 import type { ModelError } from "./retry.ts";
 
 export type NamedModel = ModelSettings & { name: string };
 
-/** By name. A model that is not in it is well. */
+/** Failures by the model's name. A model without an entry is healthy. */
 export type ModelHealth = Readonly<Record<string, { failures: number; coolUntil: number }>>;
 
-/** Fewer may be chance. */
+/** Fewer failures in a row may be chance. */
 export const FAILURES_TO_COOL = 3;
-/** Most outages of a provider are over by then. After it one call is tried: a failure cools it down anew. */
+/** Most outages of a provider are shorter. After it one call is tried; if that fails, the model cools down again. */
 export const COOL_DOWN_MS = 5 * 60_000;
 
 export type Picked =
   | {
       ok: true;
       model: NamedModel;
-      /** The wanted model (or the first one) is cooling down, and this one stands in for it. */
+      /** The wanted (or first) model is cooling down, and this one replaces it. */
       instead: boolean;
     }
   | { ok: false; error: string };
 
 /**
- * The model to call now: the wanted one, else the first that is not cooling down, in the order of the list;
- * when all are, the one that recovers first, since trying is better than refusing.
+ * Picks the model to call now: the wanted one, or the first in the list that is not cooling down. When all are cooling
+ * down it picks the one that recovers first, since trying is better than refusing.
  *
- * @param wanted a name; when absent, the first of the list
- * @param replaceable another one may stand in for the wanted one
+ * @param wanted a name; absent = the first of the list
+ * @param replaceable another model may replace the wanted one
  * @param now epoch ms, as is `coolUntil`
  */
 export function pickModel(
@@ -54,14 +54,14 @@ export function pickModel(
   return { ok: true, model, instead: model !== preferred };
 }
 
-/** Whether an error says something of the model: a cancel does not, nor does a request that it refuses. */
+/** Whether an error is the model's failure; a cancel and a refused request are not. */
 export function isModelFailure(error: ModelError): boolean {
   if (error.kind === "cancelled") return false;
-  // 400 and 413: too long, or in a form that it does not take; another request fares better.
+  // 400 and 413 concern this request alone: it is too long, or has a form that the model does not accept.
   return error.status !== 400 && error.status !== 413;
 }
 
-/** After a failed call, each attempt for itself. */
+/** Records a failed attempt; each attempt of a call counts. */
 export function noteFailure(health: ModelHealth, name: string, now: number): ModelHealth {
   const failures = (health[name]?.failures ?? 0) + 1;
   const cools = failures >= FAILURES_TO_COOL;

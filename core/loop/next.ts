@@ -1,15 +1,15 @@
-/** What a turn does next: a function of its entries. Pure, so a crash costs a re-read and nothing else. */
+/** Decides the next step of a turn from its entries alone. Pure, so after a crash the entries are simply read again. */
 import { canonicalJson } from "../protocol/approval.ts";
 import type { Call, Entry } from "./history.ts";
 
 export type LoopLimits = {
-  /** Model calls in a turn that are offered tools (the seed's `max_tool_iterations`). */
+  /** Model calls with tools in a turn (the seed's `max_tool_iterations`). */
   maxModelCalls: number;
   /** Batches in a row in which every call failed (the seed's `tool_error_limit`). */
   maxFailedBatches: number;
-  /** Calls at once. */
+  /** Calls that run at the same time. */
   maxParallel: number;
-  /** Times that the very same call may fail; absent = 3. */
+  /** How often the same call may fail; absent = 3. */
   maxRepeats?: number;
 };
 
@@ -20,12 +20,12 @@ export const DEFAULT_LIMITS: Required<LoopLimits> = {
   maxRepeats: 3,
 };
 
-/** Why a turn ends with a summary: too many steps, batches that failed, or one call that failed over and over. */
+/** Why a turn ends with a summary: too many model calls, failed batches in a row, or one call that failed repeatedly. */
 export type Limit = "iterations" | "errors" | "repeats";
 
 export type Next =
   | { do: "model"; tools: true }
-  /** A limit is reached: the model is asked once more, without tools, to sum up what it has. */
+  /** A limit is reached: one more model call, without tools, asks for a summary. */
   | { do: "model"; tools: false; limit: Limit }
   | { do: "calls"; calls: Call[] }
   | { do: "done"; text: string };
@@ -34,7 +34,7 @@ export type Next =
 export function nextOf(turn: readonly Entry[], limits: LoopLimits): Next {
   const last = turn.at(-1);
   if (last?.role === "assistant" && last.calls.length === 0) return { do: "done", text: last.text };
-  // A note may come in while calls are out: they are answered all the same before the model is asked.
+  // A note may arrive while calls are out; the calls still need their results before the next model call.
   const asked = turn.findLast((entry) => entry.role === "assistant");
   const open = asked?.calls.filter((call) => call.outcome === undefined) ?? [];
   if (open.length > 0) return { do: "calls", calls: open };
@@ -48,7 +48,7 @@ export function modelCalls(turn: readonly Entry[]): number {
   return turn.filter((entry) => entry.role === "assistant").length;
 }
 
-/** How many batches at the end of the turn failed as a whole; a success or a user's message starts anew. */
+/** Counts the batches at the turn's end in which every call failed. A success or a user message resets the count. */
 function failedBatches(turn: readonly Entry[]): number {
   const sinceGood = turn.findLastIndex(
     (entry) =>
@@ -59,14 +59,14 @@ function failedBatches(turn: readonly Entry[]): number {
     .length;
 }
 
-/** How often the same call failed at most, whatever came between; a user's message starts anew. */
+/** Returns the most failures of one and the same call, not only in a row. A user message resets the count. */
 function sameFailures(turn: readonly Entry[]): number {
   const sinceAsked = turn.slice(turn.findLastIndex((entry) => entry.role === "user") + 1);
   const failures = new Map<string, number>();
   for (const entry of sinceAsked) {
     for (const call of entry.role === "assistant" ? entry.calls : []) {
       if (call.outcome?.status !== "error") continue;
-      // Arguments that could not be read are empty, so the problem tells two such calls apart.
+      // Unreadable arguments are stored as empty, so the problem's text distinguishes such calls.
       const same = canonicalJson([call.name, call.args, call.problem]);
       failures.set(same, (failures.get(same) ?? 0) + 1);
     }
@@ -78,7 +78,7 @@ function maxRepeats(limits: LoopLimits): number {
   return limits.maxRepeats ?? DEFAULT_LIMITS.maxRepeats;
 }
 
-/** What the model is told when it is asked to sum up without tools. */
+/** Returns the instruction for the model to sum up without tools. */
 export function limitNote(limit: Limit, limits: LoopLimits): string {
   const why = {
     iterations: `The limit of ${limits.maxModelCalls} steps for this question is reached.`,

@@ -1,6 +1,6 @@
 /**
- * What a model's reply holds, read from what real endpoints send: arguments as an object or as broken
- * JSON, call ids that are missing or repeated, `finish_reason`s that do not match, deltas without index.
+ * Reads a model's reply as real endpoints send it: with arguments as an object or as broken JSON, call ids that are missing
+ * or repeated, a wrong `finish_reason`, or deltas without index.
  */
 import type { Call, Usage } from "./history.ts";
 
@@ -9,13 +9,13 @@ export type RequestedCall = { id: string | undefined; name: string; rawArguments
 export type ModelReply = {
   text: string;
   calls: RequestedCall[];
-  /** The model that answered, by the endpoint's word. */
+  /** The model that answered, as the endpoint names it. */
   model: string;
   usage: Usage | undefined;
   finish: string | undefined;
 };
 
-/** Loosely: endpoints leave out and add fields as they like, so nothing here is certain but the nesting. */
+/** Endpoints leave out and add fields freely, so only the nesting is certain. */
 type LooseCall = {
   index?: unknown;
   id?: unknown;
@@ -32,7 +32,7 @@ export type LooseChunk = {
   usage?: { prompt_tokens?: unknown; completion_tokens?: unknown } | null;
 } | null;
 
-/** Gathers a reply from the chunks of a stream, or from one whole completion. */
+/** Builds a reply from the chunks of a stream, or from one whole completion. */
 export class ReplyBuilder {
   #text = "";
   #calls: Array<{ index: unknown; call: RequestedCall }> = [];
@@ -46,7 +46,7 @@ export class ReplyBuilder {
     return this.#length;
   }
 
-  /** Adds a chunk and returns the text that it brought. */
+  /** Adds a chunk and returns its text. */
   add(chunk: LooseChunk): string {
     if (typeof chunk !== "object" || chunk === null) return "";
     if (typeof chunk.model === "string" && chunk.model) this.#model = chunk.model;
@@ -58,7 +58,7 @@ export class ReplyBuilder {
     }
     const choice = chunk.choices?.[0];
     if (!choice) return "";
-    // Some send an empty one with every chunk.
+    // Some endpoints send an empty one with every chunk.
     if (typeof choice.finish_reason === "string" && choice.finish_reason) this.#finish = choice.finish_reason;
     const part = choice.delta ?? choice.message;
     if (!part) return "";
@@ -70,7 +70,7 @@ export class ReplyBuilder {
     return text;
   }
 
-  /** @param fragment it may continue a call; in a whole message each one stands for itself */
+  /** @param fragment true in a stream, where a delta may continue a call; in a whole message each is a call of its own */
   #addCall(delta: LooseCall, fragment: boolean): void {
     const id = typeof delta.id === "string" && delta.id ? delta.id : undefined;
     const name = typeof delta.function?.name === "string" ? delta.function.name : "";
@@ -85,12 +85,12 @@ export class ReplyBuilder {
       return;
     }
     open.id ??= id;
-    // Some endpoints repeat the whole name with every fragment; none sends it in pieces.
+    // Some endpoints repeat the whole name with every fragment; none splits it.
     if (!open.name) open.name = name;
     open.rawArguments += rawArguments;
   }
 
-  /** The call that a fragment continues, or undefined when it begins another one. */
+  /** Returns the call that a fragment continues, or undefined when it begins a new one. */
   #openCall(index: unknown, next: RequestedCall): RequestedCall | undefined {
     const open = index === undefined ? this.#calls.at(-1) : this.#calls.findLast((it) => it.index === index);
     return open && !beginsAnother(open.call, next, index !== undefined) ? open.call : undefined;
@@ -111,12 +111,12 @@ export class ReplyBuilder {
   }
 }
 
-/** Some endpoints give every call of a reply the same index, or the same id, or neither. */
+/** Some endpoints give every call of a reply the same index or the same id, or send neither. */
 function beginsAnother(open: RequestedCall, next: RequestedCall, indexed: boolean): boolean {
   if (next.id !== undefined && open.id !== undefined && next.id !== open.id) return true;
   if (next.name && open.name && next.name !== open.name) return true;
   if (next.name && next.id === undefined && !indexed) return true;
-  // No JSON goes on with another object.
+  // Complete JSON cannot continue with another object, so this is a new call.
   const bothWhole = parse(open.rawArguments) !== undefined && next.rawArguments.trimStart().startsWith("{");
   return next.name !== "" && bothWhole;
 }
@@ -134,8 +134,8 @@ function count(value: unknown): number {
 }
 
 /**
- * Requested calls → calls with ids of ours. The model's id is kept where it is usable and new to the
- * conversation (some endpoints check its form), since a repeated one would pair two calls with one result.
+ * Gives requested calls our own ids. The model's id is kept when it is usable (some endpoints check its form) and new to
+ * the conversation: a repeated one would pair two calls with one result.
  *
  * @param used the model call ids that the conversation already has
  */
@@ -152,26 +152,26 @@ export function toCalls(requested: readonly RequestedCall[], used: ReadonlySet<s
   });
 }
 
-/** Reads the arguments of a call; what cannot be read is told, never guessed: a cut-off object stays unread. */
+/** Reads the arguments of a call. Unreadable ones, such as a cut-off object, become a `problem`; nothing is guessed. */
 export function readArguments(raw: string): { args: Record<string, unknown>; problem?: string } {
   const text = withoutFence(raw.trim());
   if (text === "") return { args: {} };
   const value = parse(text) ?? parse(withoutTrailingCommas(text));
-  // Encoded twice; what is inside is shorter, so this ends.
+  // The JSON was encoded twice. The inner text is shorter, so the recursion ends.
   if (typeof value === "string") return readArguments(value);
   if (value === null) return { args: {} };
   if (typeof value === "object" && !Array.isArray(value)) return { args: value as Record<string, unknown> };
   return { args: {}, problem: `the arguments are not a JSON object: ${raw.slice(0, 200)}` };
 }
 
-/** Models put JSON between three backticks. */
+/** Removes the code fence (three backticks) that models put around JSON. */
 function withoutFence(text: string): string {
   if (!text.startsWith("```") || !text.endsWith("```") || text.length < 6) return text;
   const inside = text.slice(3, -3);
   return (inside.startsWith("json") ? inside.slice(4) : inside).trim();
 }
 
-/** Strings are matched first, so that a comma inside one stays. */
+/** Matches strings first, so that commas inside them stay. */
 function withoutTrailingCommas(text: string): string {
   return text.replace(/("(?:[^"\\]|\\[\s\S])*"?)|,(?=\s*[}\]])/g, "$1");
 }

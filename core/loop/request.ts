@@ -1,4 +1,4 @@
-/** The body of a request to a model, and its form for endpoints that refuse a part of it. Pure. */
+/** Makes the body of a model request, and adapts it for endpoints that refuse a part of it. Pure. */
 import type { ChatMessage } from "./messages.ts";
 import type { ModelRequest, ModelSettings } from "./model.ts";
 
@@ -21,12 +21,12 @@ export function requestBody(settings: ModelSettings, request: ModelRequest): Req
 }
 
 /**
- * The same request without what a 400 complains of: a parameter, or pictures where the model takes none.
- * OpenAI's reasoning models take `max_completion_tokens` for `max_tokens` and no `temperature`; older servers
- * know no `stream_options`. Every other server knows only the forms of `requestBody`, so those come first.
+ * Returns the request without the part that a 400 complains of: a parameter, or pictures for a model that takes none.
+ * OpenAI's reasoning models want `max_completion_tokens` in place of `max_tokens` and refuse `temperature`; older servers
+ * refuse `stream_options`. All other servers know only the forms of `requestBody`, so those are sent first.
  *
  * @param said the body of the refusal
- * @returns undefined when it is about something else; each parameter goes once, so asking again ends
+ * @returns undefined when the refusal has another reason; each part is removed only once, so retrying ends
  */
 export function withoutRefused(body: RequestBody, said: string): RequestBody | undefined {
   const { max_tokens, temperature, stream_options, ...rest } = body;
@@ -34,7 +34,7 @@ export function withoutRefused(body: RequestBody, said: string): RequestBody | u
     const messages = withoutPictures(body.messages as ChatMessage[]);
     if (messages) return { ...body, messages };
   }
-  // Some servers know no choice; the model is left to itself then.
+  // Some servers do not support a tool choice; the model then decides by itself.
   if (body.tool_choice !== undefined && /tool.choice/i.test(said)) {
     const { tool_choice: _, ...free } = body;
     return free;
@@ -48,7 +48,7 @@ export function withoutRefused(body: RequestBody, said: string): RequestBody | u
   return undefined;
 }
 
-/** @returns undefined when there are none */
+/** @returns undefined when there are no pictures */
 function withoutPictures(messages: readonly ChatMessage[]): ChatMessage[] | undefined {
   let any = false;
   const texts = messages.map((message): ChatMessage => {

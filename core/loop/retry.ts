@@ -1,10 +1,10 @@
-/** Errors of a model endpoint, sorted by what can be done about them. Pure. */
+/** Sorts the errors of a model endpoint by how to react to them. Pure. */
 
 /**
- * - `now`: a passing fault (connection, 5xx, a stream that broke off): again after a short pause.
- * - `later`: the endpoint asks to wait (429, Retry-After).
+ * - `now`: a passing fault (connection, 5xx, a broken stream); retry after a short pause.
+ * - `later`: the endpoint asks us to wait (429, Retry-After).
  * - `never`: the same request would fail again (401, 404, 400).
- * - `cancelled`: we stopped it ourselves.
+ * - `cancelled`: we aborted it ourselves.
  */
 export type RetryKind = "now" | "later" | "never" | "cancelled";
 
@@ -12,11 +12,11 @@ export class ModelError extends Error {
   override readonly name = "ModelError";
   readonly kind: RetryKind;
   readonly status: number | undefined;
-  /** What the endpoint asked us to wait, in ms. */
+  /** The pause that the endpoint asked for, in ms. */
   readonly retryAfterMs: number | undefined;
   /** No connection was made: the address is wrong, or nothing listens there. */
   readonly unreachable: boolean;
-  /** It sent no byte in the time that it was given: the next try takes as long. */
+  /** No byte arrived within the time limit; the next attempt would take as long. */
   readonly slow: boolean;
 
   constructor(
@@ -39,16 +39,16 @@ export class ModelError extends Error {
   }
 }
 
-/** Attempts at one model call before the turn fails with words. */
+/** Attempts at one model call before the turn fails with an error text. */
 export const MAX_ATTEMPTS = 5;
-/** Tries that end without a first byte. A model that was still loading may be ready now; one that is too slow never is. */
+/** Attempts that end without a first byte. A model that was loading may be ready the second time; a slow one never is. */
 export const MAX_SLOW_ATTEMPTS = 2;
-/** A person is waiting: an endpoint that wants longer than this gets no further try in this turn. */
+/** Longest pause within a turn, since a person is waiting. An endpoint that asks for more gets no further attempt. */
 export const LONGEST_WAIT_MS = 60_000;
 
 /**
- * @param attempts tries made so far at this model call, the failed one included
- * @returns how long to wait before the next one, or undefined: give up
+ * @param attempts attempts so far at this model call, including the failed one
+ * @returns ms to wait before the next attempt, or undefined to give up
  */
 export function retryDelay(error: ModelError, attempts: number): number | undefined {
   if (error.kind === "never" || error.kind === "cancelled" || attempts >= MAX_ATTEMPTS) return undefined;
@@ -60,14 +60,14 @@ export function retryDelay(error: ModelError, attempts: number): number | undefi
 
 const OUT_OF_MONEY = /insufficient_quota|billing_(?:hard_limit_reached|not_active)/;
 
-/** Sorts an HTTP error of the endpoint. @param body the beginning of what it said */
+/** Sorts an HTTP error of the endpoint. @param body the beginning of the error's body */
 export function errorOfStatus(status: number, retryAfter: string | null, body: string): ModelError {
   const said = bodyMessage(body);
   const message = `the model endpoint answered ${status}${said ? `: ${said}` : ""}`;
   const retryAfterMs = readRetryAfter(retryAfter);
   const more = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  // OpenAI answers 429 also when the account has no money left; waiting does not help there. By the code and
-  // not by words: texts of passing limits speak of billing too.
+  // OpenAI also answers 429 when the account has no money left, where waiting does not help. Only the code shows
+  // this: the texts of passing limits mention billing too.
   if (status === 429 && OUT_OF_MONEY.test(body)) return new ModelError("never", message, { status });
   if (status === 429 || status === 529 || (status === 503 && retryAfterMs !== undefined))
     return new ModelError("later", message, more);
@@ -77,8 +77,8 @@ export function errorOfStatus(status: number, retryAfter: string | null, body: s
 }
 
 /**
- * Sorts an error object that came with status 200: in a stream that had begun, or in place of a completion.
- * There is no agreed form: some put an HTTP status in `code`, some a word in `code` or `type`.
+ * Sorts an error object that arrived with status 200, within a stream or in place of a completion. There is no agreed form:
+ * some endpoints put an HTTP status in `code`, others a word in `code` or `type`.
  */
 export function errorInReply(error: unknown): ModelError {
   const { code, type, status } = (typeof error === "object" && error !== null ? error : {}) as ErrorObject;
@@ -94,7 +94,7 @@ export function errorInReply(error: unknown): ModelError {
 
 type ErrorObject = { message?: unknown; code?: unknown; type?: unknown; status?: unknown };
 
-/** Retry-After in seconds or as an HTTP date (RFC 9110 §10.2.3), in ms. */
+/** Reads Retry-After, given in seconds or as an HTTP date (RFC 9110 §10.2.3), and returns ms. */
 export function readRetryAfter(value: string | null, now = Date.now()): number | undefined {
   if (value === null || value.trim() === "") return undefined;
   const seconds = Number(value);
@@ -105,7 +105,7 @@ export function readRetryAfter(value: string | null, now = Date.now()): number |
 
 function bodyMessage(body: string): string {
   try {
-    // Gemini's endpoint wraps it in a list; vLLM and FastAPI have no `error` around it.
+    // Gemini's endpoint wraps it in a list; vLLM and FastAPI send it without `error` around it.
     const outer = [JSON.parse(body)].flat()[0] as ErrorObject & {
       error?: ErrorObject | string;
       detail?: unknown;
@@ -114,7 +114,7 @@ function bodyMessage(body: string): string {
     const message = typeof error === "string" ? error : (error?.message ?? outer.message ?? outer.detail);
     if (typeof message === "string") return message.slice(0, 300);
   } catch {
-    // Not JSON: an HTML page of a proxy says nothing that a person could use.
+    // Not JSON: a proxy's HTML page holds nothing useful for a person.
   }
   return "";
 }

@@ -1,4 +1,4 @@
-/** The tool loop over memory: what a device runs for a `prompt`. The gateway drives the same steps over rows. */
+/** The tool loop in memory, which a device runs for a `prompt`. The gateway runs the same steps over rows. */
 import { forPerson } from "../tools/advice.ts";
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
@@ -36,8 +36,7 @@ export type LoopResult = {
 /**
  * Runs one turn from the prompt to its answer.
  *
- * @throws ModelError when the model gave no answer, after the retries that its errors allow; the reason of
- *   `signal` when that was aborted
+ * @throws ModelError when the model gave no answer after the allowed retries; the reason of `signal` when that was aborted
  */
 export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   const turn: Entry[] = [{ role: "user", text: options.prompt }];
@@ -68,7 +67,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   }
 }
 
-/** A reply as an entry. Calls in a reply that was offered no tools are dropped: they would never be run. */
+/** Converts a reply to an entry. Calls are dropped when the request offered no tools, because nothing would run them. */
 export function assistantEntry(
   reply: ModelReply,
   history: readonly Entry[],
@@ -87,7 +86,7 @@ function usedCallIds(history: readonly Entry[]): Set<string> {
   );
 }
 
-/** Runs the open calls of a reply; each outcome goes to its own call, as soon as it is there. */
+/** Runs the open calls of a reply and stores each outcome in its call as soon as it arrives. */
 async function makeCalls(calls: readonly Call[], options: LoopOptions): Promise<CallTiming[]> {
   const { maxParallel } = options.limits;
   const timings = await runBatch(calls, { maxParallel, signal: options.signal }, async (call) => {
@@ -101,8 +100,8 @@ async function makeCalls(calls: readonly Call[], options: LoopOptions): Promise<
 }
 
 /**
- * The outcome of a call whose arguments could not be read. Such a call must not be run: its `args` are
- * empty, and a tool whose parameters are all optional would take that for a wish.
+ * Returns the outcome of a call whose arguments could not be read. Such a call must not run: its `args` are empty, which a
+ * tool with only optional parameters would accept.
  */
 export function unreadable(call: Call, tools: readonly ToolDefinition[]): Outcome | undefined {
   if (call.problem === undefined) return undefined;
@@ -136,7 +135,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The calls of a turn and what they came to, in order. */
+/** Returns the calls of a turn with their results, in order. */
 export function recordsOf(turn: readonly Entry[]): CallRecord[] {
   return turn.flatMap((entry) => (entry.role === "assistant" ? entry.calls.map(recordOf) : []));
 }
@@ -149,7 +148,7 @@ function recordOf(call: Call): CallRecord {
   return {
     ...base,
     status,
-    // People read a record.
+    // A record is shown to people.
     ...(status === "error" ? { error: forPerson(call.outcome) } : { result: text }),
     ...(forUser !== undefined && !text.includes(forUser) && { for_user: forUser }),
     ...(errorType && { error_type: errorType }),

@@ -1,16 +1,16 @@
-/** The words that ask a model to sum up what is left out of a history (fit.ts). Pure. */
+/** The prompt that asks a model to summarise the entries left out of a history (fit.ts). Pure. */
 import type { Call, Entry } from "./history.ts";
 import { codePoints, headOf } from "./tokens.ts";
 
-/** In characters, of what was said and of what a tool returned: a summary needs no more. */
+/** Characters kept of each message and each tool result: a summary needs no more. */
 const SAID_MAX = 2_000;
 const RESULT_MAX = 300;
-/** In characters, of all of it: about 20,000 tokens, which any model in use takes. */
+/** Characters in total: about 20,000 tokens, which every model in use accepts. */
 const SOURCE_MAX = 60_000;
 
 /**
  * @param entries `toSummarise` of fitHistory
- * @returns the text of a user's message; the model's reply to it, asked without tools, is the summary
+ * @returns the text of a user message; the model's reply to it, requested without tools, is the summary
  */
 export function summaryPrompt(entries: readonly Entry[]): string {
   return [
@@ -41,13 +41,13 @@ function callLine({ name, args, outcome }: Call): string {
   return `Call: ${asked} → ${outcome.errorType ?? outcome.status}: ${oneLine(outcome.text, RESULT_MAX)}`;
 }
 
-/** A line of its own for each entry, so that none can pass for another one. */
+/** Puts each entry on one line, so that no entry can imitate another. */
 function oneLine(text: string, max: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   return codePoints(line) > max ? `${headOf(line, max)}…` : line;
 }
 
-/** When it is too much, the first line (an earlier summary, or how it all began) and the newest ones. */
+/** Keeps the first line (an earlier summary, or the beginning) and the newest lines that fit. */
 function newest([first = "", ...rest]: string[]): string {
   let left = SOURCE_MAX - first.length;
   const from = rest.findLastIndex((line) => {

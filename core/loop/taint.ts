@@ -1,9 +1,9 @@
 /**
- * This file says who may believe whom. A conversation knows whose texts are in it; this file alone decides whether one of them taints
- * a call, which then asks a person before it does anything but read. docs/security.md has the same as a table.
+ * The rules of trust between texts and calls. A conversation knows the sources of its texts; this file alone decides whether
+ * a source taints a call. A tainted call that does more than read asks a person first. docs/security.md has the table.
  */
 
-/** Of nobody in particular: a file, a web page, a picture, a log, another program's model. */
+/** Any text without a trusted author: a file, web page, picture or log, or the text of another program's model. */
 export const STRANGER = "*";
 
 /** The source of a text: a stranger, or one agent of the home. */
@@ -13,12 +13,12 @@ export function agentSource(id: string): Source {
   return `agent:${id}`;
 }
 
-/** The target of a call: an agent by its id, or a tool of the gateway's own, which counts as one more device. */
+/** The target of a call: an agent by its id, or the gateway's own tools, which count as one more device. */
 export type CallTo = { agent: string } | "gateway";
 
 /**
- * Tells whether a text taints a call. A stranger's taints every call. An agent's own words taint the calls to everybody else:
- * it needs no model to do what it likes with itself. A source that this version does not know taints every call, too.
+ * Tells whether a text from `source` taints a call. A stranger's text taints every call. An agent's text taints the calls to
+ * all others, but not to itself, since an agent controls itself anyway. An unknown kind of source taints every call.
  */
 export function taints(source: Source, to: CallTo): boolean {
   return to === "gateway" || source !== agentSource(to.agent);
@@ -29,7 +29,7 @@ export function isTainted(sources: Iterable<Source>, to: CallTo): boolean {
   return false;
 }
 
-/** Each source once, in the order in which they came. */
+/** Returns each source once, in the order of its first appearance. */
 export function joinSources(...lists: ReadonlyArray<Iterable<Source>>): Source[] {
   return [...new Set(lists.flatMap((list) => [...list]))];
 }

@@ -1,11 +1,11 @@
-/** How many tokens entries take, roughly and without a tokenizer: each model has its own. Pure. */
+/** Estimates the tokens of entries without a tokenizer, since each model has its own. Pure. */
 import { isPicture } from "../protocol/media.ts";
 import { forModel } from "../tools/advice.ts";
 import type { Call, Entry } from "./history.ts";
 
-/** English takes four characters a token, JSON and other languages fewer. */
+/** English has about four characters a token; JSON and other languages have fewer. */
 const CHARACTERS_PER_TOKEN = 3;
-/** Role and separators. */
+/** Tokens of the role and the separators. */
 const PER_MESSAGE = 5;
 /** Providers count 700 to 1,600 for a picture of a usual size. */
 const PER_IMAGE = 1_200;
@@ -37,9 +37,9 @@ export function codePoints(text: string): number {
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 
-/** The first `count` code points. */
+/** Returns the first `count` code points. */
 export function headOf(text: string, count: number): string {
-  // A code point has two units at most.
+  // A code point takes at most two UTF-16 units.
   return Array.from(text.slice(0, 2 * count))
     .slice(0, count)
     .join("");

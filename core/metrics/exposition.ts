@@ -1,4 +1,4 @@
-/** Prometheus' text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats): one page of figures. */
+/** Writes metrics in Prometheus' text format 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
 import { cumulative, type Histogram } from "./histogram.ts";
 
 export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -7,7 +7,7 @@ export type Labels = Readonly<Record<string, string>>;
 export type Sample = { labels?: Labels; value: number };
 
 export type MetricFamily = {
-  /** By the conventions: `edgecall_`, what it is of, the unit, and `_total` for what only rises. */
+  /** Follows Prometheus' conventions: `edgecall_`, the subject, the unit, and `_total` for counters. */
   name: string;
   help: string;
 } & (
@@ -15,7 +15,7 @@ export type MetricFamily = {
   | { type: "histogram"; series: ReadonlyArray<{ labels?: Labels; histogram: Histogram }> }
 );
 
-/** A family without samples is left out. */
+/** Returns the page's text. A family without samples is left out. */
 export function exposition(families: readonly MetricFamily[]): string {
   return families.map(page).join("");
 }
@@ -52,7 +52,7 @@ function line(name: string, labels: Labels, value: number): string {
   return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${number(value)}\n`;
 }
 
-/** A label may hold any text, an agent's or a model's: no value of it can end its line or its quotes. */
+/** Escapes a label's value. It may come from an agent or a model, and must not end its line or its quotes. */
 function escaped(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
 }

@@ -1,18 +1,18 @@
-/** Counts by size: of a latency, or of iterations. Plain fields, so that it can stand in a row. */
+/** Counts values by size, such as latencies or iterations. Its fields are plain, so that a row can store it. */
 
 export type Histogram = {
-  /** Upper bounds, rising; a last one of infinity is implied. */
+  /** Upper bounds in ascending order; the last one, infinity, is implied. */
   bounds: readonly number[];
-  /** One more than there are bounds: how many fell into each, and no other. */
+  /** Number of values in each bucket, not cumulative. There is one more bucket than bounds. */
   counts: number[];
   sum: number;
 };
 
-/** Seconds: from a file read to a tool that works for minutes. */
+/** In seconds: from reading a file to a tool that works for minutes. */
 export const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300] as const;
-/** Seconds from a question to its answer: a model's time for the most part. */
+/** In seconds, from a question to its answer; most of it is the model's time. */
 export const ANSWER_SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 900] as const;
-/** Model calls of a turn; the default limit is 10, and one that sums up. */
+/** Model calls of a turn; the default limit is 10, plus one for a summary. */
 export const ITERATIONS = [1, 2, 3, 4, 5, 7, 10, 15] as const;
 
 export function newHistogram(bounds: readonly number[]): Histogram {
@@ -26,7 +26,7 @@ export function observe(histogram: Histogram, value: number): void {
   histogram.sum += value;
 }
 
-/** What Prometheus counts: everything up to each bound. */
+/** Returns cumulative counts, as Prometheus wants them: all values up to each bound. */
 export function cumulative({ bounds, counts }: Histogram): Array<{ le: number; count: number }> {
   let count = 0;
   return [...bounds, Number.POSITIVE_INFINITY].map((le, index) => {

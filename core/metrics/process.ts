@@ -1,4 +1,4 @@
-/** What Prometheus' own libraries tell of any process, by their names; and which program it is. */
+/** The metrics that Prometheus' own libraries report for any process, under their names, and the program's version. */
 import { VERSION } from "../protocol/names.ts";
 import type { MetricFamily } from "./exposition.ts";
 

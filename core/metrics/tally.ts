@@ -1,4 +1,4 @@
-/** Counts of calls and turns since a start, or since a row was made: what every program tells of them. */
+/** Counts of calls and turns that every program reports, since its start or since the row was made. */
 import type { ErrorType } from "../tools/errors.ts";
 import type { Labels, MetricFamily } from "./exposition.ts";
 import {
@@ -13,17 +13,17 @@ import {
 /** Calls of one tool. */
 export type CallCounts = {
   success: number;
-  /** By kind; the errors are their sum. */
+  /** Errors by type; their sum is the number of errors. */
   errors: Partial<Record<ErrorType, number>>;
   seconds: Histogram;
 };
 
-/** Turns: a message, or a device's prompt, and everything until its answer. */
+/** Counts of turns. A turn is a message or a device's prompt, with everything until its answer. */
 export type TurnCounts = {
   done: number;
   failed: number;
   cancelled: number;
-  /** Turns in which a call failed; `recovered` of them were done all the same. Their ratio is the recovery rate. */
+  /** Turns in which a call failed. `recovered` of them still succeeded; their ratio is the recovery rate. */
   stumbled: number;
   recovered: number;
   inputTokens: number;
@@ -68,7 +68,7 @@ export function countTurn(counts: TurnCounts, turn: EndedTurn): void {
   counts.inputTokens += turn.inputTokens;
   counts.outputTokens += turn.outputTokens;
   observe(counts.iterations, turn.iterations);
-  // What was stopped says nothing of how long an answer takes.
+  // A stopped call says nothing about how long an answer takes.
   if (turn.status !== "cancelled") observe(counts.seconds, turn.durationMs / 1_000);
 }
 

@@ -1,14 +1,14 @@
-/** Addresses, of any scheme: whose they are, and how they are shown. */
+/** Helpers for addresses of any scheme: whether one is local, and how to show one. */
 
-/** Names that each machine has for itself. */
+/** Names by which every machine reaches itself. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i;
 
-/** Whether an address names the machine that uses it: what is there, no other one reaches by it. */
+/** Whether an address names the machine that uses it. Another machine cannot use the same address. */
 export function isLoopback(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
 }
 
-/** For logs and people: user and password stay where they are. */
+/** Returns the address without user and password, for logs and people. */
 export function withoutLogin(url: string): string {
   return url.replace(/\/\/[^/]*@/, "//");
 }

@@ -1,9 +1,9 @@
 /**
- * The hash that binds an approval to what was shown to the person: the same agent, tool, arguments and
- * working directory, and nothing else. The gateway and the device compute it each for itself.
+ * The hash that binds an approval to exactly what the person saw: agent, tool, arguments and working directory. The gateway
+ * and the device each compute it themselves.
  */
 
-/** @returns SHA-256, hex, over a canonical JSON text: keys sorted, no white space */
+/** @returns SHA-256 in hex over a canonical JSON text: keys sorted, no white space */
 export async function approvalHash(
   agent: string,
   tool: string,
@@ -13,13 +13,13 @@ export async function approvalHash(
   return await canonicalHash({ domain: "edgecall approval v1", agent, tool, parameters, cwd });
 }
 
-/** @returns SHA-256, hex, over the canonical JSON of a value, which names what it is the hash of */
+/** @returns SHA-256 in hex over the canonical JSON of a value; `domain` names what is hashed */
 export async function canonicalHash(value: { domain: string; [field: string]: unknown }): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonicalJson(value)));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** JSON with the keys of every object sorted, so that the same value is the same text (after RFC 8785). */
+/** Returns JSON with the keys of every object sorted, so that equal values have the same text (like RFC 8785). */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

@@ -1,30 +1,31 @@
 /**
- * The token with which a paired bridge opens its socket: made of the bridge's key at each dial (signed-token.ts).
+ * The token with which a paired bridge opens its socket. The bridge signs a new one with its key at each dial
+ * (signed-token.ts).
  *
- * `n` is the time when it was made and a counter in one: it has to be fresh, and higher than that of every token that
- * let this bridge in before. So what somebody recorded opens nothing, and cannot throw the true bridge out; and neither
- * side keeps a list. A bridge whose clock is wrong takes the gateway's, which stands in the refusal's Date, within
- * bounds (bridge/gateway/gateway-clock.ts).
+ * `n` is both the time of making and a counter: it must be fresh, and higher than that of every token accepted from this
+ * bridge before. A recorded token therefore opens nothing and cannot displace the bridge, and neither side keeps a list.
+ * A bridge whose clock is wrong takes the gateway's time from the refusal's Date header, within bounds
+ * (bridge/gateway/gateway-clock.ts).
  */
 import { z } from "./parse.ts";
 import { type SignedToken, splitToken, tokenBody, tokenBytes } from "./signed-token.ts";
 
-/** Whose key the bridge's is, among those of the agents: no agent has such a name. */
+/** The name of the bridge's key among the agents' keys; no agent can have this name. */
 export const BRIDGE = "@bridge";
 
-/** A refusal after which another token may do: the clock was wrong, or this one was used. */
+/** The refusal after which a new token may succeed: the clock was wrong, or the token was used before. */
 export const STALE_TOKEN = "stale_token";
 
-/** Never shared with another use of the same key; raised when the form changes. */
+/** Separates this use of the key from all others. The version rises when the form changes. */
 const DOMAIN = "edgecall bridge token v1";
-/** A slow line and a TLS handshake take seconds. */
+/** Leaves time for a slow line and a TLS handshake, which take seconds. */
 const FRESH_MS = 60_000;
-/** Small: as long as a clock that was ahead is put back by this much, the counter seems to have been used. */
+/** Small, because after a fast clock is set back by this much, new counters look used until it has caught up. */
 export const TOKEN_AHEAD_MS = 5_000;
 
 const Claims = z.strictObject({
   home: z.string().check(z.maxLength(64)),
-  /** Host and port of the gateway as the bridge dials it: shown to another one, it is of no use here. */
+  /** Host and port of the gateway that the bridge dials. A token shown to another gateway is useless here. */
   for: z.string().check(z.maxLength(300)),
   /** Epoch ms. */
   n: z.int(),
@@ -32,7 +33,7 @@ const Claims = z.strictObject({
 export type BridgeClaims = z.infer<typeof Claims>;
 export type SignedBridgeToken = SignedToken<BridgeClaims>;
 
-/** The first part of a token, to be signed. */
+/** Returns the first part of a token, which is to be signed. */
 export function bridgeTokenBody(claims: BridgeClaims): string {
   return tokenBody(claims);
 }
@@ -41,7 +42,7 @@ export function bridgeTokenBytes(body: string): Uint8Array<ArrayBuffer> {
   return tokenBytes(DOMAIN, body);
 }
 
-/** @returns undefined: it is none of this kind */
+/** @returns undefined when it is not a token of this kind */
 export function splitBridgeToken(token: string): SignedBridgeToken | undefined {
   return splitToken(Claims, token);
 }

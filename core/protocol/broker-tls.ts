@@ -1,6 +1,6 @@
-/** TLS to a broker: whose certificates are trusted when nobody is named, and words for one that is not. */
+/** TLS to a broker: the authorities that are trusted by default, and advice for a refused certificate. */
 
-/** Where systems keep the authorities that they trust: Debian and Alpine, Fedora, macOS. */
+/** Files with the authorities that a system trusts: Debian and Alpine, Fedora, macOS. */
 const SYSTEM_FILES = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/tls/certs/ca-bundle.crt",
@@ -8,10 +8,10 @@ const SYSTEM_FILES = [
 ];
 
 /**
- * The file of the authorities that this system trusts, an owner's own among them: Node by itself knows only those
- * that it was built with. `SSL_CERT_FILE` names another, as for OpenSSL's programs.
- * @param exists whether there is such a file
- * @returns undefined: the address is without TLS, or there is none, and Node's own have to do
+ * Finds the file of the authorities that this system trusts, which may include the owner's own. Node by itself knows only
+ * those that it was built with. `SSL_CERT_FILE` names another file, as for OpenSSL's programs.
+ * @param exists whether a file exists
+ * @returns undefined when the address uses no TLS, or when no such file exists and Node's own authorities must do
  */
 export function systemCaFile(
   url: string,
@@ -32,10 +32,10 @@ const NOT_TRUSTED = [
 ];
 
 /**
- * What to do about a broker whose certificate was refused.
- * @param code of Node's error
- * @param setting that names the authority's file
- * @returns undefined: the error is another
+ * Says what to do about a broker whose certificate was refused.
+ * @param code the code of Node's error
+ * @param setting the name of the setting for the authority's file
+ * @returns undefined for any other error
  */
 export function tlsHint(code: unknown, setting: string): string | undefined {
   if (typeof code !== "string") return undefined;

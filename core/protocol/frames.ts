@@ -3,18 +3,18 @@
  *
  *   bridge                               Home
  *     | hello ───────────────────────────▶ |  first, within 5 s, at most 64 KiB
- *     | ◀──────────────── welcome, keys    |  whose signatures the bridge looks at; again when they change
- *     | snapshot… (last: true) ──────────▶ |  every agent it knows; then only changes:
+ *     | ◀──────────────── welcome, keys    |  the keys for verifying signatures; sent again when they change
+ *     | snapshot… (last: true) ──────────▶ |  every agent that the bridge knows; then only changes:
  *     | agent ───────────────────────────▶ |
- *     | ◀────────────────── call, publish  |  payload: published verbatim on the agent's `commands`
- *     | taken | refused ─────────────────▶ |  within 5 s: the broker has it | it was certainly not run
+ *     | ◀────────────────── call, publish  |  the payload is published verbatim on the agent's `commands`
+ *     | taken | refused ─────────────────▶ |  within 5 s: the broker has it | the agent has certainly not run it
  *     | event ───────────────────────────▶ |  accepted, progress, question
  *     | report ──────────────────────────▶ |  the agent's bytes; kept by the bridge until …
  *     | ◀──────────────────────────── ack  |  … Home has stored it
- *     | ◀───────────────────────── update  |  its own program; only if hello told that it can
- *     | updated ─────────────────────────▶ |  what came of it, mostly from the program after that
+ *     | ◀───────────────────────── update  |  update the bridge's program; only if hello announced the feature
+ *     | updated ─────────────────────────▶ |  the outcome, mostly sent by the new program
  *
- * What an agent published travels as the text that it published, so that signatures can hold.
+ * An agent's messages travel as the exact text that it published, so that signatures stay valid.
  */
 import { AGENT_ID, CallId } from "./names.ts";
 import { z } from "./parse.ts";
@@ -22,28 +22,28 @@ import { z } from "./parse.ts";
 const agentId = z.string().check(z.regex(AGENT_ID));
 const raw = z.string().check(z.maxLength(512 * 1024));
 
-/** What the bridge knows of one agent: its judgement of presence, and the retained texts as published. */
+/** The bridge's knowledge of one agent: its presence, and the retained texts exactly as published. */
 export const AgentState = z.object({
   id: agentId,
   online: z.boolean(),
-  /** Why it is not online (or is busy), in words for a person: `last will`, `no heartbeat for 90 s`. */
+  /** Why it is offline or busy, for a person: `last will`, `no heartbeat for 90 s`. */
   reason: z.optional(z.string().check(z.maxLength(200))),
-  /** Epoch ms of its last sign of life; null when there never was one. */
+  /** Epoch ms of its last sign of life; null when there was none. */
   last_seen: z.nullable(z.number()),
-  /** Speaks only EvoClaw's shapes: the quirk rules apply. */
+  /** The agent speaks only EvoClaw's shapes, so the rules for its quirks apply. */
   foreign: z.boolean(),
   capabilities: z.optional(raw),
   tools: z.optional(raw),
   presence: z.optional(raw),
   /**
-   * A report that the agent signed in its present run, where its presence topic does not say that it is there: somebody
-   * may have put an old text in place of it. An older gateway does not look at this.
+   * A report that the agent signed in its present run. It proves that the agent is alive when the presence topic does not
+   * say so, since anybody may have replaced that text by an old one. Older gateways ignore this field.
    */
   alive: z.optional(raw),
 });
 export type AgentState = z.infer<typeof AgentState>;
 
-/** Why the bridge did not publish a call. In every one of these the agent has certainly not run it. */
+/** Why the bridge did not publish a call. In each case the agent has certainly not run it. */
 export const REFUSALS = [
   "expired",
   "agent_offline",
@@ -55,13 +55,13 @@ export const REFUSALS = [
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
-/** Of a dial: it takes the bridge's place only where nobody has it; else it is refused with 409. */
+/** Header of a dial that takes the bridge's place only when it is free; otherwise the answer is 409. */
 export const STANDBY = "x-edgecall-standby";
 
-/** Why no agent is online while the bridge has no broker: one text for all, so that a client can tell it apart. */
+/** The reason of all agents while the bridge has no broker. It is always this text, so that clients can recognise it. */
 export const BROKER_UNREACHABLE = "the broker is not reachable";
 
-/** They are kept with the bridge's socket, which has little room. */
+/** The text is stored with the bridge's socket, which has little room. */
 export const UPDATE_WORDS_MAX = 300;
 
 export const BridgeFrame = z.discriminatedUnion("t", [
@@ -70,7 +70,7 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     protocol: z.int(),
     bridge: z.string().check(z.minLength(1), z.maxLength(128)),
     version: z.string().check(z.maxLength(64)),
-    /** `update`: it can be told to update itself. An older gateway does not look at this. */
+    /** `update`: the bridge can update itself on request. Older gateways ignore this field. */
     features: z.optional(z.array(z.string().check(z.maxLength(32))).check(z.maxLength(16))),
   }),
   z.object({
@@ -79,7 +79,7 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     last: z.boolean(),
   }),
   z.object({ t: z.literal("agent"), agent: AgentState }),
-  /** The agent took its retained advert back: it is no longer known. */
+  /** The agent removed its retained advert and is no longer known. */
   z.object({ t: z.literal("gone"), agent: agentId }),
   z.object({ t: z.literal("taken"), id: CallId }),
   z.object({
@@ -87,12 +87,12 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     id: CallId,
     code: z.enum(REFUSALS),
     message: z.string().check(z.maxLength(1_000)),
-    /** Of `agent_busy`: after so long it may be asked again. */
+    /** For `agent_busy`: when to try again, in ms. */
     retry_after_ms: z.optional(z.int().check(z.minimum(0))),
   }),
   z.object({ t: z.literal("event"), id: CallId, agent: agentId, payload: raw }),
   z.object({ t: z.literal("report"), id: CallId, agent: agentId, payload: raw }),
-  /** What came of the update that Home asked for under this id, in words. */
+  /** The outcome of the update that Home requested under this id, as a text. */
   z.object({
     t: z.literal("updated"),
     id: CallId,
@@ -102,16 +102,16 @@ export const BridgeFrame = z.discriminatedUnion("t", [
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
-/** An agent that is believed by its signature alone. */
+/** The key of an agent whose messages count only with a valid signature. */
 export const AgentKey = z.object({
   id: agentId,
-  /** Null: it was revoked, and nothing of it is believed. */
+  /** Null: the key was revoked, and all messages of the agent are rejected. */
   key: z.nullable(z.string().check(z.maxLength(64))),
-  /** The counter of the last presence that Home believed: no older one counts. */
+  /** The counter of the last presence that Home accepted; older ones are rejected. */
   n: z.int().check(z.minimum(0)),
   /**
-   * The hash of its password at a broker whose files the bridge keeps (core/broker/login.ts). Looked at where it is
-   * written: a form that a later gateway takes must not cost an older bridge its welcome.
+   * The hash of the agent's password at a broker whose files the bridge writes (core/broker/login.ts). It is checked only
+   * where it is written, so that a newer gateway's form does not make an older bridge reject the whole welcome.
    */
   login: z.optional(z.string().check(z.maxLength(500))),
 });
@@ -123,31 +123,31 @@ export const HomeFrame = z.discriminatedUnion("t", [
     protocol: z.int(),
     home: z.string(),
     version: z.string(),
-    /** Public key of the gateway: what its devices obey. Not from an older gateway. */
+    /** The gateway's public key, which verifies its commands. Older gateways do not send it. */
     gateway_key: z.optional(z.string().check(z.maxLength(64))),
     keys: z.optional(z.array(AgentKey)),
-    /** A bridge that was replaced may ask, with the header of STANDBY, whether its place is free again. */
+    /** A replaced bridge may ask, with the STANDBY header, whether its place is free again. */
     standby: z.optional(z.boolean()),
-    /** Agents without a key that the home serves all the same; `*`: any. Not from an older gateway, which judges alone. */
+    /** Agents without a key that the home serves; `*`: all. Older gateways do not send it and decide alone. */
     unsigned: z.optional(z.array(z.string().check(z.maxLength(64)))),
   }),
-  /** All keys anew: one was added, replaced or revoked. */
+  /** All keys, sent again because one was added, replaced or revoked. */
   z.object({ t: z.literal("keys"), keys: z.array(AgentKey) }),
   /** A command that an agent answers with a report. */
   z.object({
     t: z.literal("call"),
     id: CallId,
     agent: agentId,
-    /** Published verbatim. */
+    /** The bridge publishes it verbatim. */
     payload: raw,
-    /** Budget left when Home sent it; past it, counted from receipt, the bridge refuses. */
+    /** Time left when Home sent the frame; the bridge counts from receipt and refuses the call afterwards. */
     expires_in_ms: z.int().check(z.minimum(0)),
   }),
-  /** A command that nobody answers (`cancel`, `watch`): published verbatim if the agent is there. */
+  /** A command without an answer (`cancel`, `watch`), published verbatim if the agent is online. */
   z.object({ t: z.literal("publish"), agent: agentId, payload: raw }),
-  /** The report is stored. `payload`: the `ack` command for the agent, to be published verbatim. */
+  /** Home has stored the report. `payload`: the `ack` command for the agent, published verbatim. */
   z.object({ t: z.literal("ack"), id: CallId, agent: z.optional(agentId), payload: z.optional(raw) }),
-  /** The bridge is to take the gateway's program into use, as a service does it (docs/install.md). */
+  /** Asks the bridge to install the gateway's program, as every service does (docs/install.md). */
   z.object({ t: z.literal("update"), id: CallId }),
   z.object({ t: z.literal("error"), code: z.string(), message: z.string() }),
 ]);
@@ -155,17 +155,17 @@ export type HomeFrame = z.infer<typeof HomeFrame>;
 
 /** Close codes of the bridge's socket. */
 export const CLOSE = {
-  /** A newer bridge took over; this one stays away for 5 minutes, or the two would duel. */
+  /** A newer bridge took over. This one stays away for 5 minutes, otherwise the two would keep replacing each other. */
   replaced: 4001,
   /** The first frame was late, too large or not a hello. */
   badHello: 4002,
   /** The peer speaks another protocol version; the reason says which. */
   badProtocol: 4003,
-  /** A frame that is not one of ours. */
+  /** The peer sent an unknown frame. */
   badFrame: 4004,
-  /** Calls were not taken in time: dial again. */
+  /** Calls were not taken in time; the bridge should dial again. */
   silent: 4005,
-  /** The bridge's key was revoked, or another took its place. */
+  /** The bridge's key was revoked or replaced. */
   revoked: 4006,
 } as const;
 

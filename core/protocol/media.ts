@@ -1,37 +1,37 @@
 /**
- * Pictures and files that a call brings. A picture that fits travels in the report; everything larger is
- * uploaded over HTTPS first, and the report names it. At the gateway both are rows of the conversation, and
- * history, answers and models' requests hold the reference alone.
+ * Pictures and files of a call's result. A picture that fits travels in the report. Anything larger is uploaded over HTTPS
+ * first, and the report refers to it. The gateway stores both in rows of the conversation; history, answers and model
+ * requests hold only the reference.
  */
 import { CallId } from "./names.ts";
 import { z } from "./parse.ts";
 
-/** What a model can look at, and a browser show, without running anything. */
+/** Picture types that a model can see and a browser can show without running code. */
 export const RASTER_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
-/** The largest picture or file of one upload, in bytes. */
+/** Largest upload, in bytes. */
 export const MEDIA_MAX_BYTES = 8 * 1024 * 1024;
-/** Pictures in one report, together, in characters of base64: more would not pass a small broker. */
+/** Most base64 characters of all pictures in a report together: more would not pass a small broker. */
 export const INLINE_MAX_CHARS = 64 * 1024;
-/** Pictures and files of one call. */
+/** Most pictures and files of one call. */
 export const MEDIA_MAX_ITEMS = 16;
 
 export const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+-]{0,80}$/;
-/** `uuid`, or `uuid-n`, then the conversation that keeps it (base64url of `channel/id`). */
+/** `uuid` or `uuid-n`, then the conversation that stores it (base64url of `channel/id`). */
 export const MEDIA_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d{1,2})?\.[A-Za-z0-9_-]{1,260}$/;
 
 const mediaType = z.string().check(z.regex(MEDIA_TYPE));
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const size = z.int().check(z.minimum(1), z.maximum(MEDIA_MAX_BYTES));
 
-/** In a report: bytes and all. */
+/** A picture that travels in a report, with its bytes. */
 export const InlineMedia = z.looseObject({
   media_type: z.enum(RASTER_TYPES),
   bytes: size,
   /** base64 */
   data: z.string().check(z.maxLength(INLINE_MAX_CHARS), z.regex(/^[A-Za-z0-9+/]+={0,2}$/)),
 });
-/** Kept by the gateway. */
+/** A picture or file that the gateway stores. */
 export const StoredMedia = z.looseObject({
   media_type: mediaType,
   bytes: size,
@@ -44,7 +44,7 @@ export type StoredMedia = { media_type: string; bytes: number; id: string; sha25
 /** One picture or file of `payload.media` in a report. */
 export type Media = StoredMedia | InlineMedia;
 
-/** `events`: a call asks where to upload something to. The answer is the command `upload`. */
+/** Sent on `events`: a call asks where to upload something. The answer is the command `upload`. */
 export const UploadRequest = z.looseObject({
   type: z.literal("upload"),
   request_id: CallId,
@@ -55,7 +55,7 @@ export const UploadRequest = z.looseObject({
 });
 export type UploadRequest = z.infer<typeof UploadRequest>;
 
-/** Payload of the command `upload`: where to `PUT` the bytes, with which token; or why not. */
+/** Payload of the command `upload`: the address and token for a `PUT` of the bytes, or why it is refused. */
 export const UploadCommand = z.union([
   z.looseObject({
     upload_id: z.string(),
@@ -71,7 +71,7 @@ export function isPicture(media: { media_type: string }): boolean {
   return (RASTER_TYPES as readonly string[]).includes(media.media_type);
 }
 
-/** For a text in its place: `[image/jpeg, 34 KB, id …]`. */
+/** Returns the text that replaces it: `[image/jpeg, 34 KB, id …]`. */
 export function mediaText(media: Media): string {
   const where = "id" in media ? `, /v1/media/${media.id}` : "";
   return `[${media.media_type}, ${Math.ceil(media.bytes / 1024)} KB${where}]`;

@@ -1,8 +1,8 @@
 /**
- * Reading what a stranger sent: JSON text through a schema, with an error a person can act on.
+ * Checks JSON from outside against a schema, with errors that a person can act on.
  *
- * `zod/mini` keeps the Worker and the agent small (21 KB of gzip instead of 92 KB), but ships without
- * words for its errors; they are loaded here, once, for every program.
+ * `zod/mini` keeps the Worker and the agent small (21 KB gzip instead of 92 KB) but has no error texts; this module loads
+ * them once for every program.
  */
 import en from "zod/v4/locales/en.js";
 import * as z from "./zod.ts";
@@ -11,7 +11,7 @@ z.config(en());
 
 export { z };
 
-/** A value that was read, or the reason why it was not, with the field named. */
+/** A checked value, or an error that names the field. */
 export type Parsed<T> = { ok: true; value: T } | { ok: false; error: string };
 
 /** Checks a value. The error names each wrong field: `payload.tool: Invalid input: expected string, …`. */
@@ -22,8 +22,8 @@ export function check<T>(schema: z.ZodMiniType<T>, value: unknown): Parsed<T> {
 }
 
 /**
- * Far deeper than any schema of a tool or message of ours. JSON.parse takes any depth, but what passes a value on
- * (JSON.stringify, a call of an object) goes down by recursion, and would fall.
+ * Far deeper than any tool's schema or message of ours. JSON.parse takes any depth, but code that passes a value on
+ * (JSON.stringify, a call of an object) recurses and would overflow the stack.
  */
 const MAX_DEPTH = 100;
 
@@ -40,7 +40,7 @@ export function checkJson<T>(schema: z.ZodMiniType<T>, text: string): Parsed<T> 
   return check(schema, value);
 }
 
-/** Whether a value of JSON.parse has more levels than anybody here goes down. */
+/** Whether a value of JSON.parse has more levels than MAX_DEPTH. */
 export function isTooDeep(value: unknown): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -63,10 +63,10 @@ function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
   return shown.join("; ");
 }
 
-/** What was made once is wanted at every call; a schema never changes, and leaves with its entry. */
+/** A cache, since every call needs the JSON Schema and a schema never changes. */
 const MADE = new WeakMap<z.ZodMiniType, Readonly<Record<string, unknown>>>();
 
-/** The JSON Schema of a tool's input as a model is shown it (draft-7, defaults stay optional). */
+/** Returns the JSON Schema of a tool's input for a model (draft-7; fields with a default stay optional). */
 export function jsonSchema(schema: z.ZodMiniType): Readonly<Record<string, unknown>> {
   const made = MADE.get(schema) ?? makeJsonSchema(schema);
   MADE.set(schema, made);
@@ -74,12 +74,12 @@ export function jsonSchema(schema: z.ZodMiniType): Readonly<Record<string, unkno
 }
 
 function makeJsonSchema(schema: z.ZodMiniType): Record<string, unknown> {
-  // "input": with the default "output", fields that have a default would be listed as required.
+  // "input", because the default "output" lists fields that have a default as required.
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: "input",
     target: "draft-7",
     override: ({ jsonSchema }) => {
-      // zod writes these bounds for every integer; a model pays for them in tokens and learns nothing.
+      // zod writes these bounds for every integer; they cost tokens and tell a model nothing.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },

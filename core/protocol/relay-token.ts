@@ -1,12 +1,12 @@
 /**
- * The token by which a device asks the gateway's relay for its model: made of the device's key, for five minutes
- * (signed-token.ts). `for` is the relay that it is for, so that no other gateway that knows the device can use it here.
+ * The token with which a device uses the gateway's model relay. The device signs it with its key, for five minutes
+ * (signed-token.ts). `for` names the relay, so that another gateway that knows the device cannot use the token here.
  */
 import { AGENT_ID } from "./names.ts";
 import { type Parsed, z } from "./parse.ts";
 import { type SignedToken, splitToken, tokenBody, tokenBytes } from "./signed-token.ts";
 
-/** Never shared with another use of the same key; raised when the form changes. */
+/** Separates this use of the key from all others. The version rises when the form changes. */
 const DOMAIN = "edgecall relay token v1";
 export const RELAY_TOKEN_SECONDS = 300;
 /** How far a device's clock may be ahead of the gateway's. */
@@ -22,13 +22,13 @@ const Claims = z.strictObject({
 export type RelayClaims = z.infer<typeof Claims>;
 export type RelayToken = SignedToken<RelayClaims>;
 
-/** @param baseUrl of the relay, as the device has it in its settings */
+/** @param baseUrl the relay's address in the device's settings */
 export function relayPlace(baseUrl: string): string {
   const { host, pathname } = new URL(baseUrl);
   return host + pathname.replace(/\/+$/, "");
 }
 
-/** The first part of a token, to be signed. */
+/** Returns the first part of a token, which is to be signed. */
 export function relayTokenBody(claims: RelayClaims): string {
   return tokenBody(claims);
 }
@@ -37,7 +37,7 @@ export function relayTokenBytes(body: string): Uint8Array<ArrayBuffer> {
   return tokenBytes(DOMAIN, body);
 }
 
-/** @param now epoch ms @param place where it was shown; see `relayPlace` */
+/** @param now epoch ms @param place the relay that got the token; see `relayPlace` */
 export function readRelayToken(token: string, place: string, now: number): Parsed<RelayToken> {
   const split = splitToken(Claims, token);
   if (!split) return wrong("it is no relay token");

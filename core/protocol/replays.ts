@@ -1,32 +1,32 @@
-/** Tells a message from its repetition, by its counter: what was taken once is known, what is too old is refused. */
+/** Recognises repeated messages by their counter, and refuses those that are too old to tell. */
 
-/** So many of the newest are told apart one by one; a sender has far fewer under way at once. */
+/** How many of the newest counters are remembered; a sender has far fewer messages under way. */
 export const WINDOW = 4_096;
 
 export type Freshness =
   | "fresh"
   /** Taken before. */
   | "repeat"
-  /** Older than the window reaches back: whether it was taken is not known any more. */
+  /** Older than the window, so it is not known whether it was taken. */
   | "old";
 
 /**
- * A window over counters that rise, but may arrive out of order. In memory alone: what is said to one run of a
- * program, or by it, is bound to that run by its `boot_id`.
+ * A window over counters that rise but may arrive out of order. It needs no storage: messages to or from a program are
+ * bound to its present run by `boot_id`.
  */
 export class ReplayWindow {
   readonly #size: number;
-  /** In the order in which they were taken, which is nearly that of their counters. */
+  /** Taken counters in the order of arrival, which is almost that of the counters. */
   readonly #taken = new Map<string, number>();
   #floor: number;
 
-  /** @param floor this and everything below it is old */
+  /** @param floor counters up to and including this one are old */
   constructor(floor = -1, size = WINDOW) {
     this.#floor = floor;
     this.#size = size;
   }
 
-  /** @param id tells apart what has the same counter, after its sender lost its place */
+  /** @param id distinguishes messages with the same counter, after their sender lost its count */
   take(n: number, id = ""): Freshness {
     const key = `${n}/${id}`;
     if (this.#taken.has(key)) return "repeat";
@@ -36,7 +36,7 @@ export class ReplayWindow {
     return "fresh";
   }
 
-  /** From here on everything up to `n` is old. */
+  /** Treats all counters up to `n` as old from now on. */
   raise(n: number): void {
     this.#floor = Math.max(this.#floor, n);
   }

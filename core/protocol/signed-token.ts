@@ -1,28 +1,28 @@
 /**
- * A token that somebody makes of an own key, for minutes and one purpose:
+ * A token that a program signs with its own key, valid for minutes and one purpose:
  *
  *     base64url of the claims as JSON "." base64url of its Ed25519 signature
  */
 import { checkJson, type z } from "./parse.ts";
 import { fromBase64Url, Signature, toBase64Url } from "./signing.ts";
 
-/** Of a whole token: its parts are short. */
+/** Largest token; its parts are short. */
 const MAX_CHARS = 1_024;
 
-/** What is known of a token before its signature was looked at, which takes its maker's key. */
+/** A token whose signature is not verified yet; that takes its maker's key. */
 export type SignedToken<C> = { claims: C; body: string; signature: string };
 
-/** The first part of a token, to be signed. */
+/** Returns the first part of a token, which is to be signed. */
 export function tokenBody(claims: object): string {
   return toBase64Url(utf8(JSON.stringify(claims)));
 }
 
-/** @param domain never shared with another use of the same key */
+/** @param domain separates this use of the key from all others */
 export function tokenBytes(domain: string, body: string): Uint8Array<ArrayBuffer> {
   return utf8(`${domain}\n${body}`);
 }
 
-/** @returns undefined: it is no token with such claims */
+/** @returns undefined when it is not a token with such claims */
 export function splitToken<C>(schema: z.ZodMiniType<C>, token: string): SignedToken<C> | undefined {
   const [, body = "", signature = ""] = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/.exec(token) ?? [];
   if (body === "" || token.length > MAX_CHARS || !Signature.safeParse(signature).success) return undefined;
@@ -39,6 +39,6 @@ function decoded(body: string): string {
 }
 
 function utf8(text: string): Uint8Array<ArrayBuffer> {
-  // SAFETY: an encoder's result is never shared memory; not every runtime's types say so.
+  // SAFETY: an encoder's result is never shared memory, though not every runtime's types say so.
   return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
 }

@@ -1,31 +1,30 @@
 /**
- * Signatures of what crosses the broker: Ed25519, by the gateway on `commands`, by the agent on everything else.
+ * Ed25519 signatures of messages over the broker. The gateway signs `commands`; the agent signs everything else.
  *
- * Signed are the very bytes that are published, with the signature as the last field of their JSON object:
+ * The signature covers the published bytes, and is the last field of their JSON object:
  *
  *     {"command":"ping", … ,"n":1795300000000,"sig":"86 characters of base64url"}
  *
- * so a reader cuts a tail of fixed length off and has what was signed. No canonical form is needed: two readers
- * cannot disagree on how a number or a key is written, nothing is parsed before it is believed, and for a reader
- * who knows nothing of signatures (EvoClaw) it is a field more. Signed along with it is where it was said, so that
- * nothing said on one topic, to one agent, counts on another.
+ * A reader cuts off a tail of fixed length to get the signed bytes. No canonical form is needed: two readers cannot disagree
+ * about how a number or key is written, and nothing is parsed before it is verified. For a reader that knows no signatures
+ * (EvoClaw) it is one more field. The signed bytes also name the agent and the topic, so a message is not valid elsewhere.
  */
 import type { TopicKind } from "./names.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
 
-/** Never shared with another use of the same key; raised when the form changes. */
+/** Separates this use of the key from all others. The version rises when the form changes. */
 const DOMAIN = "edgecall signature v1";
 const ROTATION_DOMAIN = "edgecall key v1";
 const ED25519 = "Ed25519";
 
 /**
- * The fourteen texts of points of small order, the one of all zeros among them: whoever had one of these on record would
- * be spoken for by anybody, since a signature that is made without any key holds for them every few tries.
+ * The fourteen texts of points of small order, which include the key of all zeros. Such a key must not be accepted, because
+ * anybody can forge its signatures within a few tries.
  */
 const SMALL_ORDER =
   /^(A[AQ]A{39}[AI]A|7[Pfv]_{39}[3_]8|xxdqcD1N2E-6PAt2DRBnDyogU_osOczGTsf9d5KsA[3_]o|JuiVj8KyJ7BFw_SJ8u-Y8NXfrAXTxjM5sTgCiG1T_[AI]U)$/;
 const KEY_FORM = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
-/** 32 bytes as base64url; the last character has bits to spare, which are 0: each key has one text. */
+/** 32 bytes as base64url. The spare bits of the last character are 0, so each key has exactly one text. */
 export const PublicKey = z
   .string()
   .check(
@@ -34,30 +33,30 @@ export const PublicKey = z
       "expected an Ed25519 public key, 32 bytes as base64url",
     ),
   );
-/** 64 bytes as base64url, the same way. */
+/** 64 bytes as base64url, with the same rule. */
 export const Signature = z.string().check(z.regex(/^[A-Za-z0-9_-]{85}[AQgw]$/));
 
 const TAIL = /^,"sig":"([A-Za-z0-9_-]{85}[AQgw])"\}$/;
 const TAIL_LENGTH = ',"sig":""}'.length + 86;
 
-/** Where something is said. The prefix of the broker's topics is not in it: Home does not know it. */
+/** Where a message is published. It does not contain the topic prefix, which Home does not know. */
 export type Place = { agent: string; kind: TopicKind };
 
-/** What each side adds before it signs. */
+/** Fields that each side adds before it signs. */
 export const Stamp = z.looseObject({
-  /** Rises: the gateway's with every command, an agent's with every message, over restarts too. */
+  /** Rises with every command of the gateway or message of an agent, also over restarts. */
   n: z.int().check(z.minimum(0)),
-  /** The run of the agent that says it, or that a command is for. */
+  /** The agent's run that sends the message, or that a command is for. */
   boot_id: z.string().check(z.minLength(1), z.maxLength(64)),
 });
 export type Stamp = Pick<z.infer<typeof Stamp>, "n" | "boot_id">;
 
-/** @param json the text of a JSON object that has fields @returns the same with the stamp as its last fields */
+/** @param json the text of a non-empty JSON object @returns the same with the stamp as its last fields */
 export function stamped(json: string, { boot_id, n }: Stamp): string {
   return `${json.slice(0, -1)},"boot_id":${JSON.stringify(boot_id)},"n":${n}}`;
 }
 
-/** What is signed for a text that is said at a place. */
+/** Returns the bytes to sign for a text published at a place. */
 export function signedBytes({ agent, kind }: Place, body: string): Uint8Array<ArrayBuffer> {
   const from = kind === "commands" ? "gateway" : "agent";
   return utf8(`${DOMAIN}\n${from}\n${agent}/${kind}\n${body}`);
@@ -68,24 +67,24 @@ export function withSignature(body: string, signature: Uint8Array): string {
   return `${body.slice(0, -1)},"sig":"${toBase64Url(signature)}"}`;
 }
 
-/** A published text → what was signed and by which signature; undefined: it is not signed. */
+/** Splits a published text into the signed text and its signature; undefined when it is not signed. */
 export function splitSigned(text: string): { body: string; signature: Uint8Array<ArrayBuffer> } | undefined {
   const tail = TAIL.exec(text.slice(-TAIL_LENGTH));
   if (tail?.[1] === undefined) return undefined;
   return { body: `${text.slice(0, -TAIL_LENGTH)}}`, signature: fromBase64Url(tail[1]) };
 }
 
-/** The stamp of a text whose signature holds. */
+/** Reads the stamp of a text whose signature is valid. */
 export function stampOf(text: string): Parsed<Stamp> {
   return checkJson(Stamp, text);
 }
 
-/** What the old key signs to name the one that takes its place. */
+/** Returns the bytes that the old key signs to name its successor. */
 export function rotationBytes(agent: string, newKey: string): Uint8Array<ArrayBuffer> {
   return utf8(`${ROTATION_DOMAIN}\n${agent}\n${newKey}`);
 }
 
-/** A key as people compare it: the beginning of its SHA-256, `1a2b:3c4d:…`. */
+/** Returns the form of a key that people compare: the beginning of its SHA-256, `1a2b:3c4d:…`. */
 export async function fingerprint(publicKey: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", fromBase64Url(publicKey)));
   return fingerprintOf(digest);
@@ -97,18 +96,18 @@ export function fingerprintOf(digest: Uint8Array): string {
   return (hex.join("").match(/.{4}/g) ?? []).join(":");
 }
 
-/** 128 bits: nobody finds another key with the same beginning. */
+/** 128 bits, so that nobody can find another key with the same beginning. */
 const FINGERPRINT_BYTES = 16;
 
 // ── with WebCrypto, as Workers have it ────────────────────────────────────────────────────────────────
 
-/** A key in the runtime's own hands; Node's types have no global name for it. */
+/** A WebCrypto key; Node's types have no global name for it. */
 export type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 export type KeyPair = { publicKey: string; privateKey: string };
 
-/** Makes a key pair. `privateKey` is PKCS #8, both are base64url. */
+/** Makes a key pair. `privateKey` is PKCS #8; both are base64url. */
 export async function newKeyPair(): Promise<KeyPair> {
-  // SAFETY: for a pair of keys generateKey gives a pair.
+  // SAFETY: for Ed25519 generateKey returns a pair.
   const pair = (await crypto.subtle.generateKey(ED25519, true, ["sign", "verify"])) as Record<
     "publicKey" | "privateKey",
     Key
@@ -120,7 +119,7 @@ export async function newKeyPair(): Promise<KeyPair> {
   return { publicKey: toBase64Url(new Uint8Array(raw)), privateKey: toBase64Url(new Uint8Array(pkcs8)) };
 }
 
-/** @returns undefined for what is no key: 32 bytes that are no point, or not 32 bytes */
+/** @returns undefined for an invalid key: not 32 bytes, or not a point of the curve */
 export async function importPublicKey(publicKey: string): Promise<Key | undefined> {
   if (!check(PublicKey, publicKey).ok) return undefined;
   try {
@@ -140,14 +139,14 @@ export async function sign(key: Key, place: Place, body: string): Promise<string
   return withSignature(body, new Uint8Array(signature));
 }
 
-/** Whether the holder of the key said this text at this place. */
+/** Whether the holder of the key signed this text for this place. */
 export async function isSigned(key: Key, place: Place, text: string): Promise<boolean> {
   const split = splitSigned(text);
   if (!split) return false;
   return await crypto.subtle.verify(ED25519, key, split.signature, signedBytes(place, split.body));
 }
 
-/** Whether the holder of the old key named the new one. */
+/** Whether the holder of the old key signed the new one. */
 export async function isRotation(
   key: Key,
   agent: string,
@@ -159,7 +158,7 @@ export async function isRotation(
 }
 
 function utf8(text: string): Uint8Array<ArrayBuffer> {
-  // SAFETY: an encoder's result is never shared memory; not every runtime's types say so.
+  // SAFETY: an encoder's result is never shared memory, though not every runtime's types say so.
   return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
 }
 
@@ -169,7 +168,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** @param text base64url, checked before */
+/** @param text valid base64url */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   const plain = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(plain, (char) => char.charCodeAt(0));

@@ -1,9 +1,9 @@
-/** Who made whom among the tokens of a home. */
+/** Which token of a home made which others. */
 type Listed = { name: string; made_by: string | null; source: string };
 
 /**
- * Tokens that a token made, and those that these made: each outlives its maker's revocation. A maker is known by its name
- * alone, which another token may share.
+ * Returns the tokens that a token made, and those that they made in turn. They all outlive their maker's revocation. A maker
+ * is recorded only by its name, which another token may share.
  */
 export function madeFrom<T extends Listed>(token: T, tokens: readonly T[]): T[] {
   const found = new Set<T>();

@@ -1,26 +1,26 @@
 /**
- * Which programs work together: decided here, for gateway, bridge, agent and command alike.
+ * Decides which versions of gateway, bridge, agent and command work together.
  *
- * Before 1.0 it is the minor version that may change the wire; a patch never does. A gateway takes bridges and agents
- * of its own minor version and of the one before. So the gateway is updated first, and what is at home follows within
- * one version; what does not fit is not served, and is told so.
+ * Before 1.0 a minor version may change the wire; a patch never does. A gateway accepts bridges and agents of its own minor
+ * version and of the one before. So the gateway is updated first and the programs at home follow within one version. A
+ * program that does not fit is refused, and told why.
  */
 import { VERSION } from "./names.ts";
 
-/** What a gateway talks with. */
+/** The programs that talk with a gateway. */
 export type Peer = "bridge" | "agent";
 
-/** The action by which a device updates its program: the one that an agent gets which fits no more. */
+/** The action that updates a device's program. It is the only one that an agent of a wrong version still gets. */
 export const UPDATE_ACTION = "update_self";
 
-/** What follows (`-rc.1`) changes nothing here. No more digits than a sentence can hold. */
+/** A suffix such as `-rc.1` is ignored. The number of digits is bounded because error texts quote them. */
 const READABLE = /^(\d{1,4})\.(\d{1,4})\.\d{1,6}(?![\d.])/;
 
 /**
- * Why a program does not fit its gateway, in words that name both versions and what to do. They hold nothing of the
- * version but its numbers, and fit a close reason (123 bytes).
- * @param version of the program; one that cannot be read, or none, says nothing against it
- * @returns undefined: it fits
+ * Says why a program does not fit its gateway, naming both versions and what to do. The text quotes only the numbers of the
+ * version, and fits a WebSocket's close reason (123 bytes).
+ * @param version the program's; an absent or unreadable one is accepted
+ * @returns undefined when the program fits
  */
 export function versionProblem(
   peer: Peer,

@@ -1,9 +1,8 @@
 /**
- * The part of `zod/mini` that edgecall uses: `z`, as parse.ts hands it out.
+ * The parts of `zod/mini` that edgecall uses; parse.ts exports them as `z`.
  *
- * A list, because a namespace that is handed on goes into a bundle as a whole, and all of `zod/mini` is 85 KB
- * of gzip (50 languages of error texts). What is missing here may be added; a schema that needs it says so at
- * compile time.
+ * They are listed because a re-exported namespace is bundled as a whole, and all of `zod/mini` is 85 KB gzip (error texts in
+ * 50 languages). Add what is missing; a schema that needs it fails to compile.
  */
 
 export type { core, infer, input, output, ZodMiniObject, ZodMiniType } from "zod/mini";

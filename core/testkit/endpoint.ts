@@ -1,4 +1,4 @@
-/** A model endpoint over real HTTP that misbehaves as a test tells it to, and words to write its replies with. */
+/** A model endpoint over real HTTP that misbehaves as a test demands, with helpers to write its replies. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -55,7 +55,7 @@ export class Endpoint {
   }
 }
 
-/** The ModelError that a call came to; fails the test when there is none. */
+/** Returns the ModelError of a call; fails the test when the call succeeds. */
 export async function failure(promise: Promise<unknown>): Promise<ModelError> {
   const error = await promise.then(
     (value) => expect.fail(`no error but ${JSON.stringify(value)}`),
@@ -71,7 +71,7 @@ export async function bodyOf(request: IncomingMessage): Promise<Record<string, u
   return JSON.parse(body);
 }
 
-/** One server-sent event; anything but a text goes as JSON. */
+/** One server-sent event; anything but a string is sent as JSON. */
 export const event = (data: unknown) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
 export const delta = (part: unknown, more: object = {}) => ({

@@ -1,9 +1,9 @@
-/** Prometheus' own program, as a judge of our pages and queries. Node only; for tests. */
+/** Checks our pages and queries with Prometheus' own program. Node only; for tests. */
 import { spawnSync } from "node:child_process";
 
 export const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
-/** @returns what is wrong with the page; empty when nothing is */
+/** @returns the page's faults; empty when it has none */
 export function promtoolSays(page: string): string {
   const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
     input: page,

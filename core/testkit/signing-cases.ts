@@ -1,4 +1,4 @@
-/** Tests of signatures that every runtime has to pass, with one answer: Node (core/) and workerd (worker/). */
+/** Signature tests that every runtime must pass with the same result: Node (core/) and workerd (worker/). */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { TOPIC_KINDS } from "../protocol/names.ts";
@@ -26,7 +26,7 @@ export const PAIR = {
   publicKey: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
 };
 
-/** SHA-256 over all of `SAMPLE`, signed: one number for every runtime, made by Node's crypto module (see core's test). */
+/** SHA-256 over all signed texts of `SAMPLE`. Node's crypto module made it (see core's test); every runtime must match. */
 export const SIGNED_SAMPLE = "Ngb54Rtzoz812Vm11bk9Yl6w0M-mOZYbvnaV8OVOOsc";
 
 export const place: fc.Arbitrary<Place> = fc.record({
@@ -34,7 +34,7 @@ export const place: fc.Arbitrary<Place> = fc.record({
   kind: fc.constantFrom(...TOPIC_KINDS),
 });
 const stamp = fc.record({ n: fc.maxSafeNat(), boot_id: fc.string({ minLength: 1, maxLength: 64 }) });
-/** Any text that a side may sign: whatever JSON holds, with all of Unicode in it. */
+/** Any text that a side may sign: any JSON, with all of Unicode. */
 export const body = fc
   .tuple(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue(), { minKeys: 1 }), stamp)
   .map(([said, stamp]) => stamped(JSON.stringify(said), stamp));
@@ -58,7 +58,7 @@ export function signingCases(): void {
     verifier = key;
   });
 
-  /** Of order 8, 8, 4, 1 and 2, and the last two again by their other names; each with both signs. */
+  /** Points of order 8, 8, 4, 1 and 2, and the last two in their second encoding; each with both signs. */
   const small = [
     "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
     "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",

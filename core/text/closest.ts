@@ -1,10 +1,10 @@
-/** "Did you mean …?": the known word that a mistyped one is nearest to. Pure. */
+/** Finds the known word that is nearest to a mistyped one, for "Did you mean …?". Pure. */
 
-/** Letters that may differ: one in three of the word, at most two. */
+/** One letter in three may differ, and at most two letters. */
 const LETTERS_PER_SLIP = 3;
 const SLIPS_MAX = 2;
 
-/** @returns the nearest of the known words, or undefined when none is near enough to be meant */
+/** @returns the nearest known word, or undefined when none is near enough */
 export function closest(word: string, known: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();
   const allowed = Math.min(SLIPS_MAX, Math.max(1, Math.floor(wanted.length / LETTERS_PER_SLIP)));
@@ -16,8 +16,8 @@ export function closest(word: string, known: readonly string[]): string | undefi
 }
 
 /**
- * Letters to add, leave out, replace or swap with their neighbour: optimal string alignment.
- * @param enough words whose lengths differ by more are not compared: they cannot be nearer
+ * Counts the letters to add, remove, replace or swap with their neighbour (optimal string alignment).
+ * @param enough words whose lengths differ by more are skipped, since they cannot be nearer
  */
 function distance(a: string, b: string, enough: number): number {
   if (Math.abs(a.length - b.length) > enough) return enough + 1;

@@ -1,9 +1,9 @@
 /**
- * The line by which an agent describes itself when its settings have none. It follows the agent's tools, so it changes when
- * they come and go; since edgecall makes all of its words, the gateway takes none of its forms as the agent's own text.
+ * The default line by which an agent describes itself when its settings have none. It is made from the agent's tools and
+ * changes with them. All of its words come from edgecall, so the gateway does not treat any form of it as the agent's text.
  */
 
-/** The seed's words, each with the tools behind it. */
+/** The seed's phrases, each with the tools that it stands for. */
 const WORDS: ReadonlyArray<[words: string, tools: readonly string[]]> = [
   ["temperature", ["temperature"]],
   ["CPU/memory/disk stats", ["cpu", "memory", "disk"]],
@@ -15,7 +15,7 @@ const WORDS: ReadonlyArray<[words: string, tools: readonly string[]]> = [
   ["shell", ["bash"]],
 ];
 
-/** What version 0.2 promised by an agent's kind alone. */
+/** The phrases of version 0.2, which depended only on an agent's kind. */
 const FORMER_WORDS = [
   "market data",
   "order execution",
@@ -34,7 +34,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 const OTHER_KIND = "edge agent";
 
-/** @param offered the names of the tools that this agent offers now */
+/** @param offered names of the tools that this agent offers now */
 export function defaultLine(
   { agentType, agentId }: { agentType: string; agentId: string },
   offered: readonly string[],

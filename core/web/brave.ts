@@ -43,7 +43,7 @@ export function brave(options: {
   };
 }
 
-/** One that cannot be read is left out: the others are still of use. */
+/** An unreadable hit is left out, because the others are still useful. */
 function hitOf(item: unknown): SearchHit[] {
   const result = Result.safeParse(item);
   if (!result.success) return [];

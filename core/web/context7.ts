@@ -1,7 +1,7 @@
 /**
  * Context7's documentation search (https://context7.com/docs/api-guide): `/v2/libs/search` finds the library,
- * `/v2/context` gives the passages of its documentation that answer a question. It works without a key, for
- * few requests.
+ * `/v2/context` gives the passages of its documentation that answer a question. Without a key it answers only a few
+ * requests.
  */
 import { z } from "../protocol/parse.ts";
 import type { WebFetch } from "./fetch-page.ts";
@@ -9,11 +9,11 @@ import { askService, below, type DocsProvider, ProviderError, serviceJson } from
 
 export const CONTEXT7_BASE_URL = "https://context7.com/api";
 const NAME = "The documentation service";
-/** `/org/project`, perhaps with a version. */
+/** `/org/project`, optionally with a version. */
 const LIBRARY_ID = /^\/[\w.-]+\/[\w./-]+$/;
 
 const Library = z.looseObject({ id: z.string() });
-/** The guide shows a list, the service answers with an object. */
+/** The guide shows a list, but the service answers with an object. */
 const Libraries = z.union([z.array(z.unknown()), z.looseObject({ results: z.array(z.unknown()) })]);
 
 export function context7(options: { key?: string; baseUrl?: string; fetch: WebFetch }): DocsProvider {

@@ -1,11 +1,11 @@
 /**
- * Fetches one page of the public web: each address judged before it is asked, redirects followed by hand, the
- * body read up to a limit. Nothing of the caller's goes along: no cookies, no credentials, no referrer.
+ * Fetches one page of the public web. Each address is checked before a request, redirects are followed by hand, and the body
+ * is read up to a limit. The request carries no cookies, credentials or referrer.
  */
 import type { ErrorCode } from "../tools/errors.ts";
 import { type AllowedRanges, checkUrl } from "./address.ts";
 
-/** The part of `fetch` that is used. It must not follow redirects when told `manual`. */
+/** The part of `fetch` that is used. It must not follow redirects when `redirect` is `manual`. */
 export type WebFetch = (url: string, init: WebInit) => Promise<Response>;
 export type WebInit = {
   method: "GET";
@@ -18,7 +18,7 @@ export type FetchOptions = {
   fetch: WebFetch;
   signal: AbortSignal;
   allowed?: AllowedRanges;
-  /** Of a body, after decompression. */
+  /** Largest body, after decompression. */
   maxBodyBytes?: number;
 };
 
@@ -30,12 +30,12 @@ export const MAX_REDIRECTS = 5;
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const USER_AGENT = "Mozilla/5.0 (compatible; edgecall webfetch)";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Answered so, a page is not there; asking again will not help. */
+/** With these answers the page does not exist, so a retry does not help. */
 const GONE = new Set([404, 410]);
 
 /**
- * @returns the page, or why not, in words that go on after the tool's name and never quote the address
- * @throws the signal's reason, and nothing else
+ * @returns the page, or an error text that continues the tool's name and never quotes the address
+ * @throws the signal's reason, and no other error
  */
 export async function fetchPage(text: string, options: FetchOptions): Promise<Fetched> {
   const { allowed = [], fetch, signal } = options;
@@ -92,7 +92,7 @@ async function read(url: URL, response: Response, options: FetchOptions): Promis
   }
 }
 
-/** @returns undefined when there is more; the size that a header claims is not trusted */
+/** @returns undefined when the body is larger than `max`; the header's size is not trusted */
 export async function bytesOf(response: Response, max: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -117,7 +117,7 @@ export async function bytesOf(response: Response, max: number): Promise<Uint8Arr
   return bytes;
 }
 
-/** A body that nobody reads would keep its connection. */
+/** Cancels a body, because an unread one keeps its connection open. */
 async function discard(response: Response): Promise<void> {
   await response.body?.cancel().catch(() => {});
 }
@@ -128,10 +128,10 @@ function meaning(status: number): string {
   return status >= 500 ? ": it has a fault of its own" : "";
 }
 
-/** The guard of a device refuses while connecting; its error says so by a code of ours. */
+/** The error of a device's guard, which refuses an address while connecting. */
 export class RefusedAddress extends Error {
   override readonly name = "RefusedAddress";
-  /** `blocked`: it is a public one, outside what the owner allows; the message says what that is. */
+  /** `blocked`: a public address that the owner does not allow; the message says what is allowed. */
   readonly code: "private_address" | "blocked";
 
   constructor(message: string, code: RefusedAddress["code"] = "private_address") {

@@ -1,17 +1,17 @@
 /**
- * HTML → Markdown for a model to read: text, headings, lists, links, code and tables, in one pass and without a
- * document tree. What a person would not see (scripts, forms, hidden parts) is left out, as is what stands around
- * a page (navigation, footer), unless nothing else is there.
+ * Converts HTML to Markdown for a model: text, headings, lists, links, code and tables, in one pass and without a document
+ * tree. It leaves out what a person would not see (scripts, forms, hidden parts). It also leaves out navigation and footer,
+ * unless the page has nothing else.
  */
 import { Parser } from "htmlparser2";
 
 export type Markdown = { title: string; text: string };
 
-/** The parser's cost grows with the depth; no page that a person reads is half as deep. */
+/** The parser's cost grows with the depth; no real page is half as deep. */
 const DEPTH_MAX = 512;
-/** Between two pieces it is looked whether to go on. */
+/** The page is parsed in pieces of this size; after each, the converter checks whether to continue. */
 const PIECE_CHARS = 16 * 1024;
-/** A main part shorter than this is not what the page is about. */
+/** A shorter `main` part is not the page's content. */
 const MAIN_MIN_CHARS = 200;
 const TITLE_MAX_CHARS = 300;
 const LINK_MAX_CHARS = 500;
@@ -32,8 +32,8 @@ const PARAGRAPHS = new Set("blockquote dl figure h1 h2 h3 h4 h5 h6 hr ol p pre t
 const WANTED_ATTRIBUTES = new Set(["href", "alt", "hidden", "aria-hidden", "style", "start"]);
 
 /**
- * @param base what relative links start from
- * @param maxChars the text is not longer than about this; the rest of the page is left unread
+ * @param base address from which relative links are resolved
+ * @param maxChars approximate limit of the text; the rest of the page is not read
  */
 export function htmlToMarkdown(html: string, base: URL | undefined, maxChars: number): Markdown {
   const page = convert(html, base, maxChars, AROUND);
@@ -47,7 +47,7 @@ function convert(
   around: ReadonlySet<string>,
 ): Markdown {
   const writer = new Writer(base, around);
-  // Not `onopentag`: it gathers all attributes of a tag in an object, and a hostile tag has a million.
+  // Not `onopentag`: it collects all attributes of a tag in an object, and a hostile tag has a million.
   const parser = new Parser({
     onopentagname: (name) => writer.open(name),
     onattribute: (name, value) => writer.attribute(name, value),
@@ -69,12 +69,12 @@ type List = { ordered: boolean; next: number };
 class Writer {
   readonly #base: URL | undefined;
   readonly #around: ReadonlySet<string>;
-  /** Open elements; the parser sees to it that they close in order. */
+  /** Open elements; the parser guarantees that they close in order. */
   readonly #open: string[] = [];
-  /** The depth at which an unseen part began. */
+  /** The depth at which a hidden part began. */
   #unseenFrom: number | undefined;
   #pending: { name: string; attributes: Map<string, string> } | undefined;
-  /** Written so far. A list: a string that grows and is cut again and again would be copied each time. */
+  /** The output so far, as a list, because a string would be copied each time it grows or is cut. */
   readonly #parts: string[] = [];
   #length = 0;
   #title = "";
@@ -84,10 +84,10 @@ class Writer {
   readonly #lists: List[] = [];
   #quotes = 0;
   #pre = 0;
-  /** Of each open table: the cells of its row so far, and whether one is open. */
+  /** For each open table: the number of cells in the present row, and whether one is open. */
   readonly #tables: Array<{ cells: number; inCell: boolean }> = [];
   readonly #links: Array<{ href: string; from: number; length: number }> = [];
-  /** Length when a bullet, a heading's mark or a fence was written: what follows stays on its line. */
+  /** Output length when a bullet, heading mark or fence was written; the next text stays on the same line. */
   #marked = -1;
   #main: { from: number; to?: number } | undefined;
 
@@ -145,7 +145,7 @@ class Writer {
     return { title: this.#title.replace(/\s+/g, " ").trim().slice(0, TITLE_MAX_CHARS), text };
   }
 
-  /** The attributes of a tag come one by one; when the next thing comes, they are all there. */
+  /** Attributes arrive one by one. They are complete when the next item arrives. */
   #begin(): void {
     const tag = this.#pending;
     if (!tag) return;
@@ -222,7 +222,7 @@ class Writer {
     if (list) list.next += 1;
   }
 
-  /** Only what can be fetched is worth a model's tokens. */
+  /** Keeps only addresses that can be fetched; others would waste tokens. */
   #address(href: string | undefined): string {
     if (href === undefined || href.startsWith("#") || !URL.canParse(href, this.#base?.href)) return "";
     const url = new URL(href, this.#base?.href);
@@ -231,7 +231,7 @@ class Writer {
 
   #endLink(): void {
     const link = this.#links.pop();
-    // A whole part of the page within one link is no link's text.
+    // A link that encloses a whole part of the page has no useful link text.
     if (!link?.href || this.#length - link.length > LINK_MAX_CHARS) return;
     const text = this.#parts.slice(link.from).join("");
     const words = text.trim();
@@ -258,7 +258,7 @@ class Writer {
 
   #break(lines: number): void {
     if (this.#length === this.#marked) return;
-    // A row is a line, whatever its cells are made of.
+    // A table row must stay on one line, whatever its cells contain.
     if (this.#tables.at(-1)?.inCell) this.#space = true;
     else {
       this.#breaks = Math.max(this.#breaks, lines);
@@ -290,7 +290,7 @@ class Writer {
   }
 }
 
-/** Elements without an end; the parser reports one all the same. */
+/** Elements without an end tag; the parser still reports one. */
 const VOID = new Set(
   "area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr".split(
     " ",
@@ -303,13 +303,13 @@ function isHidden(attributes: ReadonlyMap<string, string>): boolean {
   return /display:none|visibility:hidden|font-size:0(?![.\d])|opacity:0(?![.\d])/.test(style);
 }
 
-/** Characters that would be taken for the marks written here. */
+/** Escapes characters that would be read as Markdown. */
 function escaped(text: string): string {
   return text.replaceAll("```", "'''");
 }
 
 function tidied(text: string): string {
-  // Line by line: a pattern for blanks before a line's end takes the square of a long run's length.
+  // Line by line, because a pattern for trailing blanks takes quadratic time on a long run of blanks.
   const lines = text.split("\n").map((line) => line.trimEnd());
   return lines
     .join("\n")

@@ -1,22 +1,22 @@
-/** What was fetched, as text that a model can read. */
+/** Converts a fetched page to text that a model can read. */
 import { htmlToMarkdown } from "./html-markdown.ts";
 
 export type Page = {
-  /** In bytes; as much as was read. */
+  /** The bytes that were read. */
   body: Uint8Array;
-  /** The header's value; empty when there was none. */
+  /** The header's value; empty when there is none. */
   contentType: string;
   url: URL;
 };
 
 export type PageText = { ok: true; title: string; text: string } | { ok: false; mediaType: string };
 
-/** Of a page's text, in characters: no model reads more, and a small machine has to hold it. */
+/** Largest text in characters: no model reads more, and a small machine must hold it. */
 export const TEXT_MAX_CHARS = 2_000_000;
-/** A `<meta>` that names the charset has to be in here (HTML standard, 4.2.5.4). */
+/** A `<meta>` that names the charset must be within these first bytes (HTML standard, 4.2.5.4). */
 const META_WITHIN_BYTES = 1_024;
 
-/** @returns not ok for what is no text: a picture, an archive, a PDF */
+/** @returns not ok when the page is not text: a picture, an archive, a PDF */
 export function pageText(page: Page): PageText {
   const mediaType = mediaTypeOf(page);
   const hasNul = page.body.subarray(0, META_WITHIN_BYTES).includes(0) && !isUtf16(page.body);
@@ -71,12 +71,12 @@ function decode(body: Uint8Array, charset: string): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {
-    // A name that nobody knows, or an encoding that this runtime does not have.
+    // An unknown name, or an encoding that this runtime does not support.
     return new TextDecoder().decode(body);
   }
 }
 
-/** As it is when it cannot be read: cut off, or no JSON after all. */
+/** Returns the text unchanged when it is not complete JSON. */
 function prettyJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -86,8 +86,8 @@ function prettyJson(text: string): string {
 }
 
 /**
- * Without what a person would not see and a model reads all the same: control characters, marks that turn the
- * direction of a text round, and the tag characters in which whole sentences have been hidden.
+ * Removes characters that a person would not see but a model reads: control characters, marks that reverse the direction of
+ * text, and tag characters, in which whole sentences have been hidden.
  */
 export function visible(text: string): string {
   return text
@@ -100,13 +100,13 @@ export function visible(text: string): string {
 export type TextPart = { text: string; next?: number; total: number };
 
 /**
- * A part of a text, cut at a whole character.
+ * Returns a part of a text, cut at a whole character.
  * @param offset in characters
  */
 export function partOf(text: string, offset: number, maxChars: number, maxBytes: number): TextPart {
   const from = isLowSurrogate(text, offset) ? offset + 1 : offset;
   let to = Math.min(text.length, from + maxChars);
-  // In UTF-8 a character of a string is 1 to 3 bytes; a result's size is counted in bytes.
+  // A UTF-16 unit takes 1 to 3 bytes in UTF-8; a result's size is counted in bytes.
   for (
     let over = bytesOf(text.slice(from, to)) - maxBytes;
     over > 0;

@@ -1,4 +1,4 @@
-/** What the search tools need of a service, and one way to ask all of them. */
+/** The interface between the search tools and search services, and the request code that all services share. */
 import type { ErrorCode } from "../tools/errors.ts";
 import { bytesOf, type WebFetch } from "./fetch-page.ts";
 
@@ -7,7 +7,7 @@ export type SearchHit = {
   url: string;
   /** A few lines of the page. */
   text: string;
-  /** When it was written, in the service's words. */
+  /** When it was written, as the service says it. */
   age?: string;
 };
 
@@ -18,13 +18,13 @@ export type SearchRequest = { query: string; count: number; range?: SearchRange 
 /** Searches the web. Rejects with ProviderError, or with the signal's reason. */
 export type SearchProvider = (request: SearchRequest, signal: AbortSignal) => Promise<SearchHit[]>;
 
-/** Searches the documentation of libraries; gives Markdown. `library`: a name, or the service's own id. */
+/** Searches the documentation of libraries and returns Markdown. `library`: a name, or the service's id. */
 export type DocsProvider = (
   request: { query: string; library?: string },
   signal: AbortSignal,
 ) => Promise<string>;
 
-/** Why a service gave nothing. The message is for the model: it holds no key and no word of the service. */
+/** Why a service gave no result. The message is for the model and holds neither a key nor text of the service. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly code: ErrorCode;
@@ -36,20 +36,20 @@ export class ProviderError extends Error {
 }
 
 export type ServiceOptions = {
-  /** Named in errors. */
+  /** The service's name in errors. */
   name: string;
   fetch: WebFetch;
-  /** Tried in this order; the next one is for when one is used up, refused, or the service fails. */
+  /** Tried in this order; the next one is used when a key is used up or refused, or the service fails. */
   keys: readonly string[];
-  /** Headers with a key; undefined: asked without one. */
+  /** Makes the headers; `key` is undefined for a request without one. */
   headers: (key: string | undefined) => Record<string, string>;
 };
 
-/** Of an answer; a search's has a few KB. */
+/** Largest answer; that of a search has a few KB. */
 const ANSWER_MAX_BYTES = 2 * 1024 * 1024;
 
 /**
- * Asks a service, with one key after the other.
+ * Sends a request to a service, trying one key after the other.
  * @returns the answer's text
  * @throws ProviderError, or the signal's reason
  */
@@ -72,7 +72,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<string | ProviderError> {
   try {
-    // Not followed: a redirect would take the key to wherever it leads.
+    // Redirects are not followed, because they would carry the key to another host.
     const response = await fetch(url.href, { method: "GET", headers, redirect: "manual", signal });
     if (!response.ok) {
       await response.body?.cancel().catch(() => {});
@@ -101,7 +101,7 @@ function refusal(name: string, status: number): ProviderError {
   return new ProviderError("io", `${name} answered ${status}`);
 }
 
-/** Reads a service's JSON. @throws ProviderError when it is none */
+/** Parses a service's JSON. @throws ProviderError when it is not JSON */
 export function serviceJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
@@ -110,7 +110,7 @@ export function serviceJson(text: string, name: string): unknown {
   }
 }
 
-/** An address below a base. */
+/** Returns the address of a path below the base. */
 export function below(baseUrl: string, path: string, query: Record<string, string>): URL {
   const url = new URL(`${baseUrl.replace(/\/+$/, "")}${path}`);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);

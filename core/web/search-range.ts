@@ -1,11 +1,11 @@
-/** A day, week, month or year, in the words of each search service. */
+/** The names that each search service uses for a day, week, month or year. */
 import type { SearchRange } from "./provider.ts";
 
-/** Where a service knows no such span, the next longer one. */
+/** A service without such a span gets the next longer one. */
 const WORDS = {
   brave: { d: "pd", w: "pw", m: "pm", y: "py" },
   tavily: { d: "day", w: "week", m: "month", y: "year" },
-  // It has no year; `t` stands for any time.
+  // The service has no year; `t` means any time.
   duckduckgo: { d: "d", w: "w", m: "m", y: "t" },
   glm: { d: "oneDay", w: "oneWeek", m: "oneMonth", y: "oneYear" },
   baidu: { d: "week", w: "week", m: "month", y: "year" },

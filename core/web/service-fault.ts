@@ -1,7 +1,7 @@
 import { faultResult, type ToolResult } from "../tools/contract.ts";
 import { ProviderError } from "./provider.ts";
 
-/** A service's failure in the model's words. @throws whatever is no ProviderError */
+/** Converts a ProviderError to a result for the model. @throws every other error */
 export function serviceFault(error: unknown): ToolResult {
   if (!(error instanceof ProviderError)) throw error;
   return faultResult(

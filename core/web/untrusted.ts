@@ -1,8 +1,8 @@
-/** Text that a stranger wrote, marked as such for a model. */
+/** Marks a stranger's text as such for a model. */
 
 /**
- * Puts a stranger's text between two lines that it cannot forge: their number is drawn after it was written.
- * Everything of it belongs inside, also titles and addresses.
+ * Puts a stranger's text between two lines that it cannot forge, since their random number did not exist when it was
+ * written. Pass everything that the stranger wrote, including titles and addresses.
  */
 export function untrusted(text: string, random: () => string = boundary): string {
   const mark = random();

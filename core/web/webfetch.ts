@@ -8,12 +8,12 @@ import { untrusted } from "./untrusted.ts";
 
 export const DEFAULT_CHARS = 20_000;
 export const MAX_CHARS = 40_000;
-/** Below the runner's limit for a result, so that the line that ends the stranger's text is never cut off. */
+/** Below the runner's limit for a result, so that the line that ends a stranger's text is never cut off. */
 const MAX_TEXT_BYTES = 46 * 1024;
 
 export type WebfetchOptions = {
   fetch: WebFetch;
-  /** Addresses that may be fetched although they are not public. */
+  /** Non-public addresses that may be fetched. */
   allowed?: AllowedRanges;
   maxBodyBytes?: number;
 };
@@ -74,7 +74,7 @@ export function webfetch(options: WebfetchOptions): Tool {
   });
 }
 
-/** The address and the title are the site's own words, so they stand with the rest of them. */
+/** Address and title are the site's own text too, so they belong inside the marks. */
 function shown(url: URL, title: string, text: string): string {
   return [url.href, ...(title ? [`Title: ${title}`] : []), "", text || "(no text on this page)"].join("\n");
 }
