@@ -1,12 +1,12 @@
 /** The docs are checked against the code: a page that sends a person to an address that is not there is a defect. */
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
-const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
+const pages = ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
 
 /** `get /v1/agents/:id` → the method, and the path with its parameters as one mark. */
 const form = (path: string) =>
@@ -36,4 +36,50 @@ test("G15 every route that docs name with its method is served", () => {
       ),
   );
   expect(wrong).toEqual([]);
+});
+
+const withoutCode = (text: string) => text.replace(/^```.*?^```/gms, "");
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): Set<string> {
+  const headings = [...withoutCode(read(page)).matchAll(/^#{1,6} (.+)$/gm)].map(([, text = ""]) => text);
+  const slugs = headings.map((text) =>
+    text
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replace(/ /g, "-"),
+  );
+  return new Set(slugs);
+}
+
+test("every link to a file leads to one, and every anchor to a heading", () => {
+  const links = pages.flatMap((page) =>
+    [...withoutCode(read(page)).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(
+      ([link, path = "", anchor]) => ({
+        page,
+        link,
+        file: path === "" ? page : relative(ROOT, join(ROOT, dirname(page), path)),
+        anchor,
+      }),
+    ),
+  );
+  expect(links.length).toBeGreaterThan(100);
+  const wrong = links.filter(
+    ({ file, anchor }) =>
+      !existsSync(join(ROOT, file)) || (anchor !== undefined && !anchorsOf(file).has(anchor)),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every path of the repository that a page names is there", () => {
+  const named = pages.flatMap((page) =>
+    [
+      ...read(page).matchAll(
+        /`((?:\.ci|bridge|cli|core|docs|examples|local|pi-agent|test|worker)\/[\w./-]*)`/g,
+      ),
+    ].map(([, path = ""]) => ({ page, path })),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
