@@ -7,6 +7,7 @@ import { testProgram, testVars } from "./test/tokens.ts";
 
 const IN_NODE = [
   "core",
+  "node",
   "bridge",
   "pi-agent",
   "local",

@@ -23,6 +23,11 @@ const steps = [
   },
 ];
 
+// A workspace that came with a pull has no link yet, and every type below would be missing.
+for (const workspace of JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).workspaces as string[])
+  if (!existsSync(join(ROOT, "node_modules/@edgecall", workspace)))
+    throw new Error(`the workspace ${workspace} is not linked: run npm install`);
+
 let failed = 0;
 
 const imports = readImports(ROOT);

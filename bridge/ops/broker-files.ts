@@ -2,7 +2,7 @@
  * `bridge broker-files DIR [AGENT…]`: what a Mosquitto needs to let the bridge and these agents in, and nobody else.
  * Run again it keeps who is there, and adds.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import {
@@ -14,6 +14,7 @@ import {
   refusedAgentUser,
 } from "@edgecall/core/broker/mosquitto.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
+import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
 
 export const BROKER_FILES_USAGE = `usage: broker-files DIR [AGENT…] [--remove AGENT]…
 
@@ -56,8 +57,8 @@ export async function writeBrokerFiles(files: BrokerFiles): Promise<Map<string, 
   mkdirSync(join(dir, "state"), { recursive: true, mode: 0o700 });
   const conf = join(dir, "mosquitto.conf");
   if (!files.withoutConf && !existsSync(conf))
-    writeWhole(conf, mosquittoConf({ config: dir, state: join(dir, "state") }, files.listen));
-  writeWhole(join(dir, ACL_FILE), mosquittoAcl(prefix));
+    writeAtomicSync(conf, mosquittoConf({ config: dir, state: join(dir, "state") }, files.listen));
+  writeAtomicSync(join(dir, ACL_FILE), mosquittoAcl(prefix));
 
   const lines = readPasswords(join(dir, PASSWORDS_FILE));
   for (const id of remove) lines.delete(id);
@@ -68,7 +69,7 @@ export async function writeBrokerFiles(files: BrokerFiles): Promise<Map<string, 
     lines.set(id, await passwordLine(id, password));
   }
   await keepBridge(join(dir, BRIDGE_PASSWORD_FILE), lines);
-  writeWhole(join(dir, PASSWORDS_FILE), [...lines.values(), ""].join("\n"));
+  writeAtomicSync(join(dir, PASSWORDS_FILE), [...lines.values(), ""].join("\n"));
   return given;
 }
 
@@ -90,7 +91,7 @@ export async function writeLocalLogin(
     const lines = readPasswords(join(dir, name));
     lines.delete(user);
     if (line !== undefined) lines.set(user, line);
-    writeWhole(join(dir, name), [...lines.values(), ""].join("\n"));
+    writeAtomicSync(join(dir, name), [...lines.values(), ""].join("\n"));
   }
   markChanged(dir);
   return password;
@@ -104,7 +105,7 @@ export function markChanged(dir: string): void {
 async function keepBridge(file: string, lines: Map<string, string>): Promise<void> {
   if (existsSync(file) && lines.has(BRIDGE_USER)) return;
   const password = newPassword();
-  writeWhole(file, `${password}\n`);
+  writeAtomicSync(file, `${password}\n`);
   lines.set(BRIDGE_USER, await passwordLine(BRIDGE_USER, password));
 }
 
@@ -113,14 +114,6 @@ export function readPasswords(file: string): Map<string, string> {
   if (!existsSync(file)) return new Map();
   const lines = readFileSync(file, "utf8").split("\n");
   return new Map(lines.filter((line) => line.includes(":")).map((line) => [line.split(":")[0] ?? "", line]));
-}
-
-/** The broker never reads half a file, nor finds an empty one after the power went. */
-export function writeWhole(file: string, text: string): void {
-  const next = `${file}.new`;
-  writeFileSync(next, text, { mode: PRIVATE, flush: true });
-  chmodSync(next, PRIVATE);
-  renameSync(next, file);
 }
 
 /** The command. @returns its exit code */

@@ -80,7 +80,7 @@ test("whatever is lost of the files, the next list makes them whole", async () =
     () => Buffer.alloc(0),
   ];
   let cuts = 0;
-  for (const name of ["passwords", "acl", "passwords.new"])
+  for (const name of ["passwords", "acl", "passwords.next"])
     for (const damage of damages)
       for (let part = 0; part < 8; part += 1) {
         kept().keep(keys);

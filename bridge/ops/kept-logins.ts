@@ -14,8 +14,9 @@ import {
   refusedAgentUser,
 } from "@edgecall/core/broker/mosquitto.ts";
 import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
 import type { Log } from "../log.ts";
-import { ACL_FILE, markChanged, PASSWORDS_FILE, readPasswords, writeWhole } from "./broker-files.ts";
+import { ACL_FILE, markChanged, PASSWORDS_FILE, readPasswords } from "./broker-files.ts";
 
 export type Logins = {
   keys: readonly AgentKey[];
@@ -76,8 +77,8 @@ export class KeptLogins {
     if (textOf(file(ACL_FILE)) === acl && textOf(file(PASSWORDS_FILE)) === passwords) return;
     // The passwords last, and always: a broker that reads both anew when they change reads them once. (Mosquitto forgets
     // a SIGHUP that comes while it reads.)
-    writeWhole(file(ACL_FILE), acl);
-    writeWhole(file(PASSWORDS_FILE), passwords);
+    writeAtomicSync(file(ACL_FILE), acl, { makeFolder: false });
+    writeAtomicSync(file(PASSWORDS_FILE), passwords, { makeFolder: false });
     const logins = keys.filter(hasLogin).length;
     markChanged(this.#folder);
     this.#log("info", "broker_files_written", { folder: this.#folder, logins });

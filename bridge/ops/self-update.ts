@@ -2,14 +2,15 @@
  * The bridge updates itself when Home says so: as a service it leaves a request for root's unit, and what came of it is
  * told by the process that is there then: this one, the new version or the one before.
  */
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { type BridgeFrame, UPDATE_WORDS_MAX } from "@edgecall/core/protocol/frames.ts";
 import { outcomesIn, type UpdateFiles, updated, updateFiles } from "@edgecall/core/service/update.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import type { Log } from "../log.ts";
 
 /** As the service's unit has it. @returns undefined: nothing would look at a request */
 export function updatesOf(env: Readonly<Record<string, string | undefined>>): UpdateFiles | undefined {
-  return updateFiles(env, { readText, writeWhole, remove: (path) => rm(path, { force: true }) });
+  return updateFiles(env, { readText, writeWhole: writeAtomic, remove: (path) => rm(path, { force: true }) });
 }
 
 export class SelfUpdate {
@@ -81,10 +82,4 @@ async function readText(path: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-}
-
-/** Should the power take it, it was not asked for: Home is told so, and a person asks again. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.next`, text, { mode: 0o600 });
-  await rename(`${path}.next`, path);
 }

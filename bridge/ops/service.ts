@@ -1,10 +1,11 @@
 /** The bridge as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
-import { renameSync, writeFileSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
 import { type BridgeStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/core/service/status.ts";
+import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
 import type { Bridge } from "../bridge.ts";
 import type { Log } from "../log.ts";
 import type { BridgeSettings } from "../settings.ts";
@@ -59,10 +60,7 @@ export function openService(options: ServiceOptions): Service {
   const write = () => {
     if (folder === undefined) return;
     try {
-      // Whole or not at all for whoever reads it; in memory, and gone with this boot.
-      const path = join(folder, STATUS_FILE);
-      writeFileSync(`${path}.next`, JSON.stringify(status), { mode: 0o640 });
-      renameSync(`${path}.next`, path);
+      replaceInMemory(join(folder, STATUS_FILE), JSON.stringify(status), 0o640);
     } catch (error) {
       log("warn", "status_unwritten", { error: messageOf(error) });
     }

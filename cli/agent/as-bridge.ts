@@ -1,8 +1,8 @@
 /** A machine that is paired as the home's bridge too: the bridge has a key and a folder of its own. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { openIdentity } from "@edgecall/pi-agent/link/identity.ts";
-import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
 import { UsageError } from "../command.ts";
 import { asUser } from "../service/as-user.ts";
 import { makeStateDir, makeUser } from "../service/install.ts";
@@ -44,7 +44,7 @@ export async function asBridge(
     shown: { public_key: publicKey, ...(broker !== undefined && { broker }) },
     fingerprint,
     async paired(where) {
-      await asOwner(() => writeWhole(join(folder, GATEWAY_FILE), `${JSON.stringify(where)}\n`));
+      await asOwner(() => writeAtomic(join(folder, GATEWAY_FILE), `${JSON.stringify(where)}\n`));
     },
   };
 }

@@ -5,7 +5,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { newPassword, refusedAgentUser } from "@edgecall/core/broker/mosquitto.ts";
-import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { UsageError } from "../command.ts";
 
 /** From before the gateway is asked until the settings have it: an answer that was lost is asked for again. */
@@ -29,7 +29,7 @@ export async function newLogin(
   const kept = (await readFile(file, "utf8").catch(() => "")).trim();
   if (MADE.test(kept)) return kept;
   const password = newPassword();
-  await writeWhole(file, `${password}\n`);
+  await writeAtomic(file, `${password}\n`);
   return password;
 }
 

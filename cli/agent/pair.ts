@@ -7,9 +7,9 @@ import { passwordHash } from "@edgecall/core/broker/mosquitto.ts";
 import { isLoopback, withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { readSettings } from "@edgecall/pi-agent/config/settings.ts";
 import { openIdentity, rememberGateway } from "@edgecall/pi-agent/link/identity.ts";
-import { writeWhole } from "@edgecall/pi-agent/whole-file.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { fetchProblem } from "../fetch-problem.ts";
 import { asUser, inFolderOf } from "../service/as-user.ts";
@@ -113,7 +113,7 @@ export async function pair(call: CommandCall): Promise<number> {
     };
     const source = newSettings({ ...filled, ...own });
     if (folder === undefined) await writeSettings(AGENT, source, "the service");
-    else await writeWhole(settings, source);
+    else await writeAtomic(settings, source);
     // From here on it stands in the settings.
     await inState(() => forgetLogin(stateDir));
   }

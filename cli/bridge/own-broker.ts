@@ -3,12 +3,13 @@
  * and its configuration stay as they are: they may be the person's.
  */
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { writeBrokerFiles } from "@edgecall/bridge/ops/broker-files.ts";
 import { mosquittoConf } from "@edgecall/core/broker/mosquitto.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { asUser } from "../service/as-user.ts";
 import { serviceState } from "../service/checks/service-state.ts";
 import { makeStateDir, makeUser } from "../service/install.ts";
@@ -56,8 +57,7 @@ export async function installBroker(say: (text: string) => void): Promise<boolea
   const conf = join(BROKER_CONFIG_DIR, "mosquitto.conf");
   if (!existsSync(conf)) {
     const text = mosquittoConf({ config: BROKER_FILES_DIR, state: join(BROKER_FILES_DIR, "state") });
-    await writeFile(`${conf}.next`, text, { mode: 0o644, flush: true });
-    await rename(`${conf}.next`, conf);
+    await writeAtomic(conf, text, { mode: 0o644 });
   }
   const isNew = !hasOwnBroker();
   const changed = await writeUnits();

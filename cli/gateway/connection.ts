@@ -3,11 +3,12 @@
  *
  * The kept token goes to the kept address alone: with another EDGECALL_URL it would be given to a stranger.
  */
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
 import type { CommandCall } from "../command.ts";
 
 export type Connection = {
@@ -72,11 +73,7 @@ export function wellFormed(token: string, where: string): string {
 /** Readable by its owner alone from its first byte, and whole or not there at all. @returns the file */
 export function keepConnection(env: CommandCall["env"], { url, token }: Omit<Connection, "from">): string {
   const file = configFile(env);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify({ url, token }, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(fresh, 0o600);
-  renameSync(fresh, file);
+  writeAtomicSync(file, `${JSON.stringify({ url, token }, null, 2)}\n`);
   return file;
 }
 

@@ -1,6 +1,7 @@
 /** What installing is for either service: user, settings, program, unit, start. Again, it mends what is missing. */
 import { existsSync } from "node:fs";
-import { chown, mkdir, rename, writeFile } from "node:fs/promises";
+import { chown, mkdir, writeFile } from "node:fs/promises";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { needRoot, systemdVersion } from "./checks/root-only.ts";
 import { onlineWithin, serviceState } from "./checks/service-state.ts";
@@ -103,8 +104,7 @@ export async function writeSettings(
 ): Promise<void> {
   const { settings } = service.places;
   await mkdir(SETTINGS_DIR, { recursive: true });
-  await writeFile(`${settings}.next`, text, { mode: 0o600, flush: true });
-  await rename(`${settings}.next`, settings);
+  await writeAtomic(settings, text);
   await ownSettings(service, readBy);
 }
 

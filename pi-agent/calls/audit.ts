@@ -10,8 +10,8 @@ import { AUDIT_BATCH_LINES, type AuditBatch, AuditLine } from "@edgecall/core/pr
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import { visibleJson } from "@edgecall/core/tools/visible.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "../log.ts";
-import { writeWhole } from "../whole-file.ts";
 
 const KEEP_DAYS = 7;
 /** Lines in memory. */
@@ -111,7 +111,7 @@ export class AuditLog {
 
   async #keepMark(mark: Mark): Promise<void> {
     try {
-      await writeWhole(markFile(this.#options.dir), JSON.stringify(mark));
+      await writeAtomic(markFile(this.#options.dir), JSON.stringify(mark));
     } catch (error) {
       this.#options.log("warn", "audit.mark_lost", { error: messageOf(error) });
     }

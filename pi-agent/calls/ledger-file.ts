@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncFolder, writeWhole } from "../whole-file.ts";
+import { syncFolder, writeAtomic } from "@edgecall/node/atomic-write.ts";
 
 export type LedgerStorage = {
   /** All bytes; none when there is no file yet. */
@@ -58,7 +58,7 @@ export class LedgerFile implements LedgerStorage {
   }
 
   async replace(bytes: Buffer): Promise<void> {
-    await writeWhole(this.#path, bytes);
+    await writeAtomic(this.#path, bytes);
     await this.close();
   }
 

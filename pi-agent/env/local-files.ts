@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { syncFolder } from "@edgecall/node/atomic-write.ts";
 import { freeOf } from "./bounded-writes.ts";
 import type { DirEntry, FileInfo, FileKind, FileOps } from "./environment.ts";
 import {
@@ -162,7 +163,10 @@ async function readPart(
   return bytes.subarray(0, filled);
 }
 
-/** Writes beside the file and puts it in its place: whoever reads sees the old one or the new, whole. */
+/**
+ * Replaces a person's file: a reader sees the old one or the new, whole. Not `writeAtomic`: it keeps owner and mode, the
+ * folder is held open against links, and the temporary name is random, since others may write there too.
+ */
 async function replace(
   folder: Held,
   name: string,
@@ -200,12 +204,9 @@ async function keepOwnerAndMode(file: FileHandle, old: Stats): Promise<void> {
   await file.chmod(old.mode & 0o7777);
 }
 
-/** A new name survives a power cut only when its folder is synced too. */
+/** Where it can be: a folder may be writable without being readable. */
 async function syncHeld(folder: Held): Promise<void> {
-  // A folder may be writable without being readable, and some file systems know no sync of folders.
-  const handle = await open(folder.path, constants.O_RDONLY).catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close();
+  await syncFolder(folder.path).catch(() => {});
 }
 
 /** One folder after the other, each made in the one that is held, so that no link can come between. */

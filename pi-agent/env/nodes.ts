@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { writeWhole } from "../whole-file.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import type { Environment } from "./environment.ts";
 import { type SshOptions, ssh, sshArguments } from "./ssh/ssh.ts";
 
@@ -146,7 +146,7 @@ export class Nodes {
   }
 
   async #write(nodes: readonly Node[]): Promise<void> {
-    await writeWhole(this.#file, `${JSON.stringify({ version: 1, nodes }, null, 2)}\n`);
+    await writeAtomic(this.#file, `${JSON.stringify({ version: 1, nodes }, null, 2)}\n`);
   }
 }
 

@@ -3,8 +3,8 @@ import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "../log.ts";
-import { writeWhole } from "../whole-file.ts";
 import { Genome } from "./genome.ts";
 import { Tuning } from "./tuning.ts";
 
@@ -125,7 +125,7 @@ export class Profile {
       earlier: [...earlier, now].slice(-KEPT_VERSIONS),
     };
     try {
-      await writeWhole(this.#path, JSON.stringify(stored));
+      await writeAtomic(this.#path, JSON.stringify(stored));
     } catch (error) {
       return { ok: false, error: `not kept, so nothing was changed: ${messageOf(error)}` };
     }

@@ -10,8 +10,8 @@
  */
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "../log.ts";
-import { writeWhole } from "../whole-file.ts";
 
 /** More messages than one connection lives to send: at ten a second, 29 hours of nothing but that. */
 export const BLOCK = 2 ** 20;
@@ -86,7 +86,7 @@ export class Counter {
   /** This block and the one after it: a connection that breaks at once need not wait for the disk. */
   async #setAside(): Promise<void> {
     try {
-      await writeWhole(this.#file, `${JSON.stringify({ next: this.#first + 2 * BLOCK })}\n`);
+      await writeAtomic(this.#file, `${JSON.stringify({ next: this.#first + 2 * BLOCK })}\n`);
     } catch (error) {
       this.#log("error", "counter.unwritable", { error: messageOf(error) });
     }

@@ -27,8 +27,8 @@ import {
   splitSigned,
   withSignature,
 } from "@edgecall/core/protocol/signing.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { SettingsError } from "../config/settings.ts";
-import { writeWhole } from "../whole-file.ts";
 
 export const KEY_FILE = "key.json";
 const GATEWAY_FILE = "gateway.json";
@@ -108,13 +108,13 @@ export async function makeIdentity(stateDir: string): Promise<Identity> {
   const identity = new Identity(privateKey);
   const pkcs8 = privateKey.export({ format: "der", type: "pkcs8" }).toString("base64url");
   const file = { public_key: identity.publicKey, private_key: pkcs8 };
-  await writeWhole(join(stateDir, KEY_FILE), `${JSON.stringify(file)}\n`);
+  await writeAtomic(join(stateDir, KEY_FILE), `${JSON.stringify(file)}\n`);
   return identity;
 }
 
 /** Remembers whom this device obeys from its next start on. */
 export async function rememberGateway(stateDir: string, publicKey: string): Promise<void> {
-  await writeWhole(join(stateDir, GATEWAY_FILE), `${JSON.stringify({ public_key: publicKey })}\n`);
+  await writeAtomic(join(stateDir, GATEWAY_FILE), `${JSON.stringify({ public_key: publicKey })}\n`);
 }
 
 /**

@@ -1,15 +1,16 @@
 /** The agent as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
 
 import { writeSync } from "node:fs";
+import { join } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
-import { type AgentStatus, ERRORS_KEPT } from "@edgecall/core/service/status.ts";
+import { type AgentStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/core/service/status.ts";
+import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
 import { type Agent, TOOLS_CHANGED } from "../agent.ts";
 import type { Settings } from "../config/settings.ts";
 import { GATEWAY_VERSION } from "../link/gateway-version.ts";
 import { type Log, messageOf } from "../log.ts";
-import { writeStatus } from "./status-file.ts";
 
 export type Service = {
   /** The agent's log, which tells of its connection too. */
@@ -62,7 +63,7 @@ export function openService({ settings, log, env, onTrial }: ServiceOptions): Se
     if (folder === undefined) return;
     try {
       if (running) Object.assign(status, running.offered());
-      writeStatus(folder, status);
+      replaceInMemory(join(folder, STATUS_FILE), JSON.stringify(status), 0o640);
     } catch (error) {
       log("warn", "service.status_unwritten", { error: messageOf(error) });
     }

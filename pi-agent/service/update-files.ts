@@ -1,10 +1,14 @@
 /** The files by which this agent has itself updated; undefined where nothing would look at them. */
 import { readFile, rm } from "node:fs/promises";
 import * as core from "@edgecall/core/service/update.ts";
-import { writeWhole } from "../whole-file.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 
 export function updateFiles(env: Readonly<Record<string, string | undefined>>): core.UpdateFiles | undefined {
-  return core.updateFiles(env, { readText, writeWhole, remove: (path) => rm(path, { force: true }) });
+  return core.updateFiles(env, {
+    readText,
+    writeWhole: writeAtomic,
+    remove: (path) => rm(path, { force: true }),
+  });
 }
 
 async function readText(path: string): Promise<string | undefined> {

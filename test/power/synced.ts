@@ -21,13 +21,11 @@ for (const name of ["datasync", "sync"] as const) {
     fs.appendFileSync(report, `${JSON.stringify({ ino, size })}\n`);
   };
 }
-// The bridge writes at once, and has Node sync before it closes.
-const writeAtOnce = fs.writeFileSync;
-fs.writeFileSync = (file, data, options) => {
-  writeAtOnce(file, data, options);
-  const isSynced = typeof options === "object" && options !== null && "flush" in options && options.flush;
-  if (!isSynced || typeof file !== "string") return;
-  const { ino, size } = fs.statSync(file);
+// The bridge writes at once.
+const syncAtOnce = fs.fsyncSync;
+fs.fsyncSync = (fd) => {
+  const { ino, size } = fs.fstatSync(fd);
+  syncAtOnce(fd);
   fs.appendFileSync(report, `${JSON.stringify({ ino, size })}\n`);
 };
 syncBuiltinESMExports();

@@ -1,7 +1,8 @@
 /** `/usr/local/bin/edgecall`: a link to the program of a service that is installed, the agent's if it is there. */
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { linkAtomic } from "@edgecall/node/atomic-write.ts";
 import { COMMAND_FILE, SERVICES, type Service } from "../services.ts";
 
 /** Makes it right for what is installed now; takes it away when nothing is. @param file elsewhere only in tests, as the services */
@@ -16,8 +17,5 @@ export async function linkCommand(
     return;
   }
   await mkdir(dirname(file), { recursive: true });
-  // The power may have left one.
-  await rm(`${file}.next`, { force: true });
-  await symlink(program, `${file}.next`);
-  await rename(`${file}.next`, file);
+  await linkAtomic(program, file);
 }

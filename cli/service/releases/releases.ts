@@ -5,8 +5,9 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, open, readdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { mkdir, readdir, readFile, readlink, rename, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { linkAtomic, syncFolder, writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { NODE_FLAGS } from "@edgecall/pi-agent/config/node-options.ts";
 import { run } from "../programs.ts";
 import { LAUNCH, TRIAL } from "./scripts.ts";
@@ -53,8 +54,8 @@ export class Releases {
   /** Writes what stands beside the versions. */
   async prepare(): Promise<void> {
     await mkdir(join(this.#dir, "versions"), { recursive: true, mode: 0o755 });
-    await this.#write("launch", LAUNCH, 0o755);
-    await this.#write("trial", TRIAL, 0o755);
+    await writeAtomic(join(this.#dir, "launch"), LAUNCH, { mode: 0o755 });
+    await writeAtomic(join(this.#dir, "trial"), TRIAL, { mode: 0o755 });
   }
 
   /**
@@ -69,10 +70,10 @@ export class Releases {
     await mkdir(next, { recursive: true, mode: 0o755 });
     try {
       if (program.subarray(0, ELF.length).equals(ELF))
-        await writeSynced(join(next, "edgecall"), program, 0o755);
+        await writeAtomic(join(next, "edgecall"), program, { mode: 0o755 });
       else {
-        await writeSynced(join(next, "edgecall.cjs"), program, 0o644);
-        await writeSynced(join(next, "edgecall"), starter(node), 0o755);
+        await writeAtomic(join(next, "edgecall.cjs"), program, { mode: 0o644 });
+        await writeAtomic(join(next, "edgecall"), starter(node), { mode: 0o755 });
       }
       const { code, out, err } = await run(join(next, "edgecall"), ["--version"], {
         within: VERSION_WITHIN_MS,
@@ -88,7 +89,7 @@ export class Releases {
       // The same bytes are there already, whole, and perhaps in use: only how they are started may have changed.
       if (existsSync(path)) await rename(join(next, "edgecall"), join(path, "edgecall"));
       else await rename(next, path);
-      await syncDir(join(this.#dir, "versions"));
+      await syncFolder(join(this.#dir, "versions"));
       return name;
     } finally {
       await rm(next, { recursive: true, force: true });
@@ -101,7 +102,7 @@ export class Releases {
     if (before !== undefined && before !== name) await this.#link("previous", before);
     await rm(join(this.#dir, "rolled-back"), { force: true });
     // First: were it the other way round, a power cut in between would leave a new version that is not on trial.
-    if (onTrial) await this.#write("on-trial", NOT_BEGUN, 0o644);
+    if (onTrial) await writeAtomic(join(this.#dir, "on-trial"), NOT_BEGUN, { mode: 0o644 });
     else await rm(join(this.#dir, "on-trial"), { force: true });
     await this.#link("current", name);
   }
@@ -120,47 +121,12 @@ export class Releases {
   }
 
   async #link(name: string, version: string): Promise<void> {
-    const next = join(this.#dir, `${name}.next`);
-    await rm(next, { force: true });
-    await symlink(join("versions", version), next);
-    await rename(next, join(this.#dir, name));
-    await syncDir(this.#dir);
+    await linkAtomic(join("versions", version), join(this.#dir, name));
   }
-
-  async #write(name: string, text: string, mode: number): Promise<void> {
-    await writeForAll(join(this.#dir, name), text, mode);
-  }
-}
-
-/** Whole or not at all whenever the power goes, and for everybody to read. */
-export async function writeForAll(path: string, text: string, mode = 0o644): Promise<void> {
-  await writeSynced(`${path}.next`, text, mode);
-  await rename(`${path}.next`, path);
-  await syncDir(dirname(path));
 }
 
 /** A bundle's program: Node by its full path, since a service's PATH may have none, or another one. */
 function starter(node: string): string {
   const quoted = `'${node.replaceAll("'", "'\\''")}'`;
   return `#!/bin/sh\nexec ${[quoted, ...NODE_FLAGS].join(" ")} "$(dirname "$(readlink -f "$0")")/edgecall.cjs" "$@"\n`;
-}
-
-async function writeSynced(path: string, content: string | Buffer, mode: number): Promise<void> {
-  await writeFile(path, content, { mode, flush: true });
-  // Whatever the umask of root's shell is: the service's user runs it.
-  const file = await open(path, "r");
-  try {
-    await file.chmod(mode);
-  } finally {
-    await file.close();
-  }
-}
-
-async function syncDir(path: string): Promise<void> {
-  const dir = await open(path, "r");
-  try {
-    await dir.sync();
-  } finally {
-    await dir.close();
-  }
 }

@@ -2,9 +2,10 @@
  * The gateway from which this machine takes its programs: where it is, which home this is, and the key that has to sign
  * what is said of a program. Root's own: the copies in the services' state folders are theirs to write.
  */
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { SETTINGS_DIR } from "../services.ts";
 
 export const GATEWAY_FILE = `${SETTINGS_DIR}/gateway.json`;
@@ -20,8 +21,7 @@ export type GatewayPin = z.infer<typeof GatewayPin>;
 /** There is nothing secret in it. */
 export async function pinGateway(pin: GatewayPin): Promise<void> {
   await mkdir(SETTINGS_DIR, { recursive: true });
-  await writeFile(`${GATEWAY_FILE}.next`, `${JSON.stringify(pin)}\n`, { mode: 0o644, flush: true });
-  await rename(`${GATEWAY_FILE}.next`, GATEWAY_FILE);
+  await writeAtomic(GATEWAY_FILE, `${JSON.stringify(pin)}\n`, { mode: 0o644 });
 }
 
 /** @throws in words for a person */

@@ -8,7 +8,7 @@ import { readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { REQUEST_FILE, UPDATE_ID, UpdateOutcomes } from "@edgecall/core/service/update.ts";
-import { writeForAll } from "../releases/releases.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import type { Service } from "../services.ts";
 import { beginningOf } from "../their-file.ts";
 
@@ -53,5 +53,5 @@ export async function noteOutcome(service: Service, id: string | undefined, note
   const outcome = { ...noted, at: new Date().toISOString() };
   const next =
     id === undefined ? { ...outcomes, scheduled: outcome } : { ...outcomes, asked: { id, ...outcome } };
-  await writeForAll(service.places.updates, `${JSON.stringify(next)}\n`);
+  await writeAtomic(service.places.updates, `${JSON.stringify(next)}\n`, { mode: 0o644 });
 }

@@ -14,8 +14,8 @@ import {
   type ToolResult,
   textResult,
 } from "@edgecall/core/tools/contract.ts";
+import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { messageOf } from "../../log.ts";
-import { writeWhole } from "../../whole-file.ts";
 
 export const MAX_ITEMS = 100;
 export const ITEM_CHARS = 500;
@@ -196,7 +196,7 @@ class Lists {
       );
     }
     try {
-      await writeWhole(this.#path(key), JSON.stringify(next));
+      await writeAtomic(this.#path(key), JSON.stringify(next));
       if (list.items.length === 0) await this.#forgetOld();
     } catch (error) {
       return unreadable(messageOf(error));
