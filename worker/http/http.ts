@@ -15,6 +15,8 @@ export function newRoutes(): HonoBase<App> {
   return new HonoBase<App>({ router: new TrieRouter() });
 }
 
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** A question with a few pictures. */
 const BODY_MAX_BYTES = 1024 * 1024;
 
@@ -48,6 +50,11 @@ export function noRoute(app: HonoBase<App>, c: Context<App>): HttpError {
 
 export function errorBody(code: string, message: string): { error: { code: string; message: string } } {
   return { error: { code, message } };
+}
+
+/** Ours, with what OpenAI's clients look for in an error: they ask below `/v1` for more than is served here. */
+export function openAiError(code: string, message: string, type: string) {
+  return { error: { code, message, type, param: null } };
 }
 
 /** Reads a body up to the limit: what says that it is longer is not read, what does not say it is cut. */
@@ -129,4 +136,16 @@ export function readYesOrNo(c: Context<App>, name: string): boolean {
   if (text !== "yes" && text !== "no")
     throw new HttpError(400, "invalid_query", `${name}: expected yes or no`);
   return text === "yes";
+}
+
+/** @throws HttpError 400 */
+export function readWholeNumber(
+  c: Context<App>,
+  name: string,
+  { fallback, min = 1, max }: { fallback: number; min?: number; max: number },
+): number {
+  const text = c.req.query(name);
+  const value = text === undefined ? fallback : Number(text);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new HttpError(400, "invalid_query", `${name}: expected a whole number from ${min} to ${max}`);
 }

@@ -4,11 +4,11 @@
  * counted. So whoever guesses is slowed down before the guess is looked at (every request of an address), and wrong
  * ones are counted once more, by less.
  */
-import type { Context } from "hono";
-import { sessionToken, showsSession } from "../frontends/console/session.ts";
+import type { Context, Next } from "hono";
 import { areRatesLimited, type LimitVariables, type RateName } from "../settings/limits.ts";
 import { type ApiToken, apiToken, type BridgeToken, bridgeToken } from "./auth.ts";
-import { type App, HttpError } from "./http.ts";
+import { type App, HttpError, openAiError } from "./http.ts";
+import { sessionToken, showsSession } from "./session.ts";
 
 /** The period of each binding (wrangler.toml). How much of it is over, they do not tell. */
 const PERIOD_S = 60;
@@ -30,6 +30,22 @@ export async function shownToken(c: Context<App>): Promise<ApiToken | undefined>
   if (token) await countToken(c, token);
   else if (showsSession(c)) await countGuess(c);
   return token;
+}
+
+/** Middleware: lets nobody in without a token, and tells the routes behind it whose token it is. */
+export async function requireToken(c: Context<App>, next: Next): Promise<Response | undefined> {
+  const token = await shownToken(c);
+  if (!token) {
+    c.header("www-authenticate", 'Bearer realm="edgecall"');
+    const message =
+      c.req.header("authorization") === undefined
+        ? "a bearer token is needed: 'Authorization: Bearer …'"
+        : "this bearer token is not known here: it is mistyped, has ended, or belongs to another gateway";
+    return c.json(openAiError("unauthorized", message, "authentication_error"), 401);
+  }
+  c.set("token", token);
+  await next();
+  return undefined;
 }
 
 /** The same of a bridge. @throws HttpError 429 */

@@ -5,7 +5,7 @@ import type { App } from "./http.ts";
 const SAFE = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  // No answer is a page but the console's and a device's, and these bring their own (page-files.ts, media-routes.ts).
+  // No answer is a page but the console's and a device's, and these bring their own (page-files.ts, media.ts).
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cross-origin-resource-policy": "same-origin",
   // A page that a device made must not tell its author, by the names it makes a browser look up, that it is read.

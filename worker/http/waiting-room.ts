@@ -19,6 +19,9 @@ const KEEPALIVE_MS = 15_000;
 const REATTACH_TRIES = 15;
 const REATTACH_PAUSE_MS = 1_000;
 
+/** Headers of server-sent events. */
+export const SSE = { "content-type": "text/event-stream", "cache-control": "no-store" };
+
 /** How often a stream asks whether its caller still may hear it. An object, so that a test can set it. */
 export const RECHECK = { everyMs: 30_000 };
 

@@ -5,18 +5,23 @@ import { homeOf } from "../api/objects.ts";
 import type { Env } from "../env.ts";
 import type { AuditFilter, AuditPage } from "../home/audit/audit.ts";
 import { recordId } from "../home/audit/outlet.ts";
-import { type App, HttpError, requireScope } from "../http/http.ts";
+import { type App, HttpError, newRoutes, readWholeNumber, requireScope } from "../http/http.ts";
 import { jsonLines, line } from "./json-lines.ts";
+
+export const audit = newRoutes();
+
+audit.get("/v1/audit", showAudit);
+audit.get("/v1/audit/export", exportAudit);
 
 const LIMIT = 100;
 const LIMIT_MAX = 1_000;
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z?)?$/;
 
 /** Query: `agent`, `tool`, `result` (success, error), `since`, `until` (ISO 8601, UTC), `limit` (100, at most 1000). */
-export async function showAudit(c: Context<App>): Promise<Response> {
+async function showAudit(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const filter = readFilter(c);
-  const limit = whole(c, "limit", LIMIT, 1, LIMIT_MAX);
+  const limit = readWholeNumber(c, "limit", { fallback: LIMIT, max: LIMIT_MAX });
   return c.json({ entries: await homeOf(c.env, token.home).audit({ ...filter, limit }) });
 }
 
@@ -24,10 +29,10 @@ export async function showAudit(c: Context<App>): Promise<Response> {
  * Everything, or what the same query says, in the order in which it came. Query: `after`, the last line's of the export
  * before, for what came since.
  */
-export async function exportAudit(c: Context<App>): Promise<Response> {
+async function exportAudit(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   const filter = readFilter(c);
-  const after = whole(c, "after", 0, 0, Number.MAX_SAFE_INTEGER);
+  const after = readWholeNumber(c, "after", { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
   return jsonLines(exported(c.env, home, after, filter), `edgecall-audit-${home}`);
 }
 
@@ -56,11 +61,4 @@ function readFilter(c: Context<App>): AuditFilter {
       throw new HttpError(400, "invalid_query", `${name}: expected a time like 2026-11-22T10:00:00Z`);
   }
   return { agent, tool, result, since, until };
-}
-
-function whole(c: Context<App>, name: string, fallback: number, min: number, max: number): number {
-  const text = c.req.query(name);
-  const value = text === undefined ? fallback : Number(text);
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new HttpError(400, "invalid_query", `${name}: expected a whole number from ${min} to ${max}`);
 }

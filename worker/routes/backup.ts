@@ -13,9 +13,14 @@ import type { Context } from "hono";
 import { conversationOf, homeOf, insist } from "../api/objects.ts";
 import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
-import { type App, HttpError, requireScope } from "../http/http.ts";
+import { type App, HttpError, newRoutes, requireScope } from "../http/http.ts";
 import { logError } from "../log.ts";
 import { jsonLines, line } from "./json-lines.ts";
+
+export const backup = newRoutes();
+
+backup.get("/v1/export", exportHome);
+backup.post("/v1/import", importHome);
 
 const Header = z.object({
   edgecall: z.literal("export"),
@@ -48,7 +53,7 @@ function objectOf(env: Env, home: string, name: string): Kept {
   return name === "" ? homeOf(env, home) : conversationOf(env, name);
 }
 
-export async function exportHome(c: Context<App>): Promise<Response> {
+async function exportHome(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   return jsonLines(exported(c.env, home), `edgecall-${home}`);
 }
@@ -71,7 +76,7 @@ async function* exported(env: Env, home: string): AsyncGenerator<string> {
 }
 
 /** Query: `replace=yes`, since what the home has now is gone afterwards. Before the file's end nothing is replaced. */
-export async function importHome(c: Context<App>): Promise<Response> {
+async function importHome(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   if (c.req.query("replace") !== "yes")
     throw new HttpError(400, "invalid_query", "replace: expected yes: what this home has now is replaced");

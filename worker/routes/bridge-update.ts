@@ -1,9 +1,13 @@
 /** `POST /v1/bridge/update`: the bridge takes the gateway's program into use. `GET /v1/status` tells what came of it. */
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
-import { type App, HttpError, requireScope } from "../http/http.ts";
+import { type App, HttpError, newRoutes, requireScope } from "../http/http.ts";
 
-export async function updateBridge(c: Context<App>): Promise<Response> {
+export const bridgeUpdate = newRoutes();
+
+bridgeUpdate.post("/v1/bridge/update", updateBridge);
+
+async function updateBridge(c: Context<App>): Promise<Response> {
   const id = crypto.randomUUID();
   const problem = await homeOf(c.env, requireScope(c, "admin").home).updateBridge(id);
   if (problem) throw new HttpError(409, problem, PROBLEMS[problem]);

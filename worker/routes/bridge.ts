@@ -8,14 +8,19 @@ import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
 import { UNSIGNED_BRIDGE } from "../home/bridge/bridge-socket.ts";
 import { type BridgeToken, isNamedHome } from "../http/auth.ts";
-import { type App, HttpError } from "../http/http.ts";
+import { type App, HttpError, newRoutes } from "../http/http.ts";
 import { countAddress, countGuess, networkOf, shownBridgeToken } from "../http/rates.ts";
 import { readSettings } from "../settings/settings.ts";
+
+/** Needs no token of the API. */
+export const bridgeSocket = newRoutes();
+
+bridgeSocket.get("/bridge", takeBridge);
 
 /** What a bridge shows, and the object that is to look at it. */
 type Shown = Pick<BridgeToken, "home" | "name"> & { signed?: string };
 
-export async function takeBridge(c: Context<App>): Promise<Response> {
+async function takeBridge(c: Context<App>): Promise<Response> {
   const { home, name, signed } = await shownBridge(c);
   // A page in a browser has no business here, so an Origin is refused.
   if (c.req.header("origin") !== undefined)

@@ -8,9 +8,14 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ACTION_MARGIN_MS, type Order, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../api/edge-call.ts";
 import { homeOf, insist } from "../api/objects.ts";
 import type { SettledOutcome } from "../home/calls/ledger.ts";
-import { type App, errorBody, HttpError, pathName, readBody, requireScope } from "../http/http.ts";
+import { type App, errorBody, HttpError, newRoutes, pathName, readBody, requireScope } from "../http/http.ts";
 import { firstMessage, JSON_PATIENCE_MS } from "../http/waiting-room.ts";
 import { readSettings } from "../settings/settings.ts";
+
+export const commands = newRoutes();
+
+commands.post("/v1/agents/:agent/commands", runCommand);
+commands.get("/v1/agents/:agent/commands/:request", showCommand);
 
 const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/;
 
@@ -20,7 +25,7 @@ const CommandBody = z.strictObject({
   payload: z._default(z.record(z.string(), z.unknown()), {}),
 });
 
-export async function runCommand(c: Context<App>): Promise<Response> {
+async function runCommand(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "command");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
   const { command, payload } = await readBody(c, CommandBody);
@@ -73,7 +78,7 @@ function waitOf(c: Context<App>, fallbackMs: number): number {
 }
 
 /** `GET …/commands/{request_id}`: for a command that took longer than a request may wait. Query: `wait`, 0 s. */
-export async function showCommand(c: Context<App>): Promise<Response> {
+async function showCommand(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "command");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
   const id = pathName(c, "request", REQUEST_ID, "a command's request_id");

@@ -23,9 +23,15 @@ export const joining = newRoutes();
 joining.get("/install.sh", serveInstaller);
 joining.get("/edgecall.cjs", serveProgram);
 joining.get("/edgecall.json", serveManifest);
+joining.post("/pair", pairDevice);
+
+export const deviceCodes = newRoutes();
+
+deviceCodes.post("/v1/pairings", makeCode);
+deviceCodes.get("/v1/pairings/:code", showCode);
 
 /** A code for keys. Again with the same code and key it tells whether the device is online. */
-joining.post("/pair", async (c) => {
+async function pairDevice(c: Context<App>): Promise<Response> {
   // Right or wrong, it counts as a guess; and what names no home of ours wakes no object.
   await countAddress(c);
   await countGuess(c);
@@ -39,10 +45,10 @@ joining.post("/pair", async (c) => {
   const { welcome } = paired;
   const broker = welcome.broker ?? (brokerUrl === undefined ? null : { url: brokerUrl });
   return c.json({ home, agent_id: body.agent_id, ...welcome, broker });
-});
+}
 
 /** Body: nothing but braces, or `agent` (its key may be replaced) and `broker` (what the device is told of it). */
-export async function makeCode(c: Context<App>): Promise<Response> {
+async function makeCode(c: Context<App>): Promise<Response> {
   const { home, name: by } = requireScope(c, "admin");
   const { agent, broker } = await readBody(c, NewCode);
   const made = await homeOf(c.env, home).makeDeviceCode({ agent, broker, by });
@@ -55,7 +61,7 @@ export async function makeCode(c: Context<App>): Promise<Response> {
 }
 
 /** What became of a code: `open`, `used` (with the agent, and whether it is online), `expired`. */
-export async function showCode(c: Context<App>): Promise<Response> {
+async function showCode(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const { home, end } = partsOf(pathName(c, "code", /^[A-Za-z0-9-]{1,100}$/, "a device's code"));
   if (end === undefined || home !== token.home)

@@ -1,12 +1,18 @@
-/** `/v1/keys`, `/v1/agents/{id}/key`: whom this home's devices obey, and which devices it believes. For administrators. */
+/** `/v1/keys`, `/v1/agents/{id}/key`: the key that a home's devices obey, and the devices' keys. For administrators. */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
-import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint, PublicKey, Signature } from "@edgecall/core/protocol/signing.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
 import type { KeyProblem } from "../home/agents/agent-keys.ts";
-import { type App, HttpError, pathName, readBody, readText, requireScope } from "../http/http.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../http/http.ts";
+
+export const keys = newRoutes();
+
+keys.get("/v1/keys", showKeys);
+keys.post("/v1/agents/:agent/key", putKey);
+keys.delete("/v1/agents/:agent/key", revokeKey);
 
 const KeyBody = z.strictObject({
   public_key: PublicKey,
@@ -15,7 +21,7 @@ const KeyBody = z.strictObject({
   name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
 });
 
-export async function showKeys(c: Context<App>): Promise<Response> {
+async function showKeys(c: Context<App>): Promise<Response> {
   const { gateway, agents, unsigned } = await homeOf(c.env, requireScope(c, "admin").home).keys();
   const keys = agents.map(async (key) => ({ ...key, fingerprint: await fingerprint(key.public_key) }));
   return c.json({
@@ -26,7 +32,7 @@ export async function showKeys(c: Context<App>): Promise<Response> {
 }
 
 /** Puts a device's key on record, or a new one in its place. Answers with the key that the device has to obey. */
-export async function putKey(c: Context<App>): Promise<Response> {
+async function putKey(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
   const { public_key, signature, name = agent } = await readBody(c, KeyBody);
@@ -45,42 +51,11 @@ export async function putKey(c: Context<App>): Promise<Response> {
 }
 
 /** At once: the next thing that it says is not believed. */
-export async function revokeKey(c: Context<App>): Promise<Response> {
+async function revokeKey(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const agent = c.req.param("agent") === BRIDGE ? BRIDGE : pathName(c, "agent", AGENT_ID, "an agent's id");
   if (!(await homeOf(c.env, token.home).revokeAgentKey(agent)))
     throw new HttpError(404, "not_found", `there is no key of '${agent}' to revoke`);
-  return c.body(null, 204);
-}
-
-const AcceptBody = z.strictObject({
-  /** The line as the person read it: another one that came meanwhile is not accepted with it. */
-  line: z.optional(z.string().check(z.maxLength(4_000))),
-});
-
-/** An administrator accepts the words by which a device describes itself to a model. */
-export async function acceptText(c: Context<App>): Promise<Response> {
-  const token = requireScope(c, "admin");
-  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
-  const body = checkJson(AcceptBody, (await readText(c)) || "{}");
-  if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
-  const accepted = await homeOf(c.env, token.home).acceptText(agent, body.value.line);
-  if (accepted === "changed")
-    throw new HttpError(409, "text_changed", "line: the agent says something else by now; read it again");
-  if (accepted === "unknown") throw new HttpError(404, "not_found", `there is no agent '${agent}'`);
-  return c.body(null, 204);
-}
-
-/** A device that is gone leaves the list. */
-export async function removeAgent(c: Context<App>): Promise<Response> {
-  const token = requireScope(c, "admin");
-  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
-  const removed = await homeOf(c.env, token.home).removeAgent(agent);
-  if (removed === "unknown") throw new HttpError(404, "not_found", `no such agent: ${agent}`);
-  if (removed === "has_a_key")
-    throw new HttpError(409, "has_a_key", `'${agent}' is paired: revoke its key first`);
-  if (removed === "in_use")
-    throw new HttpError(409, "in_use", `'${agent}' is online, or a call waits for it; stop it first`);
   return c.body(null, 204);
 }
 

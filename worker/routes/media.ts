@@ -3,30 +3,39 @@ import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context } from "hono";
 import { conversationOf } from "../api/objects.ts";
 import { conversationOfMedia, newMedia } from "../conversation/store/media.ts";
-import { type App, HttpError, pathName, readBytes, requireScope } from "../http/http.ts";
+import { isSeen } from "../http/conversation-access.ts";
+import { type App, HttpError, newRoutes, pathName, readBytes, requireScope } from "../http/http.ts";
 import { shown } from "../http/rates.ts";
 import { readGrant } from "../http/uploads.ts";
-import { isSeen } from "./conversations.ts";
+
+/** Needs the token of one upload. */
+export const uploads = newRoutes();
+
+uploads.put("/v1/media/:id", putMedia);
+
+export const media = newRoutes();
+
+media.get("/v1/media/:id", getMedia);
 
 /** A device's upload, with the token that it was given for it. The same bytes again are no error. */
-export async function putMedia(c: Context<App>): Promise<Response> {
+async function putMedia(c: Context<App>): Promise<Response> {
   const id = mediaPath(c);
   const grant = await shown(c, () => readGrant(c.env, c.req.header("authorization"), id));
   if (!grant)
     throw new HttpError(401, "unauthorized", "the token of this upload is needed; it holds for 5 minutes");
-  const media = await newMedia(id, grant.media_type, await readBytes(c, grant.bytes));
-  if (media.bytes !== grant.bytes || media.sha256 !== grant.sha256)
+  const file = await newMedia(id, grant.media_type, await readBytes(c, grant.bytes));
+  if (file.bytes !== grant.bytes || file.sha256 !== grant.sha256)
     throw new HttpError(
       400,
       "invalid_body",
-      `expected the ${grant.bytes} bytes with SHA-256 ${grant.sha256}, got ${media.bytes} with ${media.sha256}`,
+      `expected the ${grant.bytes} bytes with SHA-256 ${grant.sha256}, got ${file.bytes} with ${file.sha256}`,
     );
-  if (!(await conversationOf(c.env, grant.conversation).keep(media, grant.principal)))
+  if (!(await conversationOf(c.env, grant.conversation).keep(file, grant.principal)))
     throw new HttpError(409, "conflict", "something else is kept under this id");
   return c.body(null, 204);
 }
 
-export async function getMedia(c: Context<App>): Promise<Response> {
+async function getMedia(c: Context<App>): Promise<Response> {
   const id = mediaPath(c);
   const place = conversationOfMedia(id);
   if (!place) throw notKept();

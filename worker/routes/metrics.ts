@@ -2,13 +2,17 @@
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
-import { type App, HttpError } from "../http/http.ts";
+import { type App, HttpError, newRoutes } from "../http/http.ts";
+
+export const metrics = newRoutes();
+
+metrics.get("/metrics", showMetrics);
 
 /** A scraper asks every minute or oftener; a home that sleeps is left to sleep. */
 const KEEP_S = 300;
 
 /** Needs the scope `metrics`, which lets its token do nothing else, or `admin`. */
-export async function showMetrics(c: Context<App>): Promise<Response> {
+async function showMetrics(c: Context<App>): Promise<Response> {
   const token = c.get("token");
   if (!token.scopes.includes("metrics") && !token.scopes.includes("admin"))
     throw new HttpError(403, "forbidden", `the token '${token.name}' does not have the scope 'metrics'`);

@@ -2,21 +2,28 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
-import { type App, HttpError, pathName, readBody, readText, requireScope } from "../http/http.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, readText, requireScope } from "../http/http.ts";
 import { CHANNEL_NAMES, CONNECTION_ID, ROLES } from "../settings/channels.ts";
+
+export const senders = newRoutes();
+
+senders.get("/v1/pairings", showPairings);
+senders.post("/v1/pairings/:code", approvePairing);
+senders.delete("/v1/pairings/:code", dismissPairing);
+senders.delete("/v1/senders/:channel/:connection/:sender", removeSender);
 
 const CODE = /^[A-Za-z0-9]{6}$/;
 const CHANNEL = new RegExp(`^(${CHANNEL_NAMES.join("|")})$`);
 const SENDER = /^[A-Za-z0-9._@-]{1,64}$/;
 const Approval = z.strictObject({ role: z._default(z.enum(ROLES), "member") });
 
-export async function showPairings(c: Context<App>): Promise<Response> {
+async function showPairings(c: Context<App>): Promise<Response> {
   const home = homeOf(c.env, requireScope(c, "admin").home);
   return c.json(await home.pairings());
 }
 
 /** Body: nothing, or `{"role": "member"}`. */
-export async function approvePairing(c: Context<App>): Promise<Response> {
+async function approvePairing(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const code = pathName(c, "code", CODE, "a code of six characters");
   const empty = c.req.header("content-length") === "0" || c.req.raw.body === null;
@@ -27,7 +34,7 @@ export async function approvePairing(c: Context<App>): Promise<Response> {
   return c.json(sender);
 }
 
-export async function dismissPairing(c: Context<App>): Promise<Response> {
+async function dismissPairing(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const code = pathName(c, "code", CODE, "a code of six characters");
   if (!(await homeOf(c.env, token.home).dismissPairing(code)))
@@ -36,7 +43,7 @@ export async function dismissPairing(c: Context<App>): Promise<Response> {
 }
 
 /** Only whom a code let in: who stands in the settings is taken out there. */
-export async function removeSender(c: Context<App>): Promise<Response> {
+async function removeSender(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const channel = pathName(c, "channel", CHANNEL, `one of ${CHANNEL_NAMES.join(", ")}`);
   const connection = pathName(c, "connection", CONNECTION_ID, "a connection's name");

@@ -5,8 +5,22 @@ import { homeOf } from "../api/objects.ts";
 import { sha256Hex } from "../conversation/store/media.ts";
 import type { TokenView } from "../home/tokens.ts";
 import { type ApiToken, apiTokenRecords, newHomeToken, SCOPES } from "../http/auth.ts";
-import { type App, HttpError, pathName, readBody, readYesOrNo, requireScope } from "../http/http.ts";
+import {
+  type App,
+  HttpError,
+  newRoutes,
+  pathName,
+  readBody,
+  readYesOrNo,
+  requireScope,
+} from "../http/http.ts";
 import { utf8 } from "../http/uploads.ts";
+
+export const tokens = newRoutes();
+
+tokens.get("/v1/tokens", listTokens);
+tokens.post("/v1/tokens", makeToken);
+tokens.delete("/v1/tokens/:id", revokeToken);
 
 /** The least first. */
 const ROLES = ["guest", "member", "owner"] as const;
@@ -28,7 +42,7 @@ const NewToken = z.strictObject({
   expires_in_days: z.optional(z.int().check(z.minimum(1), z.maximum(3_650))),
 });
 
-export async function listTokens(c: Context<App>): Promise<Response> {
+async function listTokens(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   const made = await homeOf(c.env, home).tokens();
   const secret = apiTokenRecords(c.env)
@@ -38,7 +52,7 @@ export async function listTokens(c: Context<App>): Promise<Response> {
 }
 
 /** The token is in this answer and nowhere else. */
-export async function makeToken(c: Context<App>): Promise<Response> {
+async function makeToken(c: Context<App>): Promise<Response> {
   const maker = requireScope(c, "admin");
   const { name, role, scopes, expires_in_days } = await readBody(c, NewToken);
   const missing = scopes.find((scope) => !maker.scopes.includes(scope));
@@ -73,7 +87,7 @@ function endOf(days: number | undefined, { made }: ApiToken): number | null {
 }
 
 /** It counts no more from the next request on, of a session of the console too; with `?made=yes`, nor do those that it made. */
-export async function revokeToken(c: Context<App>): Promise<Response> {
+async function revokeToken(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   const id = pathName(c, "id", /^[a-z0-9-]{1,64}$/, "a token's id, as the list has it");
   if (apiTokenRecords(c.env).some((record) => record.home === home && secretView(record).id === id))

@@ -16,11 +16,11 @@ import {
 import { strangersWords } from "../../conversation/strangers-words.ts";
 import type { Env } from "../../env.ts";
 import { type App, HttpError, newRoutes, readBytes } from "../../http/http.ts";
+import { mediaLink } from "../../http/media-links.ts";
 import { countAddress, countGuess, maySpeak, tooManyRequests } from "../../http/rates.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../../http/waiting-room.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readTranscription } from "../../models/transcription.ts";
-import { mediaLink } from "../../routes/media-links.ts";
 import { type Connection, ROLES, type Role } from "../../settings/channels.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { channelOf } from "./all.ts";

@@ -7,11 +7,11 @@ import { homeOf } from "../../api/objects.ts";
 import { type ApiToken, apiToken } from "../../http/auth.ts";
 import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../../http/http.ts";
 import { countAddress, countGuess, shownToken } from "../../http/rates.ts";
+import { endedCookie, requireOwnPage, requireSafeWay, sessionCookie } from "../../http/session.ts";
 import { costOf } from "../../models/prices.ts";
 import { countsDays, readSettings } from "../../settings/settings.ts";
 import { accessEntry, usesAccess } from "./access.ts";
 import { PAGE_PATHS, servePage } from "./page-files.ts";
-import { endedCookie, requireOwnPage, requireSafeWay, sessionCookie } from "./session.ts";
 
 export const consolePage = newRoutes();
 

@@ -1,8 +1,8 @@
 /** `POST /v1/chat/completions`, streamed and not. */
 import type { Context } from "hono";
+import { stillMay } from "../../http/conversation-access.ts";
 import type { App } from "../../http/http.ts";
 import { turnEvents } from "../../http/waiting-room.ts";
-import { stillMay } from "../../routes/conversations.ts";
 import { begin } from "./begin.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
 import { type Chat, chatChunks, chatCompletion } from "./chat-reply.ts";

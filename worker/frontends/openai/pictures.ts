@@ -3,7 +3,7 @@ import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { isPicture } from "@edgecall/core/protocol/media.ts";
 import { linkNames } from "../../conversation/store/media.ts";
 import type { Env } from "../../env.ts";
-import { mediaLink } from "../../routes/media-links.ts";
+import { mediaLink } from "../../http/media-links.ts";
 
 /** More than anybody looks at in an answer. */
 const MAX_SHOWN = 16;

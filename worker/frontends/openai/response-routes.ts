@@ -1,9 +1,9 @@
 /** `/v1/responses`: ask, look, attach again, stop, forget. */
 import type { Context } from "hono";
 import { conversationOf } from "../../api/objects.ts";
+import { stillMay } from "../../http/conversation-access.ts";
 import { type App, HttpError } from "../../http/http.ts";
 import { turnEvents } from "../../http/waiting-room.ts";
-import { stillMay } from "../../routes/conversations.ts";
 import { begin } from "./begin.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
 import { namedPlace, type ResponseRef, readResponseId } from "./conversation-key.ts";

@@ -12,11 +12,17 @@ import type { Context } from "hono";
 import { homeOf } from "../../api/objects.ts";
 import { unsigned } from "../../home/usage/relay-admission.ts";
 import { HOME_ID, isNamedHome } from "../../http/auth.ts";
-import { type App, HttpError, pathName, readBody } from "../../http/http.ts";
+import { type App, HttpError, newRoutes, pathName, readBody } from "../../http/http.ts";
 import { countGuess, shown } from "../../http/rates.ts";
 import { logError } from "../../log.ts";
 import { modelFetch } from "../../models/workers-ai.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
+
+/** A device signs a token itself, with its own key. */
+export const relay = newRoutes();
+
+relay.post("/v1/relay/:home/chat/completions", relayChat);
+relay.get("/v1/relay/:home/key", relayKey);
 
 /** Whole answers are read up to here for their usage; a longer one is counted as reserved. */
 const COUNTED_MAX_CHARS = 4 * 1024 * 1024;
@@ -37,7 +43,7 @@ const Request = z.object({
 });
 type Request = z.infer<typeof Request>;
 
-export async function relayChat(c: Context<App>): Promise<Response> {
+async function relayChat(c: Context<App>): Promise<Response> {
   const home = pathName(c, "home", HOME_ID, "a home's id");
   const token = await shownRelayToken(c);
   const settings = readSettings(c.env);
@@ -94,7 +100,7 @@ export async function relayChat(c: Context<App>): Promise<Response> {
 const MODEL_TOTAL_MS = 300_000;
 
 /** `GET /v1/relay/{home}/key`: whether the key that made the token is the agent's on record. 204, or 401: revoked, or never known. */
-export async function relayKey(c: Context<App>): Promise<Response> {
+async function relayKey(c: Context<App>): Promise<Response> {
   const home = pathName(c, "home", HOME_ID, "a home's id");
   const token = await shownRelayToken(c);
   if (isNamedHome(c.env, home) && (await homeOf(c.env, home).knowsKeyOf(token))) return c.body(null, 204);
@@ -109,10 +115,10 @@ async function shownRelayToken(c: Context<App>): Promise<RelayToken> {
   const token = await shown(c, async () => {
     const bearer = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
     if (bearer === undefined) return undefined;
-    const relay = new URL(c.req.url);
-    relay.pathname = relay.pathname.replace(/\/(chat\/completions|key)$/, "");
+    const asked = new URL(c.req.url);
+    asked.pathname = asked.pathname.replace(/\/(chat\/completions|key)$/, "");
     const { publicUrl } = readSettings(c.env);
-    const own = publicUrl === undefined ? relay : new URL(relay.pathname, publicUrl);
+    const own = publicUrl === undefined ? asked : new URL(asked.pathname, publicUrl);
     const read = readRelayToken(bearer, relayPlace(own.href), Date.now());
     if (read.ok) return read.value;
     why = `the relay token: ${read.error}`;

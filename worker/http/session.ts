@@ -8,13 +8,13 @@
  */
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { Context } from "hono";
-import { homeOf } from "../../api/objects.ts";
-import { base64Url } from "../../conversation/store/media.ts";
-import type { Env } from "../../env.ts";
-import { type ApiToken, apiTokenRecords } from "../../http/auth.ts";
-import { type App, HttpError } from "../../http/http.ts";
-import { fromBase64Url, macKey, utf8 } from "../../http/uploads.ts";
-import { readSettings } from "../../settings/settings.ts";
+import { homeOf } from "../api/objects.ts";
+import { base64Url } from "../conversation/store/media.ts";
+import type { Env } from "../env.ts";
+import { readSettings } from "../settings/settings.ts";
+import { type ApiToken, apiTokenRecords } from "./auth.ts";
+import { type App, HttpError } from "./http.ts";
+import { fromBase64Url, macKey, utf8 } from "./uploads.ts";
 
 /** `__Host-`: only this host can set it, for all of itself, over TLS. Browsers take http://localhost for that. */
 const COOKIE = "__Host-edgecall";

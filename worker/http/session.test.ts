@@ -1,8 +1,8 @@
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { TOKENS } from "../../../test/tokens.ts";
-import type { Env } from "../../env.ts";
-import { apiTokenRecords } from "../../http/auth.ts";
+import { TOKENS } from "../../test/tokens.ts";
+import type { Env } from "../env.ts";
+import { apiTokenRecords } from "./auth.ts";
 import { sessionCookie } from "./session.ts";
 
 const worker = (exports as unknown as { default: Fetcher }).default;

@@ -1,0 +1,75 @@
+/** Which conversations a caller may see: asked before a request, and again while a stream lasts. */
+import type { Context } from "hono";
+import { maySee, type Owned } from "../api/may-see.ts";
+import { conversationOf, homeOf } from "../api/objects.ts";
+import { type App, HttpError, pathName, requireCounts, requireScope } from "./http.ts";
+
+const CONVERSATION_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
+
+/** The conversation that the path names, in the home of the caller's token. @throws HttpError 400 */
+export function namedConversation(c: Context<App>): { id: string; name: string } {
+  const { home } = requireScope(c, "ask");
+  const words = "a conversation's id: 1 to 128 of A-Z a-z 0-9 . _ : @ -";
+  const id = pathName(c, "id", CONVERSATION_ID, words);
+  return { id, name: `${home}/api/${id}` };
+}
+
+/**
+ * The caller may see this conversation, or nothing is there yet.
+ * @param name `home/channel/id` @param kind of what it holds
+ * @returns `own`: they see it only as what they began, or will begin
+ * @throws HttpError 404, in the words of one that does not exist
+ */
+export async function requireSeen(
+  c: Context<App>,
+  name: string,
+  kind: Owned["kind"] = "conversation",
+): Promise<"own" | "any"> {
+  const seen = await seenAs(c, name, kind);
+  if (seen) return seen;
+  throw c.req.path.endsWith("/messages") ? idInUse() : noConversation();
+}
+
+export async function isSeen(c: Context<App>, name: string, kind: Owned["kind"]): Promise<boolean> {
+  return (await seenAs(c, name, kind)) !== undefined;
+}
+
+async function seenAs(
+  c: Context<App>,
+  name: string,
+  kind: Owned["kind"],
+): Promise<"own" | "any" | undefined> {
+  const token = c.get("token");
+  // Asks no object for those who may see them all.
+  if (maySee(token, { kind, by: undefined })) return "any";
+  const belongs = await conversationOf(c.env, name).belongs();
+  const by = belongs ? belongs.principal : token.name;
+  if (maySee(token, { kind, by })) return "own";
+  const sharedWith = await homeOf(c.env, token.home).sharedWith(name);
+  return maySee(token, { kind, by, sharedWith }) ? "any" : undefined;
+}
+
+export function idInUse(): HttpError {
+  return new HttpError(
+    404,
+    "not_found",
+    "no conversation of yours, and its id is in use: choose another one",
+  );
+}
+
+/** A stream may outlive its token. @throws HttpError, which ends it */
+export async function requireCounting(c: Context<App>): Promise<void> {
+  await requireCounts(c.env, c.get("token"));
+}
+
+/** For a stream, which may also outlive that its conversation is shared. @returns a function that throws HttpError then */
+export function stillMay(c: Context<App>, name: string): () => Promise<void> {
+  return async () => {
+    await requireCounting(c);
+    await requireSeen(c, name);
+  };
+}
+
+export function noConversation(): HttpError {
+  return new HttpError(404, "not_found", "no such conversation");
+}

@@ -1,0 +1,55 @@
+/** `/v1/agents`: the agents of a home, and what an administrator decides about one. Their keys are in keys.ts. */
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import { homeOf } from "../api/objects.ts";
+import { type App, HttpError, newRoutes, pathName, readText, requireScope } from "../http/http.ts";
+
+export const agents = newRoutes();
+
+agents.get("/v1/agents", async (c) => c.json({ agents: await listedAgents(c) }));
+agents.get("/v1/agents/:agent", showAgent);
+agents.delete("/v1/agents/:agent", removeAgent);
+agents.post("/v1/agents/:agent/accept-text", acceptText);
+
+async function showAgent(c: Context<App>): Promise<Response> {
+  const id = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const agent = (await listedAgents(c)).find((candidate) => candidate.id === id);
+  if (!agent) throw new HttpError(404, "not_found", `no such agent: ${id}`);
+  return c.json(agent);
+}
+
+async function listedAgents(c: Context<App>) {
+  return await homeOf(c.env, requireScope(c, "ask").home).agents();
+}
+
+const AcceptBody = z.strictObject({
+  /** The line as the person read it: another one that came meanwhile is not accepted with it. */
+  line: z.optional(z.string().check(z.maxLength(4_000))),
+});
+
+/** An administrator accepts the words by which a device describes itself to a model. */
+async function acceptText(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const body = checkJson(AcceptBody, (await readText(c)) || "{}");
+  if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
+  const accepted = await homeOf(c.env, token.home).acceptText(agent, body.value.line);
+  if (accepted === "changed")
+    throw new HttpError(409, "text_changed", "line: the agent says something else by now; read it again");
+  if (accepted === "unknown") throw new HttpError(404, "not_found", `there is no agent '${agent}'`);
+  return c.body(null, 204);
+}
+
+/** A device that is gone leaves the list. */
+async function removeAgent(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "admin");
+  const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const removed = await homeOf(c.env, token.home).removeAgent(agent);
+  if (removed === "unknown") throw new HttpError(404, "not_found", `no such agent: ${agent}`);
+  if (removed === "has_a_key")
+    throw new HttpError(409, "has_a_key", `'${agent}' is paired: revoke its key first`);
+  if (removed === "in_use")
+    throw new HttpError(409, "in_use", `'${agent}' is online, or a call waits for it; stop it first`);
+  return c.body(null, 204);
+}

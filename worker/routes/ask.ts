@@ -1,0 +1,40 @@
+/** `POST /ask`: plain text in, plain text out, for shortcuts, shells and buttons. Each question stands alone. */
+import type { Context } from "hono";
+import { conversationOf, insist } from "../api/objects.ts";
+import type { NewTurn } from "../conversation/store/transcript-rows.ts";
+import { requireCounting } from "../http/conversation-access.ts";
+import { type App, HttpError, newRoutes, readText, requireScope } from "../http/http.ts";
+import { turnResult } from "../http/waiting-room.ts";
+
+export const ask = newRoutes();
+
+ask.post("/ask", askAlone);
+
+/** Text callers cannot look again later, so they may wait longer. */
+const ASK_PATIENCE_MS = 120_000;
+
+async function askAlone(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "ask");
+  const text = (await readText(c)).trim();
+  if (text === "" || text.length > 32_000)
+    throw new HttpError(400, "invalid_body", "expected the question as text, 1 to 32,000 characters");
+  const name = `${token.home}/ask/${crypto.randomUUID()}`;
+  const asked: NewTurn = {
+    id: crypto.randomUUID(),
+    idempotency: undefined,
+    text,
+    images: [],
+    origin: { principal: token.name, role: token.role, channel: "ask" },
+  };
+  const { turn } = await insist(async () => await conversationOf(c.env, name).start(asked));
+  const counting = () => requireCounting(c);
+  const { signal } = c.req.raw;
+  const result = await turnResult(c.env, name, turn, ASK_PATIENCE_MS, signal, undefined, counting);
+  if (!result) await counting();
+  if (!result)
+    return c.text(
+      "This takes longer than I can keep you waiting here; ask over /v1/conversations instead.\n",
+      504,
+    );
+  return c.text(`${result.answer ?? ""}\n`, result.status === "done" ? 200 : 502);
+}

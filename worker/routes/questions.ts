@@ -1,0 +1,60 @@
+/** `/v1/questions`: the open questions and approvals of a home, and their answers. */
+import { z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import { homeOf } from "../api/objects.ts";
+import { shownApproval } from "../conversation/turn-words.ts";
+import type { Question } from "../home/questions/questions.ts";
+import { requireCounting } from "../http/conversation-access.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, requireScope, UUID } from "../http/http.ts";
+import { roomStream, SSE } from "../http/waiting-room.ts";
+
+export const questions = newRoutes();
+
+questions.get("/v1/questions", async (c) => c.json(await openQuestions(c)));
+questions.get("/v1/questions/events", followQuestions);
+questions.post("/v1/questions/:id", answerQuestion);
+
+const QuestionAnswer = z.strictObject({
+  answer: z.string().check(z.trim(), z.minLength(1), z.maxLength(4_000)),
+});
+
+/** The list of open questions, and again whenever it changes. The stream does not end by itself. */
+function followQuestions(c: Context<App>): Response {
+  const { home } = requireScope(c, "ask");
+  const said = async () => {
+    await requireCounting(c);
+    return `event: questions\ndata: ${JSON.stringify(await openQuestions(c))}\n\n`;
+  };
+  const stillCounts = () => requireCounting(c);
+  const stream = roomStream(homeOf(c.env, home), "/questions", said, c.req.raw.signal, stillCounts);
+  return c.body(stream, 200, SSE);
+}
+
+/** Answers a question or an approval, as far as the caller may see it (may-see.ts). */
+async function answerQuestion(c: Context<App>): Promise<Response> {
+  const token = requireScope(c, "ask");
+  const id = pathName(c, "id", UUID, "a question's id, a UUID");
+  const { answer } = await readBody(c, QuestionAnswer);
+  const answered = await homeOf(c.env, token.home).answer(id, answer, token);
+  if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
+  return c.json(questionView(answered.question));
+}
+
+async function openQuestions(c: Context<App>) {
+  const token = requireScope(c, "ask");
+  return { questions: (await homeOf(c.env, token.home).questions(token)).map(questionView) };
+}
+
+/** A question as a person sees it, with the conversation's own id instead of the object's name. */
+function questionView(question: Question & { title?: string }) {
+  const { id, call, agent, text, options, approval, expiresAt: expires_at, answer, answeredBy } = question;
+  const [, channel, ...conversation] = question.conversation.split("/");
+  const asked = { id, conversation: conversation.join("/"), channel, call, agent, text, options, expires_at };
+  return {
+    ...asked,
+    ...(question.title !== undefined && { title: question.title }),
+    ...(approval && { approval: shownApproval(approval) }),
+    ...(answer !== null && { answer }),
+    ...(answeredBy !== null && { answered_by: answeredBy }),
+  };
+}

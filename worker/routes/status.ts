@@ -1,0 +1,16 @@
+/** `/healthz` for anybody, and `/v1/status`: how a home stands. */
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { homeOf } from "../api/objects.ts";
+import { newRoutes, requireScope } from "../http/http.ts";
+
+/** Needs no token. */
+export const health = newRoutes();
+
+health.get("/healthz", (c) => c.json({ ok: true, version: VERSION }));
+
+export const status = newRoutes();
+
+status.get("/v1/status", async (c) => {
+  const { home } = requireScope(c, "ask");
+  return c.json({ home, ...(await homeOf(c.env, home).status()) });
+});

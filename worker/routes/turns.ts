@@ -1,0 +1,171 @@
+/** A conversation's turns: asked, looked at, followed and cancelled. */
+import { z } from "@edgecall/core/protocol/parse.ts";
+import type { Context } from "hono";
+import { conversationOf, insist } from "../api/objects.ts";
+import { mediaId, separateImages } from "../conversation/store/media.ts";
+import type { NewTurn } from "../conversation/store/transcript-rows.ts";
+import { idInUse, namedConversation, requireSeen, stillMay } from "../http/conversation-access.ts";
+import { type App, HttpError, newRoutes, pathName, readBody, UUID } from "../http/http.ts";
+import {
+  beginsTurn,
+  followedEvent,
+  JSON_PATIENCE_MS,
+  roomStream,
+  SSE,
+  turnResult,
+  turnStream,
+} from "../http/waiting-room.ts";
+import { readSettings } from "../settings/settings.ts";
+
+export const turns = newRoutes();
+
+turns.post("/v1/conversations/:id/messages", postMessage);
+turns.get("/v1/conversations/:id/turns/:turn", showTurn);
+turns.get("/v1/conversations/:id/turns/:turn/events", followTurn);
+turns.post("/v1/conversations/:id/turns/:turn/cancel", cancelTurn);
+turns.get("/v1/conversations/:id/events", followConversation);
+
+const Message = z.strictObject({
+  text: z.string().check(z.trim(), z.minLength(1), z.maxLength(32_000)),
+  /** One of several messages that a person sends in a row, as in a chat: it joins the turn that waits. */
+  merge: z.optional(z.boolean()),
+  /** The name of a configured model. */
+  model: z.optional(z.string().check(z.maxLength(200))),
+  /** Another model may answer when that one is down. */
+  fallback: z.optional(z.boolean()),
+  images: z.optional(
+    z
+      .array(
+        z
+          .string()
+          .check(
+            z.maxLength(512 * 1024),
+            z.regex(/^(https:\/\/\S+|data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2})$/),
+          ),
+      )
+      .check(z.maxLength(8)),
+  ),
+});
+
+/** Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s. */
+async function postMessage(c: Context<App>): Promise<Response> {
+  const { name } = namedConversation(c);
+  const seen = await requireSeen(c, name);
+  const message = await readBody(c, Message);
+  const { model } = message;
+  if (model !== undefined) requireModel(c, model);
+  const idempotency = c.req.header("idempotency-key");
+  if (idempotency !== undefined && (idempotency === "" || idempotency.length > 200)) {
+    throw new HttpError(400, "invalid_header", "Idempotency-Key: expected 1 to 200 characters");
+  }
+  const id = crypto.randomUUID();
+  const pictures = await separateImages(message.images ?? [], (n) => mediaId(`${id}-${n}`, name)).catch(
+    () => {
+      throw new HttpError(400, "invalid_body", "images: a data: URL holds no base64");
+    },
+  );
+  const token = c.get("token");
+  const turn: NewTurn = {
+    id,
+    idempotency,
+    ...(message.merge && { merge: true }),
+    text: message.text,
+    images: pictures.images,
+    media: pictures.added,
+    origin: {
+      principal: token.name,
+      role: token.role,
+      channel: "api",
+      ...(model !== undefined && { model, ...(message.fallback && { replaceable: true as const }) }),
+    },
+  };
+  const started = await insist(async () => {
+    const stub = conversationOf(c.env, name);
+    return await (seen === "own" ? stub.startOwn(turn) : stub.start(turn));
+  });
+  if (!started) throw idInUse();
+  c.header("edgecall-turn", started.turn);
+  if (c.req.header("edgecall-on-hangup") === "cancel") cancelOnHangup(c, name, started.turn);
+  if ((c.req.header("accept") ?? "").includes("text/event-stream")) return events(c, name, started.turn, 0);
+  const result = await turnResult(c.env, name, started.turn, JSON_PATIENCE_MS, c.req.raw.signal);
+  return result ? c.json(result) : c.json({ turn: started.turn, status: "running" }, 202);
+}
+
+async function showTurn(c: Context<App>): Promise<Response> {
+  const { name, turn } = await seenTurn(c);
+  const result = await conversationOf(c.env, name).look(turn);
+  if (!result) throw noTurn();
+  return c.json(result);
+}
+
+async function followTurn(c: Context<App>): Promise<Response> {
+  const { name, turn } = await seenTurn(c);
+  const after = Number(c.req.header("last-event-id") ?? 0);
+  if (!Number.isSafeInteger(after) || after < 0)
+    throw new HttpError(400, "invalid_header", "Last-Event-ID: expected the id of an event");
+  if (!(await conversationOf(c.env, name).look(turn))) throw noTurn();
+  return events(c, name, turn, after);
+}
+
+async function cancelTurn(c: Context<App>): Promise<Response> {
+  const { name, turn } = await seenTurn(c);
+  const result = await conversationOf(c.env, name).cancel(turn);
+  if (!result) throw noTurn();
+  return c.json(result);
+}
+
+/**
+ * Every turn of a conversation as it goes, later turns included, wherever they begin. The stream does not end by itself,
+ * and costs nothing while nothing happens.
+ */
+async function followConversation(c: Context<App>): Promise<Response> {
+  const { name } = namedConversation(c);
+  await requireSeen(c, name);
+  const said = async (message: string | undefined) => {
+    // Somebody else may have begun what nobody had begun, or shared it no longer.
+    if (message !== undefined && beginsTurn(message)) await stillMay(c, name)();
+    return followedEvent(message);
+  };
+  const stream = roomStream(
+    conversationOf(c.env, name),
+    "/follow",
+    said,
+    c.req.raw.signal,
+    stillMay(c, name),
+  );
+  return c.body(stream, 200, SSE);
+}
+
+/** The turn that the path names, of a conversation that the caller may see. @throws HttpError 400, 404 */
+async function seenTurn(c: Context<App>): Promise<{ name: string; turn: string }> {
+  const { name } = namedConversation(c);
+  await requireSeen(c, name);
+  return { name, turn: pathName(c, "turn", UUID, "a turn's id, a UUID") };
+}
+
+function noTurn(): HttpError {
+  return new HttpError(404, "not_found", "no such turn");
+}
+
+function events(c: Context<App>, name: string, turn: string, after: number): Response {
+  const stream = turnStream(c.env, name, turn, after, c.req.raw.signal, stillMay(c, name));
+  return c.body(stream, 200, SSE);
+}
+
+/** For a one-shot client: when it hangs up, nobody wants the answer any more. */
+function cancelOnHangup(c: Context<App>, name: string, turn: string): void {
+  c.req.raw.signal.addEventListener("abort", () =>
+    c.executionCtx.waitUntil(conversationOf(c.env, name).cancel(turn)),
+  );
+}
+
+/** @throws HttpError 400 */
+function requireModel(c: Context<App>, name: string): void {
+  const names = readSettings(c.env).models.map((model) => model.name);
+  if (names.includes(name)) return;
+  throw new HttpError(
+    400,
+    "invalid_body",
+    `model: there is no '${name}'; there are: ${names.join(", ") || "none"}`,
+  );
+}
