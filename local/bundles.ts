@@ -1,6 +1,6 @@
 /** How each program becomes one file. The one-machine stack, `npm run build` and the bench share this. */
 import { fileURLToPath } from "node:url";
-import { type BuildOptions, build } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const ROOT_URL = new URL("..", import.meta.url);
 const ROOT = fileURLToPath(ROOT_URL);
@@ -39,7 +39,7 @@ export type ServedProgram = `${string} ${number}`;
  * @param options.program absent: it offers devices no update
  */
 export function bundleWorker(
-  options: { entry?: string; minify?: boolean; program?: ServedProgram } = {},
+  options: { entry?: string; minify?: boolean; program?: ServedProgram; plugins?: Plugin[] } = {},
 ): Promise<string> {
   return bundle({
     ...COMMON,
@@ -57,6 +57,7 @@ export function bundleWorker(
     // What wrangler's default rules import as text.
     loader: { ".html": "text", ".txt": "text", ".sql": "text" },
     minify: options.minify ?? false,
+    plugins: options.plugins ?? [],
   });
 }
 
