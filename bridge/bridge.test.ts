@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { describe, expect, test } from "vitest";
 import { until } from "../test/wait.ts";
-import { STANDBY_EVERY_MS, STAY_AWAY_MS } from "./backoff.ts";
 import { BROKER_GRACE_MS } from "./broker/presence.ts";
+import { STANDBY_EVERY_MS, STAY_AWAY_MS } from "./gateway/gateway.ts";
 import { usePlayed } from "./testkit/played.ts";
 
 const played = usePlayed();

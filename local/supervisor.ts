@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 
 /** Long enough for a bridge to hand over what it holds; then SIGKILL. */
 const STOP_WITHIN_MS = 4_000;
-const FIRST_RESTART_MS = 200;
-const LAST_RESTART_MS = 10_000;
+const RESTARTS: Backoff = { baseMs: 200, capMs: 10_000 };
 /** A child that ran this long was well; its next restart is a first one again. */
 const STEADY_MS = 30_000;
 
@@ -70,7 +70,7 @@ export function supervise(program: Program): Child {
         return;
       }
       if (performance.now() - began > STEADY_MS) restarts = 0;
-      const wait = Math.min(FIRST_RESTART_MS * 2 ** restarts, LAST_RESTART_MS);
+      const wait = backoffMs(RESTARTS, restarts);
       restarts += 1;
       program.say(`${program.name} ended (${how}); it is started again in ${wait / 1000} s`);
       timer = setTimeout(run, wait);

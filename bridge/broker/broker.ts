@@ -5,8 +5,8 @@
  * sends them again later: a command would reach a device long after its caller was told that it did not.
  */
 import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
+import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
 import { connect, type IClientOptions, type IClientPublishOptions, type MqttClient } from "mqtt";
-import { BROKER_BACKOFF, Retries } from "../backoff.ts";
 import type { Log } from "../log.ts";
 
 /**
@@ -41,6 +41,8 @@ export type BrokerOptions = {
   onDown(): void;
 };
 
+/** The broker is near and ours: quick enough to hide its restart (BROKER_GRACE_MS). */
+const RETRIES: RetryPolicy = { baseMs: 250, capMs: 10_000, stableMs: 1_000, jitter: "full" };
 /** An unplugged broker is noticed after 1.5 times this. */
 const KEEPALIVE_S = 15;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -59,7 +61,7 @@ export class BrokerLink {
   #version: 4 | 5 = 5;
   #up = false;
   #upSince = 0;
-  readonly #retries = new Retries(BROKER_BACKOFF);
+  readonly #retries = new RetrySchedule(RETRIES);
   #unacked = 0;
   /** Message ids that the broker acked with "nobody subscribes", until their callback has looked. */
   #unheard = new Set<number | undefined>();
@@ -122,7 +124,7 @@ export class BrokerLink {
     client.on("disconnect", (packet) => {
       if (packet.reasonCode !== SESSION_TAKEN_OVER) return;
       log("error", "broker_id_taken", { client_id: this.#options.clientId, set: "BRIDGE_ID" });
-      lost(BROKER_BACKOFF.capMs * 3);
+      lost(RETRIES.capMs * 3);
     });
     client.on("error", (error) => {
       if (down) return;

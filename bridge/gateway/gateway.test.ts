@@ -1,11 +1,10 @@
 /** The keepalive, with a real socket; only the interval's time is made to pass. */
-import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { CLOSE, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { KEEPALIVE_EVERY_MS, KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";
-import { STANDBY_EVERY_MS } from "../backoff.ts";
 import { PlayedHome } from "../testkit/home.ts";
-import { GatewayLink } from "./gateway.ts";
+import { GatewayLink, STANDBY_EVERY_MS, staysAway } from "./gateway.ts";
 
 let home: PlayedHome;
 let link: GatewayLink;
@@ -79,4 +78,18 @@ test("a frame that is too large for Home is not sent, and the socket stays", asy
   link.send({ t: "taken", id: "next" });
   await home.next("taken");
   expect(home.of("report")).toEqual([]);
+});
+
+test.each([
+  [{ status: 401 }, true],
+  [{ status: 403 }, true],
+  [{ status: 404 }, false],
+  [{ status: 503 }, false],
+  [{ code: CLOSE.replaced }, true],
+  [{ code: CLOSE.badProtocol }, true],
+  [{ code: CLOSE.badFrame }, false],
+  [{ code: 1006 }, false],
+  [{ code: 1012 }, false],
+])("after %o it stays away: %s", (ending, away) => {
+  expect(staysAway(ending)).toBe(away);
 });

@@ -10,8 +10,8 @@ import {
 } from "@edgecall/core/protocol/names.ts";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
+import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
 import { type RawData, WebSocket } from "ws";
-import { GATEWAY_BACKOFF, Retries, STANDBY_EVERY_MS, STAY_AWAY_MS } from "../backoff.ts";
 import type { Log } from "../log.ts";
 import { GatewayClock } from "./gateway-clock.ts";
 
@@ -34,6 +34,12 @@ export type GatewayOptions = {
 export type Ending = { status: number; refusal?: Refusal | undefined } | { code: number };
 type Refusal = { code: string; message: string };
 
+/** A deploy drops the sockets of all bridges at once. */
+const RETRIES: RetryPolicy = { baseMs: 500, capMs: 30_000, stableMs: 1_000, jitter: "full" };
+/** The wait after a refusal that only a person can mend (token, version), or after a newer bridge took over an older gateway. */
+export const STAY_AWAY_MS = 300_000;
+/** A bridge that was replaced asks this often whether its place is free: with KEEPALIVE_LOST_MS within half a minute. */
+export const STANDBY_EVERY_MS = 5_000;
 /** The upgrade, and after it the welcome, must come within this. */
 const HANDSHAKE_MS = 10_000;
 /** Two keepalives without an answer: the line is dead, whatever TCP believes. */
@@ -55,7 +61,7 @@ export class GatewayLink {
   readonly #options: GatewayOptions;
   #socket: WebSocket | undefined;
   #welcomedAt: number | undefined;
-  readonly #retries = new Retries(GATEWAY_BACKOFF);
+  readonly #retries = new RetrySchedule(RETRIES);
   #unanswered = 0;
   #keepalive: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;

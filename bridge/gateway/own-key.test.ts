@@ -14,11 +14,10 @@ import {
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
-import { STAY_AWAY_MS } from "../backoff.ts";
 import type { LogFields } from "../log.ts";
 import { readSettings } from "../settings.ts";
 import { PlayedHome } from "../testkit/home.ts";
-import { GatewayLink } from "./gateway.ts";
+import { GatewayLink, STAY_AWAY_MS } from "./gateway.ts";
 import { readOwnKey } from "./own-key.ts";
 
 const { publicKey, privateKey } = generateKeyPairSync("ed25519");

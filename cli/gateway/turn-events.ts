@@ -1,5 +1,6 @@
 /** The events of one turn from its question to its end, whatever happens to the connection meanwhile. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { sentEvents } from "./event-stream.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
@@ -10,8 +11,7 @@ const SILENCE_MS = 45_000;
 /** Attempts in a row to attach again: about a minute in all. */
 const TRIES = 15;
 /** The first comes soon, since most breaks are short; then twice as long before each, up to the last. */
-const FIRST_PAUSE_MS = 300;
-const LAST_PAUSE_MS = 5_000;
+const PAUSES: Backoff = { baseMs: 300, capMs: 5_000 };
 
 export type TurnEvent =
   | { event: "turn"; turn: string }
@@ -87,7 +87,7 @@ export async function* turnEvents(
       line.end();
     }
     if (tries === TRIES) throw new GatewayError("unreachable", `${gateway.url}: the answer was lost`);
-    await sleep(Math.min(FIRST_PAUSE_MS * 2 ** tries, LAST_PAUSE_MS), undefined, { signal });
+    await sleep(backoffMs(PAUSES, tries), undefined, { signal });
     tries += 1;
     // The gateway says anew what no message has made good yet.
     yield { event: "reset" };

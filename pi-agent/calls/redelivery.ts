@@ -1,4 +1,5 @@
 /** Results that the gateway has not acknowledged are sent again, until it does or a day is over. */
+import { backoffMs } from "@edgecall/core/backoff.ts";
 import type { Log } from "../log.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -7,7 +8,8 @@ export const LAST_AGAIN_MS = 10 * 60 * 1_000;
 /** So many at one go: after a long outage the broker must not be flooded. */
 const BATCH = 100;
 
-type Waiting = { dueAt: number; delayMs: number };
+/** `sent`: how often it was sent again. */
+type Waiting = { dueAt: number; sent: number };
 
 export class Redelivery {
   readonly #ledger: Ledger;
@@ -33,7 +35,7 @@ export class Redelivery {
 
   /** A result was sent (or could not be) and waits for its acknowledgement. */
   add(id: string): void {
-    this.#waiting.set(id, { dueAt: performance.now() + this.#firstMs, delayMs: this.#firstMs });
+    this.#waiting.set(id, { dueAt: performance.now() + this.#firstMs, sent: 0 });
     this.#arm();
   }
 
@@ -46,8 +48,7 @@ export class Redelivery {
   connected(): void {
     const now = performance.now();
     for (const id of this.#ledger.unacked()) {
-      const delayMs = this.#waiting.get(id)?.delayMs ?? this.#firstMs;
-      this.#waiting.set(id, { dueAt: now, delayMs });
+      this.#waiting.set(id, { dueAt: now, sent: this.#waiting.get(id)?.sent ?? 0 });
     }
     this.#arm();
   }
@@ -75,8 +76,9 @@ export class Redelivery {
           this.#waiting.delete(id);
           continue;
         }
-        waiting.delayMs = Math.min(waiting.delayMs * 2, LAST_AGAIN_MS);
-        waiting.dueAt = performance.now() + waiting.delayMs;
+        waiting.sent += 1;
+        const delayMs = backoffMs({ baseMs: this.#firstMs, capMs: LAST_AGAIN_MS }, waiting.sent);
+        waiting.dueAt = performance.now() + delayMs;
         const report = await this.#ledger.reportOf(id);
         if (report === undefined) this.#waiting.delete(id);
         else if (await this.#publish(report)) this.#log("info", "result.sent_again", { request_id: id });

@@ -8,13 +8,14 @@
 import { readFileSync } from "node:fs";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
+import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
 import { connect, type IClientOptions, type MqttClient } from "mqtt";
 import type { MqttSettings } from "../config/settings.ts";
 import { type Log, messageOf } from "../log.ts";
-import { Reconnect } from "./reconnect.ts";
 
 /** A CONNECT without an answer is a dead broker; mqtt.js would wait 30 s. */
 const CONNECT_TIMEOUT_MS = 5_000;
+const RETRIES: RetryPolicy = { baseMs: 500, capMs: 30_000, stableMs: 2_000, jitter: "half" };
 /** A goodbye that the broker does not take in this time is left to the last will. */
 const GOODBYE_MS = 2_000;
 
@@ -31,7 +32,9 @@ export type ConnectionOptions = {
 
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #reconnect = new Reconnect();
+  /** Monotonic ms; undefined while there is no connection. */
+  #connectedAt: number | undefined;
+  readonly #retries = new RetrySchedule(RETRIES);
   readonly #pending = new Set<(ok: boolean) => void>();
   #client: MqttClient | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -114,7 +117,7 @@ export class Connection {
     if ("setNoDelay" in client.stream && typeof client.stream.setNoDelay === "function") {
       client.stream.setNoDelay(true);
     }
-    this.#reconnect.connected();
+    this.#connectedAt = performance.now();
     this.#connects += 1;
     this.#options.log("info", "mqtt.connected", { url: withoutLogin(this.#options.mqtt.url) });
     this.#options.onConnected().catch((error: unknown) => {
@@ -134,8 +137,10 @@ export class Connection {
 
   #later(failure?: { reason: string | undefined; hint?: string }): void {
     if (this.#stopped) return;
-    const delayMs = this.#reconnect.lost();
-    this.#options.log("warn", "mqtt.offline", { retry_in_ms: Math.round(delayMs), ...failure });
+    const workedMs = this.#connectedAt === undefined ? 0 : performance.now() - this.#connectedAt;
+    this.#connectedAt = undefined;
+    const delayMs = this.#retries.lost(workedMs);
+    this.#options.log("warn", "mqtt.offline", { retry_in_ms: delayMs, ...failure });
     this.#timer = setTimeout(() => this.#open(), delayMs);
   }
 

@@ -2,6 +2,7 @@
  * The MCP servers of agent.toml: each is connected at the start, and again whenever it went away; what it offers
  * while it is there are tools of this agent, and why the others are not is told by name.
  */
+import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ExecOps } from "../env/environment.ts";
 import { messageOf } from "../log.ts";
@@ -16,8 +17,7 @@ import { type CallServer, mcpTool } from "./tool.ts";
 const START_WITHIN_MS = 2_000;
 /** `npx` may have to look for a package first. */
 const CONNECT_WITHIN_MS = 20_000;
-const RETRY_FIRST_MS = 1_000;
-const RETRY_MAX_MS = 60_000;
+const RETRIES: Backoff = { baseMs: 1_000, capMs: 60_000 };
 /** Of one server. An advert of all tools together has to pass a broker. */
 const TOOLS_MAX = 64;
 
@@ -70,7 +70,7 @@ class McpServer {
   #client: McpClient | undefined;
   #connecting: Promise<McpClient> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
-  #retryMs = RETRY_FIRST_MS;
+  #failures = 0;
   #listed: readonly ListedTool[] = [];
   #tools: readonly Tool[] = [];
   #why = "it is being started";
@@ -129,7 +129,7 @@ class McpServer {
         throw error;
       });
       this.#client = client;
-      this.#retryMs = RETRY_FIRST_MS;
+      this.#failures = 0;
       void client.ended.then((why) => this.#lost(client, why));
       this.#offer(listed);
       return client;
@@ -171,8 +171,8 @@ class McpServer {
   #again(): void {
     if (this.#stop.signal.aborted) return;
     clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => void this.start(), this.#retryMs);
+    this.#retry = setTimeout(() => void this.start(), backoffMs(RETRIES, this.#failures));
     this.#retry.unref();
-    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
+    this.#failures += 1;
   }
 }

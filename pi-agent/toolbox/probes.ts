@@ -1,5 +1,6 @@
 /** Finds out which groups of tools can be offered. What did not answer is tried again, with growing pauses. */
 import { setTimeout as pause } from "node:timers/promises";
+import { backoffMs } from "@edgecall/core/backoff.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { type Log, messageOf } from "../log.ts";
 import type { Group } from "./all.ts";
@@ -66,8 +67,11 @@ export class Probes {
 
   async #again(group: Group, index: number): Promise<void> {
     const { first, max } = this.#options.pauseMs ?? { first: PAUSE_FIRST_MS, max: PAUSE_MAX_MS };
-    for (let ms = first; ; ms = Math.min(ms * 2, max)) {
-      await pause(ms, undefined, { signal: this.#stop.signal, ref: false });
+    for (let attempt = 0; ; attempt += 1) {
+      await pause(backoffMs({ baseMs: first, capMs: max }, attempt), undefined, {
+        signal: this.#stop.signal,
+        ref: false,
+      });
       if ((await this.#probe(group, index)) === undefined) return;
     }
   }

@@ -1,6 +1,6 @@
 /** Parts that are restarted under a running home: whoever was there before is there again. */
 import { afterAll, expect, test } from "vitest";
-import { STANDBY_EVERY_MS } from "../../bridge/backoff.ts";
+import { STANDBY_EVERY_MS } from "../../bridge/gateway/gateway.ts";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
