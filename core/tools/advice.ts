@@ -1,16 +1,16 @@
 /**
- * Words of which a part is for a model alone ("Explain to the user; do not try again"). Whoever makes such words keeps
- * that part in a field of its own: a model reads both, a person and a client of the API only the text.
+ * A text with advice that only a model gets ("Explain to the user; do not try again"). The advice is a field of its own: a
+ * model reads both, a person and a client of the API only `text`.
  */
 export type Advised = { text: string; advice?: string | undefined };
 
-/** As a model reads it. */
+/** Returns the text for a model. */
 export function forModel({ text, advice }: Advised): string {
   if (!advice) return text;
   return `${text}${text.endsWith("\n") ? "" : "\n"}${advice}`;
 }
 
-/** As a person reads it. `Error: ` stands before a failure only so that a model takes it for one. */
+/** Returns the text for a person. The prefix `Error: ` is removed, since only models need it to recognise a failure. */
 export function forPerson({ text }: Advised): string {
   return text.startsWith(ERROR) ? text.slice(ERROR.length).trimEnd() : text;
 }
@@ -21,15 +21,15 @@ export function asAdvised(words: string | Advised): Advised {
 }
 
 /**
- * A failure in a report: `error` is the whole, as peers of 0.2.0 read it, and ends with `advice`. An empty `advice` says
- * that there is none.
+ * Makes the fields of a failure in a report. `error` is the whole text, as peers of 0.2.0 read it, and ends with `advice`.
+ * An empty `advice` means that there is none.
  */
 export function errorFields(words: string | Advised): { error: string; advice: string } {
   const advised = asAdvised(words);
   return { error: forModel(advised), advice: advised.advice ?? "" };
 }
 
-/** A failure of a report. @param advice the report's field of this name; absent: its sender does not tell the two apart */
+/** Reads a report's failure. @param advice the field of this name; absent when the sender does not separate the two */
 export function readError(error: string, advice: unknown): Advised {
   if (typeof advice !== "string") return splitByWords(error);
   const end = `\n${advice}`;
@@ -38,13 +38,13 @@ export function readError(error: string, advice: unknown): Advised {
     : { text: error };
 }
 
-/** Sentences that tell a model what to do next. */
+/** Matches sentences that tell a model what to do next. */
 const FOR_MODEL =
   /^(?:Explain|Tell|Do not|Please choose|Try again with|Ask for something|Ask the user)\b|\b(?:explain|tell|ask)\b.*\bthe user\b/i;
 
 /**
- * The only place that knows advice by its wording: for agents and stored rows of 0.2.0, which have both in one text.
- * There the advice is in the second line (output may follow) or in the last one. It goes with that version.
+ * Recognises advice by its wording. Only agents and stored rows of 0.2.0 need this: they hold both in one text, with the
+ * advice in the second line (output may follow) or in the last one. Remove it together with support for that version.
  */
 export function splitByWords(text: string): Advised {
   const lines = text.trimEnd().split("\n");
@@ -56,7 +56,7 @@ export function splitByWords(text: string): Advised {
       (FOR_MODEL.test(sentence.replace(/^Error: /, "")) ? advice : kept).push(sentence);
     return kept.length > 0 ? [kept.join(" ")] : [];
   });
-  // What is nothing but advice stays: a person has to read something.
+  // A text that is only advice stays, because a person must get some text.
   return advice.length === 0 || rest.length === 0
     ? { text }
     : { text: rest.join("\n"), advice: advice.join(" ") };

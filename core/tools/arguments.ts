@@ -1,6 +1,6 @@
 /**
- * The arguments of a call in their one form: known by the tool's own names, mended and parsed. Whatever a person is
- * shown, a policy judges, a hash covers and a record keeps is this form, and it is what runs.
+ * Brings the arguments of a call to one form: with the tool's own names, repaired and parsed. The person sees this form, the
+ * policy judges it, the hash covers it, the record stores it, and the tool runs with it.
  */
 import { check, jsonSchema } from "../protocol/parse.ts";
 import { type Aliases, faultResult, type Tool, type ToolResult } from "./contract.ts";
@@ -8,7 +8,7 @@ import { errorText } from "./errors.ts";
 
 export type ParsedArguments = { ok: true; input: Record<string, unknown> } | { ok: false; fault: ToolResult };
 
-/** The fault names what is wrong and what the tool takes. */
+/** Parses the arguments. The fault names what is wrong and what the tool takes. */
 export function parseArguments(
   tool: Pick<Tool, "name" | "input" | "aliases" | "prepare">,
   args: Record<string, unknown>,
@@ -37,7 +37,8 @@ export function parseArguments(
 }
 
 /**
- * Two names of one parameter are refused: whichever of them were taken, somebody may have looked at the other.
+ * Replaces aliases by the tool's own names. Two names of one parameter are refused, because a reader may have seen the value
+ * that is not used.
  * @returns the arguments, or what is wrong with them
  */
 function withOwnNames(
@@ -51,7 +52,7 @@ function withOwnNames(
   for (const [given, value] of Object.entries(args)) {
     const alias = Object.hasOwn(aliases, given) ? aliases[given] : undefined;
     const name = typeof alias === "string" ? alias : given;
-    // null is how models leave something out.
+    // Models write null to leave a value out.
     if (value === null && aliased.has(name)) continue;
     const other = givenAs.get(name);
     if (other !== undefined)
@@ -64,7 +65,7 @@ function withOwnNames(
   return Object.fromEntries(named);
 }
 
-/** Of an object, or of each object of a list. What is neither the schema refuses. */
+/** Handles an object, or each object of a list. The schema refuses anything else. */
 function withOwnNamesInside(value: unknown, aliases: Aliases, within: string): unknown {
   if (typeof value === "string") return withOwnNamesInText(value, aliases, within);
   if (!Array.isArray(value)) return isObject(value) ? named(value, aliases, within) : value;
@@ -74,7 +75,7 @@ function withOwnNamesInside(value: unknown, aliases: Aliases, within: string): u
   return items.find((item) => item instanceof Ambiguous) ?? items;
 }
 
-/** Models write a list as its JSON text. */
+/** Handles a list that a model wrote as JSON text. */
 function withOwnNamesInText(text: string, aliases: Aliases, within: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -102,8 +103,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The place where a text holds half of a character: shown as an escape, it reaches a file or program as another character.
- * @returns its place, or undefined when all is well
+ * Finds a text with half of a surrogate pair. A person would see it as an escape, but a file or program would get another
+ * character.
+ * @returns its place, or undefined when there is none
  */
 function brokenText(value: unknown, at = ""): string | undefined {
   if (typeof value === "string") return value.isWellFormed() ? undefined : at;
@@ -119,7 +121,7 @@ function brokenText(value: unknown, at = ""): string | undefined {
 
 type Property = { type?: unknown; anyOf?: Array<{ type?: unknown }> };
 
-/** Models write `"5"` for 5, `"[1]"` for [1] and null for "left out"; the schema says when that was meant. */
+/** Models write `"5"` for 5, `"[1]"` for [1] and null for "left out"; the schema decides when they meant that. */
 function mendScalars(
   args: Record<string, unknown>,
   schema: Record<string, unknown>,

@@ -1,8 +1,8 @@
-/** A line of the record as it may be kept: without secrets, and no longer than a line may be. */
+/** Prepares a line of the record for storing: without secrets and within the size limit. */
 import { AUDIT_LINE_MAX, type AuditLine } from "../protocol/audit.ts";
 import { maskDeep } from "./secrets.ts";
 
-/** Parameters that are too long are cut, and say so; nothing else of a line is long. */
+/** Cuts parameters that are too long and says so in them. The other fields are short. */
 export function auditLine(line: AuditLine, secrets: readonly string[]): AuditLine {
   const masked = maskDeep(line, secrets) as AuditLine;
   if (JSON.stringify(masked).length <= AUDIT_LINE_MAX) return masked;

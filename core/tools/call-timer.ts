@@ -1,6 +1,6 @@
-/** The time-out of a call. It stands still while a question is open: a person may take longer than any tool. */
+/** The time-out of a call. It pauses while a question is open, since a person may take longer than any tool. */
 
-/** Node's timers take no more than this (24.8 days). */
+/** The longest time of a Node timer (24.8 days). */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 export class CallTimer {
@@ -11,14 +11,14 @@ export class CallTimer {
   #onOver: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param ms from now on; Infinity: never over */
+  /** @param ms from now on; Infinity = no time-out */
   constructor(ms: number, now: () => number = () => performance.now()) {
     this.#leftMs = ms;
     this.#now = now;
     this.#since = now();
   }
 
-  /** What is left, in ms; never below 0. */
+  /** Returns the time left in ms; never below 0. */
   remainingMs(): number {
     const spent = this.#pauses > 0 ? 0 : this.#now() - this.#since;
     return Math.max(0, this.#leftMs - spent);
@@ -28,13 +28,13 @@ export class CallTimer {
     return this.remainingMs() === 0;
   }
 
-  /** Calls back when the time is over, once; `end` takes that back. */
+  /** Calls `onOver` once when the time is over; `end` cancels that. */
   start(onOver: () => void): void {
     this.#onOver = onOver;
     this.#arm();
   }
 
-  /** Stands still until the returned function is called; of several pauses, until the last one ends. */
+  /** Pauses the clock until the returned function is called. With several pauses, the clock continues after the last. */
   pause(): () => void {
     if (this.#pauses === 0) {
       clearTimeout(this.#timer);
@@ -64,7 +64,7 @@ export class CallTimer {
     this.#timer = setTimeout(() => this.#look(), Math.min(Math.ceil(ms), TIMER_MAX_MS));
   }
 
-  /** Timers are early by a fraction, and shorter than some calls. */
+  /** Checks the clock again, because timers fire slightly early and are shorter than some calls. */
   #look(): void {
     if (this.expired()) this.#onOver?.();
     else this.#arm();

@@ -1,21 +1,21 @@
-/** What can go wrong with a call, in the words of the wire, of the model and of a person. */
+/** The errors of a call: their names on the wire, and their texts for the model and for people. */
 import type { Advised } from "./advice.ts";
 
-/** The seed's five error types, and the two that a call over a network adds. */
+/** The seed's five error types, and two for calls over a network. */
 export const ERROR_TYPES = [
   "timeout",
   "not_found",
   "permission_denied",
   "invalid_params",
   "execution_failed",
-  /** The agent was not there: the call has certainly not run. */
+  /** The agent was not online, so the call has certainly not run. */
   "offline",
-  /** The call may have run; nobody knows. Never a success, never safe to repeat blindly. */
+  /** The call may have run. It is never a success, and repeating it blindly is never safe. */
   "outcome_unknown",
 ] as const;
 export type ErrorType = (typeof ERROR_TYPES)[number];
 
-/** The finer causes that a tool names, and the error type under which each one travels. */
+/** Detailed error codes, each with the error type that travels on the wire. */
 export const ERROR_CODES = {
   invalid_params: "invalid_params",
   not_found: "execution_failed",
@@ -57,7 +57,7 @@ export function errorTypeOf(code: ErrorCode): ErrorType {
   return ERROR_CODES[code];
 }
 
-/** A device alone says this and the next: apart from the others, they are not in the Worker. */
+/** Only devices use this text and the next one. They are separate functions to keep them out of the Worker's bundle. */
 export function permissionDenied(name: string, permission: string): Advised {
   return {
     text: `Error: Permission denied for tool '${name}' (requires: ${permission}).`,
@@ -65,7 +65,7 @@ export function permissionDenied(name: string, permission: string): Advised {
   };
 }
 
-/** The agent's genome blocks it, whatever its policy says. */
+/** The agent's genome blocks the action, whatever its policy allows. */
 export function blockedAction(name: string): Advised {
   return {
     text: `Error: Permission denied for tool '${name}' (blocked by this agent's genome). Nothing was run.`,
@@ -73,7 +73,7 @@ export function blockedAction(name: string): Advised {
   };
 }
 
-/** The texts of failures that a model reads; those that the tool-loop design has, word for word. */
+/** The error texts for a model. Texts of the tool-loop design are used word for word. */
 export const errorText = {
   unknownTool(name: string, available: readonly string[]): Advised {
     return {
@@ -81,7 +81,7 @@ export const errorText = {
       advice: "Please choose an available tool or explain to the user.",
     };
   },
-  /** @param what the argument that matters, e.g. `Command: 'sleep 60'.`; left out when there is none */
+  /** @param what the most important argument, e.g. `Command: 'sleep 60'.`; absent when there is none */
   timeout(name: string, timeoutMs: number, what?: string): Advised {
     return {
       text: `Error: Tool '${name}' timed out after ${seconds(timeoutMs)}.${what ? ` ${what}` : ""}`,
@@ -120,7 +120,7 @@ export const errorText = {
         "Do not repeat it blindly and do not say that it is done. Tell the user what is unknown and how to check.",
     };
   },
-  /** @param started whether the tool was at work already */
+  /** @param started whether the tool had already started */
   cancelled(name: string, started: boolean): Advised {
     return started
       ? {

@@ -1,6 +1,5 @@
 /**
- * The part of a call in which the tool is at work: its time-out, a cancel, and what is left of its output
- * when it is stopped.
+ * Runs the tool of a call, with its time-out and a cancel. When the tool is stopped, the end of its output is kept.
  */
 import { CallTimer } from "./call-timer.ts";
 import {
@@ -19,11 +18,11 @@ import { inline, type KeepArtifact } from "./inline.ts";
 import { OutputTail } from "./output-tail.ts";
 import { maskSecrets, SecretStream } from "./secrets.ts";
 
-/** After an abort: a tool that heeds it has killed its processes and read the rest of their output by then. */
+/** Time after an abort in which a tool can kill its processes and read the rest of their output. */
 export const ABORT_GRACE_MS = 500;
 /**
- * A tool that goes on after its abort keeps its lock this long: what it touches is not free. Not for ever, or
- * one that hangs would take the device with it.
+ * How long a tool that ignores its abort keeps its lock, since it still uses what the lock protects. The time is limited,
+ * so that a hanging tool does not block the device for ever.
  */
 export const LOCK_KEPT_MS = 60_000;
 
@@ -33,9 +32,9 @@ export type Execution = {
   input: unknown;
   caller: ToolContext["caller"];
   timeoutMs: number;
-  /** The argument that matters, for the text of a time-out. */
+  /** The most important argument, for the text of a time-out. */
   what: string | undefined;
-  /** A cancel. */
+  /** Aborted by a cancel. */
   signal: AbortSignal | undefined;
   update: ((text: string) => void) | undefined;
   ask: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
@@ -45,28 +44,28 @@ export type Execution = {
   targets: readonly Target[] | undefined;
   secrets: readonly string[];
   graceMs: number;
-  /** The wait for a lock is over. */
+  /** Called when the wait for a lock is over. */
   onStart(): void;
 };
 
 export type Executing = {
-  /** The answer, at the time-out and a short grace at the latest. Rejects with what the tool threw. */
+  /** The result, which arrives a short grace after the time-out at the latest. Rejects with the tool's error. */
   result: Promise<ToolResult>;
-  /** When what the tool held may go to the next one. Never rejects. */
+  /** Settles when the tool's lock can be released. Never rejects. */
   released: Promise<void>;
 };
 
 /** Starts the tool. */
 export function execute(execution: Execution): Executing {
   const clock = new AbortController();
-  // Not AbortSignal.timeout: its timer lives on after the call, for an hour with some tools.
+  // Not AbortSignal.timeout, whose timer stays alive after the call, for an hour with some tools.
   const timer = new CallTimer(execution.timeoutMs);
   timer.start(() => clock.abort(new DOMException("timed out", "TimeoutError")));
   const signal = execution.signal ? AbortSignal.any([execution.signal, clock.signal]) : clock.signal;
   const output = new Output(execution);
   const context = contextOf(execution, signal, timer, output);
   execution.onStart();
-  // In an async function, so that a tool that throws at once rejects like any other.
+  // In an async function, so that a tool that throws synchronously also rejects.
   const work = (async () => await execution.tool.execute(execution.input, context))();
   const ended = work.then(
     () => {},
@@ -105,7 +104,7 @@ function contextOf(
     job: job ?? (() => faultResult("unavailable", errorText.noJobs(tool.name))),
     ...(call && {
       async call(inner: InnerCall) {
-        // It has a time-out of its own, and may wait for a person.
+        // The inner call has its own time-out, and may wait for a person.
         const resume = timer.pause();
         try {
           return await call(inner);
@@ -133,14 +132,14 @@ async function answer(
   await Promise.race([ended, aborted(signal, ended)]);
   if (!signal.aborted) return await work;
   const stopped = stoppedResult(execution);
-  // A tool that ignores its signal must not hold the call.
+  // A tool that ignores its signal must not delay the result.
   const own = await atMost(execution.graceMs, ended).then((inTime) =>
     inTime ? work.catch(() => undefined) : undefined,
   );
   return withOutput(stopped, own, output);
 }
 
-/** A cancel wins over a time-out that came with it: the person asked for it. */
+/** A cancel takes precedence over a time-out at the same moment, because a person asked for it. */
 function stoppedResult({ tool, timeoutMs, what, signal }: Execution): ToolResult {
   return signal?.aborted
     ? faultResult("aborted", errorText.cancelled(tool.name, true))
@@ -148,8 +147,8 @@ function stoppedResult({ tool, timeoutMs, what, signal }: Execution): ToolResult
 }
 
 /**
- * What a stopped tool gave back itself is better than what it had said until then; a fault of its own with
- * the same cause is better than our words. Whatever it says, it was stopped.
+ * Combines the texts of a stopped call. The tool's own result is preferred to its earlier output, and its own fault with the
+ * same cause to our text. The call counts as stopped in any case.
  */
 function withOutput(stopped: ToolResult, own: ToolResult | undefined, output: Output): ToolResult {
   const ownContent = (own?.content ?? []).filter((part) => part.type !== "text" || part.text.trim() !== "");
@@ -171,7 +170,7 @@ function textContent(text: string): Content[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** What a tool says before its end: on to whoever watches, and kept for the case that it is stopped. */
+/** Output before the tool's end. It goes to the watchers, and is kept in case the tool is stopped. */
 class Output {
   readonly #kept = new OutputTail();
   readonly #filter: SecretStream;
@@ -184,7 +183,7 @@ class Output {
   }
 
   add(text: string): void {
-    // A tool that goes on after its abort has no one to speak to.
+    // Nobody reads the output of a tool that continues after its abort.
     if (!this.#closed) this.#pass(this.#filter.push(text));
   }
 
@@ -206,7 +205,7 @@ class Output {
   }
 }
 
-/** Resolves at the abort. When the work ends first it never does, and its listener goes. */
+/** Resolves at the abort. When the work ends first, it never resolves and the listener is removed. */
 function aborted(signal: AbortSignal, ended: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const done = () => resolve();
@@ -216,7 +215,7 @@ function aborted(signal: AbortSignal, ended: Promise<void>): Promise<void> {
   });
 }
 
-/** Waits for the work to end, so long at most. @returns whether it did */
+/** Waits at most `ms` for the work to end. @returns whether it ended */
 function atMost(ms: number, ended: Promise<void>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), ms);

@@ -1,18 +1,17 @@
 /**
- * A stranger's JSON Schema of a tool, as a model is shown it: of a device, or of an MCP server. A single property
- * name that a model's endpoint refuses would cost all of the tools beside it, and what a description says goes to
- * a model. So known keywords are copied, bounded, and the rest is left out; whoever runs the tool checks what it
- * is called with.
+ * Prepares the tool schema of a device or an MCP server for a model. A single property name that a model's endpoint refuses
+ * would make it refuse all tools, and descriptions are a stranger's text. So only known keywords are copied, with bounds.
+ * The program that runs the tool checks the arguments itself.
  */
 import { oneLine } from "./one-line.ts";
 
 export type ToolSchema = { type: "object"; properties?: Record<string, object>; [keyword: string]: unknown };
 
-/** Of one schema, written out. */
+/** Largest schema as JSON. */
 const SCHEMA_MAX_CHARS = 8_000;
 const DEPTH_MAX = 8;
 const WORDS_MAX = 300;
-/** Endpoints of models refuse any other name of a property. */
+/** Model endpoints refuse any other property name. */
 const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
 
 const SCHEMAS = ["items", "additionalProperties"];
@@ -31,7 +30,7 @@ const NUMBERS = [
 ];
 const TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-/** Any object, where the stranger's own schema cannot be shown. */
+/** Accepts any object; used when the original schema cannot be shown. */
 const ANY_OBJECT: ToolSchema = { type: "object" };
 
 export function foreignSchema(parameters: Record<string, unknown>): ToolSchema {
@@ -42,7 +41,7 @@ export function foreignSchema(parameters: Record<string, unknown>): ToolSchema {
   return JSON.stringify(schema).length <= SCHEMA_MAX_CHARS ? schema : ANY_OBJECT;
 }
 
-/** A schema, or what says nothing where it is none. */
+/** Copies a schema; an invalid one becomes one that accepts everything. */
 function copySchema(schema: unknown, depth: number): Record<string, unknown> | boolean {
   if (typeof schema === "boolean") return schema;
   if (!isObject(schema) || depth > DEPTH_MAX) return {};
@@ -83,7 +82,7 @@ function isType(value: unknown): boolean {
   return types.length > 0 && types.every((type) => isText(type) && TYPES.includes(type));
 }
 
-/** A value that can stand in a list of choices. */
+/** Whether a value may be in a list of choices. */
 function isPlain(value: unknown): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
 }

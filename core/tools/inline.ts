@@ -4,7 +4,7 @@ import { type Content, Unstorable } from "./contract.ts";
 
 export type KeepArtifact = (bytes: Uint8Array, mediaType: string, signal: AbortSignal) => Promise<Content>;
 
-/** What fits the result goes into it; nothing else can be kept where there is no gateway to bring it to. */
+/** Puts a picture into the result if it fits. Without a gateway nothing else can be stored. */
 export async function inline(bytes: Uint8Array, mediaType: string): Promise<Content> {
   const picture = inlinePicture(bytes, mediaType);
   if (picture) return picture;
@@ -14,7 +14,7 @@ export async function inline(bytes: Uint8Array, mediaType: string): Promise<Cont
   });
 }
 
-/** @returns undefined when it is no picture, or too large */
+/** @returns undefined when it is not a picture or too large */
 export function inlinePicture(
   bytes: Uint8Array,
   mediaType: string,
@@ -27,7 +27,7 @@ export function inlinePicture(
 
 function toBase64(bytes: Uint8Array): string {
   let text = "";
-  // Spread over the arguments of a call, a large array would not fit the stack.
+  // In pieces, because a large array spread into arguments would overflow the stack.
   for (let at = 0; at < bytes.length; at += 8_192)
     text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
   return btoa(text);

@@ -1,21 +1,20 @@
 /**
- * Who may run now: the locks of one device.
+ * The locks of one device, which decide which calls may run.
  *
- * First come, first served: calls with the same key go one after another, and whatever runs alone waits for
- * those before it and holds up those behind it, so nobody starves. A call may pass one that waits only when
- * the two have nothing in common.
+ * Calls are served in order. Calls with the same key run one after another. A call that runs alone waits for those before it
+ * and blocks those behind it, so no call starves. A call may overtake a waiting one only when they share no lock.
  */
 
 export type LockNeed = {
-  /** Nothing else runs meanwhile. */
+  /** No other call runs at the same time. */
   alone: boolean;
-  /** Calls with the same key go one after another: a canonical path, a pin, a bus. */
+  /** Calls with the same key run one after another. A key is a canonical path, a pin or a bus. */
   key?: string;
 };
 
 type Waiting = { need: LockNeed; start(): void };
 
-/** The state of one device. Work that asks the same locks for more would wait for itself: never nest. */
+/** The lock state of one device. Never nest: work that asks for another lock here may wait for itself. */
 export class Locks {
   #waiting: Waiting[] = [];
   readonly #keys = new Set<string>();
@@ -23,17 +22,16 @@ export class Locks {
   #aloneRuns = false;
 
   /**
-   * Runs `work` when its turn has come, and frees its place when the promise of `work` settles.
+   * Runs `work` when its locks are free, and releases them when its promise settles.
    *
-   * @param signal bounds the waiting alone; what to do with an abort after the start is up to `work`
-   * @throws the signal's reason, when it is aborted before the start: the place in the queue is given up and
-   *   `work` is not called; whatever `work` throws
+   * @param signal limits only the wait; after the start `work` handles an abort itself
+   * @throws the signal's reason when it is aborted before the start, in which case `work` is not called; any error of `work`
    */
   async run<T>(need: LockNeed, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
     await this.#turn(need, signal);
     try {
-      // Between the grant and here other code may have run.
+      // Other code may have run since the lock was granted.
       signal?.throwIfAborted();
       return await work();
     } finally {
@@ -53,7 +51,7 @@ export class Locks {
       const aborted = () => {
         this.#waiting = this.#waiting.filter((other) => other !== mine);
         reject(signal?.reason);
-        // It may have been what held up those behind it.
+        // It may have blocked the calls behind it.
         this.#startNext();
       };
       signal?.addEventListener("abort", aborted, { once: true });
@@ -77,7 +75,7 @@ export class Locks {
     this.#waiting = staying;
   }
 
-  /** A waiting call of the same key further ahead needs no look: it waits because its key is held. */
+  /** Waiting calls with the same key need no check: they wait because the key is held. */
   #free({ alone, key }: LockNeed): boolean {
     if (this.#aloneRuns) return false;
     if (alone) return this.#running === 0;

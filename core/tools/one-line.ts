@@ -1,4 +1,4 @@
-/** Text of a device or a server on one line: no control characters, no line of its own making, bounded. */
+/** Puts a device's or server's text on one line, without control characters and cut to `max`. */
 export function oneLine(text: string, max: number): string {
   const line = text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")

@@ -1,19 +1,19 @@
-/** What leaves the runner: a result without secrets, held to its sizes. */
+/** Prepares a result to leave the runner: without secrets and within the size limits. */
 import { INLINE_MAX_CHARS } from "../protocol/media.ts";
 import type { Content, ToolResult } from "./contract.ts";
 import { maskDeep, maskSecrets } from "./secrets.ts";
 
-/** Text of one result, in bytes: more would push everything else out of the model's sight. */
+/** Most bytes of text in a result: more would push everything else out of the model's context. */
 export const RESULT_TEXT_MAX_BYTES = 50 * 1024;
-/** An image within a result, in characters of base64: it has to pass the broker. Larger ones are artifacts. */
+/** Most base64 characters of an image in a result, because it must pass the broker. Larger ones are artifacts. */
 export const RESULT_IMAGE_MAX_BYTES = INLINE_MAX_CHARS;
 
-/** Makes a result fit to leave. First the secrets: a cut through one would hide it from the filter. */
+/** Masks secrets first and then cuts, because a secret that was cut in two would escape the filter. */
 export function outgoing(result: ToolResult, secrets: readonly string[] = []): ToolResult {
   return capped(secrets.length > 0 ? withoutSecrets(result, secrets) : result);
 }
 
-/** A fault's `cause` stays as it is: it is for the log alone, whose writer filters the words it takes. */
+/** A fault's `cause` stays unchanged: only the log gets it, and the log has its own filter. */
 function withoutSecrets(result: ToolResult, secrets: readonly string[]): ToolResult {
   const mask = (text: string) => maskSecrets(text, secrets);
   const { forUser, fault, details } = result;
@@ -34,7 +34,7 @@ function withoutSecrets(result: ToolResult, secrets: readonly string[]): ToolRes
   };
 }
 
-/** Holds a result to its sizes, for each of its readers; what was cut is said in it. */
+/** Applies the size limits to the texts for the model and the person, and notes each cut in the text. */
 function capped(result: ToolResult): ToolResult {
   let left = RESULT_TEXT_MAX_BYTES;
   const content = result.content.map((part): Content => {
@@ -58,11 +58,11 @@ function capped(result: ToolResult): ToolResult {
   };
 }
 
-/** Cuts text at a whole character so that its UTF-8 form, without the notice, fits `maxBytes`. */
+/** Cuts text at a whole character so that its UTF-8 form fits `maxBytes`, not counting the notice. */
 export function cutText(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= maxBytes) return text;
-  // In streaming mode the decoder keeps a character that is cut in two to itself instead of replacing it.
+  // In streaming mode the decoder holds back a character that was cut in two instead of replacing it.
   const head = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(
     bytes.subarray(0, maxBytes),
     {

@@ -1,6 +1,6 @@
-/** The end of what a call said while it ran: all that is left of it when it is stopped. */
+/** Keeps the end of a call's output, for the case that the call is stopped. */
 
-/** In bytes of UTF-8: the end of a build's log fits, and a model still reads it. */
+/** In bytes of UTF-8: enough for the end of a build's log, and short enough for a model. */
 export const OUTPUT_TAIL_MAX_BYTES = 16 * 1024;
 
 export class OutputTail {
@@ -14,22 +14,22 @@ export class OutputTail {
 
   add(text: string): void {
     this.#kept += text;
-    // Twice as much before it is cut, so that many small pieces cost no copy each.
+    // It is cut at twice the size, so that not every small piece costs a copy.
     if (this.#kept.length > 2 * this.#maxBytes) this.#kept = this.#end();
   }
 
-  /** What was kept, without blank ends; what came before it is told. */
+  /** Returns the kept text, trimmed, with a notice when earlier output is missing. */
   text(): string {
     const end = this.#end().trim();
     return this.#cut && end !== "" ? `[Cut: the last ${this.#maxBytes} bytes are shown.]\n${end}` : end;
   }
 
   #end(): string {
-    // A UTF-16 unit is at least a byte, so what is before these can not be among the last bytes.
+    // A UTF-16 unit takes at least one byte, so earlier units cannot be among the last bytes.
     const units = this.#kept.slice(-this.#maxBytes);
     const bytes = new TextEncoder().encode(units);
     let from = Math.max(0, bytes.length - this.#maxBytes);
-    // 10xxxxxx goes on with a character that began before.
+    // 10xxxxxx continues a character that began earlier.
     while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
     if (from > 0 || units.length < this.#kept.length) this.#cut = true;
     return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(bytes.subarray(from));

@@ -1,21 +1,21 @@
 import { jsonSchema } from "../protocol/parse.ts";
 import type { Tool } from "./contract.ts";
 
-/** A tool as an OpenAI-compatible endpoint is told of it. */
+/** A tool's definition for an OpenAI-compatible endpoint. */
 export type ToolDefinition = {
   type: "function";
   function: { name: string; description: string; parameters: Record<string, unknown>; strict?: true };
 };
 
 /**
- * An immutable set of tools, sorted by name: the same tools make the same list, which keeps a provider's
- * prompt cache warm. A later tool of the same name replaces the earlier one.
+ * An immutable set of tools, sorted by name, so that the same tools make the same list and the provider's prompt cache
+ * works. A later tool replaces an earlier one of the same name.
  */
 export class ToolRegistry {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #unlisted: ReadonlyMap<string, Tool>;
 
-  /** @param unlisted found by `get` and offered nowhere: older versions, as `name@version` */
+  /** @param unlisted tools that `get` finds but no list shows: older versions, as `name@version` */
   constructor(tools: Iterable<Tool> = [], unlisted: ReadonlyMap<string, Tool> = new Map()) {
     this.#unlisted = unlisted;
     const byName = new Map<string, Tool>();
@@ -23,7 +23,7 @@ export class ToolRegistry {
     this.#tools = new Map([...byName].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
   }
 
-  /** A new registry with this tool in it. */
+  /** Returns a new registry that also has this tool. */
   register(tool: Tool): ToolRegistry {
     return new ToolRegistry([...this.#tools.values(), tool], this.#unlisted);
   }
@@ -44,7 +44,7 @@ export class ToolRegistry {
     return [...this.#tools.values()];
   }
 
-  /** One line a tool, for people: "- `name` - description". */
+  /** Returns one line for each tool, for people: "- `name` - description". */
   summaries(): string[] {
     return this.all().map((tool) => `- \`${tool.name}\` - ${tool.description}`);
   }

@@ -1,6 +1,6 @@
 /**
- * Runs one call of a tool: find, mend, parse, policy, lock, time-out and abort, run, catch, filter secrets,
- * cap, log. Whatever happens, the answer is a ToolResult; nothing is thrown.
+ * Runs one tool call: finds the tool, repairs and parses the arguments, asks the policy, takes the lock, runs with time-out
+ * and abort, catches errors, masks secrets, cuts and logs. The answer is always a ToolResult; nothing is thrown.
  */
 import { parseArguments } from "./arguments.ts";
 import {
@@ -24,31 +24,31 @@ import { maskSecrets } from "./secrets.ts";
 export { parseArguments } from "./arguments.ts";
 export { cutText, RESULT_IMAGE_MAX_BYTES, RESULT_TEXT_MAX_BYTES } from "./outgoing.ts";
 
-/** A call whose tool was found and whose arguments have their one form: what is judged, shown and recorded is what runs. */
+/** A call with its tool and parsed arguments. Exactly this is judged, shown, recorded and run. */
 export type ParsedCall = { tool: Tool; input: Record<string, unknown> };
 
 export type RunRequest = {
   callId: string;
   name: string;
   args: Record<string, unknown>;
-  /** From `parseCall`, for whoever judged or showed the call; absent: it is parsed here. */
+  /** The result of `parseCall`, when the call was judged or shown before; absent = it is parsed here. */
   parsed?: ParsedCall;
-  /** The targets that were judged, for a tool that has some. */
+  /** The targets that the policy judged, if the tool has any. */
   targets?: readonly Target[];
-  /** Wanted time-out; the tool's own when absent, never above its greatest. */
+  /** Wanted time-out; absent = the tool's default. The tool's maximum limits it. */
   timeoutMs?: number;
   caller: ToolContext["caller"];
-  /** A cancel. It also bounds the wait for a lock, which no time-out does. */
+  /** Aborted by a cancel. It also ends the wait for a lock, which no time-out limits. */
   signal?: AbortSignal;
-  /** Output as it comes, without secrets; how much of it goes on, and how often, is up to the caller. */
+  /** Gets output as it appears, without secrets. The caller decides how much to forward and how often. */
   update?: (text: string) => void;
-  /** Puts a question of the tool to the person; rejects with Unanswered. Absent: nobody can be asked. */
+  /** Asks the person a question of the tool; rejects with Unanswered. Absent = nobody can be asked. */
   ask?: (question: Question, signal: AbortSignal) => Promise<string>;
-  /** Absent: no jobs here. */
+  /** Absent = jobs are not possible. */
   job?: ToolContext["job"];
-  /** Absent: a tool can call no other. */
+  /** Absent = a tool cannot call another one. */
   call?: ToolContext["call"];
-  /** Keeps a picture or file; rejects with Unstorable. Absent: only pictures that fit the result. */
+  /** Stores a picture or file; rejects with Unstorable. Absent = only pictures that fit the result are kept. */
   artifact?: KeepArtifact;
 };
 
@@ -66,19 +66,19 @@ export type RunEvent =
     };
 
 export type RunnerOptions = {
-  /** Says no with a fault, or lets the call pass with undefined. Asked on every call, whoever made it. */
+  /** Refuses a call with a fault, or allows it with undefined. Every call is checked, whoever made it. */
   policy?: (tool: Tool, input: unknown, caller: ToolContext["caller"]) => ToolResult | undefined;
-  /** The locks of this device; without them calls run as they come. */
+  /** The locks of this device; without them calls run at once. */
   locks?: Locks;
-  /** Each occurrence in a result, in live output and in the log becomes `[secret]`; at least 8 characters each. */
+  /** Replaced by `[secret]` in results, live output and the log; each has at least 8 characters. */
   secrets?: readonly string[];
-  /** How long a stopped tool has to give back what it got, in ms. */
+  /** How long a stopped tool has to return what it got, in ms. */
   graceMs?: number;
   log?: (event: RunEvent) => void;
   now?: () => number;
 };
 
-/** `elapsedMs` is the tool's own time, without the wait for a lock. */
+/** `elapsedMs` does not include the wait for a lock. */
 export type RunOutcome = { result: ToolResult; elapsedMs: number };
 
 export async function runTool(
@@ -136,7 +136,7 @@ async function attempt(
   return options.locks ? await underLock(options.locks, execution) : await execute(execution).result;
 }
 
-/** Finds the tool and brings the arguments into their one form; done once for a call, before anybody judges it. */
+/** Finds the tool and parses the arguments. This happens once for each call, before the policy judges it. */
 export function parseCall(
   registry: ToolRegistry,
   { name, args }: Pick<RunRequest, "name" | "args">,
@@ -147,12 +147,12 @@ export function parseCall(
   return parsed.ok ? { tool, input: parsed.input } : { fault: parsed.fault };
 }
 
-/** What the call asks for is more to the point than what comes with every call. */
+/** The arguments' own time-out takes precedence over the request's. */
 function wantedMs(tool: Tool, input: unknown, { timeoutMs }: RunRequest): number {
   return tool.timeoutIn?.(input) ?? timeoutMs ?? tool.timeoutMs;
 }
 
-/** The call is answered when its result is there; the lock is free when the tool has let go. */
+/** Returns when the result is there, and releases the lock when the tool has really stopped. */
 async function underLock(locks: Locks, execution: Execution): Promise<ToolResult> {
   const { tool, input, signal } = execution;
   const key = tool.lock?.(input);

@@ -1,14 +1,13 @@
 /**
- * The secret filter: known secrets (keys, passwords, tokens) never leave in a result, a log line or a live
- * output. It finds them letter for letter; a tool that encodes a secret gets it past, so this is a net below
- * the rule that tools are not handed secrets, not the rule.
+ * Masks known secrets (keys, passwords, tokens) in results, log lines and live output. It only finds exact copies: an
+ * encoded secret passes. It is a safety net behind the rule that tools get no secrets.
  */
 
-/** A shorter one would blot out ordinary words. */
+/** A shorter secret would mask ordinary words. */
 export const SECRET_MIN_LENGTH = 8;
 const MASK = "[secret]";
 
-/** Replaces every occurrence of a secret by `[secret]`; overlapping ones become one. */
+/** Replaces every occurrence of a secret by `[secret]`; overlapping occurrences become one. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const found = secrets.filter(longEnough).flatMap((secret) => occurrences(text, secret));
   if (found.length === 0) return text;
@@ -22,19 +21,18 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
   return masked + text.slice(end);
 }
 
-/** The same for a value of JSON, through lists and objects; keys are left alone. */
+/** The same for a JSON value, within lists and objects; keys stay unchanged. */
 export function maskDeep(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === "string") return maskSecrets(value, secrets);
   if (Array.isArray(value)) return value.map((item) => maskDeep(item, secrets));
-  // Whatever has a class of its own is no JSON, and taken apart it would be something else.
+  // An instance of a class is not JSON, and a copy of its fields would be a different value.
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
     return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskDeep(item, secrets)]));
 }
 
 /**
- * The filter for output that comes in pieces: what may be the beginning of a secret is held back until the
- * next piece tells.
+ * The filter for output in pieces. It holds back a possible beginning of a secret until the next piece arrives.
  */
 export class SecretStream {
   readonly #secrets: readonly string[];
@@ -44,7 +42,7 @@ export class SecretStream {
     this.#secrets = secrets.filter(longEnough);
   }
 
-  /** @returns what is safe to show by now */
+  /** @returns the text that is safe to show now */
   push(text: string): string {
     const masked = maskSecrets(this.#held + text, this.#secrets);
     const safe = masked.length - this.#beginningAtEnd(masked);
@@ -52,14 +50,14 @@ export class SecretStream {
     return masked.slice(0, safe);
   }
 
-  /** @returns the rest; the output may have been cut in the middle of a secret, so a long beginning is masked too */
+  /** @returns the rest. The output may end in the middle of a secret, so a long beginning of one is masked too. */
   end(): string {
     const rest = this.#held;
     this.#held = "";
     return rest.length >= SECRET_MIN_LENGTH ? MASK : rest;
   }
 
-  /** Length of the longest end of the text that is a beginning of a secret. */
+  /** Returns the length of the longest suffix of the text that is a prefix of a secret. */
   #beginningAtEnd(text: string): number {
     const longest = Math.max(0, ...this.#secrets.map((secret) => secret.length - 1));
     for (let length = Math.min(longest, text.length); length > 0; length -= 1) {

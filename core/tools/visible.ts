@@ -1,18 +1,19 @@
 /**
- * Text that a person approves or reads as an argument: what cannot be seen is written as an escape, so that what is read is
- * what would be run ("Trojan Source", CVE-2021-42574). Long text is cut to its head and its tail, with the count between.
+ * Prepares text that a person approves or reads as an argument. Invisible characters become escapes, so that the person sees
+ * exactly what would run ("Trojan Source", CVE-2021-42574). Long text is cut to its head and tail, with a count between.
  */
 
-/** An emoji with its joiners and selectors, which is kept: they make one visible sign of it. */
+/** An emoji with its joiners and selectors. It is kept, because together they are one visible sign. */
 const EMOJI = String.raw`\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?(?:\u200D\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?)*`;
 /**
- * Controls but tab and line feed, formats (bidirectional, zero width, tags), separators of lines, what a font leaves out
- * by default (variation selectors, fillers), lone surrogates, private and unassigned signs, and all spaces but the space.
+ * Control characters except tab and line feed, format characters (bidirectional, zero width, tags), line separators,
+ * characters that fonts ignore by default (variation selectors, fillers), lone surrogates, private and unassigned
+ * characters, and all spaces except the ordinary one.
  */
 const HIDDEN = String.raw`[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}`;
 const EITHER = new RegExp(`(${EMOJI})|(${HIDDEN})`, "gu");
 
-/** The same text with `\u202e` where a sign cannot be seen. Line feeds and tabs stay. */
+/** Replaces invisible characters by escapes such as `\u202e`. Line feeds and tabs stay. */
 export function visible(text: string): string {
   return replaceHidden(text, (sign) => {
     const code = sign.codePointAt(0) ?? 0;
@@ -20,14 +21,14 @@ export function visible(text: string): string {
   });
 }
 
-/** JSON as a person reads it: still JSON, and of the same value. */
+/** Returns JSON with visible characters only; it still parses to the same value. */
 export function visibleJson(value: unknown, indent?: number): string {
   return replaceHidden(JSON.stringify(value, null, indent) ?? "", (sign) =>
     [...Array(sign.length).keys()].map((at) => unitEscape(sign.charCodeAt(at))).join(""),
   );
 }
 
-/** Names the invisible characters in a value's texts; undefined: there are none. It stands beside the value. */
+/** Returns a notice that names the invisible characters in a value's texts; undefined when there are none. */
 export function hiddenNotice(value: unknown): string | undefined {
   const found = new Set<string>();
   const look = (text: string) => {
@@ -49,20 +50,20 @@ const NAMED_MAX = 6;
 
 export type HeadAndTail = { head: string; tail: string; between: number };
 
-/** @returns undefined when the text is short enough to be shown whole */
+/** @returns undefined when the whole text is short enough */
 export function headAndTail(text: string, max: { chars: number; lines?: number }): HeadAndTail | undefined {
   const lines = max.lines === undefined ? undefined : linesOf(text, max.lines);
   if (text.length <= max.chars && lines === undefined) return undefined;
   const half = Math.floor(max.chars / 2);
   let end = Math.min(half, lines?.head ?? half);
   let begin = Math.max(text.length - half, lines?.tail ?? 0);
-  // A pair of surrogates stays whole.
+  // Does not split a surrogate pair.
   if (isLow(text, end)) end -= 1;
   if (isLow(text, begin)) begin += 1;
   return { head: text.slice(0, end), tail: text.slice(begin), between: begin - end };
 }
 
-/** The same as one text. */
+/** The same as a single text. */
 export function shortened(text: string, max: { chars: number; lines?: number }): string {
   const cut = headAndTail(text, max);
   return cut ? `${cut.head}${betweenWords(cut)}${cut.tail}` : text;
@@ -72,7 +73,7 @@ export function betweenWords({ between }: HeadAndTail): string {
   return ` … ${between.toLocaleString("en")} more characters … `;
 }
 
-/** The end of the first half of so many lines, and the start of the last half; undefined: there are no more lines. */
+/** Returns where the first half of `max` lines ends and the last half begins; undefined when there are no more lines. */
 function linesOf(text: string, max: number): { head: number; tail: number } | undefined {
   const ends = [...text.matchAll(/\n/g)].map(({ index }) => index);
   if (ends.length < max) return undefined;
