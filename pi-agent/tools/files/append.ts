@@ -8,7 +8,7 @@ import { asJudged, filePath, targetsOf } from "./file-path.ts";
 import { formatSize } from "./text-cut.ts";
 import { WRITE_MAX_CHARS } from "./write.ts";
 
-/** The file is written anew, whole: for a log that grew beyond this, a shell's `>>` is the tool. */
+/** The whole file is written again, so a larger log needs a shell's `>>`. */
 export const APPEND_MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 export function append(environment: Pick<Environment, "name" | "files">): Tool {

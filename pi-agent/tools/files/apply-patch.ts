@@ -12,7 +12,7 @@ import { fileDiff } from "./text-diff.ts";
 import { applyDiff } from "./unified-diff.ts";
 
 export const PATCH_MAX_CHARS = 1024 * 1024;
-/** The greatest of the file tools: a hundred files, each synced to an SD card or sent over ssh, take a while. */
+/** The longest time-out of the file tools: a patch may sync a hundred files to an SD card or send them over ssh. */
 const PATCH_TIMEOUT_MS = 30_000;
 
 export function applyPatch(environment: Pick<Environment, "name" | "files">): Tool {
@@ -43,7 +43,7 @@ export function applyPatch(environment: Pick<Environment, "name" | "files">): To
   });
 }
 
-/** None of a patch that cannot be read: it fails in its own words. */
+/** Returns no paths for an unreadable patch, which fails with its own error later. */
 function pathsOf(patch: string): string[] {
   try {
     return parsePatch(patch).flatMap((change) =>
@@ -54,21 +54,21 @@ function pathsOf(patch: string): string[] {
   }
 }
 
-/** A file as it is and as it is to be; undefined where there is none. */
+/** A file before and after the patch; undefined where it does not exist. */
 type Planned = {
   path: string;
   before: string | undefined;
   after: string | undefined;
-  /** Of the file that this one is made of. */
+  /** The mode of the file that this one is made from. */
   mode: number | undefined;
 };
 
-/** All changes are worked out in memory; only when every one of them is possible, the first is made. */
+/** Computes all changes in memory, and makes the first one only when all are possible. */
 class Plan {
   readonly #files: FileOps;
   readonly #signal: AbortSignal;
   readonly #context: Pick<ToolContext, "targets" | "signal">;
-  /** By the path without links: a patch may name a file twice. */
+  /** Keyed by the path without links, since a patch may name a file twice. */
   readonly #planned = new Map<string, Planned>();
 
   constructor(files: FileOps, context: Pick<ToolContext, "targets" | "signal">) {
@@ -135,7 +135,7 @@ class Plan {
     return [...this.#planned.values()].filter(({ before, after }) => before !== after);
   }
 
-  /** First what is written, then what is deleted: of a file that is moved there is one at least at any time. */
+  /** Writes before it deletes, so that a moved file exists at any time. */
   async carryOut(): Promise<void> {
     const changed = this.changed();
     if (changed.length === 0)
@@ -147,12 +147,12 @@ class Plan {
     const done: Planned[] = [];
     try {
       for (const file of inOrder) {
-        // Also of the one that fails: it may have got as far as that.
+        // Includes the write that fails, which may have changed the file.
         done.push(file);
         await this.#put(file, file.after, this.#signal);
       }
     } catch (error) {
-      // A file that was refused is as it was: putting it back would be refused too.
+      // A refused file is unchanged, and restoring it would be refused too.
       if (error instanceof FileError && error.code === "access_denied") done.pop();
       await this.#undo(done.reverse(), error);
       throw error;
@@ -171,7 +171,7 @@ class Plan {
     await this.#files.writeFile(file.path, new TextEncoder().encode(content), { ...options, ...mode });
   }
 
-  /** Without the signal: an abort is one of the reasons to be here. */
+  /** Ignores the signal, because an abort is one of the reasons to undo. */
   async #undo(done: readonly Planned[], cause: unknown): Promise<void> {
     const lost: string[] = [];
     for (const file of done) {

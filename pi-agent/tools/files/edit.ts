@@ -11,7 +11,7 @@ import { Searched, type Span, withEndingsOf } from "./text-match.ts";
 
 export const EDIT_MAX_EDITS = 50;
 
-/** The names that models know from other agents. */
+/** Parameter names that models know from other agents. */
 const EDIT_ALIASES = {
   oldText: "old_string",
   newText: "new_string",
@@ -122,7 +122,7 @@ function splicesOf(path: string, text: string, edits: readonly Edit[], all: bool
   return splices;
 }
 
-/** Without those that begin before the last one has ended. */
+/** Leaves out spans that overlap the one before. */
 function apart(spans: readonly Span[]): Span[] {
   let end = 0;
   return spans.filter((span) => {

@@ -1,8 +1,8 @@
-/** From what an environment throws to the fault that a model reads. */
+/** Converts an environment's errors to faults for the model. */
 import { faultResult, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { ExecError, FileError } from "../../env/environment.ts";
 
-/** Runs the work of a tool; what its environment refused becomes a fault with the environment's own words. */
+/** Runs the work of a tool. A refusal of its environment becomes a fault with the environment's text. */
 export async function orFault(work: () => Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await work();

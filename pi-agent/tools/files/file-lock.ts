@@ -1,10 +1,10 @@
 import type { Environment } from "../../env/environment.ts";
 
 /**
- * The lock of whatever changes files: one at a time in an environment.
+ * Returns the lock of all tools that change files: one at a time in an environment.
  *
- * A lock by path would let two names of one file (a link, a hard link, another case) pass each other, and a
- * patch of several files would need several. Reading, changing and writing back takes milliseconds.
+ * Locks by path would not protect a file with two names (a link, a hard link, another case), and a patch would need several.
+ * One lock is enough, since a change takes milliseconds.
  */
 export function writeLock({ name }: Pick<Environment, "name">): string {
   return `files of ${name}`;

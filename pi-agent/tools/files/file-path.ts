@@ -1,11 +1,11 @@
-/** The argument `path` of the file tools, and what models and people get wrong in it. */
+/** The argument `path` of the file tools, with tolerance for usual mistakes. */
 import { basename, dirname, join } from "node:path";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Target, ToolContext } from "@edgecall/core/tools/contract.ts";
 import { FileError, type FileInfo, type FileOps } from "../../env/environment.ts";
 import { absent } from "../../env/file-errors.ts";
 
-/** As Linux has it (PATH_MAX). */
+/** Linux' PATH_MAX. */
 export const PATH_MAX_CHARS = 4_096;
 
 export function filePath(description: string) {
@@ -13,12 +13,11 @@ export function filePath(description: string) {
 }
 
 /**
- * For reads alone: what is changed has to be the very file that a person was shown (`statExact`).
+ * Finds a file by its exact name, or else by the only name in its folder that looks the same: with a no-break space for a
+ * space, a straight quote for a curly one, or composed accents for decomposed ones. Use it only for reads; a change must
+ * reach exactly the file that the person was shown (`statExact`).
  *
- * Finds a file by its name, or by the one name in its folder that looks the same: a typed no-break space for a
- * space, a straight quote for a curly one, composed accents for decomposed. The name as given comes first.
- *
- * @throws FileError; `not_found` names what is similar
+ * @throws FileError; `not_found` lists similar names
  */
 export async function statNear(
   files: FileOps,
@@ -29,7 +28,7 @@ export async function statNear(
     return { path, info: await files.stat(path, { signal }) };
   } catch (error) {
     if (!(error instanceof FileError) || error.code !== "not_found") throw error;
-    // Models copy how other programs mention a file: `@src/x.ts`.
+    // Models write a file as other programs mention it: `@src/x.ts`.
     if (path.startsWith("@") && path.length > 1) {
       const mentioned = path.slice(1);
       const info = await files.stat(mentioned, { signal }).catch(() => undefined);
@@ -44,7 +43,7 @@ export async function statNear(
   }
 }
 
-/** Finds a file by its name and no other. @throws FileError; `not_found` names what is similar */
+/** Finds a file by its exact name. @throws FileError; `not_found` lists similar names */
 export async function statExact(files: FileOps, path: string, signal: AbortSignal): Promise<FileInfo> {
   try {
     return await files.stat(path, { signal });
@@ -54,7 +53,7 @@ export async function statExact(files: FileOps, path: string, signal: AbortSigna
   }
 }
 
-/** For `Tool.targets`: where each path leads. What cannot be looked up fails in its own words when it is tried. */
+/** For `Tool.targets`: resolves each path. A path that cannot be resolved fails with its own error at the write. */
 export async function targetsOf(
   files: FileOps,
   paths: readonly string[],
@@ -73,10 +72,10 @@ export async function targetsOf(
   return found.flat();
 }
 
-/** Of a path that could not be looked up when the call was judged: nothing is written there later. */
+/** The target of a path that could not be resolved when the call was judged. Nothing is written there later. */
 const NOWHERE = { real: "", link: false, git: false };
 
-/** The options of a write: to where it was judged to go, and nowhere else. */
+/** Returns the options that restrict a write to the target that was judged. */
 export function asJudged(
   { targets, signal }: Pick<ToolContext, "targets" | "signal">,
   path: string,
@@ -97,7 +96,7 @@ function looks(name: string): string {
     .replaceAll(/\s/g, " ");
 }
 
-/** Another case or ending is the usual slip. */
+/** Adds names with another case or ending, which are the usual mistakes. */
 function withSimilar(error: FileError, path: string, names: readonly string[]): FileError {
   const stem = (name: string) =>
     looks(name)

@@ -1,15 +1,15 @@
-/** The text of a file that is going to be changed, and nothing else than text. */
+/** Reads the text of a file that will be changed, and refuses files that are not text. */
 import { FileError, type FileOps } from "../../env/environment.ts";
 import { isFolder, notRegular } from "../../env/file-errors.ts";
 import { formatSize } from "./text-cut.ts";
 
-/** Matching loosely takes some 100 bytes of memory a character: a device of 512 MB has to live through it. */
+/** Loose matching takes about 100 bytes of memory for each character, which must fit a device with 512 MB. */
 export const EDIT_MAX_BYTES = 1024 * 1024;
 
 /**
- * Text as it is, byte order mark and all: what is not touched has to come out as it went in.
+ * Returns the text unchanged, including a byte order mark, so that untouched parts are written back byte for byte.
  *
- * @throws FileError, also when it is not UTF-8: it would come out changed
+ * @throws FileError, also for a file that is not UTF-8, since writing it back would change it
  */
 export async function readText(files: FileOps, path: string, signal: AbortSignal): Promise<string> {
   const { kind, bytes } = await files.stat(path, { signal });

@@ -80,7 +80,7 @@ function argumentsOf({
 }): string[] {
   return [
     "--json",
-    // One thread, but the same matches at every call.
+    // One thread is slower, but returns the same matches at every call.
     "--sort=path",
     ...(ignore_case ? ["--ignore-case"] : []),
     ...(literal ? ["--fixed-strings"] : []),
@@ -95,12 +95,12 @@ function argumentsOf({
 type RgText = { text?: string; bytes?: string };
 type RgLine = { type: string; data: { path?: RgText; lines?: RgText; line_number?: number | null } };
 
-/** The lines of a result, as they come. */
+/** Collects the lines of a result as they arrive. */
 class Matches {
   readonly #place: SearchPlace;
   readonly #limit: number;
   readonly #context: number;
-  /** Absent: all of them. */
+  /** Absent = all files. */
   readonly #files: ReadonlySet<string> | undefined;
   #lastMatch: { path: string; line: number } | undefined;
   readonly #lines: string[] = [];
@@ -117,7 +117,7 @@ class Matches {
     this.#files = files;
   }
 
-  /** @returns false when there is enough */
+  /** @returns false when the limit is reached */
   add(json: string): boolean {
     const { type, data } = JSON.parse(json) as RgLine;
     if ((type !== "match" && type !== "context") || !data.lines) return true;
@@ -126,7 +126,7 @@ class Matches {
     if (type === "match" && this.#count === this.#limit) return this.#end("matches");
     const path = fromWorkspace(this.#place, name);
     const line = data.line_number ?? 1;
-    // Lines above a hidden match are no context of a shown one.
+    // Lines above a hidden match are not context of a shown one.
     if (this.#count === this.#limit && !this.#isBelowLast(path, line)) return this.#end("matches");
     const mark = type === "match" ? ":" : "-";
     const { text } = truncateLine(plain(textOf(data.lines)));
@@ -182,13 +182,13 @@ class Matches {
   }
 }
 
-/** rg gives what is not UTF-8 as base64. */
+/** rg writes text that is not UTF-8 as base64. */
 function textOf(given: RgText | undefined): string {
   if (given?.bytes !== undefined) return Buffer.from(given.bytes, "base64").toString();
   return given?.text ?? "";
 }
 
-/** On one line, and without what a terminal or a model would stumble over. */
+/** Puts text on one line, without control characters. */
 function plain(text: string): string {
   return text.replace(/\r?\n$/, "").replaceAll(/[^\P{Cc}\t]/gu, "\ufffd");
 }

@@ -1,4 +1,4 @@
-/** The pictures that models can look at, told by their first bytes: a name's ending proves nothing. */
+/** Recognises the picture types that models accept by their first bytes, because a file's ending proves nothing. */
 
 /** @param head the file's first 12 bytes, or more */
 export function imageType(head: Uint8Array): string | undefined {

@@ -1,11 +1,11 @@
-/** The lines that a read asks for, kept as the file goes by; the others are only counted. */
+/** Keeps the lines that a read asks for while the file streams past, and only counts the others. */
 export class LineWindow {
   readonly first: number;
-  /** Lines seen so far; at the end, those of the file. A final newline begins no further one. */
+  /** Lines seen so far; at the end, the lines of the file. A final newline does not begin another line. */
   total = 0;
   text = "";
   shown = 0;
-  /** The line that did not fit, in bytes; while it goes on, as far as it was seen. */
+  /** Size in bytes of the line that did not fit, as far as it was seen. */
   tooLong: number | undefined;
   readonly #last: number;
   readonly #maxBytes: number;
@@ -19,7 +19,7 @@ export class LineWindow {
     this.#maxBytes = maxBytes;
   }
 
-  /** Nothing more will be kept: what follows is only counted. */
+  /** Whether the window is full; further lines are only counted. */
   get full(): boolean {
     return this.tooLong !== undefined || this.total >= this.#last;
   }

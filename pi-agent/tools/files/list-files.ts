@@ -1,4 +1,4 @@
-/** Lists the files of a folder that fit a glob: for find and glob, which differ in their order. */
+/** Lists the files of a folder that match a glob, for find and glob, which only differ in their order. */
 import { type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import { type Environment, FileError } from "../../env/environment.ts";
 import { globOptions, notIgnored, runRg } from "./ripgrep.ts";
@@ -8,10 +8,10 @@ import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, withNotice } from "./text-cut.t
 export const FILES_LIMIT = 1_000;
 export const FILES_MAX = 5_000;
 
-/** Programs put thousands of files into these folders, and nobody looks for them. */
+/** Folders with thousands of generated files, which are rarely wanted. */
 const GENERATED = ["node_modules", "__pycache__"];
 
-/** Left out, unless the pattern or the folder names them. */
+/** Returns the generated folders to leave out, except those that the pattern or the folder names. */
 function leftOut(pattern: string, path: string): string[] {
   return GENERATED.filter((name) => !pattern.includes(name) && !path.includes(name)).map(
     (name) => `--glob=!${name}`,
@@ -45,7 +45,7 @@ export async function listFiles(
     lineEnd: "\0",
     onLine(name) {
       if (kept && !kept.has(name)) return true;
-      // A name may hold a newline; a list has one name a line.
+      // A name may contain a newline, but the list has one name on each line.
       const shown = fromWorkspace(place, name).replaceAll(/\p{Cc}/gu, "\ufffd");
       const more = Buffer.byteLength(shown) + 1;
       if (found.length === limit) cut = "files";

@@ -1,5 +1,5 @@
 /**
- * The patches that are taken: unified diffs (unified-diff.ts), and the format of codex:
+ * Parses patches: unified diffs (unified-diff.ts), and the format of codex:
  *
  *     *** Begin Patch
  *     *** Add File: a.txt
@@ -17,9 +17,9 @@
 import { FileError } from "../../env/environment.ts";
 import { type DiffChange, isUnifiedDiff, parseUnifiedDiff } from "./unified-diff.ts";
 
-/** `old`: the lines that are there; `now`: what takes their place, `from` telling which of `old` a context line is. */
+/** `old`: the present lines; `now`: their replacement. `from` is the index in `old` of a context line. */
 export type Hunk = {
-  /** A line somewhere above. */
+  /** A line somewhere above the hunk. */
   after: string | undefined;
   old: string[];
   now: Array<{ line: string; from: number | undefined }>;
@@ -36,7 +36,7 @@ export const PATCH_MAX_FILES = 100;
 const LINE_NUMBERS = /^-\d+(?:,\d+)? \+\d+(?:,\d+)? @@/;
 const HEADER = /^\*\*\* (Add File|Delete File|Update File): (.+)$/;
 
-/** In either format. @throws FileError `invalid_params`, naming the line */
+/** Parses either format. @throws FileError `invalid_params`, naming the line */
 export function parsePatch(patch: string): FileChange[] {
   const isDiff = !/^\s*\*\*\* Begin Patch/.test(patch) && isUnifiedDiff(patch);
   const changes = isDiff ? parseUnifiedDiff(patch) : parseMarked(patch);
@@ -55,7 +55,7 @@ export function parsePatch(patch: string): FileChange[] {
 
 function parseMarked(patch: string): FileChange[] {
   const lines = patch.trim().split(/\r?\n/);
-  // Blanks around the markers are a slip of models, and never meant.
+  // Models sometimes add blanks around the markers, which never have a meaning.
   if (lines[0]?.trim() !== "*** Begin Patch")
     throw wrong(
       1,
@@ -88,7 +88,7 @@ class Reader {
     return this.#lines[this.#at];
   }
 
-  /** From 1, as a person counts. */
+  /** The line's number, from 1. */
   get number(): number {
     return this.#at + 1;
   }
@@ -97,7 +97,7 @@ class Reader {
     this.#at += 1;
   }
 
-  /** The line, unless it begins another change. */
+  /** The line, or undefined when it begins another change. */
   get body(): string | undefined {
     return this.line !== undefined && HEADER.test(this.line.trim()) ? undefined : this.line;
   }
@@ -117,7 +117,7 @@ function readChange(reader: Reader): FileChange {
   return readUpdate(reader, path);
 }
 
-/** Paths are relative: an absolute one was written for another machine. */
+/** Refuses absolute paths, which were written for another machine. */
 function checkPath(path: string): void {
   if (path.startsWith("/") || path.startsWith("~"))
     throw new FileError(
@@ -153,7 +153,7 @@ function readUpdate(reader: Reader, path: string): FileChange {
   return { op: "update", path, moveTo, hunks };
 }
 
-/** A blank line before the next change or the end is no line of a hunk. */
+/** A blank line before the next change or the end does not belong to a hunk. */
 function isLastBlank(reader: Reader): boolean {
   while (reader.body !== undefined && reader.body.trim() === "") reader.next();
   return reader.body === undefined;
@@ -163,7 +163,7 @@ function readHunk(reader: Reader, first: boolean): Hunk {
   const hunk: Hunk = { after: undefined, old: [], now: [], atEnd: false };
   const [marked, after] = /^@@(?: (.*))?$/.exec(reader.body ?? "") ?? [];
   if (marked !== undefined) {
-    // Line numbers, as in other formats, say nothing about the place here.
+    // Some models add line numbers, which have no meaning in this format.
     hunk.after = after?.trim() && !LINE_NUMBERS.test(after) ? after : undefined;
     reader.next();
   } else if (!first) {
@@ -186,7 +186,7 @@ function addLine({ old, now }: Hunk, reader: Reader): void {
   const line = reader.body ?? "";
   const [mark, text] = [line.charAt(0), line.slice(1)];
   switch (mark) {
-    // Models leave out the blank before an empty line.
+    // Models omit the leading blank of an empty line.
     case "":
     case " ":
       now.push({ line: text, from: old.length });

@@ -1,9 +1,9 @@
-/** Puts the hunks of a patch into a text: whole lines are replaced, all others stay byte for byte. */
+/** Applies the hunks of a patch to a text. It replaces whole lines; all others stay byte for byte. */
 import { FileError } from "../../env/environment.ts";
 import type { Hunk } from "./patch-format.ts";
 import { type FileLine, PatchWork, splitLines } from "./patch-work.ts";
 
-/** How alike two lines have to be, strictest first. */
+/** Ways to compare two lines, strictest first. */
 const LIKENESS: Array<(line: string) => string> = [
   (line) => line,
   (line) => line.trimEnd(),
@@ -19,9 +19,9 @@ const LIKENESS: Array<(line: string) => string> = [
 ];
 
 /**
- * Each hunk is looked for below the one before it.
+ * Searches each hunk below the one before it.
  *
- * @throws FileError `no_match`, naming the hunk, or `too_large` when the places are too far to look for
+ * @throws FileError `no_match`, naming the hunk, or `too_large` when the search takes too long
  */
 export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): string {
   const mark = text.startsWith("\ufeff") ? "\ufeff" : "";
@@ -37,13 +37,13 @@ export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): 
     for (const line of lines.slice(done, at)) made.push(line);
     for (const { line, from } of put) {
       const own = from === undefined ? undefined : taken[from];
-      // A context line that matched loosely stays as the file has it.
+      // A context line that matched loosely keeps the file's text.
       made.push(own ?? { text: line, ending: near });
     }
     done = at + removed;
   });
   for (const line of lines.slice(done)) made.push(line);
-  // What was last may have got a line below it.
+  // The former last line may now have a line below it, so it needs an ending.
   const body = made.map(
     (line, index) => line.text + (line.ending === "" && index < made.length - 1 ? ending : line.ending),
   );
@@ -67,7 +67,7 @@ function place(file: Searched, from: number, hunk: Hunk, missing: () => FileErro
   }
   const at = seek(file, hunk.old, start, hunk.atEnd);
   if (at !== undefined) return { at, removed: hunk.old.length, put: hunk.now };
-  // The empty line that a final newline seems to make is none.
+  // A final newline does not begin another line.
   const last = hunk.old.length - 1;
   if (hunk.old[last] !== "" || last === 0) throw missing();
   const shorter = seek(file, hunk.old.slice(0, -1), start, hunk.atEnd);

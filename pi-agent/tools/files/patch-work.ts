@@ -1,7 +1,7 @@
-/** Lines of a file that a patch changes, and how long the search for its places may take. */
+/** Lines of a file that a patch changes, and a limit on the work of finding their places. */
 import { FileError } from "../../env/environment.ts";
 
-/** With its own ending, which is "" for a last line without one. */
+/** A line with its own ending, which is "" for a last line without newline. */
 export type FileLine = { text: string; ending: string };
 
 export function splitLines(text: string): FileLine[] {
@@ -17,12 +17,12 @@ export function splitLines(text: string): FileLine[] {
   return lines;
 }
 
-/** Lines that are looked at; some hundred milliseconds on a small device, which does nothing else meanwhile. */
+/** Most lines to compare: some hundred milliseconds on a small device, which is blocked meanwhile. */
 const WORK_MAX = 10_000_000;
-/** Long lines take longer. */
+/** A long line counts once for each of these. */
 const CHARS_A_LINE = 64;
 
-/** Counts the lines that are looked at for all places of one file. */
+/** Counts the lines compared for all hunks of one file. */
 export class PatchWork {
   readonly #path: string;
   #done = 0;
@@ -31,7 +31,7 @@ export class PatchWork {
     this.#path = path;
   }
 
-  /** @throws FileError `too_large` when it is too much */
+  /** @throws FileError `too_large` at the limit */
   count(chars: number): void {
     this.#done += 1 + chars / CHARS_A_LINE;
     if (this.#done > WORK_MAX)

@@ -19,16 +19,16 @@ import { CUT_MAX_BYTES, CUT_MAX_LINES, cutNotice, formatSize, NOTICE_BYTES, with
 export const READ_MAX_BYTES = 512 * 1024;
 export const READ_MAX_LINES = CUT_MAX_LINES;
 /**
- * Lines are counted to here, for the "of N". Beyond it the read ends when it has its lines: nobody waits
- * seconds on a small device for a figure.
+ * Lines are counted up to this size, for the "of N". In a larger file the read ends once it has its lines, because counting
+ * would take seconds on a small device.
  */
 export const COUNTED_BYTES = 16 * 1024 * 1024;
-/** One step of reading; a whole process in a sandbox or over ssh, so not too little. */
+/** Bytes of one read step. A step is a whole process in a sandbox or over ssh, so it should not be small. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * @param options.maxBytes of text in one result; the 50 KB that a result may have hold besides
- * @param options.maxLines in one result
+ * @param options.maxBytes most bytes of text in one result, in addition to the general limit of 50 KB
+ * @param options.maxLines most lines in one result
  */
 export function read(
   environment: Pick<Environment, "files">,
@@ -99,7 +99,7 @@ async function pictureOf(
   };
 }
 
-/** Feeds the file to the window. @returns how many lines there are, where that was counted */
+/** Feeds the file to the window. @returns the number of lines, if they were all counted */
 async function scan(
   files: FileOps,
   path: string,
@@ -110,7 +110,7 @@ async function scan(
   const decoder = new TextDecoder("utf-8", { fatal: true });
   for (let chunk = first, position = 0; ; ) {
     position += chunk.length;
-    // Less than asked for is the end; files that tell no size end by giving nothing.
+    // A short read is the end. Files without a size end with an empty read.
     const last = chunk.length < CHUNK_BYTES;
     if (chunk.includes(0)) return "binary";
     try {

@@ -1,17 +1,17 @@
 /**
- * Runs ripgrep where the files are. No text of a model can become an option: every value stands behind `=` or
- * `--`, and no configuration file is read.
+ * Runs ripgrep where the files are. No text of a model can become an option: every value follows `=` or `--`, and no
+ * configuration file is read.
  */
 import { StringDecoder } from "node:string_decoder";
 import { type Environment, FileError } from "../../env/environment.ts";
 import { lookFor, NoAnswer } from "../../env/probe.ts";
 
-/** rg's own complaint is a line or two. */
+/** An error message of rg has a line or two. */
 const STDERR_MAX_CHARS = 2_000;
-/** A line of `--json` holds the whole line of the file. Those of files that are one long line are left out. */
+/** A line of `--json` contains the file's whole line. Longer ones, of files that are a single line, are left out. */
 export const RG_LINE_MAX_CHARS = 4 * 1024 * 1024;
 
-/** In every call. Hidden files are searched, .git never; .gitignore counts, in a repository or not. */
+/** Options of every call. Hidden files are searched, .git never; .gitignore applies also outside a repository. */
 const ALWAYS = [
   "--no-config",
   "--hidden",
@@ -22,20 +22,20 @@ const ALWAYS = [
 ];
 
 export type RgOptions = {
-  /** A folder of the environment, below its `cwd`. */
+  /** A folder of the environment, relative to its `cwd`. */
   cwd?: string | undefined;
   signal: AbortSignal;
-  /** A line without its end; false: enough, rg is stopped. */
+  /** Gets each line without its end; returning false stops rg. */
   onLine(line: string): boolean;
   stdin?: Uint8Array;
-  /** What ends a line: `\n`, or NUL for names. */
+  /** The line end: `\n`, or NUL for names. */
   lineEnd?: string;
 };
 
-/** What is not in the lines: files that could not be read, and lines over RG_LINE_MAX_CHARS. */
+/** What the lines lack: `partial` when files could not be read, and the number of lines over RG_LINE_MAX_CHARS. */
 export type RgRan = { partial: boolean; overlong: number };
 
-/** @returns what is missing and how to get it; undefined when it is there @throws NoAnswer */
+/** @returns what is missing and how to install it; undefined when rg is there @throws NoAnswer */
 export async function rgMissing({
   exec,
   name,
@@ -69,7 +69,7 @@ export async function runRg(
   signal.throwIfAborted();
   lines.end();
   if (enough.signal.aborted) return { partial: false, overlong: lines.overlong };
-  // 0: found, 1: nothing found, 2: an error, or a file among others that could not be read
+  // 0: matches, 1: no match, 2: an error, possibly only an unreadable file among others
   if (ran.exitCode === 2 && stderr.trim() !== "") {
     throw new FileError("invalid_params", `The pattern is not understood: ${stderr.trim().slice(0, 500)}`);
   }
@@ -80,35 +80,35 @@ export async function runRg(
   return { partial: ran.exitCode === 2, overlong: lines.overlong };
 }
 
-/** More than anybody lists or searches by one glob. */
+/** Most names that one glob may list or search. */
 const NAMES_MAX = 500_000;
 
-/** Fits every path. As a glob for rg it would bring back the folders that .gitignore leaves out. */
+/** Globs that match every path. Passed to rg, they would include folders that .gitignore excludes. */
 const EVERYTHING = new Set(["*", "**", "**/*"]);
 
 /**
- * Only what fits the glob, and never .git. As a value that rg takes for nothing else: `!` in front would turn its
- * meaning round.
+ * Returns options for files that match the glob, never those in .git. A leading `!` is escaped, because it would negate the
+ * glob.
  */
 export function globOptions(pattern: string | undefined): string[] {
   const wanted = pattern === undefined || EVERYTHING.has(pattern) ? [] : [pattern];
-  // The last one that fits wins.
+  // The last matching glob wins.
   return [...wanted.map((one) => `--glob=${asPlain(one)}`), "--glob=!.git"];
 }
 
-/** In a rule `!` in front turns the meaning round, and `#` begins a comment. */
+/** Escapes a leading `!`, which negates a rule, and a leading `#`, which begins a comment. */
 function asPlain(pattern: string): string {
   return /^[!#]/.test(pattern) ? `\\${pattern}` : pattern;
 }
 
-/** A glob that a file of rules for ignoring cannot hold as it is. */
+/** Globs that an ignore file cannot contain. */
 const NO_RULE = /[\n\r]|^\s|[\s\\]$/;
 
 /**
- * The files that fit a glob and that no .gitignore names, as rg tells them. A glob on rg's command line brings back what
- * .gitignore leaves out; so whoever uses one keeps only what is in here.
- * @param target what is searched, relative to `cwd`
- * @returns undefined when the glob leaves nothing out: then rg needs none, and .gitignore counts
+ * Returns the files that match a glob and that no .gitignore excludes. A glob on rg's command line overrides .gitignore, so
+ * callers that use one keep only the files in this set.
+ * @param target the searched path, relative to `cwd`
+ * @returns undefined when the glob matches everything: rg then gets no glob, and .gitignore applies
  */
 export async function notIgnored(
   environment: Pick<Environment, "exec">,
@@ -117,7 +117,7 @@ export async function notIgnored(
 ): Promise<Set<string> | undefined> {
   if (pattern === undefined || EVERYTHING.has(pattern)) return undefined;
   const names = new Set<string>();
-  // These rules count less than those of .gitignore, so they only spare the listing of the rest.
+  // .gitignore overrides these rules, so they only shorten the list.
   const rules = NO_RULE.test(pattern) ? undefined : `*\n!*/\n!${asPlain(pattern)}\n`;
   const args = [
     "--files",

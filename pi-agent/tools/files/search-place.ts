@@ -1,24 +1,24 @@
-/** Where a search looks, and how what it finds is named: as the other tools take it. */
+/** Where a search runs, and how its results are named so that other tools accept the paths. */
 import { dirname, isAbsolute, join, relative } from "node:path";
 import type { Environment, FileKind } from "../../env/environment.ts";
 
-/** rg runs in `cwd` and looks at `target`; `prefix` makes of its names paths from the workspace. */
+/** rg runs in `cwd` and searches `target`; `prefix` turns its names into paths from the workspace. */
 export type SearchPlace = { cwd: string; target: string; prefix: string; kind: FileKind };
 
-/** @throws FileError where `path` is not there, or may not be read */
+/** @throws FileError when `path` does not exist or may not be read */
 export async function searchPlace(
   { files, cwd }: Pick<Environment, "files" | "cwd">,
   path: string,
   signal: AbortSignal,
 ): Promise<SearchPlace> {
-  // At once: each is a round trip over ssh.
+  // In parallel, because each is a round trip over ssh.
   const [{ kind }, real, top] = await Promise.all([
     files.stat(path, { signal }),
     files.canonical(path, "read", { signal }),
     files.canonical(cwd, "read", { signal }),
   ]);
   const way = relative(top, real);
-  // The few files that may be read elsewhere are searched by their full name.
+  // Files outside the workspace that may be read are searched by their full path.
   if (way.startsWith("..") || isAbsolute(way)) return { cwd: top, target: real, prefix: "", kind };
   return kind === "directory"
     ? { cwd: real, target: ".", prefix: way, kind }
@@ -30,7 +30,7 @@ export async function searchPlace(
       };
 }
 
-/** @param name as rg gives it: `./a/b` */
+/** @param name as rg prints it: `./a/b` */
 export function fromWorkspace({ prefix }: SearchPlace, name: string): string {
   return isAbsolute(name) ? name : join(prefix, name);
 }

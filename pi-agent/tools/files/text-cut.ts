@@ -1,18 +1,17 @@
-/** One form for every cut of text that a model reads: what is shown, of how much, and how to get the rest. */
+/** Cuts text for a model, always in the same form: what is shown, of how much, and how to get the rest. */
 
 export const CUT_MAX_LINES = 2_000;
-/** All text of a result may have 50 KB (the runner cuts above), notice and all. */
+/** Limit of a result's text including notices; the runner cuts longer ones. */
 export const CUT_MAX_BYTES = 50 * 1024;
 export const LINE_MAX_CHARS = 500;
-/** Left free for a notice below the text. */
+/** Room for a notice below the text. */
 export const NOTICE_BYTES = 256;
 
 export type Size = { lines: number; bytes: number };
 
 /**
- * `by` is the limit that was hit first, null when all is there. `partialLine`: a single line was longer than
- * all that may be shown, and only its end is there (truncateTail; truncateHead shows whole lines or none).
- * A final newline begins no further line.
+ * `by` is the limit that was reached first; null when nothing was cut. `partialLine`: a single line was longer than the limit
+ * and only its end is shown (truncateTail; truncateHead shows only whole lines). A final newline does not begin a line.
  */
 export type Cut = {
   content: string;
@@ -24,12 +23,12 @@ export type Cut = {
 
 export type CutLimits = { maxLines?: number; maxBytes?: number };
 
-/** Keeps the first lines, whole ones. For what is read from its beginning: files, lists, matches. */
+/** Keeps the first whole lines, for text that is read from its beginning: files, lists, matches. */
 export function truncateHead(text: string, limits: CutLimits = {}): Cut {
   return truncate(text, limits, "head");
 }
 
-/** Keeps the last lines. For output, whose end says what went wrong. */
+/** Keeps the last lines, for output, whose end says what went wrong. */
 export function truncateTail(text: string, limits: CutLimits = {}): Cut {
   return truncate(text, limits, "tail");
 }
@@ -57,7 +56,7 @@ function truncate(
     kept.push(line);
     bytes += more;
   }
-  // Only the final newline did not fit: no line is missing.
+  // Only the final newline did not fit, so no line is missing.
   if (kept.length === lines.length)
     return {
       content: lines.join("\n"),
@@ -74,13 +73,13 @@ function truncate(
   return { content, by, shown: { lines: kept.length, bytes }, total, partialLine: false };
 }
 
-/** The lines of a text without their newlines; none for an empty text. */
+/** Returns the lines of a text without newlines; none for an empty text. */
 export function linesOf(text: string): string[] {
   if (text === "") return [];
   return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
 }
 
-/** The end of a text, from a whole character on. */
+/** Returns the end of a text, beginning at a whole character. */
 function lastBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   let start = Math.max(0, bytes.length - maxBytes);
@@ -89,13 +88,13 @@ function lastBytes(text: string, maxBytes: number): string {
   return bytes.subarray(start).toString();
 }
 
-/** A line of a list or of matches: long ones would push the others out. */
+/** Shortens a line of a list or of matches, so that it does not displace the others. */
 export function truncateLine(
   line: string,
   maxChars: number = LINE_MAX_CHARS,
 ): { text: string; truncated: boolean } {
   if (line.length <= maxChars) return { text: line, truncated: false };
-  // Not through the middle of a surrogate pair.
+  // Does not split a surrogate pair.
   const end = /[\ud800-\udbff]/.test(line.charAt(maxChars - 1)) ? maxChars - 1 : maxChars;
   return { text: `${line.slice(0, end)}... [truncated]`, truncated: true };
 }
@@ -105,7 +104,7 @@ export function formatSize(bytes: number): string {
   if (bytes < 1_024) return `${bytes}B`;
   const units = ["KB", "MB", "GB"];
   let size = bytes / 1_024;
-  // The written form counts: 1023.96 is 1024.0, which is one of the next unit.
+  // Compare the rounded value: 1023.96 would print as 1024.0 instead of 1.0 of the next unit.
   while (Number(size.toFixed(1)) >= 1_024 && units.length > 1) {
     size /= 1_024;
     units.shift();
@@ -114,13 +113,13 @@ export function formatSize(bytes: number): string {
 }
 
 /**
- * The notice below a cut text, in its one form, e.g.
+ * Returns the notice below a cut text, such as
  * `[Showing lines 1-2000 of 2500. Use offset=2001 to continue.]`,
  * `[Showing matches 1-100 of more (50.0KB limit). Use limit=200 for more.]`.
  *
- * @param of how many there are; absent when nobody counted
- * @param limitBytes when that was what cut it
- * @param next what to do to get the rest, naming the argument: a sentence
+ * @param of the total; absent when it was not counted
+ * @param limitBytes the limit, if it caused the cut
+ * @param next a sentence on how to get the rest, naming the argument
  */
 export function cutNotice({
   what,
@@ -141,7 +140,7 @@ export function cutNotice({
   return `[Showing ${what} ${first}-${last} of ${of ?? "more"}${limit}. ${next}]`;
 }
 
-/** A text and the notice below it, with an empty line between. */
+/** Returns a text with the notice below it, separated by an empty line. */
 export function withNotice(text: string, notice: string): string {
   if (text === "") return notice;
   return `${text}${text.endsWith("\n") ? "\n" : "\n\n"}${notice}`;

@@ -1,18 +1,18 @@
-/** What a change did to a text, as a unified diff for a person. */
+/** Shows a change of a text to a person as a unified diff. */
 import { linesOf, truncateHead } from "./text-cut.ts";
 
-/** Beyond these a diff takes long, and nobody reads it. */
+/** Larger diffs take long, and nobody reads them. */
 export const DIFF_MAX_BYTES = 256 * 1024;
 const DIFF_MAX_CELLS = 1_000_000;
 export const DIFF_SHOWN_BYTES = 16 * 1024;
 const CONTEXT_LINES = 3;
 
-/** `firstLine`: of the first change, from 1, in the new text. */
+/** `firstLine`: line of the first change in the new text, from 1. */
 export type FileDiff = { text: string; added: number; removed: number; firstLine: number };
 
 type Step = { op: " " | "-" | "+"; line: string };
 
-/** @returns undefined when the two are the same, or too long to compare */
+/** @returns undefined when the texts are equal or too long to compare */
 export function fileDiff(path: string, before: string, after: string): FileDiff | undefined {
   if (before === after || before.length + after.length > 2 * DIFF_MAX_BYTES) return undefined;
   const steps = stepsBetween(markedLines(before), markedLines(after));
@@ -28,7 +28,7 @@ export function fileDiff(path: string, before: string, after: string): FileDiff 
   };
 }
 
-/** A line that lacks its newline differs from one that has it, and says so as diff does. */
+/** Marks a last line without newline as diff does, since it differs from one with a newline. */
 function markedLines(text: string): string[] {
   const lines = linesOf(text);
   const last = lines.length - 1;
@@ -54,7 +54,7 @@ function stepsBetween(before: readonly string[], after: readonly string[]): Step
   ];
 }
 
-/** The longest common subsequence, where that is affordable; else all of it replaced. */
+/** Uses the longest common subsequence where that is affordable; otherwise everything counts as replaced. */
 function changes(before: readonly string[], after: readonly string[]): Step[] {
   if (before.length * after.length > DIFF_MAX_CELLS) {
     return [

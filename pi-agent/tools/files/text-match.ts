@@ -1,21 +1,21 @@
 /**
- * Finds text in text as a model means it, and says where that is in the original: what is replaced is spliced
- * there, and everything else stays byte for byte.
+ * Finds text as a model means it, and returns its place in the original. Only that place is replaced; everything else stays
+ * byte for byte.
  *
- * Exactly first, but for the kind of line ending. Only when that finds nothing, loosely: without blanks at the
- * ends of lines, with every form of a letter, quote, dash or space as good as another.
+ * The first search is exact except for the kind of line ending. Only when it finds nothing, a loose search ignores blanks at
+ * line ends and treats all forms of a letter, quote, dash or space as equal.
  */
 
 /** Offsets in the original text, in UTF-16 units. */
 export type Span = { start: number; end: number };
 
-/** `spans` in order, overlapping ones too. */
+/** `spans` in order; they may overlap. */
 export type Found = { how: "exact" | "loose"; spans: Span[] };
 
-/** `starts[i]`, `ends[i]`: what unit i of `text` stands for in the original; left out where `text` is the original. */
+/** `starts[i]`, `ends[i]`: the span of unit i of `text` in the original; absent where `text` is the original. */
 type Mapped = { text: string; starts?: readonly number[]; ends?: readonly number[] };
 
-/** A text, ready to be searched several times. */
+/** A text prepared for several searches. */
 export class Searched {
   readonly #original: string;
   #exact: Mapped | undefined;
@@ -36,7 +36,7 @@ export class Searched {
   }
 }
 
-/** The new text with the line endings of what it replaces, or of the lines around it. */
+/** Gives the new text the line endings of the replaced text, or of the lines around it. */
 export function withEndingsOf(original: string, { start, end }: Span, text: string): string {
   const inside = /\r?\n/.exec(original.slice(start, end))?.[0];
   const ending = inside ?? endingAfter(original, end) ?? endingBefore(original, start);
@@ -56,7 +56,7 @@ function endingBefore(original: string, from: number): string | undefined {
   return original[at - 1] === "\r" ? "\r\n" : "\n";
 }
 
-/** Maps piece after piece; a piece is replaced as a whole or not at all. */
+/** Builds the mapping piece by piece; a piece is replaced as a whole or not at all. */
 class Mapping {
   readonly #units: string[] = [];
   readonly #starts: number[] = [];
@@ -70,7 +70,7 @@ class Mapping {
     }
   }
 
-  /** Blanks at the end of a line are as good as none. */
+  /** Ignores blanks at the end of a line. */
   dropBlanks(): void {
     let length = this.#units.length;
     while (length > 0 && /^[^\S\n]$/.test(this.#units[length - 1] ?? "")) length -= 1;
@@ -84,9 +84,9 @@ class Mapping {
   }
 }
 
-/** CRLF as one LF, and without the byte order mark, which no model sees. */
+/** Maps CRLF to LF, and removes the byte order mark, which no model sees. */
 function exactly(text: string): Mapped {
-  // Nearly every file on a device; the lists would take forty times its size.
+  // Nearly every file on a device is like this; the lists would take forty times its size.
   if (!text.includes("\r\n") && !text.startsWith("\ufeff")) return { text };
   const mapping = new Mapping();
   for (let at = text.startsWith("\ufeff") ? 1 : 0; at < text.length; at += 1) {
@@ -99,7 +99,7 @@ function exactly(text: string): Mapped {
 
 function loosened(text: string): Mapped {
   const mapping = new Mapping();
-  // A letter and its combining marks are one piece, so that their composed form is found.
+  // A letter and its combining marks are one piece, so that the composed form matches too.
   for (const match of text.matchAll(/\r\n|\P{M}\p{M}*|\p{M}+/gu)) {
     const [piece] = match;
     const start = match.index;
@@ -113,7 +113,7 @@ function loosened(text: string): Mapped {
 }
 
 function looseForm(text: string): string {
-  // Nearly all text is this, and needs no look.
+  // Fast path: nearly all text is like this.
   if (/^[\x20-\x7e\t]$/.test(text)) return text;
   return text
     .normalize("NFKC")
@@ -131,7 +131,7 @@ function spansOf({ text, starts, ends }: Mapped, wanted: string): Span[] {
       spans.push({ start: first, end: last + 1 });
       continue;
     }
-    // Half of a letter cannot be replaced: `f` is not found in the ligature `ﬁ`, nor half of a surrogate pair.
+    // Half of a character cannot be replaced: `f` does not match in the ligature `ﬁ`, nor half of a surrogate pair.
     const whole = starts[first] !== starts[first - 1] && starts[last] !== starts[last + 1];
     if (whole) spans.push({ start: starts[first] ?? 0, end: ends[last] ?? 0 });
   }

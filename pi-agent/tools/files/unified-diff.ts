@@ -1,22 +1,22 @@
 /**
- * Unified diffs, as `git diff` and `diff -u` write them, by the rules of `git apply`: what a hunk shows of the file has to
- * be there exactly, line numbers may be off, one that begins at line 1 or has no line below its last change has to
- * fit at that end of the file. The names' `a/` and `b/` go.
+ * Parses and applies unified diffs of `git diff` and `diff -u`, by the rules of `git apply`. The lines of a hunk must match
+ * the file exactly, but line numbers may be wrong. A hunk that begins at line 1, or has no line below its last change, must
+ * match at that end of the file. The prefixes `a/` and `b/` of names are removed.
  */
 import { FileError } from "../../env/environment.ts";
 import { type FileLine, PatchWork, splitLines } from "./patch-work.ts";
 
-/** A line as the diff has it; `bare`: nothing ends it, as the last line of a file may be. */
+/** A line of the diff; `bare`: it has no newline, as the last line of a file may be. */
 type DiffLine = { text: string; bare: boolean };
 
 export type DiffHunk = {
-  /** Its first line in the new file, from 1; a hint. */
+  /** Its first line in the new file, from 1. Only a hint. */
   newStart: number;
-  /** It has to fit at the file's beginning, or end. */
+  /** It must match at the file's beginning, or at its end. */
   atStart: boolean;
   atEnd: boolean;
   old: DiffLine[];
-  /** `from`: which of `old` it is, where it stays. */
+  /** `from`: index in `old` of a line that stays. */
   now: Array<DiffLine & { from: number | undefined }>;
 };
 
@@ -27,10 +27,10 @@ export type DiffChange =
 
 const NULL = "/dev/null";
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
-/** Lines that git writes between its header and the names. */
+/** Lines that git writes between header and names. */
 const EXTENDED = /^(index |similarity index |dissimilarity index )/;
 
-/** Tells whether a text is a diff rather than a patch of another format. */
+/** Whether a text is a diff rather than a patch of another format. */
 export function isUnifiedDiff(text: string): boolean {
   return /^(diff --git |--- )/m.test(text);
 }
@@ -39,7 +39,7 @@ export function isUnifiedDiff(text: string): boolean {
 export function parseUnifiedDiff(text: string): DiffChange[] {
   const reader = new Lines(text);
   const changes: DiffChange[] = [];
-  // Words before the first file, as in a mail, belong to nothing.
+  // Text before the first file, as in a mail, is ignored.
   while (reader.skipToFile()) changes.push(readFile(reader));
   return changes;
 }
@@ -51,7 +51,7 @@ class Lines {
   constructor(text: string) {
     const lines = text.split("\n");
     if (lines.at(-1) === "") lines.pop();
-    // The whole diff came over a system that ends lines with CRLF.
+    // The whole diff passed a system that ends lines with CRLF.
     const crlf = lines.every((line) => line.endsWith("\r"));
     this.#lines = crlf ? lines.map((line) => line.slice(0, -1)) : lines;
   }
@@ -74,7 +74,7 @@ class Lines {
     return line;
   }
 
-  /** The names of a file without git's header in front. */
+  /** Whether the reader is at the names of a file without git's header. */
   get atNames(): boolean {
     return this.line?.startsWith("--- ") === true && this.ahead?.startsWith("+++ ") === true;
   }
@@ -137,7 +137,7 @@ function readHeader(reader: Lines): Header {
   return header;
 }
 
-/** @returns whether the line is one of git's between its header and the names */
+/** @returns whether git writes this line between header and names */
 function readExtended(header: Header, { line = "", number }: Lines): boolean {
   if (EXTENDED.test(line)) return true;
   const [, key = "", value = ""] =
@@ -170,7 +170,7 @@ function readExtended(header: Header, { line = "", number }: Lines): boolean {
   return false;
 }
 
-/** Of a text file; links and submodules are none. */
+/** Reads the mode of a text file; links and submodules are refused. */
 function fileMode(value: string, line: number): number {
   if (!/^100(644|755)$/.test(value.trim()))
     throw wrong(line, `only files can be added (mode 100644 or 100755), not mode ${value.slice(0, 20)}`);
@@ -180,7 +180,7 @@ function fileMode(value: string, line: number): number {
 function readNames(header: Header, reader: Lines): void {
   const [from, to] = [reader, reader].map((it) => {
     const { number } = it;
-    // A date may follow behind a tab.
+    // A date may follow after a tab.
     const name = unquoted((it.next() ?? "").slice(4).replace(/\t.*$/, "").trimEnd(), number);
     return { name, number };
   }) as [{ name: string; number: number }, { name: string; number: number }];
@@ -194,7 +194,7 @@ function readNames(header: Header, reader: Lines): void {
   header.newName = bare(to.name);
 }
 
-/** `a/x b/x`, where no other line tells the names: both are the same then, so the middle is where the second begins. */
+/** Splits `a/x b/x` when no other line has the names. Both are equal then, so the second begins in the middle. */
 function gitNames(text: string): [string, string] | undefined {
   const quoted = /^("a\/.*") ("b\/.*")$/.exec(text);
   const middle = (text.length - 1) / 2;
@@ -206,7 +206,7 @@ function gitNames(text: string): [string, string] | undefined {
   return [first.slice(2), second.slice(2)];
 }
 
-/** git puts odd names in quotes, with C's escapes for their bytes. */
+/** Decodes names that git quotes with C escapes. */
 function unquoted(name: string, line: number): string {
   if (!name.startsWith('"')) return name;
   if (!/^"(?:[^"\\]|\\.)*"$/.test(name))
@@ -242,7 +242,7 @@ function readHunk(reader: Lines): DiffHunk {
   while (left.old > 0 || left.now > 0) {
     const { line } = reader;
     if (line === undefined) throw short();
-    // Programs leave out the blank before an empty line.
+    // Some programs omit the leading blank of an empty line.
     const mark = line === "" ? " " : line.charAt(0);
     const text = line.slice(1);
     if (mark === "\\") markBare(hunk, last);
@@ -272,7 +272,7 @@ function readHunk(reader: Lines): DiffHunk {
   return hunk;
 }
 
-/** "\ No newline at end of file". @param mark of the line before it */
+/** Handles "\ No newline at end of file". @param mark the mark of the line before it */
 function markBare(hunk: DiffHunk, mark: string): void {
   const old = hunk.old.at(-1);
   const now = hunk.now.at(-1);
@@ -281,12 +281,12 @@ function markBare(hunk: DiffHunk, mark: string): void {
 }
 
 /**
- * The lines of a file while hunks change it, in two parts that meet where the last change was: hunks come in order
- * nearly always, and so hardly any line is moved for the next one.
+ * The lines of a file while hunks change it, in two parts that meet at the last change. Hunks are nearly always in order, so
+ * few lines move for the next one.
  */
 class Changing {
   readonly #above: FileLine[] = [];
-  /** The next one is the last of them. */
+  /** In reverse order: the next line is the last element. */
   readonly #below: FileLine[];
   readonly #work: PatchWork;
 
@@ -305,7 +305,7 @@ class Changing {
       : this.#below[this.#below.length - 1 - (at - this.#above.length)];
   }
 
-  /** @returns `count` lines from there, in whose place `put` may come */
+  /** @returns `count` lines from `at`, which `put` may replace */
   take(at: number, count: number): FileLine[] {
     this.#meetAt(at);
     return count === 0 ? [] : this.#below.splice(-count).reverse();
@@ -330,7 +330,7 @@ class Changing {
   }
 }
 
-/** @throws FileError `no_match`, naming the hunk, or `too_large` when the places are too far to look for */
+/** @throws FileError `no_match`, naming the hunk, or `too_large` when the search takes too long */
 export function applyDiff(path: string, text: string, hunks: readonly DiffHunk[]): string {
   const split = splitLines(text);
   const ending = split.find((line) => line.ending !== "")?.ending ?? "\n";
@@ -350,7 +350,7 @@ export function applyDiff(path: string, text: string, hunks: readonly DiffHunk[]
   return lines.text();
 }
 
-/** The nearest place to the one that the hunk names, as git looks for it. */
+/** Finds the matching place that is nearest to the hunk's line number, as git does. */
 function positionOf(
   { newStart, atStart, atEnd, old }: DiffHunk,
   lines: Changing,

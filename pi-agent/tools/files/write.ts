@@ -8,7 +8,7 @@ import { asJudged, filePath, targetsOf } from "./file-path.ts";
 import { formatSize } from "./text-cut.ts";
 import { DIFF_MAX_BYTES, fileDiff } from "./text-diff.ts";
 
-/** More does not come in a command (9 KiB for foreign agents, 256 KiB for ours), but may from the device's own model. */
+/** More than a command can hold (9 KiB for foreign agents, 256 KiB for ours), but the device's own model may send it. */
 export const WRITE_MAX_CHARS = 1024 * 1024;
 
 export function write(environment: Pick<Environment, "name" | "files">): Tool {
@@ -59,7 +59,7 @@ export function write(environment: Pick<Environment, "name" | "files">): Tool {
   });
 }
 
-/** What is there already: a text to compare with, or something that is only replaced. */
+/** The present file: absent, a text to compare with, or something that can only be replaced. */
 type Old = { is: "absent" } | { is: "text"; text: string } | { is: "opaque" };
 
 async function whatIsThere(files: FileOps, path: string, signal: AbortSignal): Promise<Old> {
@@ -68,12 +68,12 @@ async function whatIsThere(files: FileOps, path: string, signal: AbortSignal): P
     return error.code;
   });
   if (info === "not_found") return { is: "absent" };
-  // What is wrong with it, the writing says in its own words.
+  // The write itself reports what is wrong.
   if (typeof info === "string") return { is: "opaque" };
-  // A link that leads nowhere: what it names is made.
+  // For a dangling link, its target is created.
   if (info.kind === "link") return { is: "absent" };
   if (info.kind !== "file" || info.bytes > DIFF_MAX_BYTES) return { is: "opaque" };
-  // What may be written but not read is replaced all the same.
+  // A file that may be written but not read is still replaced.
   const bytes = await files.readFile(path, { signal }).catch(() => undefined);
   if (bytes === undefined || bytes.includes(0)) return { is: "opaque" };
   return { is: "text", text: new TextDecoder().decode(bytes) };

@@ -1,22 +1,22 @@
-/** Cameras of a device and the command lines that take one picture: libcamera's for the CSI socket, V4L2 for USB. */
+/** Lists a device's cameras and makes the commands that take a picture: libcamera for the CSI socket, V4L2 for USB. */
 import type { ExecOps } from "../../env/environment.ts";
 import { listKernel, readKernel, readKernelNumber } from "./kernel-files.ts";
 import { programThere, runProgram } from "./run-program.ts";
 
-/** The newer name first: bookworm renamed libcamera-still to rpicam-still, and has both. */
+/** The newer name first: bookworm renamed libcamera-still to rpicam-still and has both. */
 const CSI_PROGRAMS = ["rpicam-still", "libcamera-still"] as const;
-/** In the order of what they can: quality and size; quality and size, with a first dark frame; size alone. */
+/** Best first: quality and size; the same with a dark first frame; only size. */
 const USB_PROGRAMS = ["ffmpeg", "fswebcam", "v4l2-ctl"] as const;
 const VIDEO = "/sys/class/video4linux";
-/** What Pis have there besides: codecs, the image processor, and the raw end of the CSI socket. */
+/** Other video devices of a Pi: codecs, the image processor, and the raw end of the CSI socket. */
 const NO_WEBCAM = /^(bcm2835-|rpi-|rpivid|rp1-|pispbe|unicam|hantro|cedrus)/;
-/** Exposure and white balance find themselves meanwhile. */
+/** Time for exposure and white balance to settle. */
 const SETTLE_MS = 500;
 const SETTLE_FRAMES = 5;
 
 export type CsiProgram = (typeof CSI_PROGRAMS)[number];
 export type UsbProgram = (typeof USB_PROGRAMS)[number];
-/** `id` is what a caller names: `0` at the CSI socket, `/dev/video0` on USB. */
+/** `id` is the caller's name for it: `0` at the CSI socket, `/dev/video0` on USB. */
 export type Camera =
   | { id: string; name: string; kind: "csi"; program: CsiProgram }
   | { id: string; name: string; kind: "usb"; program: UsbProgram };
@@ -25,12 +25,12 @@ export type Shot = { width: number; height: number; quality: number };
 
 export type CameraPlace = { exec: ExecOps; root: string };
 
-/** What there is: the CSI cameras first. */
+/** Lists the cameras, CSI cameras first. */
 export async function listCameras(place: CameraPlace, signal: AbortSignal): Promise<Camera[]> {
   return [...(await csiCameras(place.exec, signal)), ...(await usbCameras(place))];
 }
 
-/** Why there is none, in words. */
+/** Returns a text that says why there is no camera. */
 export async function whyNoCamera({ exec, root }: CameraPlace): Promise<string> {
   const csi = await firstProgram(exec, CSI_PROGRAMS);
   const usb = await firstProgram(exec, USB_PROGRAMS);
@@ -53,7 +53,7 @@ export function pictureArgv(camera: Camera, { width, height, quality }: Shot): [
         camera.program,
         ...["--nopreview", "--camera", camera.id, "--timeout", `${SETTLE_MS}`],
         ...["--width", `${width}`, "--height", `${height}`],
-        // A thumbnail inside the picture is bytes that nobody looks at.
+        // Without a thumbnail inside the picture, which nobody sees.
         ...["--encoding", "jpg", "--quality", `${quality}`, "--thumb", "none", "--output", "-"],
       ];
     case "ffmpeg":
@@ -90,7 +90,7 @@ async function csiCameras(exec: ExecOps, signal: AbortSignal): Promise<Camera[]>
   const program = await firstProgram(exec, CSI_PROGRAMS);
   if (!program) return [];
   const { stdout, stderr } = await runProgram(exec, [program, "--list-cameras"], { signal });
-  // The list has come on either, from version to version.
+  // Depending on the version, the list is on stdout or stderr.
   return parseCameraList(`${stdout}\n${stderr}`).map((camera) => ({ ...camera, kind: "csi", program }));
 }
 
@@ -101,7 +101,7 @@ async function usbCameras({ exec, root }: CameraPlace): Promise<Camera[]> {
   return program ? nodes.map((node) => ({ ...node, kind: "usb", program })) : [];
 }
 
-/** A webcam has two nodes; the second one carries metadata. */
+/** A webcam has two nodes; the second one has only metadata. */
 async function webcamNodes(root: string): Promise<Array<{ id: string; name: string }>> {
   const nodes = await Promise.all(
     (await listKernel(root, VIDEO, /^video\d+$/)).map(async (node) => {

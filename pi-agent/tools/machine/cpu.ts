@@ -24,7 +24,7 @@ export function cpu({ root }: { root: string }): Tool {
         });
       }
       const elapsed = after.total - before.total;
-      // A clock that did not move (a coarse or recorded one) leaves only the average since the start.
+      // If the clock did not move (a coarse or recorded one), only the average since the start is known.
       const usage =
         elapsed > 0 ? percent(after.busy - before.busy, elapsed) : percent(after.busy, after.total);
       const over = elapsed > 0 ? `over ${SAMPLE_MS} ms` : "on average since the start";

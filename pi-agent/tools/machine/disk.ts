@@ -73,7 +73,7 @@ async function useOf(root: string, mount: Mount): Promise<DiskUse[]> {
     const use = await statDisk(root, mount);
     return use.total_bytes > 0 ? [use] : [];
   } catch {
-    // Unmounted between the two reads, or not ours to look at.
+    // It was unmounted between the two reads, or may not be read.
     return [];
   }
 }
@@ -93,7 +93,7 @@ async function statDisk(root: string, { path, device, type }: Mount): Promise<Di
   };
 }
 
-/** As df has it: of what users may fill (without the blocks kept for root), rounded up. */
+/** Like df: the share of the space for users (without blocks reserved for root), rounded up. */
 export function usedPercent(used: number, free: number): number {
   return used + free === 0 ? 0 : Math.ceil((used * 100) / (used + free));
 }

@@ -1,4 +1,4 @@
-/** Figures as a person reads them. */
+/** Formats figures for people. */
 
 /** Disk and network, in powers of ten like the label on the card: `23.4 GB`. */
 export function bytes(value: number): string {

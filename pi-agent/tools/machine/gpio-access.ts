@@ -1,4 +1,4 @@
-/** The GPIO chips of a device through libgpiod's command lines; what each line is, before anybody touches it. */
+/** Reads the GPIO chips of a device with libgpiod's commands, and finds out what a line is before it is used. */
 import { faultResult, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { ExecError, type ExecOps } from "../../env/environment.ts";
 import { NoAnswer, PROBE_MS } from "../../env/probe.ts";
@@ -19,13 +19,13 @@ import { LINUX_ONLY, platformMissing } from "./platforms.ts";
 import { complaint, type Ended, runProgram } from "./run-program.ts";
 
 export const CHIP_NAME = /^gpiochip\d{1,3}$/;
-/** No chip of a board has more lines; x86 PCs come close. */
+/** No known chip has more lines; some x86 PCs come close. */
 export const MAX_PIN = 1_023;
 
 export type Gpio = { generation: Generation; chips: Chip[] };
 export type Pin = { gpio: Gpio; chip: Chip; line: Line; registers: Registers | undefined; isHeader: boolean };
 
-/** @returns a fault in words where there is no gpiod, or no chip */
+/** @returns a fault when gpiod or a chip is missing */
 export async function openGpio(exec: ExecOps, signal: AbortSignal): Promise<Gpio | ToolResult> {
   let version: Ended;
   try {
@@ -52,7 +52,7 @@ export async function openGpio(exec: ExecOps, signal: AbortSignal): Promise<Gpio
   return faultResult("unavailable", "Error: This device has no GPIO chip (/dev/gpiochip*).");
 }
 
-/** Names what is missing for gpio_list, gpio_read and gpio_write. @throws NoAnswer */
+/** Returns what is missing for gpio_list, gpio_read and gpio_write. @throws NoAnswer */
 export async function gpioMissing(
   exec: ExecOps,
   platform: NodeJS.Platform = process.platform,
@@ -71,7 +71,7 @@ export async function gpioMissing(
   throw new NoAnswer(message);
 }
 
-/** @param name as the caller gave it; without one the header's chip, or the only one */
+/** @param name the caller's; absent = the header's chip, or the only chip */
 export function chooseChip({ chips }: Gpio, name: string | undefined): Chip | ToolResult {
   const listed = chips.map((chip) => `${chip.name} (${chip.label}, ${chip.lines} lines)`).join(", ");
   if (name !== undefined) {
@@ -95,7 +95,7 @@ export async function linesOf(
   return lines.length > 0 ? lines : gpioFault(chip.name, ended);
 }
 
-/** All that is known of a pin without touching it. */
+/** Returns everything that is known about a pin without changing it. */
 export async function lookAt(
   exec: ExecOps,
   { pin, chip: name }: { pin: number; chip?: string | undefined },
@@ -119,7 +119,7 @@ export async function lookAt(
   return { gpio, chip, line, registers, isHeader };
 }
 
-/** Of the header's chip alone. Undefined where no program can read them, or this user may not. */
+/** Works only for the header's chip. Undefined when no program can read the registers, or this user may not. */
 export async function readRegisters(
   exec: ExecOps,
   pin: number,
@@ -134,14 +134,14 @@ export async function readRegisters(
       const found = parse((await runProgram(exec, argv, { signal })).stdout);
       if (found) return found;
     } catch (error) {
-      // Not installed: the next one, or none.
+      // Not installed, so try the next one.
       if (!(error instanceof ExecError)) throw error;
     }
   }
   return undefined;
 }
 
-/** The tools' own complaints, which both generations end with the system's words. @param what `GPIO17` */
+/** Makes a fault of the tool's error message, which ends with the system's text. @param what `GPIO17` */
 export function gpioFault(what: string, ended: Pick<Ended, "stderr" | "exitCode">): ToolResult {
   if (/resource busy/i.test(ended.stderr)) {
     return faultResult("unavailable", {
@@ -161,7 +161,7 @@ export function gpioFault(what: string, ended: Pick<Ended, "stderr" | "exitCode"
   return faultResult("io", `Error: ${what} could not be used: ${complaint(ended)}.`);
 }
 
-/** `GPIO17`, or `pin 3 of gpiochip1` where it has no name. */
+/** Returns `GPIO17`, or `pin 3 of gpiochip1` for a pin without a name. */
 export function pinName({ chip, line }: Pick<Pin, "chip" | "line">): string {
   if (!line.name) return `pin ${line.pin} of ${chip.name}`;
   return line.name === `GPIO${line.pin}` ? line.name : `pin ${line.pin} of ${chip.name} (${line.name})`;

@@ -1,13 +1,13 @@
 /**
- * Output lines that this agent holds. The kernel gives a line back when the program that asked for it ends,
- * and what the pin does then is not defined: so one gpioset runs for each written line, until the line is
- * written again, its time is over, or the agent ends.
+ * Output lines that this agent holds. The kernel releases a line when the program that requested it ends, and the pin's state
+ * is undefined afterwards. So one gpioset runs for each written line until the line is written again, its time is over, or
+ * the agent ends.
  */
 import type { ExecOps } from "../../env/environment.ts";
 import { type Generation, gpioArgv, type Level } from "./gpio-lines.ts";
 import { plain } from "./run-program.ts";
 
-/** Longer than gpioset needs on the slowest board; it either holds the line by then or never will. */
+/** Longer than gpioset needs on the slowest board. After this time it will never hold the line. */
 const READY_MS = 4_000;
 const LOOK_AGAIN_MS = 25;
 const STDERR_MAX = 4_096;
@@ -23,16 +23,16 @@ export class HeldLines {
     this.#exec = exec;
   }
 
-  /** @returns the value that this agent drives the line to; undefined when it does not hold it */
+  /** @returns the level to which this agent drives the line; undefined when it does not hold it */
   get(chip: string, pin: number): Level | undefined {
     return this.#lines.get(keyOf(chip, pin))?.value;
   }
 
   /**
-   * Drives a line; one that is held already is given back first, and may be undriven for some milliseconds.
+   * Drives a line. A line that is already held is released first, and may be undriven for some milliseconds.
    *
-   * @param isDriven looks whether the kernel shows the line as held by now
-   * @throws ExecError when gpioset cannot be started, and the signal's reason
+   * @param isDriven asks the kernel whether the line is held
+   * @throws ExecError when gpioset cannot be started; the signal's reason
    */
   async hold(
     line: { generation: Generation; chip: string; pin: number; value: Level },
@@ -46,7 +46,7 @@ export class HeldLines {
     let failure: unknown;
     let over = false;
     const run = this.#exec.run(gpioArgv.hold(line.generation, line.chip, line.pin, line.value), {
-      // Not the call's own signal: the line outlives the call.
+      // Not the call's own signal, because the line outlives the call.
       signal: stop.signal,
       env: { LC_ALL: "C.UTF-8" },
       onOutput(chunk, stream) {
@@ -80,7 +80,7 @@ export class HeldLines {
     return { held: false, stderr: plain(stderr) };
   }
 
-  /** Gives the line back after `ms`, unless it was written again by then. */
+  /** Releases the line after `ms`, unless it is written again before. */
   releaseAfter(chip: string, pin: number, ms: number): void {
     const held = this.#lines.get(keyOf(chip, pin));
     if (!held) return;
@@ -96,7 +96,7 @@ export class HeldLines {
     await held.ended;
   }
 
-  /** Gives all lines back: at the end of the agent. */
+  /** Releases all lines at the end of the agent. */
   async close(): Promise<void> {
     const all = [...this.#lines.values()];
     for (const { stop, timer } of all) {
@@ -110,7 +110,7 @@ export class HeldLines {
     if (this.#lines.get(key) === held) this.#lines.delete(key);
   }
 
-  /** gpioset says nothing when it has the line, so the kernel is asked. */
+  /** Asks the kernel, because gpioset does not report when it has the line. */
   async #driven(
     isDriven: () => Promise<boolean>,
     isOver: () => boolean,

@@ -1,6 +1,6 @@
 /**
- * The command lines of libgpiod's tools, whose two generations have the same names and little else in common:
- * v1 (1.6, Raspberry Pi OS bookworm) and v2 (2.2, trixie). Pure functions; gpio-access.ts runs them.
+ * The commands of libgpiod's tools. The two generations share little but their names: v1 (1.6, Raspberry Pi OS bookworm) and
+ * v2 (2.2, trixie). Pure functions; gpio-access.ts runs the commands.
  */
 
 export type Generation = 1 | 2;
@@ -8,22 +8,22 @@ export type Level = 0 | 1;
 export type Chip = { name: string; label: string; lines: number };
 export type Line = {
   pin: number;
-  /** As the board calls it: `GPIO17`, `ID_SDA`; absent when it has none. */
+  /** The board's name: `GPIO17`, `ID_SDA`; absent when it has none. */
   name?: string;
   direction: "input" | "output";
-  /** Who holds it; absent when it is free. */
+  /** The program that holds it; absent when it is free. */
   consumer?: string;
   activeLow: boolean;
 };
 
 const CONSUMER = "edgecall";
 
-/** Under which name gpioinfo shows lines that this agent holds: v1 has no option for it. */
+/** Returns the name under which gpioinfo shows lines that this agent holds; v1 has no option for it. */
 export function consumerOf(generation: Generation): string {
   return generation === 1 ? "gpioset" : CONSUMER;
 }
 
-/** From the first line of `gpioget --version`: `gpioget (libgpiod) v1.6.3`. */
+/** Reads the first line of `gpioget --version`: `gpioget (libgpiod) v1.6.3`. */
 export function generationOf(version: string): Generation | undefined {
   const major = Number(/\(libgpiod\) v?(\d+)\./.exec(version)?.[1]);
   if (major === 1) return 1;
@@ -34,12 +34,12 @@ export const gpioArgv = {
   chips: (): [string, ...string[]] => ["gpiodetect"],
   lines: (generation: Generation, chip: string): [string, ...string[]] =>
     generation === 1 ? ["gpioinfo", chip] : ["gpioinfo", "-c", chip],
-  /** v1 always turns the line into an input first; v2 is told not to. */
+  /** v1 always turns the line into an input first; v2 has an option against it. */
   read: (generation: Generation, chip: string, pin: number): [string, ...string[]] =>
     generation === 1
       ? ["gpioget", chip, `${pin}`]
       : ["gpioget", "--as-is", "--numeric", "-C", CONSUMER, "-c", chip, `${pin}`],
-  /** Either one runs until it is ended: what a line does after that is not defined. */
+  /** Runs until it is stopped; the line's state is undefined afterwards. */
   hold: (generation: Generation, chip: string, pin: number, value: Level): [string, ...string[]] =>
     generation === 1
       ? ["gpioset", "--mode=signal", chip, `${pin}=${value}`]
@@ -56,7 +56,7 @@ export function parseChips(text: string): Chip[] {
 }
 
 /**
- * v1: `line  17:     "GPIO17"    "gpioset"  output  active-high [used]`, `unused` for nobody;
+ * v1: `line  17:     "GPIO17"    "gpioset"  output  active-high [used]`, with `unused` for a free line;
  * v2: `line  17:	"GPIO17"        	output consumer="edgecall"`.
  */
 export function parseLines(text: string): Line[] {
@@ -90,10 +90,10 @@ export function parseLevel(text: string): Level | undefined {
   return found === "1" || found === "active" ? 1 : 0;
 }
 
-/** The labels of the chip behind a Raspberry Pi's 40 pins: Pi 5; Pi 4; all before it. */
+/** Labels of the chip behind a Raspberry Pi's 40 pins: Pi 5; Pi 4; all older ones. */
 const HEADER_LABELS = ["pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"];
 
-/** By its label: on a Pi 5 its number has been 4 and 0, depending on the kernel. */
+/** Finds the chip by its label: on a Pi 5 its number is 4 or 0, depending on the kernel. */
 export function headerChip(chips: readonly Chip[]): Chip | undefined {
   for (const label of HEADER_LABELS) {
     const found = chips.find((chip) => chip.label === label);
@@ -102,12 +102,12 @@ export function headerChip(chips: readonly Chip[]): Chip | undefined {
   return undefined;
 }
 
-/** What the pin controller's registers say; reading them disturbs nothing, whoever holds the line. */
+/** The pin controller's registers. Reading them changes nothing, whichever program holds the line. */
 export type Registers = {
-  /** Absent where the pin is switched off (Pi 5). */
+  /** Absent when the pin is switched off (Pi 5). */
   level?: Level;
   mode: "input" | "output" | "off" | "other";
-  /** What else uses the pin, for mode `other`: `SDA1`, `TXD0`. */
+  /** For mode `other`, the function that uses the pin: `SDA1`, `TXD0`. */
   function?: string;
 };
 

@@ -13,8 +13,8 @@ import { gpioArgv, type Level, parseLevel } from "./gpio-lines.ts";
 import { runProgram } from "./run-program.ts";
 
 /**
- * Reads a pin and leaves it as it is: from the registers where a program for that is there; else gpioget, but
- * not where it would turn an output into an input, which is what gpiod v1 does.
+ * Reads a pin without changing it. It uses the registers when a program for them is installed, otherwise gpioget, except
+ * where gpioget would turn an output into an input, as gpiod v1 does.
  */
 export function gpioRead({ exec, held }: { exec: ExecOps; held: HeldLines }): Tool {
   return defineTool({
@@ -30,7 +30,7 @@ export function gpioRead({ exec, held }: { exec: ExecOps; held: HeldLines }): To
     effect: "read",
     permission: "device",
     idempotent: true,
-    // Without the chip, which may be named or not for the same pin.
+    // The key leaves out the chip, because naming it is optional for the same pin.
     lock: ({ pin }) => `gpio ${pin}`,
     timeoutMs: 10_000,
     maxTimeoutMs: 60_000,

@@ -21,7 +21,7 @@ import {
 import type { HeldLines } from "./gpio-held-lines.ts";
 import { consumerOf, type Level } from "./gpio-lines.ts";
 
-/** GPIO 2 to 27 are on the header; 0 and 1 read its identity chip, and those above work the board itself. */
+/** GPIO 2 to 27 are on the header. 0 and 1 read the identity chip, and higher ones control the board itself. */
 export const HEADER_PINS: readonly number[] = Array.from({ length: 26 }, (_, index) => index + 2);
 export const MAX_HOLD_MS = 3_600_000;
 
@@ -30,7 +30,7 @@ export type GpioWriteOptions = {
   held: HeldLines;
   /** Pins of the header's chip that may be written. */
   pins?: readonly number[];
-  /** Further chips (expanders) whose pins may all be written: their names. */
+  /** Names of further chips (expanders) whose pins may all be written. */
   chips?: readonly string[];
 };
 
@@ -51,9 +51,9 @@ export function gpioWrite({ exec, held, pins = HEADER_PINS, chips = [] }: GpioWr
     }),
     effect: "device",
     permission: "device",
-    // A second pulse opens the gate again.
+    // Not idempotent: a second pulse would open the gate again.
     idempotent: false,
-    // Without the chip, which may be named or not for the same pin.
+    // The key leaves out the chip, because naming it is optional for the same pin.
     lock: ({ pin }) => `gpio ${pin}`,
     timeoutMs: 10_000,
     maxTimeoutMs: 60_000,
@@ -67,7 +67,7 @@ export function gpioWrite({ exec, held, pins = HEADER_PINS, chips = [] }: GpioWr
       if (failed) return failed;
       const measured = pin.isHeader ? (await readRegisters(exec, pin.line.pin, signal))?.level : undefined;
       if (measured !== undefined && measured !== value) {
-        // Two that drive against each other heat up.
+        // Two outputs that drive against each other heat up.
         await held.release(pin.chip.name, pin.line.pin);
         return faultResult("io", {
           text: `Error: ${pinName(pin)} was set ${levelWords(value)} and reads back ${levelWords(measured)}: something else drives it, or it is shorted. The pin was let go.`,
@@ -80,7 +80,7 @@ export function gpioWrite({ exec, held, pins = HEADER_PINS, chips = [] }: GpioWr
   });
 }
 
-/** @returns a fault when the line could not be taken; nothing is held then */
+/** @returns a fault when the line could not be requested; nothing is held then */
 async function drive(
   exec: ExecOps,
   held: HeldLines,
@@ -135,7 +135,7 @@ function inUse(pin: Pin, held: HeldLines): ToolResult | undefined {
   });
 }
 
-/** What models write for high and low. */
+/** Accepts the words that models write for high and low. */
 function levelOf(value: unknown): unknown {
   if (typeof value === "boolean") return value ? 1 : 0;
   if (typeof value !== "string") return value;

@@ -5,7 +5,7 @@ import { listKernel, readKernel } from "./kernel-files.ts";
 import { LINUX_ONLY, platformMissing } from "./platforms.ts";
 import { complaint, type Ended, programThere, runProgram } from "./run-program.ts";
 
-/** The bus on the header's pins 3 and 5, of every Pi but the first. */
+/** The bus on the header's pins 3 and 5 on every Pi but the first. */
 export const DEFAULT_BUS = 1;
 export const MAX_BUS = 255;
 const I2C_DEV = "/sys/class/i2c-dev";
@@ -19,7 +19,7 @@ export function i2cDetect({ exec, root }: { exec: ExecOps; root: string }): Tool
         ._default(z.int().check(z.minimum(0), z.maximum(MAX_BUS)), DEFAULT_BUS)
         .check(z.describe("Number of the bus: 1 for /dev/i2c-1")),
     }),
-    // Asking every address writes to some chips; i2cdetect itself warns of it.
+    // Probing every address writes to some chips, as i2cdetect itself warns.
     effect: "device",
     permission: "device",
     idempotent: true,
@@ -59,8 +59,8 @@ export async function i2cDetectMissing(
 }
 
 /**
- * i2cdetect's table: `--` nobody, `UU` taken by a driver, else the address itself; addresses that are not
- * asked are left blank, so columns count.
+ * Parses i2cdetect's table: `--` is a free address, `UU` one used by a driver, anything else the address of a device.
+ * Addresses that were not probed are blank, so columns matter.
  */
 export function i2cTable(text: string): { free: string[]; driven: string[] } | undefined {
   const free: string[] = [];

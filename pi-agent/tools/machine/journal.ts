@@ -18,9 +18,9 @@ import { UNIT_NAME } from "./unit-name.ts";
 
 export const DEFAULT_LINES = 50;
 export const MAX_LINES = 500;
-/** journalctl leaves out a field above 4 KiB by itself, so 500 entries are below this. */
+/** journalctl itself leaves out fields above 4 KiB, so 500 entries stay below this. */
 const OUTPUT_BYTES = 8 * 1024 * 1024;
-/** Of one entry, in characters; far more than is shown of it. */
+/** Characters read of one entry; far fewer are shown. */
 const MESSAGE_LOOKED_AT = 8_192;
 const SINCE = /^[0-9A-Za-z][0-9A-Za-z :+-]{0,39}$/;
 const PRIORITIES = ["err", "warning", "notice", "info", "debug"] as const;
@@ -46,7 +46,7 @@ export function journal({ exec }: { exec: ExecOps }): Tool {
     effect: "read",
     permission: "file_read",
     idempotent: true,
-    // Anybody who talks to a service of this device writes in it: names of failed logins, paths of requests.
+    // Anybody who contacts a service of this device can write into the log: names of failed logins, paths of requests.
     taints: true,
     timeoutMs: 10_000,
     maxTimeoutMs: 60_000,
@@ -81,7 +81,7 @@ export function journal({ exec }: { exec: ExecOps }): Tool {
   });
 }
 
-/** @param root where journald's folders are looked for: without one, nothing is ever logged */
+/** @param root below which journald's folders must exist; without them nothing is logged */
 export async function journalMissing(
   { exec, root }: { exec: ExecOps; root: string },
   platform: NodeJS.Platform = process.platform,
@@ -98,14 +98,14 @@ export async function journalMissing(
     : "this system keeps no journal (/run/log/journal, /var/log/journal)";
 }
 
-/** One line of text for each entry, the oldest first. */
+/** Returns one line of text for each entry, oldest first. */
 export function journalLines(json: string): string[] {
   return json.split("\n").flatMap((line) => {
     if (line === "") return [];
     try {
       return [lineOf(JSON.parse(line) as Record<string, unknown>)];
     } catch {
-      // Cut in the middle.
+      // This line was cut in the middle.
       return [];
     }
   });
@@ -126,7 +126,7 @@ function lineOf(entry: Record<string, unknown>): string {
   return truncateLine(`${time} ${who}${pid}${mark}: ${text}`).text;
 }
 
-/** Bytes that are no text come as an array of numbers; what is too large, as null. */
+/** Bytes that are not text arrive as an array of numbers; a message that is too large, as null. */
 function messageOf(message: unknown): string {
   if (typeof message === "string") return message;
   if (Array.isArray(message) && message.every((byte) => typeof byte === "number")) {

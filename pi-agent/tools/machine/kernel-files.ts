@@ -1,18 +1,18 @@
-/** Reading what the kernel says of itself in /proc and /sys, below a root that tests can set. */
+/** Reads the kernel's files in /proc and /sys, below a root that tests can set. */
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** @returns the text without NULs and trailing white space, or undefined when it is not there or not readable */
+/** @returns the text without NULs and trailing white space; undefined when it is missing or unreadable */
 export async function readKernel(root: string, path: string): Promise<string | undefined> {
   try {
-    // /proc is memory: four trips to the thread pool would cost more than the read. A sensor below /sys may be slow.
+    // /proc is in memory, so four trips to the thread pool would cost more than the read. A sensor in /sys may be slow.
     const text = path.startsWith("/proc/")
       ? readFileSync(join(root, path), "utf8")
       : await readFile(join(root, path), "utf8");
     return text.replaceAll("\0", "").trimEnd();
   } catch {
-    // Sensors vanish, processes end and drivers answer EIO or EINVAL: each is "no reading".
+    // Sensors vanish, processes end, and drivers return EIO or EINVAL; all of these mean "no reading".
     return undefined;
   }
 }
@@ -24,7 +24,7 @@ export async function readKernelNumber(root: string, path: string): Promise<numb
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Names in a folder that match, in the order of their numbers; none when it is not there. */
+/** Returns matching names of a folder, in the order of their numbers; none when the folder is missing. */
 export async function listKernel(root: string, path: string, pattern: RegExp): Promise<string[]> {
   try {
     const names = await readdir(join(root, path));
@@ -36,7 +36,7 @@ export async function listKernel(root: string, path: string, pattern: RegExp): P
   }
 }
 
-/** `Key: 123 kB` lines, as of /proc/meminfo and /proc/[pid]/status, in kB. */
+/** Reads a `Key: 123 kB` line of /proc/meminfo or /proc/[pid]/status. Returns kB. */
 export function kilobytesOf(text: string, key: string): number | undefined {
   const found = new RegExp(`^${key}:\\s+(\\d+)\\s*kB`, "m").exec(text)?.[1];
   return found === undefined ? undefined : Number(found);

@@ -10,7 +10,7 @@ import { maskSecrets } from "./mask-secrets.ts";
 export const DEFAULT_LIMIT = 10;
 export const MAX_LIMIT = 50;
 const COMMAND_CHARACTERS = 100;
-/** Of an argument list that may have megabytes. */
+/** Characters read of a command line, which may have megabytes. */
 const COMMAND_LOOKED_AT = 4_096;
 
 export function listProcesses({ root }: { root: string }): Tool {
@@ -63,14 +63,14 @@ async function allProcesses(root: string, signal: AbortSignal): Promise<Process[
   return await Promise.all(
     [...after.stats].map(async ([pid, { name, ticks }]) => {
       const earlier = before.stats.get(pid);
-      // A process that began within the sample has used all its ticks in it.
+      // A process that began during the sample has used all its ticks in it.
       const used = ticks - (earlier?.ticks ?? 0);
       const status = (await readKernel(root, `/proc/${pid}/status`)) ?? "";
       return {
         pid,
         name,
         cpu_percent: elapsed > 0 ? Number(((used / elapsed) * cores * 100).toFixed(1)) : 0,
-        // From `status`, in kB: `stat` counts pages, and a Pi 5's are four times as large.
+        // From `status`, which has kB. `stat` counts pages, which are four times as large on a Pi 5.
         memory_bytes: (kilobytesOf(status, "VmRSS") ?? 0) * 1_024,
       };
     }),
@@ -89,7 +89,7 @@ async function readStats(root: string): Promise<Map<number, Stat>> {
   return stats;
 }
 
-/** The name stands in parentheses and may itself hold spaces and parentheses: the last one ends it. */
+/** The name is in parentheses and may contain spaces and parentheses; the last parenthesis ends it. */
 export function parseStat(text: string): Stat | undefined {
   const open = text.indexOf("(");
   const close = text.lastIndexOf(")");

@@ -1,6 +1,6 @@
 /**
- * People do pass passwords on command lines and log them, and what is listed here goes to a model. Word by word, each
- * looked at once: a stranger who writes into a log must not keep the device busy with it.
+ * Masks passwords in command lines and logs, since their text goes to a model. It looks at each word once, so that a stranger
+ * who writes into a log cannot keep the device busy.
  */
 const KEYWORD = /pass(?:word|wd)?|token|secret|api[-_]?key/i;
 const MASK = "***";
@@ -8,7 +8,7 @@ const MASK = "***";
 export function maskSecrets(text: string): string {
   let masked = "";
   let from = 0;
-  /** The word before named a secret, which is the next word then. */
+  /** Whether the word before named a secret, so that the next word is its value. */
   let named = false;
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
     const gap = text.slice(from, index);
@@ -23,7 +23,7 @@ export function maskSecrets(text: string): string {
 
 type Shown = { text: string; named: boolean };
 
-/** A word that stands where a secret is expected: `= value`, `value`; an option is none. */
+/** Masks a word where a secret is expected: `= value`, `value`. An option is not a secret. */
 function valueMasked(word: string): Shown {
   const value = afterSigns(word, 0);
   if (value === word.length) return { text: word, named: true };
@@ -31,7 +31,7 @@ function valueMasked(word: string): Shown {
   return { text: word.slice(0, value) + MASK, named: false };
 }
 
-/** `password=value`, or `password` alone, whose value is the next word. */
+/** Masks `password=value`, or recognises `password`, whose value is the next word. */
 function pairMasked(word: string): Shown {
   const keyword = KEYWORD.exec(word);
   if (!keyword) return { text: word, named: false };
@@ -48,7 +48,7 @@ function afterSigns(word: string, from: number): number {
   return at;
 }
 
-/** `https://user:password@host`. Behind the last `@` there is nothing to look for. */
+/** Masks the password in `https://user:password@host`; it is before the last `@`. */
 function addressMasked(word: string): string {
   const last = word.lastIndexOf("@") + 1;
   if (last === 0 || !word.includes("://")) return word;

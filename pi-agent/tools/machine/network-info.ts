@@ -24,7 +24,7 @@ export function networkInfo({ root }: { root: string }): Tool {
         );
       }
       const signals = signalsOf((await readKernel(root, "/proc/net/wireless")) ?? "");
-      // Of the machine that runs this, so only when that is the machine that was asked about.
+      // These are this process's machine's, so they are used only when the call is about that machine.
       const addresses = root === "/" ? networkInterfaces() : {};
       const interfaces = await Promise.all(
         counters.map(async (counter) => ({
@@ -57,7 +57,7 @@ function countersOf(text: string): Counter[] {
   });
 }
 
-/** Level in dBm by interface. */
+/** Returns the signal level in dBm for each interface. */
 function signalsOf(text: string): Map<string, number> {
   const signals = new Map<string, number>();
   for (const line of text.split("\n")) {

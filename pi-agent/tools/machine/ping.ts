@@ -7,10 +7,10 @@ import { complaint, type Ended, programThere, runProgram } from "./run-program.t
 
 export const DEFAULT_COUNT = 3;
 export const MAX_COUNT = 10;
-/** Ordinary users may go down to 0.2 s. */
+/** Ordinary users may use 0.2 s or more. */
 const INTERVAL_SECONDS = 0.5;
 const REPLY_SECONDS = 2;
-/** RFC 1123: labels of letters, digits and hyphens. The underscore is not in it, and in use in homes. */
+/** RFC 1123: labels of letters, digits and hyphens; and the underscore, which homes use although the RFC has none. */
 const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}))*\.?$/;
 
 export function ping({ exec }: { exec: ExecOps }): Tool {
@@ -65,14 +65,14 @@ export async function pingMissing(
   return (await programThere(exec, ["ping", "-V"])) ? undefined : "no program 'ping': install iputils-ping";
 }
 
-/** No option, no URL; of IPv6 also with a zone: `fe80::1%wlan0`. */
+/** Whether this is a host and neither an option nor a URL. IPv6 may have a zone: `fe80::1%wlan0`. */
 export function isHost(host: string): boolean {
   return isIP(host) !== 0 || HOST_NAME.test(host);
 }
 
 export type PingFigures = { sent: number; received: number; minMs?: number; avgMs?: number; maxMs?: number };
 
-/** From the last lines of iputils' and busybox' output. */
+/** Reads the last lines of the output of iputils or busybox. */
 export function pingFigures(text: string): PingFigures | undefined {
   const counts = /(\d+) packets transmitted, (\d+)(?: packets)? received/.exec(text);
   if (!counts) return undefined;

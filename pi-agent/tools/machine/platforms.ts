@@ -1,9 +1,9 @@
-/** Which systems a tool is made for. */
+/** The operating systems that a tool supports. */
 
-/** What reads /proc, /sys, systemd, gpiod or V4L2. */
+/** For tools that use /proc, /sys, systemd, gpiod or V4L2. */
 export const LINUX_ONLY = ["linux"] as const satisfies readonly NodeJS.Platform[];
 
-/** @returns in words, why a tool for `platforms` cannot be offered here; undefined when it can */
+/** @returns why a tool for `platforms` cannot be offered here; undefined when it can */
 export function platformMissing(
   platforms: readonly NodeJS.Platform[],
   platform: NodeJS.Platform = process.platform,

@@ -1,24 +1,24 @@
-/** A tool's program, run to its end with its output kept: for programs that say little and end soon. */
+/** Runs a program to its end and keeps its output. For programs with little output that end soon. */
 import type { ExecOps } from "../../env/environment.ts";
 import { lookFor } from "../../env/probe.ts";
 
-/** More than any of these programs says; a larger output is cut here, never kept. */
+/** More than any of these programs prints; the rest is dropped. */
 export const OUTPUT_MAX_BYTES = 1024 * 1024;
 
 export type Ended = {
-  /** null when a signal ended it. */
+  /** null when a signal ended the program. */
   exitCode: number | null;
-  /** As it came, for what is no text. */
+  /** The raw output, for data that is not text. */
   bytes: Uint8Array;
   stdout: string;
   stderr: string;
-  /** More came than was kept. */
+  /** Whether output was dropped. */
   cut: boolean;
 };
 
 /**
- * @param argv checked by the caller: no option in it may come from a model
- * @throws ExecError when it could not be started, and the signal's reason when that ended it
+ * @param argv checked by the caller, so that no option in it comes from a model
+ * @throws ExecError when it could not be started; the signal's reason when that ended it
  */
 export async function runProgram(
   exec: ExecOps,
@@ -30,7 +30,7 @@ export async function runProgram(
   let cut = false;
   const { exitCode } = await exec.run(argv, {
     signal,
-    // Their words are read here, so they have to be the English ones.
+    // The output is parsed, so it must be in English.
     env: { LC_ALL: "C.UTF-8" },
     onOutput(chunk, stream) {
       const part = chunk.subarray(0, left[stream]);
@@ -44,7 +44,7 @@ export async function runProgram(
   return { exitCode, bytes, stdout: bytes.toString(), stderr: Buffer.concat(kept.stderr).toString(), cut };
 }
 
-/** The last line of what a program complained of, without its own name and colours, for a message. */
+/** Returns the last line of a program's error output, without its name and colours, for a message. */
 export function complaint({ stderr, exitCode }: Pick<Ended, "stderr" | "exitCode">): string {
   const lines = plain(stderr)
     .split("\n")
@@ -54,7 +54,7 @@ export function complaint({ stderr, exitCode }: Pick<Ended, "stderr" | "exitCode
   return last ?? (exitCode === null ? "it was ended by a signal" : `exit code ${exitCode}, without a word`);
 }
 
-/** Without terminal colours and other control characters; tabs and newlines stay. */
+/** Removes terminal colours and other control characters; tabs and newlines stay. */
 export function plain(text: string): string {
   return (
     text
@@ -66,8 +66,8 @@ export function plain(text: string): string {
 }
 
 /**
- * Tells whether a program can be started at all.
- * @param look how it is started, harmlessly: `["ping", "-V"]`
+ * Tells whether a program can be started.
+ * @param look a harmless command: `["ping", "-V"]`
  * @throws NoAnswer
  */
 export async function programThere(exec: ExecOps, look: readonly [string, ...string[]]): Promise<boolean> {

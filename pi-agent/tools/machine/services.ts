@@ -46,7 +46,7 @@ export function services({ exec }: { exec: ExecOps }): Tool {
   });
 }
 
-/** @param root where /run/systemd/system is looked for: only a booted systemd can be asked */
+/** @param root below which /run/systemd/system must exist, since only a booted systemd answers */
 export async function servicesMissing(
   { exec, root }: { exec: ExecOps; root: string },
   platform: NodeJS.Platform = process.platform,
@@ -65,7 +65,7 @@ export async function servicesMissing(
 
 export type Unit = { unit: string; load: string; active: string; sub: string; description: string };
 
-/** `list-units --plain --no-legend`: four words and a description; some versions keep the bullet. */
+/** Parses `list-units --plain --no-legend`: four words and a description; some versions add a bullet. */
 export function listedUnits(text: string): Unit[] {
   return text.split("\n").flatMap((line) => {
     const [unit, load, active, sub, ...rest] = line.replace(/^[^\w@-]+/, "").split(/\s+/);
@@ -75,7 +75,7 @@ export function listedUnits(text: string): Unit[] {
   });
 }
 
-/** `systemctl show`: a block of `Key=value` lines for each unit. */
+/** Parses `systemctl show`: a block of `Key=value` lines for each unit. */
 export function shownUnits(text: string): Array<Record<string, string>> {
   return text
     .split(/\n\s*\n/)
@@ -146,7 +146,7 @@ function lineOf(unit: Record<string, string>): string {
     unit.Result && unit.Result !== "success" ? `result ${unit.Result}` : "",
     unit.ActiveState === "active" && unit.ActiveEnterTimestamp ? `since ${unit.ActiveEnterTimestamp}` : "",
     unit.NRestarts && unit.NRestarts !== "0" ? `restarted ${unit.NRestarts} times` : "",
-    // Without accounting it says "[not set]", or the largest number there is.
+    // Without accounting the value is "[not set]" or the largest number.
     unit.MemoryCurrent && memory < Number.MAX_SAFE_INTEGER ? `memory ${memoryBytes(memory)}` : "",
     unit.UnitFileState ? `${unit.UnitFileState} at boot` : "",
     unit.Description && unit.Description !== unit.Id ? unit.Description : "",

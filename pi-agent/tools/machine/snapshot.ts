@@ -25,12 +25,12 @@ import { complaint, type Ended, runProgram } from "./run-program.ts";
 
 export const DEFAULT_RESOLUTION = "640x480";
 export const DEFAULT_QUALITY = 75;
-/** The largest camera module has 9152 by 6944. */
+/** The largest camera module has 9152 × 6944 pixels. */
 export const MAX_SIDE = 9_248;
 const MIN_SIDE = 16;
-/** What fits a message, before base64. */
+/** Bytes before base64 that fit a message. */
 const INLINE_BYTES = (INLINE_MAX_CHARS / 4) * 3;
-/** Where a picture does not fit and nobody keeps it: less quality first, then a smaller size. */
+/** Attempts when a picture does not fit and cannot be stored: first lower quality, then a smaller size. */
 const RETAKES = [
   { share: 1, quality: 50 },
   { share: 1, quality: 30 },
@@ -56,7 +56,7 @@ export function snapshot(place: CameraPlace): Tool {
     effect: "read",
     permission: "device",
     idempotent: true,
-    // What is written on paper in front of the camera is a stranger's text.
+    // Text on paper in front of the camera is a stranger's text.
     taints: true,
     lock: () => "camera",
     timeoutMs: 10_000,
@@ -90,7 +90,7 @@ export async function snapshotMissing(
   return cameras.length > 0 ? undefined : await whyNoCamera(place);
 }
 
-/** As it was asked for, wherever that can be kept; else taken again so that it fits a message. */
+/** Takes the picture as requested if it can be stored; otherwise takes it again so that it fits a message. */
 async function picture(
   exec: ExecOps,
   camera: Camera,
@@ -115,7 +115,7 @@ async function picture(
   });
 }
 
-/** Those that will likely fit, by pixels and quality: each shot costs a second or more. The last one in any case. */
+/** Returns the attempts that will probably fit, since each costs a second or more, and always the last one. */
 function retakes(asked: Shot, bytes: number): Shot[] {
   return RETAKES.map((retake) => ({ retake, shot: lesser(asked, retake) }))
     .filter(({ retake, shot }, index) => {
@@ -125,7 +125,7 @@ function retakes(asked: Shot, bytes: number): Shot[] {
     .map(({ shot }) => shot);
 }
 
-/** @returns undefined where it fits neither the message nor anywhere else */
+/** @returns undefined when it neither fits the message nor can be stored */
 async function kept(jpeg: Uint8Array, context: ToolContext): Promise<Content | undefined> {
   if (jpeg.length > MEDIA_MAX_BYTES) return undefined;
   try {
@@ -144,9 +144,9 @@ async function take(
 ): Promise<Uint8Array | ToolResult> {
   try {
     const argv = pictureArgv(camera, shot);
-    // One byte more than may be kept: what fills it is too large, and known to be.
+    // One byte more than the limit, so that a picture that is too large is recognised.
     const ended = await runProgram(exec, argv, { signal, maxBytes: MEDIA_MAX_BYTES + 1 });
-    // fswebcam ends with 0 whatever happens, so the picture itself has to say that there is one.
+    // fswebcam always exits with 0, so only the output shows whether there is a picture.
     return isJpeg(ended.bytes) ? ended.bytes : cameraFault(camera, ended);
   } catch (error) {
     if (!(error instanceof ExecError)) throw error;
@@ -171,7 +171,7 @@ function result(camera: Camera, shot: Shot, asked: Shot, bytes: number, content:
   };
 }
 
-/** Even sides: encoders that halve the colours want them. */
+/** Returns even sides, which encoders with chroma subsampling need. */
 function lesser(asked: Shot, { share, quality }: (typeof RETAKES)[number]): Shot {
   const side = (pixels: number) => Math.max(MIN_SIDE, Math.round((pixels * share) / 2) * 2);
   return {

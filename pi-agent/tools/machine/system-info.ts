@@ -5,7 +5,7 @@ import { duration } from "./figures.ts";
 import { readKernel } from "./kernel-files.ts";
 import { readThrottling } from "./throttling.ts";
 
-/** @param exec for vcgencmd, where the kernel does not show the firmware's word */
+/** @param exec runs vcgencmd where the kernel does not expose the firmware's value */
 export function systemInfo({ root, exec }: { root: string; exec?: ExecOps }): Tool {
   return defineTool({
     name: "system_info",
@@ -50,7 +50,7 @@ export function systemInfo({ root, exec }: { root: string; exec?: ExecOps }): To
   });
 }
 
-/** A board with a device tree names itself; a PC's firmware does it elsewhere. */
+/** Reads the model from the device tree, or from a PC's firmware. */
 async function modelOf(root: string): Promise<string | undefined> {
   return (
     (await readKernel(root, "/proc/device-tree/model")) ||
@@ -59,7 +59,7 @@ async function modelOf(root: string): Promise<string | undefined> {
   );
 }
 
-/** What nobody filled in is no name. */
+/** Ignores placeholders that the manufacturer did not fill in. */
 async function pcModel(root: string): Promise<string | undefined> {
   const dmi = "/sys/class/dmi/id";
   const parts = await Promise.all([

@@ -6,10 +6,10 @@ type Reading = { name: string; celsius: number };
 
 const THERMAL = "/sys/class/thermal";
 const HWMON = "/sys/class/hwmon";
-/** Sensors on wires: 1-wire (DS18B20), and chips on I2C or SPI with a driver of the kernel. */
+/** External sensors: 1-wire (DS18B20), and chips on I2C or SPI with a kernel driver. */
 const ONE_WIRE = "/sys/bus/w1/devices";
 const IIO = "/sys/bus/iio/devices";
-/** A chip outside this is a driver without its chip (some report 0 K or 255 °C), not a reading. */
+/** A value outside this range is not a reading: some drivers report 0 K or 255 °C without a chip. */
 const PLAUSIBLE = { from: -60, to: 200 };
 
 export function temperature({ root }: { root: string }): Tool {
@@ -37,7 +37,7 @@ export function temperature({ root }: { root: string }): Tool {
   });
 }
 
-/** The reason that it is not offered; undefined when something can be read. */
+/** Returns why the tool is not offered; undefined when a sensor can be read. */
 export async function temperatureMissing({ root }: { root: string }): Promise<string | undefined> {
   return (await readAll(root)).length > 0
     ? undefined
@@ -80,10 +80,10 @@ async function hwmonChips(root: string): Promise<Array<{ chip: string; reading: 
 
 async function oneWire(root: string): Promise<Reading[]> {
   const readings = await Promise.all(
-    // Family codes of the thermometers: DS18S20, DS1822, DS18B20, DS1825, DS28EA00.
+    // Family codes of thermometers: DS18S20, DS1822, DS18B20, DS1825, DS28EA00.
     (await listKernel(root, ONE_WIRE, /^(10|22|28|3b|42)-[0-9a-f]{12}$/)).map(async (id) => {
       const thousandths = await readKernelNumber(root, `${ONE_WIRE}/${id}/temperature`);
-      // 85 °C is what a DS18B20 holds before its first measurement.
+      // A DS18B20 reports 85 °C before its first measurement.
       return thousandths === undefined || thousandths === 85_000
         ? []
         : [{ name: `1-wire ${id}`, celsius: thousandths / 1_000 }];
@@ -92,7 +92,7 @@ async function oneWire(root: string): Promise<Reading[]> {
   return readings.flat();
 }
 
-/** Either measured outright, in thousandths of a degree, or raw with an offset and a scale. */
+/** Reads values in thousandths of a degree, or raw values with an offset and a scale. */
 async function iioDevices(root: string): Promise<Reading[]> {
   const readings: Reading[] = [];
   for (const device of await listKernel(root, IIO, /^iio:device\d+$/)) {
@@ -121,7 +121,7 @@ async function readCelsius(root: string, path: string): Promise<number | undefin
   return celsius > PLAUSIBLE.from && celsius < PLAUSIBLE.to ? celsius : undefined;
 }
 
-/** A thermal zone `cpu-thermal` shows up again as the hwmon chip `cpu_thermal`. */
+/** The thermal zone `cpu-thermal` appears a second time as the hwmon chip `cpu_thermal`. */
 function nameKey(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");
 }

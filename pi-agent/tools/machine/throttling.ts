@@ -1,4 +1,4 @@
-/** The Pi firmware's throttling word: bits for now, and the same 16 higher for "since the start". */
+/** Reads the Pi firmware's throttling bits: the low 16 bits are the present state, the high 16 "since the start". */
 import { ExecError, type ExecOps } from "../../env/environment.ts";
 import { listKernel, readKernel, readKernelNumber } from "./kernel-files.ts";
 import { runProgram } from "./run-program.ts";
@@ -26,9 +26,9 @@ export function throttlingWords(hex: string): string | undefined {
 }
 
 /**
- * From the firmware's file, else by vcgencmd, else from the sensor of the voltage alone.
+ * Reads the firmware's file, or asks vcgencmd, or else uses only the voltage sensor.
  *
- * @returns words, or undefined on what is no Pi
+ * @returns a text, or undefined when this is not a Pi
  */
 export async function readThrottling(
   { root, exec }: { root: string; exec?: ExecOps | undefined },

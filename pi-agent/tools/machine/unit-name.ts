@@ -1,2 +1,2 @@
-/** A systemd unit's name, its suffix left out or not. It never begins like an option. */
+/** A systemd unit's name, with or without suffix. It cannot begin like an option. */
 export const UNIT_NAME = /^[A-Za-z0-9_:@\\][A-Za-z0-9_:.@\\-]{0,254}$/;

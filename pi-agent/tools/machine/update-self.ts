@@ -9,13 +9,13 @@ import {
   type Tool,
 } from "@edgecall/core/tools/contract.ts";
 
-/** Why an agent cannot offer it. */
+/** Why an agent does not offer the tool. */
 export const NO_UPDATES =
   "only an agent that is a service can: sudo edgecall agent install (again, if it is older than this)";
 
 /**
- * The agent only asks: what looks at its request is root's, takes nothing from it but that an update is wished, and gets
- * the program from the gateway that this device is paired with.
+ * The agent only requests an update. A unit of root sees the request, takes nothing else from it, and downloads the program
+ * from the gateway that this device is paired with.
  */
 export function updateSelf(files: UpdateFiles): Tool {
   const work =

@@ -1,6 +1,6 @@
 /**
- * Tools that can work on another machine: each gets an argument `node`. Without it a call stays what it was; with
- * it, it goes to that machine's own tool or fails, and never falls back to this device.
+ * Gives tools an argument `node`, which runs them on another machine. Without it a call runs here. With it the call goes to
+ * that machine's tool or fails; it never falls back to this device.
  */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { faultResult, type Tool } from "@edgecall/core/tools/contract.ts";
@@ -26,7 +26,7 @@ export function atNodes(home: Environment, nodes: Nodes, make: (environment: Env
 }
 
 function withNode(own: Tool, nodes: Nodes, toolAt: (node: string) => Tool | undefined): Tool {
-  /** The tool that a call is for; undefined for a node that is not there. */
+  /** Returns the tool that a call is for; undefined for an unknown node. */
   const chosen = (input: unknown): { tool: Tool | undefined; args: unknown; node: string | undefined } => {
     const { node, ...args } = input as Args & { node?: string };
     return { tool: node === undefined ? own : toolAt(node), args, node };
@@ -70,7 +70,7 @@ function withNode(own: Tool, nodes: Nodes, toolAt: (node: string) => Tool | unde
   };
 }
 
-/** The same strict object, with one more argument. @throws TypeError for a tool whose input is no object */
+/** Returns the same strict object with one more argument. @throws TypeError when the tool's input is not an object */
 function inputWithNode(tool: Tool, nodes: Nodes): z.ZodMiniType {
   if (!("shape" in tool.input)) throw new TypeError(`the input of '${tool.name}' is no object`);
   const { shape } = tool.input as z.ZodMiniObject;

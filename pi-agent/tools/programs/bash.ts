@@ -17,21 +17,21 @@ import { inTerminal, problemOfKeys, Typist, typedText } from "./terminal.ts";
 export const BASH_TIMEOUT_MS = 30_000;
 export const BASH_MAX_TIMEOUT_MS = 300_000;
 const COMMAND_MAX_CHARS = 65_536;
-/** Each may wait for the program for 2 s. */
+/** Each key may wait 2 s for the program. */
 const MAX_KEYS = 100;
 const KEY_MAX_CHARS = 1_000;
 
 export type BashOptions = {
-  /** When the model names none. */
+  /** Used when the model names none. */
   timeoutMs?: number;
   maxTimeoutMs?: number;
   shell?: string;
-  /** Run before each command, in the same shell: what sets up an owner's environment. */
+  /** Runs before each command in the same shell, to set up the owner's environment. */
   prefix?: string;
   env?: Readonly<Record<string, string>>;
-  /** Where output goes that is too much to show. */
+  /** Where output goes that is too long to show. */
   spill?: SpillOptions;
-  /** `refuse`: what the guard notices is not run. `ask`: `danger` tells it to the policy, which asks. */
+  /** What happens to a dangerous command: `refuse` does not run it; `ask` reports it to the policy, which asks. */
   guard?: GuardRules & { onDanger: "ask" | "refuse" };
   grants?: RunOptions["grants"];
 };
@@ -62,7 +62,7 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
     }),
     effect: "exec",
     permission: "shell",
-    // What a command prints may be a stranger's text: of a file, a page, another machine.
+    // A command may print a stranger's text: a file, a page, another machine's output.
     taints: true,
     idempotent: false,
     timeoutMs,
@@ -80,7 +80,7 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
         const judged = judgeCommand(whatRuns(command, keys), guard, context.caller.channel);
         if (judged.verdict === "blocked") return refused(judged.reason);
       }
-      // Of two pipes nobody could tell which of two lines came first; on one line, so that its numbers are right.
+      // One pipe for both, because two pipes lose the order of the lines. On one line, so that line numbers in errors are right.
       const text = `exec 2>&1; ${options.prefix ? `${options.prefix}\n` : ""}${command}`;
       return await orFault(async () => {
         const argv = [shell, "-c", text] as const;
@@ -124,7 +124,7 @@ function resultOf(ran: Ran, { text, total, spill }: Captured, host: string): Too
     output_bytes: total.bytes,
     ...(spill && { full_output: spill.path }),
   };
-  // The runner knows whether it was the time or a cancel, and says so above what there is of the output.
+  // The runner knows whether it was a time-out or a cancel, and says so above the output.
   if (ran.stopped) return textResult(text, details);
   if (ran.exitCode === 0) return textResult(text || "(no output)", details);
   const [code, words] =
@@ -142,7 +142,7 @@ function withoutLastNewlines(text: string): string {
   return text.slice(0, end);
 }
 
-/** What is typed may be a command as well: it is judged with it, not beside it. */
+/** Typed text may be a command too, so it is judged together with the command. */
 function whatRuns(command: string, keys: readonly string[]): string {
   return keys.length > 0 ? `${command}\n${typedText(keys)}` : command;
 }

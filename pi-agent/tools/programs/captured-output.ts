@@ -1,6 +1,6 @@
 /**
- * The output of a program in bounded memory: the end is kept, all of it is counted, and what is too much for a
- * model goes to a file besides.
+ * Captures a program's output in bounded memory. It keeps the end, counts everything, and also writes output that is too
+ * long for a model to a file.
  */
 import { randomUUID } from "node:crypto";
 import { createWriteStream, mkdirSync, readdirSync, rmSync, type WriteStream } from "node:fs";
@@ -18,27 +18,27 @@ import {
   withNotice,
 } from "../files/text-cut.ts";
 
-/** What is shown, and as much again: control characters fall out of it before it is cut. */
+/** Twice what is shown, because control characters are removed before the cut. */
 const KEPT_BYTES = 2 * CUT_MAX_BYTES;
-/** Of one file of output. */
+/** Largest output file. */
 export const SPILL_MAX_BYTES = 16 * 1024 * 1024;
-/** Of the folder; the oldest goes first. Their names sort by time. */
+/** Most files in the folder; the oldest are deleted first. Their names sort by time. */
 export const SPILL_MAX_FILES = 16;
 
 export type SpillOptions = { folder: string; maxBytes?: number };
 
 export type Captured = {
-  /** For a model: the end of it, without control characters, with a notice when it was cut. Empty when silent. */
+  /** The end of the output for a model, without control characters, with a notice when it was cut. Empty without output. */
   text: string;
-  /** Of all that came. */
+  /** The size of the whole output. */
   total: Size;
-  /** A file with all of it, or with its beginning when it was more than `maxBytes`. */
+  /** A file with the whole output, or with its beginning when it exceeded `maxBytes`. */
   spill?: { path: string; bytes: number; whole: boolean };
 };
 
 export class CapturedOutput {
   readonly #spillOptions: SpillOptions | undefined;
-  /** The last part of a character of each stream, of which the rest is still to come. */
+  /** The incomplete last character of each stream. */
   readonly #halves: Record<"stdout" | "stderr", Uint8Array> = { stdout: EMPTY, stderr: EMPTY };
   #chunks: Uint8Array[] = [];
   #keptBytes = 0;
@@ -52,7 +52,7 @@ export class CapturedOutput {
     this.#spillOptions = options.spill;
   }
 
-  /** In the order in which it came; a character that comes in two parts stays whole. */
+  /** Adds a chunk in order; a character that is split between chunks stays whole. */
   add(chunk: Uint8Array, stream: "stdout" | "stderr" = "stdout"): void {
     const bytes = Buffer.concat([this.#halves[stream], chunk]);
     const whole = bytes.length - unfinished(bytes);
@@ -60,7 +60,7 @@ export class CapturedOutput {
     this.#keep(bytes.subarray(0, whole));
   }
 
-  /** No more will come. Waits until the file is written. */
+  /** Ends the capture, and waits until the file is written. */
   async end(): Promise<Captured> {
     for (const half of Object.values(this.#halves)) this.#keep(half);
     const total = { lines: this.#newlines + (this.#endsInLine ? 1 : 0), bytes: this.#bytes };
@@ -87,7 +87,7 @@ export class CapturedOutput {
     }
   }
 
-  /** Nothing has been dropped when it begins: less is shown than is kept. */
+  /** Begins the file. Nothing has been dropped yet, because more is kept than is shown. */
   #spillOver(bytes: Uint8Array): void {
     if (this.#spill) {
       this.#spill.add(bytes);
@@ -121,7 +121,7 @@ export class CapturedOutput {
   }
 }
 
-/** Escape sequences, what a progress bar wrote over, and other control characters, none of which a model can use. */
+/** Removes escape sequences, overwritten text of progress bars and other control characters, which no model can use. */
 export function plainText(text: string): string {
   return stripVTControlCharacters(text)
     .replaceAll("\r\n", "\n")
@@ -154,7 +154,7 @@ class Spill {
     );
   }
 
-  /** What waits to be written is bounded by the quota. */
+  /** The quota limits the bytes that wait to be written. */
   add(bytes: Uint8Array): void {
     const part = bytes.subarray(0, this.#left - this.#bytes);
     if (part.length < bytes.length) this.#whole = false;
@@ -163,7 +163,7 @@ class Spill {
     this.#stream.write(part);
   }
 
-  /** @returns undefined when it could not be written: a full disk must not fail the call */
+  /** @returns undefined when it could not be written, since a full disk must not fail the call */
   async end(): Promise<Captured["spill"]> {
     this.#stream.end();
     if (!(await this.#over)) return undefined;
@@ -178,11 +178,11 @@ function makeRoom(folder: string): void {
     for (const name of files.sort().slice(0, Math.max(0, files.length - SPILL_MAX_FILES + 1)))
       rmSync(join(folder, name), { force: true });
   } catch {
-    // The stream will fail too, and says so at its end.
+    // The stream fails too, and reports it at its end.
   }
 }
 
-/** How many bytes at the end begin a character of UTF-8 without ending it. */
+/** Returns the number of bytes at the end that begin an incomplete UTF-8 character. */
 function unfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -193,7 +193,7 @@ function unfinished(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Where the first whole character begins. */
+/** Returns where the first whole character begins. */
 function characterStart(bytes: Uint8Array): number {
   let start = 0;
   while (start < Math.min(3, bytes.length) && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;

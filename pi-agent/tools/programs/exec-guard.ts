@@ -1,17 +1,17 @@
 /**
- * Looks at a command before it is run: what is plainly dangerous or reaches outside the workspace is asked
- * about or refused. A courtesy to an honest model and a hint to the person who approves, never a boundary: there
- * is always another spelling. The boundary is the sandbox.
+ * Checks a command before it runs. A plainly dangerous command, or one that reaches outside the workspace, asks or is
+ * refused. This helps an honest model and the person who approves. It is not a security boundary, since there is always
+ * another spelling; the sandbox is the boundary.
  */
 
 export type GuardRules = {
-  /** The workspace; absolute paths outside it are noticed. Absent: paths are not looked at. */
+  /** The workspace; absolute paths outside it are reported. Absent = paths are not checked. */
   root?: string;
-  /** Further paths that may be named. */
+  /** Further allowed paths. */
   readable?: readonly string[];
-  /** Regular expressions of the owner's, beside the built-in ones; checked by `guardRules`. */
+  /** The owner's regular expressions, in addition to the built-in ones; `guardRules` has checked them. */
   deny?: readonly RegExp[];
-  /** Channels from which commands may come at all; absent: all. */
+  /** Channels from which commands are accepted; absent = all. */
   channels?: readonly string[];
 };
 
@@ -19,14 +19,14 @@ export type Judgement = { verdict: "allowed" } | { verdict: "blocked"; reason: s
 
 const ALLOWED: Judgement = { verdict: "allowed" };
 
-/** Where a word of a command may begin: at its start, after a separator, or in `sudo` and the like. */
+/** Where a command may begin: at the start, after a separator, or after `sudo` and the like. */
 const AT = String.raw`(?:^|[;&|({\n]|\$\(|\x60|\b(?:sudo|doas|exec|env|nohup|xargs|then|do|else) ) ?`;
-/** Options before what matters. Bounded, like every loop here: see `simplified`. */
+/** Options before the relevant word. Bounded like every loop here (see `simplified`). */
 const OPTIONS = String.raw`(?:-\S{1,200} ){0,20}`;
 
 /**
- * One part of a danger, then another one somewhere behind it: two looks, each of which passes over the text once. As
- * one pattern it would begin to look for the second part at each place where the first one is.
+ * A dangerous pattern in two parts, the second somewhere after the first. Two searches each pass over the text once; a single
+ * pattern would search for the second part again at each match of the first.
  */
 type Danger = { first: RegExp; behind?: RegExp; within?: RegExp; reason: string };
 
@@ -87,12 +87,12 @@ const DANGERS: readonly Danger[] = [
   danger(/\b(?:insmod|rmmod|modprobe)\s/, "it changes the kernel"),
 ];
 
-/** Of a word; no option, program or folder that is looked for is longer. */
+/** Words are cut to this; no option, program or folder in the patterns is longer. */
 const WORD_CHARS = 200;
 
 const LONG_WORD = new RegExp(`(\\S{${WORD_CHARS}})\\S+`, "g");
 
-/** One blank between words, no empty lines, and words of a bounded length, so that no pattern can loop for long. */
+/** Leaves one blank between words, no empty lines, and words of bounded length, so that no pattern loops for long. */
 function simplified(command: string): string {
   return command
     .replaceAll(/[^\S\n]+/g, " ")
@@ -108,12 +108,12 @@ function isThere({ first, behind, within }: Danger, text: string): boolean {
   });
 }
 
-/** Harmless, and named in half of all commands. */
+/** Harmless devices that many commands name. */
 const SAFE_DEVICES = /^\/dev\/(?:null|zero|full|u?random|std(?:in|out|err)|tty|fd\/\d+)$/;
-/** Programs by their full name are no files to read. */
+/** Programs named by their full path are not files to read. */
 const PROGRAM_FOLDERS = /^\/(?:usr\/(?:local\/)?)?s?bin\/[\w.+-]+$/;
 
-/** @param channel where the call came from: of the caller, never of its arguments */
+/** @param channel the caller's channel, never one from the arguments */
 export function judgeCommand(command: string, rules: GuardRules, channel?: string): Judgement {
   if (rules.channels && !rules.channels.includes(channel ?? ""))
     return blocked("commands are not run for this channel");
@@ -126,7 +126,7 @@ export function judgeCommand(command: string, rules: GuardRules, channel?: strin
   return rules.root === undefined ? ALLOWED : judgePaths(command, rules.root, rules.readable ?? []);
 }
 
-/** The owner's patterns. @throws SyntaxError for one that is none: a guard that was meant must not be left out */
+/** Compiles the owner's patterns. @throws SyntaxError for an invalid one, so that no intended guard is skipped */
 export function guardRules(patterns: readonly string[]): RegExp[] {
   return patterns.map((pattern) => new RegExp(pattern, "u"));
 }
@@ -134,7 +134,7 @@ export function guardRules(patterns: readonly string[]): RegExp[] {
 function judgePaths(command: string, root: string, readable: readonly string[]): Judgement {
   if (/file:\/\//i.test(command) && !command.includes(`file://${root}/`))
     return blocked("it names a file outside the workspace");
-  // Names of hosts and what follows them are no paths; the rest of the command is looked at all the same.
+  // Host names and what follows them are not paths; the rest of the command is still checked.
   const withoutUrls = command.replaceAll(/\b(?!file:)[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'`;|&<>()]+/gi, " ");
   if (/(?:^|[\s"'=:/])(?:\.{2,}\/|\.\.(?:$|[\s"';|&)]))/.test(withoutUrls))
     return blocked("it names a folder above the workspace ('..')");
@@ -153,8 +153,8 @@ function judgePaths(command: string, root: string, readable: readonly string[]):
 }
 
 /**
- * Words that begin with `/`, also behind `--file=`, and behind an option they are joined to (`-I/usr`). A slash
- * within a relative path begins none, nor does one alone: it divides.
+ * Returns words that begin with `/`, also after `--file=` or joined to an option (`-I/usr`). A slash within a relative path
+ * does not count, nor does a single slash, which is a division.
  */
 function absolutePaths(command: string): string[] {
   const found = command.matchAll(/(?:^|[\s"'`=:<>|&;(,]|(?<=[\s"'])-[A-Za-z]{1,30})(\/[^\s"'`;|&<>(),]+)/g);

@@ -4,7 +4,7 @@ import type { Environment } from "../../env/environment.ts";
 import { orFault } from "../files/file-fault.ts";
 import { GIT_LOCK, GIT_TOOL, gitFault, gitText, readGit, revision } from "./git-run.ts";
 
-/** Nothing but git itself makes the diff; a submodule is its commit, since git would start another git in it. */
+/** Only git itself makes the diff. A submodule is shown as its commit, since git would start another git in it. */
 const PLAIN = [
   "--no-ext-diff",
   "--no-textconv",
@@ -45,6 +45,6 @@ export function gitDiff(environment: Environment): Tool {
 function commandFor(commit: string | undefined): string[] {
   if (commit === undefined) return ["diff", ...PLAIN, "HEAD"];
   if (commit.includes("..")) return ["diff", ...PLAIN, "--end-of-options", commit];
-  // A merge is shown against what it was merged into.
+  // A merge is compared with the branch that it was merged into.
   return ["show", "--format=", "--patch", "--first-parent", "-m", ...PLAIN, "--end-of-options", commit];
 }

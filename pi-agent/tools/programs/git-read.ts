@@ -1,13 +1,13 @@
 /**
- * Looks at a repository without running anything that it names.
+ * Reads a repository without running any program that it names.
  *
- * git takes programs out of a repository's settings in some twenty places (monitor, filters, diff drivers, pagers,
- * hooks, signatures, transports …), under names that nobody can list beforehand. So the read works on a folder of
- * its own, made of links to the repository's objects and refs, with a settings file in which only the few settings
- * stand that change how files and refs are read. Attributes may still name a filter or a driver: there is none.
+ * A repository's settings can name programs in about twenty places (monitor, filters, diff drivers, pagers, hooks, signatures,
+ * transports …), under names that cannot all be listed. So the read works on a folder of its own: it links to the
+ * repository's objects and refs, and its settings file contains only the few settings that change how files and refs are
+ * read. Attributes may still name a filter or driver, but none is defined.
  */
 
-/** Settings that git needs to read the files and refs at all; each is a word, never a program. */
+/** Settings that git needs to read files and refs; each value is a word, never a program. */
 const CORE = [
   "repositoryformatversion",
   "filemode",
@@ -22,7 +22,7 @@ const CORE = [
 ].join("|");
 const EXTENSIONS = "objectformat|refstorage|compatobjectformat";
 
-/** Arguments: what `git` gets. Its exit code is git's own. The `x` keeps a newline at the end of a name. */
+/** Its arguments are git's, and its exit code is git's. The `x` preserves a newline at the end of a name. */
 export const READ_SCRIPT = `
 none() { echo 'fatal: not a git repository' >&2; exit 128; }
 W=$(pwd -P && echo x); W=\${W%x}; W=\${W%?}

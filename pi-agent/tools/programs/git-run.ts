@@ -1,8 +1,8 @@
 /**
- * git for the git tools. A repository runs programs (hooks, filters, a file system monitor). What only looks must not
- * start any: it works on a copy of git's folder whose settings are ours (git-read.ts). A commit runs them, so git runs
- * where nothing of this device can be reached: see `gitMissing`. Nothing of the user's or the system's own settings
- * counts, no pager, no prompt, and no argument is taken for an option.
+ * Runs git for the git tools. A repository can run programs (hooks, filters, a file system monitor). Reads must not start
+ * any, so they work on a copy of git's folder with our own settings (git-read.ts). A commit does run them, so git runs where
+ * it can reach nothing of this device (see `gitMissing`). User and system settings, pager and prompt are off, and no
+ * argument can become an option.
  */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { faultResult, type Tool, type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
@@ -14,19 +14,19 @@ import { READ_SCRIPT } from "./git-read.ts";
 
 export type GitAuthor = { name: string; email: string };
 
-/** What all git tools have. */
+/** Fields that all git tools share. */
 export const GIT_TOOL = {
   permission: "git",
   timeoutMs: 60_000,
   maxTimeoutMs: 300_000,
 } as const satisfies Partial<Tool>;
-/** Two at once in one repository fail at its lock. */
+/** Two git commands at once would fail at the repository's own lock. */
 export const GIT_LOCK = "git";
 
-/** A diff may be of any size; more than this is counted, but not kept. */
+/** Most bytes of output that are kept; the rest is only counted. */
 const HELD_BYTES = 1024 * 1024;
 
-/** Set by `env` rather than by ours, which refuses them to everybody. */
+/** Set through the program `env`, because our own environment refuses these variables. */
 const SETTINGS = [
   "GIT_CONFIG_NOSYSTEM=1",
   "GIT_CONFIG_GLOBAL=/dev/null",
@@ -35,10 +35,10 @@ const SETTINGS = [
   "GIT_PAGER=cat",
   "GIT_EDITOR=true",
 ];
-/** A repository that another user made is one all the same: the sandbox is what protects, not its owner. */
+/** Also accepts a repository of another user: the sandbox protects, not the owner. */
 const OPTIONS = ["--no-pager", "--literal-pathspecs", "-c", "safe.directory=*", "-c", "color.ui=never"];
 
-/** No network: what a repository is missing is not fetched, since a transport is a program of its choice. */
+/** Missing objects are not fetched, because a repository chooses the transport program. */
 const READ_SETTINGS = [
   "GIT_ALLOW_PROTOCOL=none",
   "GIT_NO_LAZY_FETCH=1",
@@ -46,12 +46,12 @@ const READ_SETTINGS = [
   "GIT_ASKPASS=false",
   "GIT_ATTR_NOSYSTEM=1",
 ];
-/** The repository of the workspace itself: a folder that only looks like one (a bare repository) is none. */
+/** Uses only the workspace's own repository, not a folder that looks like a bare one. */
 const OWN_REPOSITORY = ["GIT_DIR=.git", "GIT_WORK_TREE=."];
 
 export type GitRan = { exitCode: number | null; stdout: string; stderr: string; stopped: boolean };
 
-/** @returns why the git tools are not offered; undefined when they can be @throws NoAnswer */
+/** @returns why the git tools are not offered; undefined when they are @throws NoAnswer */
 export async function gitMissing(environment: Environment): Promise<string | undefined> {
   if (environment.kind === "local")
     return 'git runs programs out of the repository and is only offered in a sandbox: set sandboxing = "bubblewrap"';
@@ -62,7 +62,7 @@ export async function gitMissing(environment: Environment): Promise<string | und
 }
 
 /**
- * Runs git so that it changes something: with the repository's own settings, hooks and filters.
+ * Runs git for a change, with the repository's own settings, hooks and filters.
  * @throws ExecError
  */
 export async function runGit(
@@ -75,7 +75,7 @@ export async function runGit(
 }
 
 /**
- * Runs git so that it only looks: no setting of the repository counts that could name a program.
+ * Runs git for a read, without any setting of the repository that could name a program.
  * @throws ExecError
  */
 export async function readGit(
@@ -110,9 +110,9 @@ async function run(
   };
 }
 
-/** A fault for a git that failed, in words; undefined when it did not. */
+/** Returns a fault when git failed; undefined when it succeeded. */
 export function gitFault(ran: GitRan): ToolResult | undefined {
-  // The runner has the words for it.
+  // The runner makes the text.
   if (ran.stopped) return textResult("");
   if (ran.exitCode === 0) return undefined;
   const said = plainText(ran.stderr || ran.stdout).trim();
@@ -132,7 +132,7 @@ export function gitFault(ran: GitRan): ToolResult | undefined {
   );
 }
 
-/** @param next what to do when not all of it is shown: a sentence */
+/** @param next a sentence on what to do when the text was cut */
 export function gitText(stdout: string, { empty, next }: { empty: string; next: string }): ToolResult {
   const cut = truncateHead(plainText(stdout), { maxBytes: CUT_MAX_BYTES - NOTICE_BYTES });
   if (cut.total.bytes === 0) return textResult(empty);
@@ -149,7 +149,7 @@ export function gitText(stdout: string, { empty, next }: { empty: string; next: 
   return textResult(withNotice(cut.content, notice));
 }
 
-/** A commit, branch, tag or range. What begins with `-` would be an option. */
+/** Schema of a commit, branch, tag or range. A leading `-` is refused, since it would be an option. */
 export function revision(what: string) {
   return z
     .string()

@@ -35,7 +35,7 @@ const INPUT = z.strictObject({
 });
 type Input = z.output<typeof INPUT>;
 
-/** @param home where the tools work when no node is named */
+/** @param home where the tools run when no node is named */
 export function nodes(known: Nodes, home: Pick<Environment, "name" | "kind" | "cwd">): Tool {
   return defineTool({
     name: "nodes",
@@ -71,7 +71,7 @@ export function nodes(known: Nodes, home: Pick<Environment, "name" | "kind" | "c
   });
 }
 
-/** For `node` arguments and errors: what there is to choose from. */
+/** Lists the known nodes, for `node` arguments and errors. */
 export function namesOf(known: Nodes): string {
   const names = known.list().map(({ name }) => name);
   return `Nodes: ${names.join(", ") || "none beside this device"}.`;
@@ -132,7 +132,7 @@ function lineOf({ name, host, user, port, cwd }: Node): string {
   return `${name}: ssh to ${user}@${host}${port === DEFAULT_PORT ? "" : ` port ${port}`}, in ${cwd}`;
 }
 
-/** @returns what is missing for other machines and how to get it; undefined when there is an ssh client */
+/** @returns what is missing for other machines and how to install it; undefined when there is an ssh client */
 export async function nodesMissing(exec: Environment["exec"]): Promise<string | undefined> {
   return (await programThere(exec, ["ssh", "-V"]))
     ? undefined

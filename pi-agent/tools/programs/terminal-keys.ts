@@ -1,8 +1,8 @@
-/** What a terminal sends for a key: the bytes of xterm, which programs know by TERM=xterm. */
+/** The bytes that an xterm sends for each key; programs expect them because of TERM=xterm. */
 
 const ESCAPE = "\x1b";
 
-/** Those with a letter, which is all that changes when a program asks for application cursor keys (DECCKM). */
+/** Keys that end with a letter. Only these change when a program asks for application cursor keys (DECCKM). */
 const CURSOR: Readonly<Record<string, string>> = {
   up: "A",
   down: "B",
@@ -37,21 +37,21 @@ const FIXED: Readonly<Record<string, string>> = {
   f12: `${ESCAPE}[24~`,
 };
 
-/** For whoever gets a name wrong. */
+/** The list of names for error texts. */
 export const KEY_NAMES = `${Object.keys({ ...CURSOR, ...FIXED }).join(", ")}, ctrl-a to ctrl-z, alt- and a character`;
 
 /**
- * @param name as in KEY_NAMES, in any case
- * @param applicationCursor what the program asked the terminal for
- * @returns undefined for a name that is none
+ * @param name one of KEY_NAMES, in upper or lower case
+ * @param applicationCursor whether the program asked for application cursor keys
+ * @returns undefined for an unknown name
  */
 export function keyBytes(name: string, { applicationCursor = false } = {}): string | undefined {
   const lower = name.toLowerCase();
   if (Object.hasOwn(FIXED, lower)) return FIXED[lower];
   if (Object.hasOwn(CURSOR, lower)) return `${ESCAPE}${applicationCursor ? "O" : "["}${CURSOR[lower]}`;
-  // Control takes the upper bits of a letter away: a is 1, z is 26.
+  // Control clears the upper bits of a letter: a is 1, z is 26.
   if (/^ctrl-[a-z]$/.test(lower)) return String.fromCharCode(lower.charCodeAt(5) & 0x1f);
-  // Here the case counts: it is the character's own.
+  // Here upper and lower case differ, since it is the character itself.
   if (/^alt-[!-~]$/i.test(name)) return `${ESCAPE}${name.slice(4)}`;
   return undefined;
 }

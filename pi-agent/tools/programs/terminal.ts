@@ -1,31 +1,31 @@
 /**
- * A command in a terminal of its own, and what is typed into it. `script` of util-linux makes the terminal, in
- * whatever environment the command runs; it is on every Debian.
+ * Runs a command in a terminal of its own and types into it. `script` of util-linux makes the terminal in the command's
+ * environment; every Debian has it.
  */
 import type { Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { shellQuote } from "../../env/shell-quote.ts";
 import { KEY_NAMES, keyBytes } from "./terminal-keys.ts";
 
-/** A program that is silent for so long waits for a key. */
+/** A program that prints nothing for this long waits for a key. */
 const SILENCE_MS = 200;
-/** One that never falls silent gets its next key all the same, and one that says nothing at its start its first. */
+/** After this time a program gets its next key although it still prints, or its first although it never printed. */
 const PATIENCE_MS = 2_000;
-/** One that does not show what is typed gets the next key after this. */
+/** A program that does not echo gets the next key after this time. */
 const UNANSWERED_MS = 500;
-/** A program asks for application cursor keys, and gives them back. */
+/** The sequences that switch application cursor keys on and off. */
 const CURSOR_ON = "\x1b[?1h";
 const CURSOR_OFF = "\x1b[?1l";
 
-/** @returns what runs `argv` in a terminal of 80 × 24; it wants TERM=xterm in its environment */
+/** @returns a command that runs `argv` in a terminal of 80 × 24; it needs TERM=xterm in its environment */
 export function inTerminal(argv: readonly string[]): [string, ...string[]] {
   return ["script", "-qefc", `stty rows 24 cols 80; exec ${shellQuote(argv)}`, "/dev/null"];
 }
 
-/** A key in angle brackets; anything else is text. */
+/** Matches a key in angle brackets; anything else is text. */
 const KEY = /^<([^<>]+)>$/;
 
-/** @returns what is wrong with them, in words */
+/** @returns what is wrong with the keys; undefined when they are valid */
 export function problemOfKeys(keys: readonly string[]): string | undefined {
   for (const [at, key] of keys.entries()) {
     const name = KEY.exec(key)?.[1];
@@ -35,12 +35,12 @@ export function problemOfKeys(keys: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** What a shell would read if it were the program that is typed into: for whoever judges commands. */
+/** Returns the typed text as a shell would read it, for the check of commands. */
 export function typedText(keys: readonly string[]): string {
   return keys.map((key) => (/^<(?:enter|ctrl-[jm])>$/i.test(key) ? "\n" : KEY.test(key) ? "" : key)).join("");
 }
 
-/** Types the keys, each when the program has fallen silent, and then ends its input. */
+/** Types each key once the program stops printing, and then closes its input. */
 export class Typist {
   readonly #keys: readonly string[];
   readonly #signal: AbortSignal;
@@ -52,7 +52,7 @@ export class Typist {
     this.#signal = signal;
   }
 
-  /** The program's output, as it comes. */
+  /** Gets the program's output as it appears. */
   hears(chunk: Uint8Array): void {
     this.#saidAt = performance.now();
     const text = Buffer.from(chunk).toString("latin1");
@@ -73,7 +73,7 @@ export class Typist {
     stdin.end();
   }
 
-  /** @param firstWordMs how long it may take to say anything at all, ms */
+  /** @param firstWordMs how long the program may take to print anything, in ms */
   async #silence(firstWordMs: number): Promise<void> {
     const began = performance.now();
     while (!this.#signal.aborted) {

@@ -2,7 +2,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, type ToolResult, textResult } from "@edgecall/core/tools/contract.ts";
 import { QUESTION_MAX_MS } from "../../calls/questions.ts";
 
-/** The wire's bounds of a question. */
+/** Limits of a question on the wire. */
 export const QUESTION_CHARS = 4_000;
 export const OPTION_CHARS = 200;
 export const MAX_OPTIONS = 20;
@@ -24,11 +24,11 @@ export function question(): Tool {
         )
         .check(z.describe("The only answers to choose from")),
     }),
-    // It changes nothing: who is asked may say no.
+    // It changes nothing: the person may refuse.
     effect: "read",
-    // After a crash the same question is put again, and answered once.
+    // After a crash the same question is asked again, and answered once.
     idempotent: true,
-    // To deliver it; the time stands still while it is open.
+    // The time to deliver the question; the clock pauses while it is open.
     timeoutMs: 10_000,
     maxTimeoutMs: 60_000,
     async execute({ question: text, options }, { ask }): Promise<ToolResult> {

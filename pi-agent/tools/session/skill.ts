@@ -9,7 +9,7 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import type { Guide } from "../../skills/skill-guide.ts";
 
-/** @param guides asked at each call: they change while the agent runs */
+/** @param guides called each time, because guides change while the agent runs */
 export function skill(guides: () => readonly Guide[]): Tool {
   return defineTool({
     name: "skill",

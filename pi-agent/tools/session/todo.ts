@@ -1,6 +1,6 @@
 /**
- * A conversation's to-do list: todowrite and todoread. It is the agent's own memory, in its state folder, so
- * neither asks for an approval; what is on the list does nothing by itself.
+ * A conversation's to-do list: todowrite and todoread. It is the agent's own memory in its state folder and has no other
+ * effect, so neither tool asks for an approval.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
@@ -19,7 +19,7 @@ import { messageOf } from "../../log.ts";
 
 export const MAX_ITEMS = 100;
 export const ITEM_CHARS = 500;
-/** Lists that are kept; the ones that were longest untouched go first. */
+/** Most lists that are kept; the ones unused for longest are deleted first. */
 export const MAX_LISTS = 200;
 
 const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
@@ -43,7 +43,7 @@ type Change = z.infer<typeof Change>;
 
 const common = { effect: "read", idempotent: true, timeoutMs: 10_000, maxTimeoutMs: 60_000 } as const;
 
-/** @param place.stateDir the lists are in `todos/` below it */
+/** @param place.stateDir the folder that holds `todos/` */
 export function todo(place: { stateDir: string }): Tool[] {
   const lists = new Lists(join(place.stateDir, "todos"));
   return [todowrite(lists), todoread(lists)];
@@ -89,9 +89,9 @@ function todoread(lists: Lists): Tool {
   });
 }
 
-/** @returns the list with the change in it, or what is wrong with the change */
+/** @returns the changed list, or what is wrong with the change */
 function changed(list: List, { id, content, status }: Change): List | string {
-  // A model that sends its whole list again means the same items, and so does one after a crash.
+  // A model that repeats its whole list, for example after a crash, means the same items.
   const known = list.items.find((item) => (id === undefined ? item.content === content : item.id === id));
   if (id !== undefined && !known) return `there is no item ${id}; right would be one of: ${idsOf(list)}`;
   if (known) {
@@ -143,7 +143,7 @@ function unreadable(problem: string): ToolResult {
   });
 }
 
-/** Without a conversation on the wire, a person has one list for each channel. */
+/** Without a conversation in the call, a person has one list for each channel. */
 function keyOf({ caller: { principal, channel, conversation } }: Pick<ToolContext, "caller">): string {
   const whose = JSON.stringify(
     conversation === undefined ? [principal, channel] : [principal, channel, conversation],
@@ -151,7 +151,7 @@ function keyOf({ caller: { principal, channel, conversation } }: Pick<ToolContex
   return createHash("sha256").update(whose).digest("hex").slice(0, 32);
 }
 
-/** One file each. Changes of one list go one after another. */
+/** Stores each list in a file. Changes of one list run one after another. */
 class Lists {
   readonly #folder: string;
   readonly #changing = new Map<string, Promise<unknown>>();
@@ -204,7 +204,7 @@ class Lists {
     return shown(next, "all");
   }
 
-  /** A new list came: an agent lives for years, its SD card is small. */
+  /** Deletes old lists when a new one is added, because an agent runs for years on a small SD card. */
   async #forgetOld(): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => name.endsWith(".json"));
     if (names.length <= MAX_LISTS) return;

@@ -17,16 +17,16 @@ import { IDLE_MS, type OpenPage, type Pages } from "./pages.ts";
 
 export const ACTIONS = ["open", "click", "type", "read", "screenshot", "close"] as const;
 const LOOKS: readonly string[] = ["read", "screenshot", "close"];
-/** Of the page's text, with `read`. */
+/** Most characters of a page's text for `read`. */
 export const READ_CHARS = 20_000;
-/** With whatever changes the page: mostly enough to see what came of it. */
+/** Most characters after an action that changes the page: mostly enough to see its effect. */
 export const GLANCE_CHARS = 6_000;
 const SELECTOR_MAX_CHARS = 1_000;
 const TYPED_MAX_CHARS = 10_000;
-/** The first that fits a message is taken; the best one is brought to the gateway where none fits. */
+/** The first quality that fits a message is used; if none fits, the best one is uploaded to the gateway. */
 const QUALITIES = [80, 60, 40, 20] as const;
 const INLINE_BYTES = (INLINE_MAX_CHARS / 4) * 3;
-/** What a click sets off begins within this time. */
+/** The effects of a click begin within this time. */
 const SETTLE_MS = 300;
 const PICTURE_MS = 20_000;
 
@@ -59,19 +59,19 @@ const NEEDS: Partial<Record<Action, ReadonlyArray<"url" | "selector" | "text">>>
   type: ["selector", "text"],
 };
 
-/** @param pages of this agent; whoever makes them closes them at its end */
+/** @param pages this agent's; the caller closes them at the end */
 export function browser(pages: Pages): Tool {
   return defineTool({
     name: "browser",
     description: `Use a web page like a person, where webfetch is not enough: scripts run, things can be clicked and filled in. One page per conversation, kept for ${IDLE_MS / 60_000} minutes. open, click and type answer with the start of the page's text; read gives ${READ_CHARS} characters at once, screenshot a JPEG. Public addresses only; no files, no downloads, no addresses of a home network.`,
     input: INPUT,
     effect: "network",
-    // The page was opened with the person's leave; to look at it sends nothing.
+    // The person allowed opening the page, and reading it sends nothing.
     effectIn: ({ action }) => (LOOKS.includes(action) ? "read" : "network"),
     permission: "network",
     idempotent: false,
     taints: true,
-    // Two pages at work at once are too much for a small machine.
+    // Two busy pages at once are too much for a small machine.
     lock: () => "browser",
     timeoutMs: 30_000,
     maxTimeoutMs: 120_000,
@@ -89,7 +89,7 @@ export function browser(pages: Pages): Tool {
         });
       }
       if ("content" in open) return open;
-      // A page in the middle of something nobody knows is of no more use, and would go on with it.
+      // Close a page whose state is unknown, since it may continue what it was doing.
       const stop = () => void pages.close(caller);
       signal.addEventListener("abort", stop, { once: true });
       try {
@@ -104,7 +104,7 @@ export function browser(pages: Pages): Tool {
   });
 }
 
-/** @returns what is missing and how to get it; undefined when it can be offered */
+/** @returns what is missing and how to install it; undefined when the tool can be offered */
 export async function browserMissing(options: ChromiumOptions = {}): Promise<string | undefined> {
   return await chromiumMissing(options);
 }
@@ -166,7 +166,7 @@ async function navigate(open: OpenPage, url: string): Promise<ToolResult> {
     const response = await open.page?.goto(url.trim(), { waitUntil: "domcontentloaded" });
     status = response?.status();
   } catch (error) {
-    // That it is a download is told a moment after that it is no page.
+    // The browser reports that there is no page shortly before it reports the download.
     await pause(SETTLE_MS);
     return (
       refusal(open) ??
@@ -183,7 +183,7 @@ async function navigate(open: OpenPage, url: string): Promise<ToolResult> {
   return status === undefined || status < 400 ? shown : withNote(shown, `The site answered ${status}.`);
 }
 
-/** Does something with one element, and waits for what that sets off. */
+/** Acts on one element and waits for the effects. */
 async function use(
   open: OpenPage,
   selector: string,
@@ -273,7 +273,7 @@ async function picture({ page }: OpenPage, { artifact, signal }: ToolContext): P
   };
 }
 
-/** When what the page was led to, at first or by a redirect or click, was refused on the way out. */
+/** Returns a fault when the guard refused the address that was opened, or that a redirect or click led to. */
 function refusal({ wantedUrl, proxy }: OpenPage): ToolResult | undefined {
   const problem = URL.canParse(wantedUrl) ? proxy.refusal(new URL(wantedUrl).host) : undefined;
   return problem === undefined

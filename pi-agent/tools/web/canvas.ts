@@ -17,13 +17,13 @@ import { formatSize } from "../files/text-cut.ts";
 export const HTML_MAX_BYTES = 1024 * 1024;
 const TITLE_MAX_CHARS = 200;
 /**
- * Not shown by the gateway's CSP in any case; and a browser connects to where a frame leads before it looks at
- * that (Chromium 156), which would tell somebody elsewhere that the page was looked at.
+ * The gateway's CSP blocks frames anyway. But a browser connects to a frame's address before it applies the CSP
+ * (Chromium 156), which would reveal to that server that the page was opened.
  */
 const FRAMES = /<(iframe|frame|object|embed|portal|fencedframe)[\s/>]/i;
 const SCRIPTS = /<script[\s/>]|<[a-z][^<>]*\son[a-z]+\s*=/i;
 
-/** Shows the person a page or a picture. The gateway keeps it and serves it sandboxed: nothing in it can run. */
+/** Shows the person a page or picture. The gateway stores it and serves it in a sandbox where no script runs. */
 export function canvas({ files }: Pick<Environment, "files">): Tool {
   return defineTool({
     name: "canvas",
@@ -35,11 +35,11 @@ export function canvas({ files }: Pick<Environment, "files">): Tool {
       path: z.optional(filePath("Picture file; relative ones start in the workspace")),
       title: z.string().check(z.minLength(1), z.maxLength(TITLE_MAX_CHARS), z.describe("What it shows")),
     }),
-    // The device stays as it is; the picture is read as `read` would.
+    // The device is not changed; a picture is read as `read` would.
     effect: "read",
     permission: "file_read",
     idempotent: true,
-    // The picture goes to the model as well; a page is the model's own words.
+    // A picture also goes to the model, but a page is the model's own text.
     taints: true,
     taintsIn: ({ path }) => path !== undefined,
     timeoutMs: 30_000,
@@ -76,7 +76,7 @@ async function pageOf(html: string, title: string, { artifact }: ToolContext): P
   return await artifact(bytes, "text/html");
 }
 
-/** A part of a page becomes one: with a title, and wide enough on a telephone. */
+/** Completes an HTML fragment to a page with a title and a viewport for telephones. */
 function wholePage(html: string, title: string): string {
   if (/^\s*<(!doctype|html)\b/i.test(html)) return html;
   return `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>body{font:16px/1.5 sans-serif;margin:1em}img,svg{max-width:100%}</style>\n${html}`;
@@ -111,7 +111,7 @@ const NO_SCRIPTS = "\n[Scripts in it do not run. What they would draw, write as 
 
 function shown(kept: Content | ToolResult, title: string, notice = ""): ToolResult {
   if ("content" in kept) return kept;
-  // A small picture travels in the report and gets its address at the gateway, beside these words.
+  // A small picture travels in the report; the gateway gives it an address.
   const where = kept.type === "artifact" ? `/v1/media/${kept.id}` : undefined;
   const text = where
     ? `Shown to the user: ${title}, at ${where}. Give the user that address.`

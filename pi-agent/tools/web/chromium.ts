@@ -1,4 +1,4 @@
-/** The system's Chromium in its sandbox, with the guard as its only way out. */
+/** Starts the system's Chromium in its sandbox, whose only network access is the guard. */
 import { existsSync } from "node:fs";
 import { access, constants, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -21,9 +21,9 @@ import {
 import type { GuardOptions } from "./web-guard.ts";
 
 export type ChromiumOptions = {
-  /** What pages may reach. */
+  /** The addresses that pages may reach. */
   guard?: GuardOptions;
-  /** Absolute path of Chromium; looked for when absent. */
+  /** Absolute path of Chromium; absent = it is searched. */
   program?: string;
   /** The bubblewrap program. */
   bwrap?: string;
@@ -31,7 +31,7 @@ export type ChromiumOptions = {
 
 export type Chromium = { browser: Browser; proxy: GuardProxy; close(): Promise<void> };
 
-/** The program itself first: Debian's /usr/bin/chromium is a script that looks up settings in /etc. */
+/** The program itself comes first, because Debian's /usr/bin/chromium is a script that reads settings in /etc. */
 const PROGRAMS = [
   "/usr/lib/chromium/chromium",
   "/usr/lib/chromium-browser/chromium-browser",
@@ -39,10 +39,10 @@ const PROGRAMS = [
   "/usr/bin/chromium-browser",
 ];
 const HOW_TO_GET_IT = "apt install chromium bubblewrap";
-/** A Pi Zero reads Chromium from its card for this long. */
+/** A Pi Zero needs this long to load Chromium from its card. */
 const START_MS = 60_000;
 
-/** @returns what is missing and how to get it; undefined when it can be started @throws NoAnswer */
+/** @returns what is missing and how to install it; undefined when it can be started @throws NoAnswer */
 export async function chromiumMissing(options: ChromiumOptions = {}): Promise<string | undefined> {
   const elsewhere = platformMissing(LINUX_ONLY);
   if (elsewhere) return elsewhere;
@@ -64,11 +64,11 @@ export async function chromiumMissing(options: ChromiumOptions = {}): Promise<st
   );
 }
 
-/** @throws Error in words when it does not start */
+/** @throws Error with a text for people when it does not start */
 export async function startChromium(options: ChromiumOptions = {}): Promise<Chromium> {
   const program = await findProgram(options.program);
   if (program === undefined) throw new Error(`no Chromium was found: ${HOW_TO_GET_IT}`);
-  // Here and not above: an agent that never opens a page never loads its seven megabytes.
+  // Imported here, so that an agent that opens no page does not load its seven megabytes.
   const { chromium } = await import("playwright-core");
   const folder = await mkdtemp(join(tmpdir(), "edgecall-browser-"));
   const socket = join(folder, "guard");
@@ -84,7 +84,7 @@ export async function startChromium(options: ChromiumOptions = {}): Promise<Chro
       ignoreDefaultArgs: true,
       env: BROWSER_ENV,
       timeout: START_MS,
-      // How this process ends is its own affair; bwrap ends with it.
+      // Playwright must not handle this process's signals; bwrap ends together with it.
       handleSIGHUP: false,
       handleSIGINT: false,
       handleSIGTERM: false,
@@ -98,7 +98,7 @@ export async function startChromium(options: ChromiumOptions = {}): Promise<Chro
   }
 }
 
-/** Found, not loaded. */
+/** Looks for Playwright without loading it. */
 function playwrightThere(): boolean {
   try {
     createRequire(import.meta.url).resolve("playwright-core");

@@ -1,7 +1,6 @@
 /**
- * The browser's only way out: a forward proxy on a Unix socket that judges every address by the rules of the web
- * tools and makes the connection itself, to the address that it judged. What a page asks for, a redirect, a frame
- * or a socket: all of it comes through here.
+ * The browser's only network access: a forward proxy on a Unix socket. It checks every address by the rules of the web tools
+ * and connects to exactly the address that it checked. All requests of a page, its redirects, frames and sockets pass here.
  */
 import {
   createServer,
@@ -17,13 +16,13 @@ import { type AllowedRanges, checkUrl } from "@edgecall/core/web/address.ts";
 import { RefusedAddress } from "@edgecall/core/web/fetch-page.ts";
 import { boundOf, type GuardOptions, judged, resolveAll } from "./web-guard.ts";
 
-/** Many for one page, few for this machine. */
+/** More than a page needs, and still few for this machine. */
 const MAX_CONNECTIONS = 256;
-/** Of those that it remembers; a page may ask for any number of hosts. */
+/** Most refusals that are remembered, since a page may request any number of hosts. */
 const MAX_REFUSALS = 200;
-/** A server that says nothing for so long is given up. */
+/** A connection that is silent for this long is closed. */
 const SILENT_MS = 60_000;
-/** They belong to one connection and are not handed on (RFC 9110, 7.6.1). */
+/** Headers of a single connection, which are not forwarded (RFC 9110, 7.6.1). */
 const HOP_HEADERS = [
   "connection",
   "keep-alive",
@@ -44,7 +43,7 @@ export class GuardProxy {
   readonly #refusals = new Map<string, string>();
   readonly #open = new Set<Duplex>();
 
-  /** @param path of the socket; its folder keeps others out */
+  /** @param path the socket's; its folder must keep other users out */
   static async start(path: string, options: GuardOptions): Promise<GuardProxy> {
     const proxy = new GuardProxy(options);
     await new Promise<void>((resolve, reject) => {
@@ -63,7 +62,7 @@ export class GuardProxy {
     this.#server.on("connection", (socket) => this.#keep(socket));
   }
 
-  /** Why a host was refused since the last `forget`: words that go on after "the address". */
+  /** Returns why a host was refused since the last `forget`, as a text that continues "the address". */
   refusal(host: string): string | undefined {
     return this.#refusals.get(host);
   }
@@ -77,7 +76,7 @@ export class GuardProxy {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
-  /** `http://` in the clear. */
+  /** Handles plain `http://`. */
   #forward(request: IncomingMessage, response: ServerResponse): void {
     response.on("error", () => {});
     const url = this.#judge(request.url ?? "");
@@ -97,7 +96,7 @@ export class GuardProxy {
     pipeline(request, onward, () => {});
   }
 
-  /** `https://`, and every WebSocket. */
+  /** Handles `https://` and every WebSocket. */
   #tunnel(request: IncomingMessage, near: Duplex, head: Buffer): void {
     const refuse = (status: string) => near.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`);
     near.on("error", () => {});
@@ -121,7 +120,7 @@ export class GuardProxy {
     });
   }
 
-  /** What is an address in digits is judged here; what a name leads to, in the look-up of the connection. */
+  /** Checks numeric addresses; the lookup of the connection checks what a name resolves to. */
   #judge(text: string): URL | undefined {
     const checked = checkUrl(text, this.#allowed);
     const outside = checked.ok && this.#only ? boundOf(checked.url, this.#only) : undefined;

@@ -1,17 +1,17 @@
-/** A page as a model reads it: what a person would see and could use, each with a name to use it by. */
+/** Converts a page to text for a model: what a person would see and could use, with a name for each element. */
 import { partOf, TEXT_MAX_CHARS, visible } from "@edgecall/core/web/page-text.ts";
 import { untrusted } from "@edgecall/core/web/untrusted.ts";
 import type { Locator, Page } from "playwright-core";
 
-/** Below the runner's limit for a result, so that the line that ends the stranger's text is never cut off. */
+/** Below the runner's limit for a result, so that the line that ends a stranger's text is never cut off. */
 const MAX_BYTES = 46 * 1024;
 const TITLE_CHARS = 200;
-/** A name that the text of a page gives to an element: `[ref=e12]`, in a frame `[ref=f1e12]`. */
+/** An element's name in the text of a page: `[ref=e12]`, in a frame `[ref=f1e12]`. */
 const REF = /^\[?(?:ref=)?((?:f\d+)?e\d+)\]?$/;
 
 export type PageWords = { ok: true; text: string } | { ok: false; total: number };
 
-/** @returns not ok when `offset` is beyond the end */
+/** @returns not ok when `offset` is after the end */
 export async function wordsOf(page: Page, offset: number, maxChars: number): Promise<PageWords> {
   const seen = visible((await page.ariaSnapshot({ mode: "ai" })).slice(0, TEXT_MAX_CHARS));
   if (offset > 0 && offset >= seen.length) return { ok: false, total: seen.length };
@@ -25,7 +25,7 @@ export async function wordsOf(page: Page, offset: number, maxChars: number): Pro
   return { ok: true, text: untrusted(shown.join("\n")) + notice };
 }
 
-/** By the name that the page's text gave it, or by whatever Playwright takes: CSS, `text=…`, `role=…`. */
+/** Finds an element by its name in the page's text, or by a Playwright selector: CSS, `text=…`, `role=…`. */
 export function locate(page: Page, selector: string): Locator {
   const ref = REF.exec(selector.trim())?.[1];
   return page.locator(ref === undefined ? selector : `aria-ref=${ref}`);

@@ -1,6 +1,6 @@
 /**
- * One page for each conversation, in one browser for all of them: started at the first page, ended with the last.
- * Each conversation has a context of its own: no cookie, log-in or cache of one is there for another.
+ * One page for each conversation, in a single browser that starts with the first page and ends with the last. Conversations
+ * share no cookies, logins or caches, because each has its own browser context.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
@@ -10,29 +10,29 @@ import { type Chromium, type ChromiumOptions, startChromium } from "./chromium.t
 export type Caller = ToolContext["caller"];
 
 export type PagesOptions = ChromiumOptions & {
-  /** An unused page is closed after this, in ms. */
+  /** After this time in ms an unused page is closed. */
   idleMs?: number;
 };
 
-/** Long enough for a person to answer in between. */
+/** Long enough for a person to answer a question in between. */
 export const IDLE_MS = 5 * 60_000;
-/** Each takes 100 MB or more. When one more is opened, the one that was used longest ago is closed. */
+/** Each takes 100 MB or more. Opening one more closes the least recently used. */
 export const MAX_CONVERSATIONS = 3;
-/** What a page may open by itself, beside itself. */
+/** Most further pages that a page may open. */
 const MAX_POPUPS = 3;
 const VIEWPORT = { width: 1_280, height: 800 };
-/** For an element to be there and ready to be used. */
+/** Time for an element to appear and become usable. */
 const ELEMENT_MS = 5_000;
-/** The call's own time-out comes first. */
+/** Just below the longest time-out of a call. */
 const NAVIGATION_MS = 115_000;
 
 export class OpenPage {
   readonly owner: Owner;
   readonly context: BrowserContext;
   readonly proxy: Chromium["proxy"];
-  /** Of the last document that was asked for, whatever came of it. */
+  /** Address of the last requested document, even if it failed. */
   wantedUrl = "";
-  /** The last document was a download, and nothing to show. */
+  /** Whether the last document was a download, which cannot be shown. */
   isDownload = false;
 
   constructor(owner: Owner, context: BrowserContext, proxy: Chromium["proxy"]) {
@@ -44,7 +44,7 @@ export class OpenPage {
     context.on("page", (page) => this.#watch(page));
   }
 
-  /** The newest: what a click opens beside a page is what was wanted. */
+  /** The newest page, because a page that a click opens is the wanted one. */
   get page(): Page | undefined {
     return this.context.pages().at(-1);
   }
@@ -71,7 +71,7 @@ export class Pages {
   readonly guard: NonNullable<ChromiumOptions["guard"]>;
   readonly #options: PagesOptions;
   readonly #idleMs: number;
-  /** The one that was used longest ago comes first. */
+  /** Least recently used first. */
   #held: Held[] = [];
   #chromium: Promise<Chromium> | undefined;
 
@@ -81,7 +81,7 @@ export class Pages {
     this.#idleMs = options.idleMs ?? IDLE_MS;
   }
 
-  /** How many conversations have a page. */
+  /** The number of conversations that have a page. */
   get size(): number {
     return this.#held.length;
   }
@@ -95,7 +95,7 @@ export class Pages {
     return this.#find(caller)?.open;
   }
 
-  /** The conversation's page, a new one where it has none. @throws Error in words when there is no browser */
+  /** Returns the conversation's page, or opens one. @throws Error with a text for people when there is no browser */
   async open(caller: Caller): Promise<OpenPage> {
     const known = this.of(caller);
     if (known?.page) return known;
@@ -105,7 +105,7 @@ export class Pages {
     const context = await browser.newContext({
       viewport: VIEWPORT,
       acceptDownloads: false,
-      // A service worker would answer for a site after its page is gone.
+      // A service worker would keep answering for a site after its page is closed.
       serviceWorkers: "block",
     });
     const open = new OpenPage(ownerOf(caller), context, proxy);
@@ -116,7 +116,7 @@ export class Pages {
     return open;
   }
 
-  /** Runs `work` on an open page; it does not count as idle meanwhile. */
+  /** Runs `work` on an open page, which is not idle meanwhile. */
   async during<T>(open: OpenPage, work: () => Promise<T>): Promise<T> {
     const held = this.#held.find((it) => it.open === open);
     clearTimeout(held?.timer);
@@ -130,7 +130,7 @@ export class Pages {
     }
   }
 
-  /** @returns whether there was one */
+  /** @returns whether there was a page */
   async close(caller: Caller): Promise<boolean> {
     const held = this.#find(caller);
     await this.#end(held);
@@ -176,7 +176,7 @@ export class Pages {
     try {
       const chromium = await starting;
       chromium.browser.once("disconnected", () => {
-        // It crashed, or was killed for want of memory: the next page gets another.
+        // It crashed or was killed for lack of memory; the next page starts a new one.
         if (this.#chromium !== starting) return;
         this.#chromium = undefined;
         for (const { timer } of this.#held) clearTimeout(timer);

@@ -1,14 +1,14 @@
 /**
- * What runs beside Chromium in its sandbox: there is no network in there, and Chromium can use a proxy by TCP
- * only. The relay carries that to the one Unix socket that leads out: the guard's.
+ * A relay that runs beside Chromium in its sandbox. The sandbox has no network, and Chromium supports only proxies over TCP,
+ * so the relay forwards TCP to the guard's Unix socket, the only way out.
  */
 
-/** On the sandbox's own loopback, where nothing else listens. */
+/** A port on the sandbox's own loopback, where nothing else listens. */
 export const RELAY_PORT = 3128;
 
 /**
- * For `node -e`, with the arguments: socket, port, program and what the program is given. Plain JavaScript, since
- * nothing of this house can be read in there. Descriptors 3 and 4 are Playwright's line to the browser.
+ * A script for `node -e` with the arguments: socket, port, program, and the program's arguments. It is plain JavaScript
+ * because the sandbox cannot read our modules. Descriptors 3 and 4 connect Playwright with the browser.
  */
 export const RELAY_SCRIPT = `
 const { connect, createServer } = require("node:net");

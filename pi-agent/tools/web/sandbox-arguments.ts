@@ -1,50 +1,49 @@
 /**
- * What the browser's sandbox is: the arguments of bubblewrap and of Chromium, as pure functions, so that all of
- * it can be read and tested.
+ * The browser's sandbox: the arguments of bubblewrap and Chromium, as pure functions that are easy to read and test.
  *
- * Two walls: bubblewrap (no network, no files of the host but its programs, no other processes) and, within it,
- * Chromium's own sandbox around each page, which needs an ordinary user and namespaces of its own; so those are
- * left to it here, other than in env/sandbox/bwrap-arguments.ts.
+ * There are two layers. Bubblewrap gives no network, no host files except programs, and no other processes. Inside it,
+ * Chromium's own sandbox isolates each page. That one needs an ordinary user and its own namespaces, so bubblewrap leaves
+ * these available here, unlike env/sandbox/bwrap-arguments.ts.
  */
 import { dirname } from "node:path";
 import { RELAY_PORT, RELAY_SCRIPT } from "./relay.ts";
 
 export type BrowserPlace = {
-  /** Chromium; absolute. */
+  /** Absolute path of Chromium. */
   program: string;
-  /** The Node that carries the relay; absolute. */
+  /** Absolute path of the Node that runs the relay. */
   node: string;
-  /** The guard's Unix socket; absent: no way out at all. */
+  /** The guard's Unix socket; absent = no network at all. */
   socket?: string;
-  /** `/bin`, `/lib` and the like: what each one links to, or undefined for a folder of its own. */
+  /** `/bin`, `/lib` and the like, each with its link target, or undefined for a real folder. */
   system: ReadonlyMap<string, string | undefined>;
-  /** Folders of /proc that are there. */
+  /** Folders that exist in /proc. */
   proc: readonly string[];
 };
 
-/** Of /tmp and of /dev/shm, each of which is memory: caches, and the pictures of pages on their way. */
+/** Size of /tmp and of /dev/shm, which are in memory: caches and screenshots. */
 const TEMPORARY_BYTES = 256 * 1024 ** 2;
 const USER = "1000";
 const NODE = "/run/edgecall/node";
 const SOCKET = "/run/edgecall/guard";
 const SYSTEM_FILES = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/fonts", "/etc/localtime"];
 /**
- * Root without a capability may still write to what root owns: /proc/sys/kernel/core_pattern names a program that
- * the kernel starts outside of any sandbox. All of /proc cannot be read-only: Chromium's sandbox writes its
+ * Root without capabilities may still write files that root owns. /proc/sys/kernel/core_pattern, for one, names a program
+ * that the kernel starts outside of any sandbox. Not all of /proc can be read-only, because Chromium's sandbox writes
  * /proc/self/uid_map.
  */
 export const COVERED_PROC = ["sys", "irq", "bus", "fs", "scsi", "acpi", "driver"];
 
-/** Of bwrap itself and of all that runs in it: /proc/1/environ there shows it. */
+/** Environment of bwrap and everything in it; /proc/1/environ exposes it inside. */
 export const BROWSER_ENV = { PATH: "/usr/bin:/bin", HOME: "/tmp", LANG: "C.UTF-8", TMPDIR: "/tmp" };
 
-/** Up to and with the `--` before the program. */
+/** Returns the arguments up to and including the `--` before the program. */
 export function sandboxArguments({ program, node, socket, system, proc }: BrowserPlace): string[] {
   const size = String(TEMPORARY_BYTES);
   return [
     "--unshare-all",
     "--unshare-user",
-    // As root, Chromium would refuse to start or have to go without its own sandbox.
+    // As root, Chromium would refuse to start, or run without its own sandbox.
     ...["--uid", USER, "--gid", USER],
     "--die-with-parent",
     "--new-session",
@@ -68,7 +67,7 @@ export function sandboxArguments({ program, node, socket, system, proc }: Browse
   ];
 }
 
-/** All arguments of bwrap that start the relay and Chromium, with Playwright's line on descriptors 3 and 4. */
+/** Returns all arguments of bwrap to start the relay and Chromium, with Playwright's pipes on descriptors 3 and 4. */
 export function browserArguments(place: BrowserPlace): string[] {
   return [
     ...sandboxArguments(place),
@@ -82,14 +81,14 @@ export const CHROMIUM_ARGUMENTS: readonly string[] = [
   "--remote-debugging-pipe",
   "--no-startup-window",
   "--user-data-dir=/tmp/profile",
-  // All traffic to the guard. The sandbox has no other way out; these keep Chromium from trying one.
+  // All traffic goes to the guard. There is no other way out; these options keep Chromium from trying.
   `--proxy-server=http://127.0.0.1:${RELAY_PORT}`,
   "--proxy-bypass-list=<-loopback>",
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
   "--disable-quic",
   "--dns-prefetch-disable",
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-  // Nothing that Chromium does on its own account: updates, reports, hints, accounts.
+  // Switches off Chromium's own traffic: updates, reports, hints, accounts.
   "--disable-background-networking",
   "--disable-breakpad",
   "--disable-client-side-phishing-detection",
@@ -105,7 +104,7 @@ export const CHROMIUM_ARGUMENTS: readonly string[] = [
   "--no-default-browser-check",
   "--no-first-run",
   "--no-pings",
-  // What a page without a person needs; the last one is how Playwright takes its pictures.
+  // Options for a page without a person; Playwright's screenshots need the last one.
   "--disable-back-forward-cache",
   "--disable-gpu",
   "--disable-hang-monitor",

@@ -1,7 +1,7 @@
 /**
- * The only HTTP client of a device's web tools. It connects to public addresses alone: what a name resolves to
- * is judged in the look-up of the connection itself, so a name cannot mean one thing to the check and another
- * to the socket. No proxy is used, whatever the environment says: a proxy would resolve names by itself.
+ * The only HTTP client of a device's web tools. It connects only to public addresses. The address of a name is checked in the
+ * lookup of the connection itself, so the check and the socket always use the same address. It uses no proxy, whatever the
+ * environment says, because a proxy would resolve names itself.
  */
 import { promises as dns, type LookupAddress } from "node:dns";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -14,23 +14,23 @@ import { RefusedAddress, type WebFetch } from "@edgecall/core/web/fetch-page.ts"
 
 export type Resolve = (host: string) => Promise<LookupAddress[]>;
 
-/** `*.example.org` is every name below example.org; a name alone is that name alone. */
+/** `*.example.org` is every name below example.org; a plain name is only that name. */
 export type WebBounds = { domains: readonly string[]; ports: readonly number[] };
 
 export type GuardOptions = {
-  /** What the owner allows of the public web; empty lists bound nothing. */
+  /** The part of the public web that the owner allows; an empty list limits nothing. */
   only?: WebBounds;
-  /** Addresses that the owner allows although they are not public. */
+  /** Non-public addresses that the owner allows. */
   allowed?: AllowedRanges;
-  /** The system's resolver when absent. */
+  /** Absent = the system's resolver. */
   resolve?: Resolve;
 };
 
-/** @returns a `fetch` that never follows a redirect; it rejects with RefusedAddress before it connects */
+/** @returns a `fetch` that follows no redirect, and rejects with RefusedAddress before it connects */
 export function guardedFetch({ allowed = [], only, resolve = resolveAll }: GuardOptions = {}): WebFetch {
   const lookup = judged(resolve, allowed);
   return async (text, { method, headers, signal }) => {
-    // Here too, and not only where the tool checks: a look-up is not made for an address in digits.
+    // Checked here as well as in the tool, because numeric addresses need no lookup.
     const checked = checkUrl(text, allowed);
     if (!checked.ok) throw new RefusedAddress(`the address ${checked.problem}`);
     const { url } = checked;
@@ -38,7 +38,7 @@ export function guardedFetch({ allowed = [], only, resolve = resolveAll }: Guard
     if (outside) throw new RefusedAddress(`${outside} ([tools.web] in agent.toml)`, "blocked");
     const request = url.protocol === "https:" ? httpsRequest : httpRequest;
     const answer = await new Promise<IncomingMessage>((settle, reject) => {
-      // `agent: false`: a connection of its own, since a kept one was judged for another name.
+      // `agent: false` forces a new connection, since a pooled one was checked for another name.
       const options = {
         method,
         signal,
@@ -52,7 +52,7 @@ export function guardedFetch({ allowed = [], only, resolve = resolveAll }: Guard
   };
 }
 
-/** Why an address is outside the owner's bounds. */
+/** Returns why an address is outside the owner's limits, or undefined. */
 export function boundOf(
   { hostname, port, protocol }: URL,
   { domains, ports }: WebBounds,
@@ -74,7 +74,7 @@ export async function resolveAll(host: string): Promise<LookupAddress[]> {
   return await dns.lookup(host, { all: true });
 }
 
-/** All addresses of a name are judged: one private one among them, and the name is not asked at all. */
+/** Checks all addresses of a name; if one is private, the name is refused. */
 export function judged(resolve: Resolve, allowed: AllowedRanges): LookupFunction {
   return (host, options, callback) => {
     resolve(host).then(
@@ -91,7 +91,7 @@ export function judged(resolve: Resolve, allowed: AllowedRanges): LookupFunction
   };
 }
 
-/** A Response without a body where the status allows none, and with the two headers that are read. */
+/** Makes a Response with the two headers that are read, and without a body where the status forbids one. */
 function responseOf(answer: IncomingMessage): Response {
   const { statusCode = 0, headers } = answer;
   if (statusCode < 200 || statusCode > 599) {
@@ -105,15 +105,15 @@ function responseOf(answer: IncomingMessage): Response {
   }
   const bare = statusCode === 204 || statusCode === 205 || statusCode === 304;
   if (bare) answer.resume();
-  // SAFETY: two declarations of the one ReadableStream.
+  // SAFETY: both are declarations of the same ReadableStream.
   const body = bare ? null : (Readable.toWeb(unpacked(answer)) as unknown as ReadableStream<Uint8Array>);
   return new Response(body, { status: statusCode, headers: kept });
 }
 
-/** Whoever reads counts what comes out, so a small body that unpacks to a huge one ends at the same limit. */
+/** Decompresses the body. The reader counts the decompressed bytes, so a compression bomb ends at the same limit. */
 function unpacked(answer: IncomingMessage): Readable {
   const unpack = UNPACK[answer.headers["content-encoding"]?.trim().toLowerCase() ?? ""]?.();
-  // A failure of either is the reader's to see, on the stream that it reads.
+  // The reader sees a failure of either stream on the one that it reads.
   return unpack ? pipeline(answer, unpack, () => {}) : answer;
 }
 

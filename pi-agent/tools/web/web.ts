@@ -1,6 +1,6 @@
 /**
- * The web tools on a device. By setting only: they belong in the gateway, where there is no home network to
- * reach. Here every request goes through the guard, also the ones to the search services.
+ * The web tools on a device. They are off by default, because they belong in the gateway, which cannot reach a home
+ * network. Here every request goes through the guard, including those to search services.
  */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { AllowedRanges } from "@edgecall/core/web/address.ts";
@@ -12,15 +12,15 @@ import { websearch } from "@edgecall/core/web/websearch.ts";
 import { guardedFetch, type Resolve, type WebBounds } from "./web-guard.ts";
 
 export type WebSettings = {
-  /** The owner's own bounds, beside public addresses: an empty list bounds nothing. */
+  /** The owner's limits within public addresses; an empty list limits nothing. */
   only?: WebBounds;
-  /** Addresses that may be reached although they are not public; read by readAllowedRanges. */
+  /** Non-public addresses that may be reached; see readAllowedRanges. */
   allowed?: AllowedRanges;
   brave?: { keys: readonly string[]; baseUrl?: string };
   codesearch?: { key?: string; baseUrl?: string };
 };
 
-/** webfetch and codesearch, and websearch where there is a key for it. */
+/** Returns webfetch and codesearch, and websearch if there is a key for it. */
 export function webTools(settings: WebSettings = {}, resolve?: Resolve): Tool[] {
   const { allowed = [], only, brave: keyed, codesearch: docs = {} } = settings;
   const services = guardedFetch({ allowed, ...(resolve && { resolve }) });
@@ -32,7 +32,7 @@ export function webTools(settings: WebSettings = {}, resolve?: Resolve): Tool[] 
   ];
 }
 
-/** Words on what websearch lacks, or undefined. */
+/** Returns what websearch lacks, or undefined. */
 export async function websearchMissing({ brave: keyed }: WebSettings): Promise<string | undefined> {
   if (keyed && keyed.keys.length > 0) return undefined;
   return "no key for the search service: get one at https://brave.com/search/api/ and set BRAVE_API_KEY";
