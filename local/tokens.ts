@@ -40,7 +40,7 @@ export function newToken(): string {
 }
 
 /**
- * The Worker's secrets for these tokens (worker/http/auth.ts): it knows hashes only.
+ * The Worker's secrets for these tokens (worker/http/tokens.ts): it knows hashes only.
  * @param tokens.client for a program or a model's client: it asks, and can never approve what a device asks about
  * @param of the home that they are of, and what the owner's is called in logs
  */

@@ -5,11 +5,11 @@ import { consolePage } from "./frontends/console/routes.ts";
 import { mcp, mcpDiscovery } from "./frontends/mcp/routes.ts";
 import { openai } from "./frontends/openai/routes.ts";
 import { relay } from "./frontends/relay/route.ts";
+import { newRoutes } from "./http/app.ts";
+import { requireToken } from "./http/auth.ts";
 import { cors } from "./http/cors.ts";
 import { answerError, answerNoRoute } from "./http/errors.ts";
-import { newRoutes } from "./http/http.ts";
-import { requireToken } from "./http/rates.ts";
-import { safeHeaders } from "./http/safe-headers.ts";
+import { securityHeaders } from "./http/security-headers.ts";
 import { agents } from "./routes/agents.ts";
 import { ask } from "./routes/ask.ts";
 import { audit } from "./routes/audit.ts";
@@ -70,7 +70,7 @@ const WITH_TOKEN = [
 
 const app = newRoutes();
 
-app.use(safeHeaders, cors);
+app.use(securityHeaders, cors);
 for (const routes of CHECKING_THEMSELVES) app.route("/", routes);
 app.use(requireToken);
 for (const routes of WITH_TOKEN) app.route("/", routes);

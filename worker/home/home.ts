@@ -29,8 +29,8 @@ import {
 } from "../backup.ts";
 import { closeQuietly } from "../conversation/waiters.ts";
 import type { Env } from "../env.ts";
-import type { ApiToken } from "../http/auth.ts";
-import { errorBody } from "../http/http.ts";
+import { errorBody } from "../http/errors.ts";
+import type { ApiToken } from "../http/tokens.ts";
 import { isBlank, migrate } from "../migrate.ts";
 import type { Connection, Role } from "../settings/channels.ts";
 import { readSettings } from "../settings/settings.ts";

@@ -1,7 +1,7 @@
 /** API tokens that were made in the console or by `edgecall tokens`: their hashes, as rows of Home. No back-up has them. */
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import type { TokenView } from "../api/answers.ts";
-import type { ApiToken, Scope } from "../http/auth.ts";
+import type { ApiToken, Scope } from "../http/tokens.ts";
 
 /** Of a home; a person has a few, and each program one. */
 const TOKENS_MAX = 200;

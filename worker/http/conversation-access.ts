@@ -2,7 +2,10 @@
 import type { Context } from "hono";
 import { maySee, type Owned } from "../api/may-see.ts";
 import { conversationOf, homeOf } from "../api/objects.ts";
-import { type App, HttpError, pathName, requireCounts, requireScope } from "./http.ts";
+import type { App } from "./app.ts";
+import { requireScope, requireValid } from "./auth.ts";
+import { HttpError } from "./errors.ts";
+import { pathName } from "./parameters.ts";
 
 const CONVERSATION_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
 
@@ -57,15 +60,10 @@ export function idInUse(): HttpError {
   );
 }
 
-/** A stream may outlive its token. @throws HttpError, which ends it */
-export async function requireCounting(c: Context<App>): Promise<void> {
-  await requireCounts(c.env, c.get("token"));
-}
-
 /** For a stream, which may also outlive that its conversation is shared. @returns a function that throws HttpError then */
-export function stillMay(c: Context<App>, name: string): () => Promise<void> {
+export function recheckSeen(c: Context<App>, name: string): () => Promise<void> {
   return async () => {
-    await requireCounting(c);
+    await requireValid(c.env, c.get("token"));
     await requireSeen(c, name);
   };
 }

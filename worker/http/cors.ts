@@ -6,7 +6,8 @@
 import type { Context, Next } from "hono";
 import { corsOrigins } from "../settings/limits.ts";
 import { readMcpSettings } from "../settings/mcp.ts";
-import { type App, HttpError } from "./http.ts";
+import type { App } from "./app.ts";
+import { HttpError } from "./errors.ts";
 
 /** The routes for programs. The console is its own site's alone, and chat platforms are no pages. */
 const ROUTES = /^\/(v1(\/|$)|mcp$|ask$|\.well-known\/)/;

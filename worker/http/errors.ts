@@ -1,11 +1,34 @@
-/** How an error that no route has answered itself becomes a response. */
+/** Errors of HTTP: how a route throws one, and how each becomes a response. */
 import type { Context } from "hono";
 import type { HonoBase } from "hono/hono-base";
 import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { logError } from "../log.ts";
 import { SettingsError } from "../settings/settings.ts";
-import { AuthSettingsError } from "./auth.ts";
-import { type App, errorBody, HttpError, noRoute, openAiError } from "./http.ts";
+import type { App } from "./app.ts";
+import { AuthSettingsError } from "./tokens.ts";
+
+/** An answer that is an error: `{error: {code, message}}`. Thrown, and made into a response by the app. */
+export class HttpError extends HTTPException {
+  readonly code: string;
+  /** The field that is wrong, for clients that look for it. */
+  readonly param: string | undefined;
+
+  constructor(status: ContentfulStatusCode, code: string, message: string, param?: string) {
+    super(status, { message });
+    this.code = code;
+    this.param = param;
+  }
+}
+
+export function errorBody(code: string, message: string): { error: { code: string; message: string } } {
+  return { error: { code, message } };
+}
+
+/** Ours, with what OpenAI's clients look for in an error: they ask below `/v1` for more than is served here. */
+export function openAiError(code: string, message: string, type: string) {
+  return { error: { code, message, type, param: null } };
+}
 
 /** What a route throws. Only errors that are no answer go to the log. */
 export function answerError(error: Error, c: Context<App>): Response {
@@ -21,4 +44,19 @@ export function answerError(error: Error, c: Context<App>): Response {
 export function answerNoRoute(app: HonoBase<App>, c: Context<App>): Response {
   const { code, message, status } = noRoute(app, c);
   return c.json(openAiError(code, message, "invalid_request_error"), status);
+}
+
+/**
+ * What no route answered: a path that is there for other methods says for which.
+ * Middleware is there for every method, an unknown one too; what a method has more of is a route.
+ */
+export function noRoute(app: HonoBase<App>, c: Context<App>): HttpError {
+  const { method, path } = c.req;
+  const handlers = (of: string) => app.router.match(of, path)[0].length;
+  const allow = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+    .filter((of) => handlers(of) > handlers("ANY"))
+    .join(", ");
+  if (!allow) return new HttpError(404, "not_found", `no such route: ${method} ${path}`);
+  c.header("allow", allow);
+  return new HttpError(405, "method_not_allowed", `${method} ${path}: expected ${allow}`);
 }

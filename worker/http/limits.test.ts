@@ -5,7 +5,7 @@ import { TOKENS } from "../../test/tokens.ts";
 import { ask } from "../../test/workerd.ts";
 import type { Env } from "../env.ts";
 import worker from "../index.ts";
-import { network } from "./rates.ts";
+import { network } from "./rate-limits.ts";
 
 const LISTED = "https://chat.example.org";
 

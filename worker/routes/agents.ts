@@ -3,7 +3,11 @@ import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
-import { type App, HttpError, newRoutes, pathName, readText, requireScope } from "../http/http.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope } from "../http/auth.ts";
+import { readText } from "../http/body.ts";
+import { HttpError } from "../http/errors.ts";
+import { pathName } from "../http/parameters.ts";
 
 export const agents = newRoutes();
 

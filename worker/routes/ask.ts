@@ -2,9 +2,11 @@
 import type { Context } from "hono";
 import { conversationOf, insist } from "../api/objects.ts";
 import type { NewTurn } from "../conversation/store/transcript-rows.ts";
-import { requireCounting } from "../http/conversation-access.ts";
-import { type App, HttpError, newRoutes, readText, requireScope } from "../http/http.ts";
-import { turnResult } from "../http/waiting-room.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope, requireValid } from "../http/auth.ts";
+import { readText } from "../http/body.ts";
+import { HttpError } from "../http/errors.ts";
+import { turnResult } from "../http/turn-stream.ts";
 
 export const ask = newRoutes();
 
@@ -27,10 +29,10 @@ async function askAlone(c: Context<App>): Promise<Response> {
     origin: { principal: token.name, role: token.role, channel: "ask" },
   };
   const { turn } = await insist(async () => await conversationOf(c.env, name).start(asked));
-  const counting = () => requireCounting(c);
+  const recheck = () => requireValid(c.env, token);
   const { signal } = c.req.raw;
-  const result = await turnResult(c.env, name, turn, ASK_PATIENCE_MS, signal, undefined, counting);
-  if (!result) await counting();
+  const result = await turnResult(c.env, name, turn, ASK_PATIENCE_MS, signal, undefined, recheck);
+  if (!result) await recheck();
   if (!result)
     return c.text(
       "This takes longer than I can keep you waiting here; ask over /v1/conversations instead.\n",

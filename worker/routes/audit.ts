@@ -5,7 +5,10 @@ import { homeOf } from "../api/objects.ts";
 import type { Env } from "../env.ts";
 import type { AuditFilter, AuditPage } from "../home/audit/audit.ts";
 import { recordId } from "../home/audit/outlet.ts";
-import { type App, HttpError, newRoutes, readWholeNumber, requireScope } from "../http/http.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope } from "../http/auth.ts";
+import { HttpError } from "../http/errors.ts";
+import { readWholeNumber } from "../http/parameters.ts";
 import { jsonLines, line } from "./json-lines.ts";
 
 export const audit = newRoutes();

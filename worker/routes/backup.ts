@@ -13,7 +13,9 @@ import type { Context } from "hono";
 import { conversationOf, homeOf, insist } from "../api/objects.ts";
 import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
-import { type App, HttpError, newRoutes, requireScope } from "../http/http.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope } from "../http/auth.ts";
+import { HttpError } from "../http/errors.ts";
 import { logError } from "../log.ts";
 import { jsonLines, line } from "./json-lines.ts";
 

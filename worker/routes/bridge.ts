@@ -7,9 +7,11 @@ import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
 import { UNSIGNED_BRIDGE } from "../home/bridge/bridge-socket.ts";
-import { type BridgeToken, isNamedHome } from "../http/auth.ts";
-import { type App, HttpError, newRoutes } from "../http/http.ts";
-import { countAddress, countGuess, networkOf, shownBridgeToken } from "../http/rates.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { bridgeToken } from "../http/auth.ts";
+import { HttpError } from "../http/errors.ts";
+import { countAddress, countGuess, networkOf } from "../http/rate-limits.ts";
+import { type BridgeToken, isNamedHome } from "../http/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
 
 /** Needs no token of the API. */
@@ -18,10 +20,10 @@ export const bridgeSocket = newRoutes();
 bridgeSocket.get("/bridge", takeBridge);
 
 /** What a bridge shows, and the object that is to look at it. */
-type Shown = Pick<BridgeToken, "home" | "name"> & { signed?: string };
+type Caller = Pick<BridgeToken, "home" | "name"> & { signed?: string };
 
 async function takeBridge(c: Context<App>): Promise<Response> {
-  const { home, name, signed } = await shownBridge(c);
+  const { home, name, signed } = await readCaller(c);
   // A page in a browser has no business here, so an Origin is refused.
   if (c.req.header("origin") !== undefined)
     throw new HttpError(403, "forbidden", "a bridge does not come from a web page");
@@ -64,11 +66,11 @@ async function weigh(c: Context<App>, home: string, isRight: boolean): Promise<v
 }
 
 /** @throws HttpError 401, 429 */
-async function shownBridge(c: Context<App>): Promise<Shown> {
+async function readCaller(c: Context<App>): Promise<Caller> {
   const bearer = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
   const claims = splitBridgeToken(bearer)?.claims;
   if (!claims) {
-    const token = await shownBridgeToken(c);
+    const token = await bridgeToken(c);
     if (token) return token;
     throw new HttpError(401, "unauthorized", "a bridge's bearer token is needed");
   }

@@ -8,8 +8,13 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ACTION_MARGIN_MS, type Order, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../api/edge-call.ts";
 import { homeOf, insist } from "../api/objects.ts";
 import type { SettledOutcome } from "../home/calls/ledger.ts";
-import { type App, errorBody, HttpError, newRoutes, pathName, readBody, requireScope } from "../http/http.ts";
-import { firstMessage, JSON_PATIENCE_MS } from "../http/waiting-room.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope } from "../http/auth.ts";
+import { readBody } from "../http/body.ts";
+import { errorBody, HttpError } from "../http/errors.ts";
+import { firstMessage } from "../http/object-socket.ts";
+import { pathName } from "../http/parameters.ts";
+import { JSON_PATIENCE_MS } from "../http/turn-stream.ts";
 import { readSettings } from "../settings/settings.ts";
 
 export const commands = newRoutes();

@@ -4,16 +4,12 @@ import type { Context } from "hono";
 import { mayManage, seesAll } from "../api/may-see.ts";
 import { conversationOf, homeOf } from "../api/objects.ts";
 import { KEPT_MAX, type Place, READERS_MAX, TITLE_MAX } from "../home/usage/conversation-list.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope } from "../http/auth.ts";
+import { readBody } from "../http/body.ts";
 import { namedConversation, noConversation, requireSeen } from "../http/conversation-access.ts";
-import {
-  type App,
-  HttpError,
-  newRoutes,
-  readBody,
-  readWholeNumber,
-  readYesOrNo,
-  requireScope,
-} from "../http/http.ts";
+import { HttpError } from "../http/errors.ts";
+import { readWholeNumber, readYesOrNo } from "../http/parameters.ts";
 
 export const conversations = newRoutes();
 

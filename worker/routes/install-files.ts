@@ -1,7 +1,8 @@
 /** `/install.sh` and the program that it installs: files of the deploy, the script with this gateway's own address. */
 import type { Context } from "hono";
-import { type App, HttpError } from "../http/http.ts";
-import { countAddress } from "../http/rates.ts";
+import type { App } from "../http/app.ts";
+import { HttpError } from "../http/errors.ts";
+import { countAddress } from "../http/rate-limits.ts";
 import { readSettings } from "../settings/settings.ts";
 
 /** Stands in the script for this gateway's address. */

@@ -6,7 +6,11 @@ import { fingerprint, PublicKey, Signature } from "@edgecall/core/protocol/signi
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
 import type { KeyProblem } from "../home/agents/agent-keys.ts";
-import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../http/http.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope } from "../http/auth.ts";
+import { readBody } from "../http/body.ts";
+import { HttpError } from "../http/errors.ts";
+import { pathName } from "../http/parameters.ts";
 
 export const keys = newRoutes();
 

@@ -3,9 +3,10 @@ import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context, Next } from "hono";
 import { conversationOf } from "../api/objects.ts";
 import { conversationOfMedia } from "../conversation/store/media.ts";
-import { type App, HttpError, newRoutes } from "../http/http.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { HttpError } from "../http/errors.ts";
 import { isValidLink } from "../http/media-links.ts";
-import { countAddress, countGuess } from "../http/rates.ts";
+import { countAddress, countGuess } from "../http/rate-limits.ts";
 
 export const linkedMedia = newRoutes();
 

@@ -3,9 +3,12 @@ import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context } from "hono";
 import { conversationOf } from "../api/objects.ts";
 import { conversationOfMedia, newMedia } from "../conversation/store/media.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { checkCredential, requireScope } from "../http/auth.ts";
+import { readBytes } from "../http/body.ts";
 import { isSeen } from "../http/conversation-access.ts";
-import { type App, HttpError, newRoutes, pathName, readBytes, requireScope } from "../http/http.ts";
-import { shown } from "../http/rates.ts";
+import { HttpError } from "../http/errors.ts";
+import { pathName } from "../http/parameters.ts";
 import { readGrant } from "../http/uploads.ts";
 
 /** Needs the token of one upload. */
@@ -20,7 +23,7 @@ media.get("/v1/media/:id", getMedia);
 /** A device's upload, with the token that it was given for it. The same bytes again are no error. */
 async function putMedia(c: Context<App>): Promise<Response> {
   const id = mediaPath(c);
-  const grant = await shown(c, () => readGrant(c.env, c.req.header("authorization"), id));
+  const grant = await checkCredential(c, () => readGrant(c.env, c.req.header("authorization"), id));
   if (!grant)
     throw new HttpError(401, "unauthorized", "the token of this upload is needed; it holds for 5 minutes");
   const file = await newMedia(id, grant.media_type, await readBytes(c, grant.bytes));

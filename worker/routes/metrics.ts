@@ -2,7 +2,8 @@
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
-import { type App, HttpError, newRoutes } from "../http/http.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { HttpError } from "../http/errors.ts";
 
 export const metrics = newRoutes();
 

@@ -8,9 +8,10 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { PROGRAM_NONCE } from "@edgecall/core/protocol/program.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
-import { isNamedHome } from "../http/auth.ts";
-import { type App, HttpError } from "../http/http.ts";
-import { countAddress, countGuess } from "../http/rates.ts";
+import type { App } from "../http/app.ts";
+import { HttpError } from "../http/errors.ts";
+import { countAddress, countGuess } from "../http/rate-limits.ts";
+import { isNamedHome } from "../http/tokens.ts";
 
 /**
  * SHA-256 and bytes of `/edgecall.cjs`, put here by the build that made both. Not read from the asset when somebody asks: then the home

@@ -4,9 +4,12 @@ import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
 import { shownApproval } from "../conversation/turn-words.ts";
 import type { Question } from "../home/questions/questions.ts";
-import { requireCounting } from "../http/conversation-access.ts";
-import { type App, HttpError, newRoutes, pathName, readBody, requireScope, UUID } from "../http/http.ts";
-import { roomStream, SSE } from "../http/waiting-room.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope, requireValid } from "../http/auth.ts";
+import { readBody } from "../http/body.ts";
+import { HttpError } from "../http/errors.ts";
+import { SSE, socketEventStream } from "../http/event-stream.ts";
+import { pathName, UUID } from "../http/parameters.ts";
 
 export const questions = newRoutes();
 
@@ -20,13 +23,19 @@ const QuestionAnswer = z.strictObject({
 
 /** The list of open questions, and again whenever it changes. The stream does not end by itself. */
 function followQuestions(c: Context<App>): Response {
-  const { home } = requireScope(c, "ask");
-  const said = async () => {
-    await requireCounting(c);
+  const token = requireScope(c, "ask");
+  const recheck = () => requireValid(c.env, token);
+  const eventsOf = async () => {
+    await recheck();
     return `event: questions\ndata: ${JSON.stringify(await openQuestions(c))}\n\n`;
   };
-  const stillCounts = () => requireCounting(c);
-  const stream = roomStream(homeOf(c.env, home), "/questions", said, c.req.raw.signal, stillCounts);
+  const stream = socketEventStream(
+    homeOf(c.env, token.home),
+    "/questions",
+    eventsOf,
+    c.req.raw.signal,
+    recheck,
+  );
   return c.body(stream, 200, SSE);
 }
 

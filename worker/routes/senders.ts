@@ -2,7 +2,11 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
-import { type App, HttpError, newRoutes, pathName, readBody, readText, requireScope } from "../http/http.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope } from "../http/auth.ts";
+import { readBody, readText } from "../http/body.ts";
+import { HttpError } from "../http/errors.ts";
+import { pathName } from "../http/parameters.ts";
 import { CHANNEL_NAMES, CONNECTION_ID, ROLES } from "../settings/channels.ts";
 
 export const senders = newRoutes();

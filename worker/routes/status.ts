@@ -1,7 +1,8 @@
 /** `/healthz` for anybody, and `/v1/status`: how a home stands. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { homeOf } from "../api/objects.ts";
-import { newRoutes, requireScope } from "../http/http.ts";
+import { newRoutes } from "../http/app.ts";
+import { requireScope } from "../http/auth.ts";
 
 /** Needs no token. */
 export const health = newRoutes();

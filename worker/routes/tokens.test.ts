@@ -7,7 +7,7 @@ import { sha256, TOKENS } from "../../test/tokens.ts";
 import { ask, say } from "../../test/workerd.ts";
 import type { Env } from "../env.ts";
 import type { TokenView } from "../home/tokens.ts";
-import { newHomeToken } from "../http/auth.ts";
+import { newHomeToken } from "../http/tokens.ts";
 import worker from "../index.ts";
 
 type Made = { token: string; record: TokenView; error?: { message: string } };

@@ -4,16 +4,12 @@ import type { Context } from "hono";
 import { homeOf } from "../api/objects.ts";
 import { sha256Hex } from "../conversation/store/media.ts";
 import type { TokenView } from "../home/tokens.ts";
-import { type ApiToken, apiTokenRecords, newHomeToken, SCOPES } from "../http/auth.ts";
-import {
-  type App,
-  HttpError,
-  newRoutes,
-  pathName,
-  readBody,
-  readYesOrNo,
-  requireScope,
-} from "../http/http.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { requireScope } from "../http/auth.ts";
+import { readBody } from "../http/body.ts";
+import { HttpError } from "../http/errors.ts";
+import { pathName, readYesOrNo } from "../http/parameters.ts";
+import { type ApiToken, apiTokenRecords, newHomeToken, SCOPES } from "../http/tokens.ts";
 import { utf8 } from "../http/uploads.ts";
 
 export const tokens = newRoutes();

@@ -4,17 +4,14 @@ import type { Context } from "hono";
 import { conversationOf, insist } from "../api/objects.ts";
 import { mediaId, separateImages } from "../conversation/store/media.ts";
 import type { NewTurn } from "../conversation/store/transcript-rows.ts";
-import { idInUse, namedConversation, requireSeen, stillMay } from "../http/conversation-access.ts";
-import { type App, HttpError, newRoutes, pathName, readBody, UUID } from "../http/http.ts";
-import {
-  beginsTurn,
-  followedEvent,
-  JSON_PATIENCE_MS,
-  roomStream,
-  SSE,
-  turnResult,
-  turnStream,
-} from "../http/waiting-room.ts";
+import type { FollowedEvent } from "../conversation/waiters.ts";
+import { type App, newRoutes } from "../http/app.ts";
+import { readBody } from "../http/body.ts";
+import { idInUse, namedConversation, recheckSeen, requireSeen } from "../http/conversation-access.ts";
+import { HttpError } from "../http/errors.ts";
+import { SSE, socketEventStream } from "../http/event-stream.ts";
+import { pathName, UUID } from "../http/parameters.ts";
+import { JSON_PATIENCE_MS, turnResult, turnStream } from "../http/turn-stream.ts";
 import { readSettings } from "../settings/settings.ts";
 
 export const turns = newRoutes();
@@ -121,17 +118,17 @@ async function cancelTurn(c: Context<App>): Promise<Response> {
 async function followConversation(c: Context<App>): Promise<Response> {
   const { name } = namedConversation(c);
   await requireSeen(c, name);
-  const said = async (message: string | undefined) => {
+  const eventsOf = async (message: string | undefined) => {
     // Somebody else may have begun what nobody had begun, or shared it no longer.
-    if (message !== undefined && beginsTurn(message)) await stillMay(c, name)();
+    if (message !== undefined && beginsTurn(message)) await recheckSeen(c, name)();
     return followedEvent(message);
   };
-  const stream = roomStream(
+  const stream = socketEventStream(
     conversationOf(c.env, name),
     "/follow",
-    said,
+    eventsOf,
     c.req.raw.signal,
-    stillMay(c, name),
+    recheckSeen(c, name),
   );
   return c.body(stream, 200, SSE);
 }
@@ -148,7 +145,7 @@ function noTurn(): HttpError {
 }
 
 function events(c: Context<App>, name: string, turn: string, after: number): Response {
-  const stream = turnStream(c.env, name, turn, after, c.req.raw.signal, stillMay(c, name));
+  const stream = turnStream(c.env, name, turn, after, c.req.raw.signal, recheckSeen(c, name));
   return c.body(stream, 200, SSE);
 }
 
@@ -168,4 +165,17 @@ function requireModel(c: Context<App>, name: string): void {
     "invalid_body",
     `model: there is no '${name}'; there are: ${names.join(", ") || "none"}`,
   );
+}
+
+function beginsTurn(message: string): boolean {
+  return (JSON.parse(message) as FollowedEvent).event === "turn";
+}
+
+/** An event of who follows a conversation. */
+function followedEvent(message: string | undefined): string {
+  if (message === undefined) return "event: open\ndata: {}\n\n";
+  // SAFETY: our own object sent it.
+  const event = JSON.parse(message) as FollowedEvent;
+  const data = JSON.stringify({ ...event.data, turn: event.turn });
+  return `event: ${event.event}\ndata: ${data}\n\n`;
 }

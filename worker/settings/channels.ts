@@ -1,6 +1,6 @@
 /** `CHANNELS`: the connections to chat platforms, and who may speak over each. docs/channels.md explains every field. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
-import { HOME_ID } from "../http/auth.ts";
+import { HOME_ID } from "../http/tokens.ts";
 import { SettingsError } from "./settings.ts";
 
 export type ChannelVariables = {

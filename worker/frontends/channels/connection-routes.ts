@@ -5,7 +5,11 @@ import type { ConnectionState, Connections, ConnectionView, MadeConnection } fro
 import { homeOf } from "../../api/objects.ts";
 import { base64Url } from "../../conversation/store/media.ts";
 import type { KeptConnection } from "../../home/channels/kept-connections.ts";
-import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../../http/http.ts";
+import { type App, newRoutes } from "../../http/app.ts";
+import { requireScope } from "../../http/auth.ts";
+import { readBody } from "../../http/body.ts";
+import { HttpError } from "../../http/errors.ts";
+import { pathName } from "../../http/parameters.ts";
 import { logInfo } from "../../log.ts";
 import {
   CHANNEL_NAMES,
@@ -49,8 +53,8 @@ connections.get("/v1/connections", async (c) => {
   return c.json({
     origin: originOf(c),
     connections: [
-      ...set.map((one) => shown(c, one, undefined)),
-      ...kept.filter((one) => !isSet(one)).map((one) => shown(c, { ...one, home }, one)),
+      ...set.map((one) => connectionView(c, one, undefined)),
+      ...kept.filter((one) => !isSet(one)).map((one) => connectionView(c, { ...one, home }, one)),
     ],
   } satisfies Connections);
 });
@@ -73,7 +77,7 @@ connections.post("/v1/connections", async (c) => {
   try {
     const todo = await answered(setup.install(connection, addressOf(c, connection, true)));
     logInfo("connection.made", { channel, connection: name });
-    const view = shown(c, connection, { made_by: token.name });
+    const view = connectionView(c, connection, { made_by: token.name });
     return c.json({ ...view, ...accountOf(account), todo } satisfies MadeConnection, 201);
   } catch (error) {
     // What cannot be delivered to is not kept; one that was there is, for it may still work.
@@ -92,7 +96,7 @@ connections.get("/v1/connections/:channel/:connection", async (c) => {
   const address = addressOf(c, connection, isKept);
   const { webhook } = deliveries;
   return c.json({
-    ...shown(c, connection, isKept ? {} : undefined),
+    ...connectionView(c, connection, isKept ? {} : undefined),
     ...accountOf(account),
     deliveries: { ...deliveries, ...(webhook !== undefined && { here: webhook === address }) },
   } satisfies ConnectionState);
@@ -102,7 +106,7 @@ connections.get("/v1/connections/:channel/:connection", async (c) => {
 connections.post("/v1/connections/:channel/:connection/webhook", async (c) => {
   const { connection, setup, isKept } = await named(c);
   const todo = await answered(setup.install(connection, addressOf(c, connection, isKept)));
-  return c.json({ ...shown(c, connection, isKept ? {} : undefined), todo });
+  return c.json({ ...connectionView(c, connection, isKept ? {} : undefined), todo });
 });
 
 connections.delete("/v1/connections/:channel/:connection", async (c) => {
@@ -177,7 +181,11 @@ async function answered<T>(
 type Place = { channel: string; connection: string; home: string };
 
 /** @param kept absent: it stands in CHANNELS */
-function shown(c: Context<App>, place: Place, kept: Partial<KeptConnection> | undefined): ConnectionView {
+function connectionView(
+  c: Context<App>,
+  place: Place,
+  kept: Partial<KeptConnection> | undefined,
+): ConnectionView {
   const { channel, connection } = place;
   return {
     channel,

@@ -6,7 +6,7 @@
  */
 import { homeOf } from "../../api/objects.ts";
 import type { Env } from "../../env.ts";
-import { HOME_ID, isNamedHome } from "../../http/auth.ts";
+import { HOME_ID, isNamedHome } from "../../http/tokens.ts";
 import { CONNECTION_ID, type Connection, findConnection } from "../../settings/channels.ts";
 import { SettingsError } from "../../settings/settings.ts";
 

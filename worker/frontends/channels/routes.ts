@@ -15,10 +15,12 @@ import {
 } from "../../conversation/chat/question-words.ts";
 import { strangersWords } from "../../conversation/strangers-words.ts";
 import type { Env } from "../../env.ts";
-import { type App, HttpError, newRoutes, readBytes } from "../../http/http.ts";
+import { type App, newRoutes } from "../../http/app.ts";
+import { readBytes } from "../../http/body.ts";
+import { HttpError } from "../../http/errors.ts";
 import { mediaLink } from "../../http/media-links.ts";
-import { countAddress, countGuess, maySpeak, tooManyRequests } from "../../http/rates.ts";
-import { JSON_PATIENCE_MS, turnResult } from "../../http/waiting-room.ts";
+import { countAddress, countGuess, maySpeak, tooManyRequests } from "../../http/rate-limits.ts";
+import { JSON_PATIENCE_MS, turnResult } from "../../http/turn-stream.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readTranscription } from "../../models/transcription.ts";
 import { type Connection, ROLES, type Role } from "../../settings/channels.ts";

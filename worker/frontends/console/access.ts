@@ -5,7 +5,7 @@
  */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../../env.ts";
-import { type ApiToken, apiTokenRecords } from "../../http/auth.ts";
+import { type ApiToken, apiTokenRecords } from "../../http/tokens.ts";
 import { fromBase64Url, utf8 } from "../../http/uploads.ts";
 import { SettingsError } from "../../settings/settings.ts";
 

@@ -1,6 +1,7 @@
 /** The page's files, with the headers that keep what a device says from ever running in it. */
 import type { Context } from "hono";
-import { type App, HttpError } from "../../http/http.ts";
+import type { App } from "../../http/app.ts";
+import { HttpError } from "../../http/errors.ts";
 
 export type PageFiles = { ASSETS?: { fetch(request: Request): Promise<Response> } };
 

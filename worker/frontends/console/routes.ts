@@ -4,10 +4,14 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { SessionView, UsageView } from "../../api/answers.ts";
 import { homeOf } from "../../api/objects.ts";
-import { type ApiToken, apiToken } from "../../http/auth.ts";
-import { type App, HttpError, newRoutes, pathName, readBody, requireScope } from "../../http/http.ts";
-import { countAddress, countGuess, shownToken } from "../../http/rates.ts";
+import { type App, newRoutes } from "../../http/app.ts";
+import { callerToken, requireScope } from "../../http/auth.ts";
+import { readBody } from "../../http/body.ts";
+import { HttpError } from "../../http/errors.ts";
+import { pathName } from "../../http/parameters.ts";
+import { countAddress, countGuess } from "../../http/rate-limits.ts";
 import { endedCookie, requireOwnPage, requireSafeWay, sessionCookie } from "../../http/session.ts";
+import { type ApiToken, findApiToken } from "../../http/tokens.ts";
 import { costOf } from "../../models/prices.ts";
 import { countsDays, readSettings } from "../../settings/settings.ts";
 import { accessEntry, usesAccess } from "./access.ts";
@@ -23,11 +27,11 @@ for (const path of PAGE_PATHS) consolePage.get(path, servePage);
 
 /** Who is signed in. Nobody is no error here: the page then asks for a token. */
 consolePage.get("/v1/console/session", async (c) => {
-  const token = await shownToken(c);
+  const token = await callerToken(c);
   return c.json({
     signed_in: token !== undefined,
     access: usesAccess(c.env),
-    ...(token && shown(token)),
+    ...(token && callerView(token)),
   } satisfies SessionView);
 });
 
@@ -40,7 +44,11 @@ consolePage.post("/v1/console/session", async (c) => {
   const { token: text } = await readBody(c, SignIn);
   const entry = text === undefined ? await byAccess(c) : await byToken(c, text);
   c.header("set-cookie", await sessionCookie(c.env, entry.token, entry.seconds));
-  return c.json({ signed_in: true, access: usesAccess(c.env), ...shown(entry.token) } satisfies SessionView);
+  return c.json({
+    signed_in: true,
+    access: usesAccess(c.env),
+    ...callerView(entry.token),
+  } satisfies SessionView);
 });
 
 consolePage.delete("/v1/console/session", (c) => {
@@ -50,7 +58,7 @@ consolePage.delete("/v1/console/session", (c) => {
 });
 
 consolePage.use("/v1/console/*", async (c, next) => {
-  const token = await shownToken(c);
+  const token = await callerToken(c);
   if (!token) throw new HttpError(401, "unauthorized", "sign in first");
   c.set("token", token);
   return await next();
@@ -108,7 +116,7 @@ type Entry = { token: ApiToken; seconds?: number };
 async function byToken(c: Context<App>, text: string): Promise<Entry> {
   const asked = new Request(c.req.url, { headers: { authorization: `Bearer ${text}` } });
   // The sign-in was counted as a guess before.
-  const token = await apiToken(asked, c.env, async () => {});
+  const token = await findApiToken(asked, c.env, async () => {});
   if (!token) throw new HttpError(401, "unauthorized", "no such token");
   return { token };
 }
@@ -122,6 +130,6 @@ async function byAccess(c: Context<App>): Promise<Entry> {
   return entry;
 }
 
-function shown({ name, home, role, scopes }: ApiToken) {
+function callerView({ name, home, role, scopes }: ApiToken) {
   return { name, home, role, scopes };
 }

@@ -9,9 +9,10 @@ import type { Env } from "../../env.ts";
 import type { AskedQuestion, CallNews } from "../../home/calls/call-watchers.ts";
 import type { SubmitRequest } from "../../home/calls/intake.ts";
 import type { SettledOutcome } from "../../home/calls/ledger.ts";
-import type { ApiToken } from "../../http/auth.ts";
-import { requireCounts } from "../../http/http.ts";
-import { roomMessages, whileAllowed } from "../../http/waiting-room.ts";
+import { requireValid } from "../../http/auth.ts";
+import { socketMessages } from "../../http/object-socket.ts";
+import { whileAllowed } from "../../http/recheck.ts";
+import type { ApiToken } from "../../http/tokens.ts";
 
 /** Clients of the SDK give up after 60 s, unless they hear of progress. */
 const PATIENCE_MS = 50_000;
@@ -68,7 +69,7 @@ export async function awaitCall(
 ): Promise<CallEnd> {
   const most = progress ? PATIENCE_WITH_PROGRESS_MS : PATIENCE_MS;
   const over = AbortSignal.any([signal, AbortSignal.timeout(Math.min(patienceMs ?? most, most))]);
-  const allowed = whileAllowed(over, () => requireCounts(env, token));
+  const allowed = whileAllowed(over, () => requireValid(env, token));
   const since = Date.now();
   const life = setInterval(
     () => progress?.(`still at it, ${Math.round((Date.now() - since) / 1_000)} s`),
@@ -97,7 +98,7 @@ async function attach(
   signal: AbortSignal,
   progress: Waiting["progress"],
 ): Promise<CallEnd | undefined> {
-  for await (const text of roomMessages(homeOf(env, home), `/wait?call=${id}&live`, signal)) {
+  for await (const text of socketMessages(homeOf(env, home), `/wait?call=${id}&live`, signal)) {
     // SAFETY: our own object sent it.
     const message = JSON.parse(text) as CallNews | SettledOutcome;
     if (!("news" in message)) return { end: "outcome", outcome: message };

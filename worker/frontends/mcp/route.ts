@@ -11,8 +11,11 @@ import {
   PARSE_ERROR,
 } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
+import type { App } from "../../http/app.ts";
+import { requireScope } from "../../http/auth.ts";
+import { readBytes } from "../../http/body.ts";
 import { mayRead } from "../../http/cors.ts";
-import { type App, HttpError, readBytes, requireScope } from "../../http/http.ts";
+import { HttpError } from "../../http/errors.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { mcpServer } from "./server.ts";

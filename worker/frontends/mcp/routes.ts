@@ -1,5 +1,7 @@
 /** `/mcp`, and what its clients look for before it. */
-import { HttpError, newRoutes } from "../../http/http.ts";
+
+import { newRoutes } from "../../http/app.ts";
+import { HttpError } from "../../http/errors.ts";
 
 /** Needs no token. MCP's clients ask here whether another server gives out tokens: 404 says that none does, 401 would not. */
 export const mcpDiscovery = newRoutes();

@@ -12,7 +12,7 @@ import {
 import { type CallTarget, EDGE_CALL, type EdgeCallArgs, edgeCallTool } from "../../api/edge-call.ts";
 import { homeOf } from "../../api/objects.ts";
 import type { Env } from "../../env.ts";
-import type { ApiToken } from "../../http/auth.ts";
+import type { ApiToken } from "../../http/tokens.ts";
 import { logError } from "../../log.ts";
 import { readMcpSettings } from "../../settings/mcp.ts";
 import { agentList, oneAgent } from "./agent-list.ts";

@@ -1,5 +1,5 @@
 /** A form that a client wants the answer in, as words to the model: any model understands them. */
-import { HttpError } from "../../http/http.ts";
+import { HttpError } from "../../http/errors.ts";
 import type { Said } from "./said.ts";
 
 /** @param format `response_format` of a chat, or `text.format` of a response */

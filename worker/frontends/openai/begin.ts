@@ -2,8 +2,9 @@
 import type { Context } from "hono";
 import { conversationOf, insist } from "../../api/objects.ts";
 import type { Brought, BroughtEntry } from "../../conversation/brought.ts";
-import type { ApiToken } from "../../http/auth.ts";
-import { type App, HttpError } from "../../http/http.ts";
+import type { App } from "../../http/app.ts";
+import { HttpError } from "../../http/errors.ts";
+import type { ApiToken } from "../../http/tokens.ts";
 import { oncePlace, oncePlaces, type Place, placeOfCall } from "./conversation-key.ts";
 import type { OwnTools } from "./own-tools.ts";
 import { keepPictures, type Sorted } from "./said.ts";

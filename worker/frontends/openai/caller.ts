@@ -4,9 +4,11 @@ import type { Context } from "hono";
 import type { TurnResult } from "../../api/answers.ts";
 import { conversationOf } from "../../api/objects.ts";
 import { sha256Hex } from "../../conversation/store/media.ts";
-import { stillMay } from "../../http/conversation-access.ts";
-import { type App, HttpError, readBytes } from "../../http/http.ts";
-import { turnResult } from "../../http/waiting-room.ts";
+import type { App } from "../../http/app.ts";
+import { readBytes } from "../../http/body.ts";
+import { recheckSeen } from "../../http/conversation-access.ts";
+import { HttpError } from "../../http/errors.ts";
+import { turnResult } from "../../http/turn-stream.ts";
 import { logError } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { isBackgroundRequest } from "./background.ts";
@@ -74,7 +76,7 @@ export function turnEnd(
   signal: AbortSignal,
   hurry: () => void,
 ): Promise<TurnResult | undefined> {
-  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal, hurry, stillMay(c, place.name));
+  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal, hurry, recheckSeen(c, place.name));
 }
 
 /** Tells the client where its answer comes from. */

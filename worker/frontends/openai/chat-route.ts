@@ -1,8 +1,8 @@
 /** `POST /v1/chat/completions`, streamed and not. */
 import type { Context } from "hono";
-import { stillMay } from "../../http/conversation-access.ts";
-import type { App } from "../../http/http.ts";
-import { turnEvents } from "../../http/waiting-room.ts";
+import type { App } from "../../http/app.ts";
+import { recheckSeen } from "../../http/conversation-access.ts";
+import { turnEvents } from "../../http/turn-stream.ts";
 import { begin } from "./begin.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
 import { type Chat, chatChunks, chatCompletion } from "./chat-reply.ts";
@@ -38,7 +38,7 @@ export async function postChat(c: Context<App>): Promise<Response> {
   };
   if (request.stream) {
     const chunks = (signal: AbortSignal) =>
-      chatChunks(turnEvents(c.env, place.name, turn, 0, true, signal, stillMay(c, place.name)), chat);
+      chatChunks(turnEvents(c.env, place.name, turn, 0, true, signal, recheckSeen(c, place.name)), chat);
     return eventStream(c, chunks, stop);
   }
   const answer = async (signal: AbortSignal, hurry: () => void) => {

@@ -5,8 +5,9 @@
 import type { Context } from "hono";
 import { callRef } from "../../conversation/client-tools.ts";
 import { base64Url, sha256Hex } from "../../conversation/store/media.ts";
-import type { ApiToken } from "../../http/auth.ts";
-import { type App, HttpError } from "../../http/http.ts";
+import type { App } from "../../http/app.ts";
+import { HttpError } from "../../http/errors.ts";
+import type { ApiToken } from "../../http/tokens.ts";
 import { utf8 } from "../../http/uploads.ts";
 
 /** With the token's tag before it, it still fits an object's id (128 characters). */

@@ -8,8 +8,8 @@ import { until } from "../../../test/wait.ts";
 import { ask } from "../../../test/workerd.ts";
 import { conversationOf } from "../../api/objects.ts";
 import { mediaId, newMedia } from "../../conversation/store/media.ts";
-import type { ApiToken } from "../../http/auth.ts";
 import { mediaLink } from "../../http/media-links.ts";
+import type { ApiToken } from "../../http/tokens.ts";
 import { oncePlace, oncePlaces, type Place } from "./conversation-key.ts";
 
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@ import { EDGE_CALL } from "../../api/edge-call.ts";
 import type { WantedCall } from "../../conversation/client-tools.ts";
 import { gatewayTools } from "../../conversation/tools/registry.ts";
 import type { Env } from "../../env.ts";
-import { HttpError } from "../../http/http.ts";
+import { HttpError } from "../../http/errors.ts";
 import { readSettings } from "../../settings/settings.ts";
 
 /** OpenAI's own limit. */

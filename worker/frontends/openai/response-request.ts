@@ -1,6 +1,6 @@
 /** The body of `POST /v1/responses`. What we do not know is ignored, as these clients expect. */
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { HttpError } from "../../http/http.ts";
+import { HttpError } from "../../http/errors.ts";
 import { answerForm } from "./answer-form.ts";
 import { contentOf, Part, roleOf } from "./chat-request.ts";
 import type { Said } from "./said.ts";

@@ -1,9 +1,10 @@
 /** `/v1/responses`: ask, look, attach again, stop, forget. */
 import type { Context } from "hono";
 import { conversationOf } from "../../api/objects.ts";
-import { stillMay } from "../../http/conversation-access.ts";
-import { type App, HttpError } from "../../http/http.ts";
-import { turnEvents } from "../../http/waiting-room.ts";
+import type { App } from "../../http/app.ts";
+import { recheckSeen } from "../../http/conversation-access.ts";
+import { HttpError } from "../../http/errors.ts";
+import { turnEvents } from "../../http/turn-stream.ts";
 import { begin } from "./begin.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
 import { namedPlace, type ResponseRef, readResponseId } from "./conversation-key.ts";
@@ -89,7 +90,7 @@ function stream(c: Context<App>, about: About, after: number, stop: () => void):
   const options = { trace: wantsTrace(c), giveUp: stop };
   const events = (signal: AbortSignal) =>
     responseEvents(
-      turnEvents(c.env, place.name, turn, 0, true, signal, stillMay(c, place.name)),
+      turnEvents(c.env, place.name, turn, 0, true, signal, recheckSeen(c, place.name)),
       about,
       after,
       options,

@@ -4,9 +4,10 @@
  */
 import type { Context, Next } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { AuthSettingsError } from "../../http/auth.ts";
-import { type App, HttpError, newRoutes, noRoute, requireScope } from "../../http/http.ts";
-import { shownApiToken } from "../../http/rates.ts";
+import { type App, newRoutes } from "../../http/app.ts";
+import { bearerToken, requireScope } from "../../http/auth.ts";
+import { HttpError, noRoute } from "../../http/errors.ts";
+import { AuthSettingsError } from "../../http/tokens.ts";
 import { logError } from "../../log.ts";
 import { SettingsError } from "../../settings/settings.ts";
 import { postChat } from "./chat-route.ts";
@@ -50,7 +51,7 @@ openai.onError((error, c) => {
 });
 
 async function needsToken(c: Context<App>, next: Next): Promise<void> {
-  const token = await shownApiToken(c);
+  const token = await bearerToken(c);
   if (!token) {
     c.header("www-authenticate", 'Bearer realm="edgecall"');
     throw new HttpError(401, "invalid_api_key", "an API token of this gateway is needed as the API key");

@@ -2,7 +2,7 @@
 import { MAX_PICTURES } from "@edgecall/core/loop/messages.ts";
 import type { BroughtCall, BroughtEntry } from "../../conversation/brought.ts";
 import { mediaId, type NewMedia, separateImages } from "../../conversation/store/media.ts";
-import { HttpError } from "../../http/http.ts";
+import { HttpError } from "../../http/errors.ts";
 import { readClientCallId } from "./conversation-key.ts";
 
 /** As much as a model of a home is good for; the documents of a chat page come within it. */

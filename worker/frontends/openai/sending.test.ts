@@ -1,6 +1,6 @@
 import { createExecutionContext } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { newRoutes } from "../../http/http.ts";
+import { newRoutes } from "../../http/app.ts";
 import { eventStream, type Pace, patientJson } from "./sending.ts";
 
 const QUICK: Pace = { keepAliveMs: 5, patienceMs: 5 };

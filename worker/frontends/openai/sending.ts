@@ -1,6 +1,6 @@
 /** How an answer that takes its time is sent: as an event stream, or as JSON whose beginning is held open. */
 import type { Context } from "hono";
-import type { App } from "../../http/http.ts";
+import type { App } from "../../http/app.ts";
 import { logError } from "../../log.ts";
 
 export type Pace = {

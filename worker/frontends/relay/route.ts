@@ -11,9 +11,13 @@ import { type RelayToken, readRelayToken, relayPlace } from "@edgecall/core/prot
 import type { Context } from "hono";
 import { homeOf } from "../../api/objects.ts";
 import { unsigned } from "../../home/usage/relay-admission.ts";
-import { HOME_ID, isNamedHome } from "../../http/auth.ts";
-import { type App, HttpError, newRoutes, pathName, readBody } from "../../http/http.ts";
-import { countGuess, shown } from "../../http/rates.ts";
+import { type App, newRoutes } from "../../http/app.ts";
+import { checkCredential } from "../../http/auth.ts";
+import { readBody } from "../../http/body.ts";
+import { HttpError } from "../../http/errors.ts";
+import { pathName } from "../../http/parameters.ts";
+import { countGuess } from "../../http/rate-limits.ts";
+import { HOME_ID, isNamedHome } from "../../http/tokens.ts";
 import { logError } from "../../log.ts";
 import { modelFetch } from "../../models/workers-ai.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
@@ -45,7 +49,7 @@ type Request = z.infer<typeof Request>;
 
 async function relayChat(c: Context<App>): Promise<Response> {
   const home = pathName(c, "home", HOME_ID, "a home's id");
-  const token = await shownRelayToken(c);
+  const token = await relayTokenOf(c);
   const settings = readSettings(c.env);
   const asked = await readBody(c, Request);
   const model = settings.models.find(({ name }) => name === asked.model) ?? settings.models[0];
@@ -102,7 +106,7 @@ const MODEL_TOTAL_MS = 300_000;
 /** `GET /v1/relay/{home}/key`: whether the key that made the token is the agent's on record. 204, or 401: revoked, or never known. */
 async function relayKey(c: Context<App>): Promise<Response> {
   const home = pathName(c, "home", HOME_ID, "a home's id");
-  const token = await shownRelayToken(c);
+  const token = await relayTokenOf(c);
   if (isNamedHome(c.env, home) && (await homeOf(c.env, home).knowsKeyOf(token))) return c.body(null, 204);
   await countGuess(c);
   const { message } = unsigned(token.claims.agent);
@@ -110,9 +114,9 @@ async function relayKey(c: Context<App>): Promise<Response> {
 }
 
 /** Everything that can be told without the agent's key is told before any object is woken. @throws HttpError 401, 429 */
-async function shownRelayToken(c: Context<App>): Promise<RelayToken> {
+async function relayTokenOf(c: Context<App>): Promise<RelayToken> {
   let why = "a relay token is needed: 'Authorization: Bearer …', made of the device's key";
-  const token = await shown(c, async () => {
+  const token = await checkCredential(c, async () => {
     const bearer = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
     if (bearer === undefined) return undefined;
     const asked = new URL(c.req.url);

@@ -1,6 +1,6 @@
 /** What every answer tells a browser, unless its route says something stricter or other itself. */
 import type { Context, Next } from "hono";
-import type { App } from "./http.ts";
+import type { App } from "./app.ts";
 
 const SAFE = {
   "x-content-type-options": "nosniff",
@@ -16,7 +16,7 @@ const SAFE = {
 /** A year, as preload lists ask for. Subdomains are not ours to decide about. */
 const HSTS = "max-age=31536000";
 
-export async function safeHeaders(c: Context<App>, next: Next): Promise<void> {
+export async function securityHeaders(c: Context<App>, next: Next): Promise<void> {
   await next();
   // A socket's answer cannot be made anew, and no browser shows it.
   if (c.res.status === 101) return;

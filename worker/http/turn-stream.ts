@@ -1,0 +1,126 @@
+/**
+ * The events of a turn, over a socket to its conversation. The Worker holds the caller's response while the objects sleep,
+ * and attaches again where it left off when the socket closes early (a deploy, an eviction, a crash): a Worker's wall
+ * time is free, an object's is billed.
+ */
+import type { TurnResult } from "../api/answers.ts";
+import { conversationOf } from "../api/objects.ts";
+import type { TurnEvent } from "../conversation/turn-view.ts";
+import type { Env } from "../env.ts";
+import { eventStream } from "./event-stream.ts";
+import { messagesOf, openSocket } from "./object-socket.ts";
+import { type Recheck, whileAllowed } from "./recheck.ts";
+
+/** A JSON caller gets its answer, or after this long the turn's address to look at. */
+export const JSON_PATIENCE_MS = 25_000;
+/** Attempts in a row to attach again, and the pause between them: together about 15 s. */
+const REATTACH_TRIES = 15;
+const REATTACH_PAUSE_MS = 1_000;
+
+/**
+ * The events of a turn after a seq, to its end, whatever happens to the object meanwhile.
+ * @param live all of them; else its end alone
+ */
+export async function* turnEvents(
+  env: Env,
+  name: string,
+  turn: string,
+  after: number,
+  live: boolean,
+  hangup: AbortSignal,
+  recheck?: Recheck,
+): AsyncGenerator<TurnEvent> {
+  const allowed = whileAllowed(hangup, recheck);
+  try {
+    yield* eventsWhile(allowed.signal, env, name, turn, after, live);
+  } finally {
+    allowed.end();
+  }
+}
+
+async function* eventsWhile(
+  signal: AbortSignal,
+  env: Env,
+  name: string,
+  turn: string,
+  after: number,
+  live: boolean,
+): AsyncGenerator<TurnEvent> {
+  let seen = after;
+  /** There are deltas that no message has made good yet. */
+  let halfSaid = false;
+  for (let tries = 0; tries < REATTACH_TRIES && !signal.aborted; tries += 1) {
+    if (tries > 0) await pause(REATTACH_PAUSE_MS, signal);
+    try {
+      const socket = await openSocket(
+        conversationOf(env, name),
+        `/attach?turn=${turn}&after=${seen}${live ? "&live" : ""}`,
+      );
+      if (socket === "gone") return;
+      for await (const text of messagesOf(socket, signal)) {
+        // SAFETY: our own object sent it.
+        const event = JSON.parse(text) as TurnEvent;
+        tries = 0;
+        if ("id" in event) seen = Math.max(seen, event.id);
+        if (event.event === "delta") halfSaid = true;
+        else if (event.event === "message" || event.event === "reset") halfSaid = false;
+        yield event;
+        if (event.event === "done") return;
+      }
+    } catch {
+      // The object is being replaced; the next try reaches the new one.
+    }
+    // Whether the object asks the model again or goes on, it cannot tell what of the text was seen here.
+    if (halfSaid) yield { event: "reset", data: {} };
+    halfSaid = false;
+  }
+}
+
+/**
+ * The turn's result, or undefined when patience ran out.
+ * @param probe somebody asks whether the client is still there
+ */
+export async function turnResult(
+  env: Env,
+  name: string,
+  turn: string,
+  patienceMs: number,
+  hangup: AbortSignal,
+  probe: () => void = () => {},
+  recheck?: Recheck,
+): Promise<TurnResult | undefined> {
+  const signal = AbortSignal.any([hangup, AbortSignal.timeout(patienceMs)]);
+  for await (const event of turnEvents(env, name, turn, 0, false, signal, recheck))
+    if (event.event === "done") return event.data;
+    else if (event.event === "probe") probe();
+  return undefined;
+}
+
+/** The same as server-sent events: `id:` is the seq that `Last-Event-ID` brings back. */
+export function turnStream(
+  env: Env,
+  name: string,
+  turn: string,
+  after: number,
+  hangup: AbortSignal,
+  recheck: Recheck,
+): ReadableStream<Uint8Array> {
+  return eventStream(hangup, async (write, gone) => {
+    for await (const event of turnEvents(env, name, turn, after, true, gone, recheck)) write(sse(event));
+  });
+}
+
+function sse(event: TurnEvent): string {
+  const id = "id" in event ? `id: ${event.id}\n` : "";
+  return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
