@@ -1,17 +1,18 @@
 /** The bridge as a whole: broker on one side, Home on the other, and the roster, calls and results between. */
 import type { AgentKey, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { parseTopic, topicOf } from "@edgecall/core/protocol/names.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import { BrokerLink } from "./broker/broker.ts";
 import { Calls } from "./broker/calls.ts";
 import { ForeignLanes } from "./broker/foreign.ts";
 import { Inbound, LISTENS_TO } from "./broker/inbound.ts";
+import { LogThrottle } from "./broker/log-throttle.ts";
 import { BROKER_GRACE_MS, Roster, type Standing } from "./broker/presence.ts";
 import { ReportShelf } from "./broker/shelf.ts";
 import { Trust } from "./broker/trust.ts";
 import { FreezeWatch, systemClock, TICK_MS } from "./clock.ts";
 import { GatewayLink } from "./gateway/gateway.ts";
 import { snapshotFrames } from "./gateway/snapshot.ts";
-import { type Log, Seldom } from "./log.ts";
 import { Counts } from "./ops/counts.ts";
 import { type Readiness, serveHealth } from "./ops/health.ts";
 import { KeptLogins } from "./ops/kept-logins.ts";
@@ -158,7 +159,7 @@ class RunningBridge implements Bridge {
       calls: this.#calls,
       event: (frame) => this.#event(frame),
       log,
-      seldom: new Seldom(systemClock.now),
+      seldom: new LogThrottle(systemClock.now),
     });
   }
 

@@ -8,11 +8,11 @@ import type { Published } from "./broker/broker.ts";
 import { Calls } from "./broker/calls.ts";
 import { ForeignLanes } from "./broker/foreign.ts";
 import { Inbound } from "./broker/inbound.ts";
+import { LogThrottle } from "./broker/log-throttle.ts";
 import { Roster } from "./broker/presence.ts";
 import { ReportShelf } from "./broker/shelf.ts";
 import { Trust } from "./broker/trust.ts";
 import { snapshotFrames } from "./gateway/snapshot.ts";
-import { Seldom } from "./log.ts";
 
 /** The whole of the bridge but its two connections; every line of log and every frame is kept. */
 function bench() {
@@ -49,7 +49,7 @@ function bench() {
     arrival: () => now,
     log,
   });
-  const seldom = new Seldom(() => now);
+  const seldom = new LogThrottle(() => now);
   const inbound = new Inbound({
     prefix: "evoclaw",
     roster,

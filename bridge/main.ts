@@ -5,6 +5,7 @@
  *
  * In a container the same file is also its health check (`health`) and what sets up a broker (`broker-files`).
  */
+import { messageOf } from "@edgecall/node/log.ts";
 import { brokerFilesCommand } from "./ops/broker-files.ts";
 import { healthCommand } from "./ops/health-check.ts";
 import { becomeNobody, withHomeAssistant } from "./ops/home-assistant.ts";
@@ -24,7 +25,7 @@ async function environment(): Promise<Record<string, string | undefined>> {
   try {
     return await withHomeAssistant(process.env);
   } catch (error) {
-    return cannotStart([error instanceof Error ? error.message : String(error)]);
+    return cannotStart([messageOf(error)]);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The bridge as a process: settings from the environment, signals, and an exit code. */
+
+import { jsonLog } from "@edgecall/node/log.ts";
 import { startBridge } from "./bridge.ts";
-import { jsonLog } from "./log.ts";
 import { openService } from "./ops/service.ts";
 import { readSettings } from "./settings.ts";
 
@@ -22,7 +23,7 @@ export function runBridge({ env, onTrial = false }: Run): void {
   const { settings } = result;
   const service = openService({
     settings,
-    log: jsonLog((line) => process.stderr.write(line), { debug: env.LOG_LEVEL === "debug" }),
+    log: jsonLog({ program: "bridge" }, { debug: env.LOG_LEVEL === "debug" }),
     env,
     onTrial,
   });

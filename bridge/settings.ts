@@ -6,6 +6,7 @@ import { BRIDGE_USER } from "@edgecall/core/broker/mosquitto.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import type { UpdateFiles } from "@edgecall/core/service/update.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { type OwnKey, readOwnKey } from "./gateway/own-key.ts";
 import { BRIDGE_PASSWORD_FILE } from "./ops/broker-files.ts";
 import { updatesOf } from "./ops/self-update.ts";
@@ -97,7 +98,7 @@ function ownKeyIn(get: (name: string) => string | undefined, errors: string[]): 
       errors.push(`BRIDGE_STATE: no key.json and gateway.json in ${folder}; pair this machine first`);
     return key;
   } catch (error) {
-    errors.push(`BRIDGE_STATE: ${error instanceof Error ? error.message : String(error)}`);
+    errors.push(`BRIDGE_STATE: ${messageOf(error)}`);
     return undefined;
   }
 }
@@ -112,7 +113,7 @@ function ownPassword(
   try {
     return readFileSync(join(folder, BRIDGE_PASSWORD_FILE), "utf8").trimEnd();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     errors.push(`BROKER_FILES: not the folder that broker-files made (${why})`);
     return undefined;
   }
@@ -143,7 +144,7 @@ function readSecret(name: string, path: string | undefined, errors: string[]): s
     // An editor ends the line.
     return readFileSync(path, "utf8").trimEnd() || undefined;
   } catch (error) {
-    errors.push(`${name}_FILE: cannot read it: ${error instanceof Error ? error.message : String(error)}`);
+    errors.push(`${name}_FILE: cannot read it: ${messageOf(error)}`);
     return undefined;
   }
 }
@@ -169,7 +170,7 @@ function readCa(path: string | undefined, errors: string[]): string | undefined 
     if (pem.includes("-----BEGIN CERTIFICATE-----")) return pem;
     errors.push(`MQTT_CA: ${path} is not a PEM file with a certificate`);
   } catch (error) {
-    errors.push(`MQTT_CA: cannot read it: ${error instanceof Error ? error.message : String(error)}`);
+    errors.push(`MQTT_CA: cannot read it: ${messageOf(error)}`);
   }
   return undefined;
 }

@@ -1,8 +1,8 @@
 /** The agent as a program: `node main.ts --config FILE [--id ID]`. */
 import { parseArgs } from "node:util";
+import { messageOf } from "@edgecall/node/log.ts";
 import { loadSettings, SettingsError } from "./config/settings.ts";
 import { makeIdentity, openIdentity } from "./link/identity.ts";
-import { messageOf } from "./log.ts";
 import { runAgent } from "./run.ts";
 
 const USAGE = `usage: npm run pi-agent -- --config FILE [--id ID] [--key | --new-key]

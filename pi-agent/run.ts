@@ -1,8 +1,8 @@
 /** The agent as a process: settings from a file, signals, and an exit code. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { jsonLog } from "@edgecall/node/log.ts";
 import { type Agent, startAgent } from "./agent.ts";
 import { loadSettings, type ReadSettings, SettingsError } from "./config/settings.ts";
-import { jsonLog } from "./log.ts";
 import { openService, type Service } from "./service/service.ts";
 import { watchMainThread } from "./watchdog.ts";
 
@@ -25,7 +25,12 @@ export type Run = {
  */
 export async function runAgent({ config, id, env, onTrial = false }: Run): Promise<never> {
   const { settings, notes } = loadSettings(config, env, id === undefined ? {} : { agentId: id });
-  const service = openService({ settings, log: jsonLog(settings.agentId), env, onTrial });
+  const service = openService({
+    settings,
+    log: jsonLog({ program: "agent", agent: settings.agentId }),
+    env,
+    onTrial,
+  });
   watchMainThread(settings.agentId, env);
   const agent = await start({ settings, notes }, service, env);
   const stop = () => {

@@ -6,8 +6,8 @@
  */
 import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import { connect, type IClientOptions, type IClientPublishOptions, type MqttClient } from "mqtt";
-import type { Log } from "../log.ts";
 
 /**
  * What became of a publish. `unsure`: it was written, but the connection went before the broker's PUBACK,

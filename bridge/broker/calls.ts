@@ -8,7 +8,7 @@ import type { BridgeFrame, HomeFrame, Refusal } from "@edgecall/core/protocol/fr
 import { Command } from "@edgecall/core/protocol/mqtt.ts";
 import { FOREIGN_COMMAND_MAX_BYTES, topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import type { Publish, Published } from "./broker.ts";
 import type { ForeignLanes } from "./foreign.ts";
 import type { Roster } from "./presence.ts";

@@ -13,10 +13,11 @@ import {
 import { parseTopic, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { stampOf } from "@edgecall/core/protocol/signing.ts";
-import type { Log, Seldom } from "../log.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import type { BrokerMessage } from "./broker.ts";
 import type { Calls } from "./calls.ts";
 import type { ForeignLanes } from "./foreign.ts";
+import type { LogThrottle } from "./log-throttle.ts";
 import type { Roster } from "./presence.ts";
 import type { Trust } from "./trust.ts";
 
@@ -50,7 +51,7 @@ export type InboundOptions = {
   /** An event for Home. */
   event(frame: Extract<BridgeFrame, { t: "event" }>): void;
   log: Log;
-  seldom: Seldom;
+  seldom: LogThrottle;
 };
 
 export class Inbound {

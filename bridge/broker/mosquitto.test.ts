@@ -1,9 +1,9 @@
 /** What only a broker with MQTT 5, retained messages on disk and a real restart can show. */
 import { randomUUID } from "node:crypto";
+import type { LogFields } from "@edgecall/node/log.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { type Bridge, startBridge } from "../bridge.ts";
-import type { LogFields } from "../log.ts";
 import { readSettings } from "../settings.ts";
 import { PlayedAgent } from "../testkit/agent.ts";
 import { findMosquitto, PlayedMosquitto } from "../testkit/brokers.ts";

@@ -1,5 +1,5 @@
 /** Results that Home has not yet stored: kept, and sent again at every reconnect, until it acks them. */
-import type { Log } from "../log.ts";
+import type { Log } from "@edgecall/node/log.ts";
 
 export type KeptReport = { id: string; agent: string; payload: string };
 

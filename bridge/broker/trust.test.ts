@@ -1,10 +1,11 @@
 /** Whose messages the bridge takes: alone, and between a real broker and a played Home. */
+
+import type { LogFields } from "@edgecall/node/log.ts";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SignedAgent } from "../../test/signed-agent.ts";
 import { until } from "../../test/wait.ts";
 import { type Bridge, startBridge } from "../bridge.ts";
-import type { LogFields } from "../log.ts";
 import { readSettings } from "../settings.ts";
 import { PlayedAgent } from "../testkit/agent.ts";
 import { type PlayedBroker, startAedes } from "../testkit/brokers.ts";

@@ -1,7 +1,7 @@
 /** What time it is at the gateway: a token that the bridge makes of its key has to be fresh there. */
 import { TOKEN_AHEAD_MS } from "@edgecall/core/protocol/bridge-token.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import type { Log } from "../log.ts";
 
 /**
  * So far off ours may be. A machine without a clock chip starts where it was switched off, weeks or months ago. Over

@@ -11,8 +11,8 @@ import {
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import { type RawData, WebSocket } from "ws";
-import type { Log } from "../log.ts";
 import { GatewayClock } from "./gateway-clock.ts";
 
 export type GatewayOptions = {

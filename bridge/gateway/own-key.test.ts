@@ -12,9 +12,9 @@ import {
   splitBridgeToken,
 } from "@edgecall/core/protocol/bridge-token.ts";
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
+import type { LogFields } from "@edgecall/node/log.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
-import type { LogFields } from "../log.ts";
 import { readSettings } from "../settings.ts";
 import { PlayedHome } from "../testkit/home.ts";
 import { GatewayLink, STAY_AWAY_MS } from "./gateway.ts";

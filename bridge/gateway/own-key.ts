@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bridgeTokenBody, bridgeTokenBytes, TOKEN_AHEAD_MS } from "@edgecall/core/protocol/bridge-token.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 
 const KeyFile = z.looseObject({ private_key: z.string() });
 const GatewayFile = z.looseObject({ gateway: z.string(), home: z.string() });
@@ -46,7 +47,7 @@ function keyOf(path: string, pkcs8: string): KeyObject {
   try {
     return createPrivateKey({ key: Buffer.from(pkcs8, "base64url"), format: "der", type: "pkcs8" });
   } catch (error) {
-    throw damaged(path, error instanceof Error ? error.message : String(error));
+    throw damaged(path, messageOf(error));
   }
 }
 

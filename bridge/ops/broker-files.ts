@@ -15,6 +15,7 @@ import {
 } from "@edgecall/core/broker/mosquitto.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 
 export const BROKER_FILES_USAGE = `usage: broker-files DIR [AGENT…] [--remove AGENT]…
 
@@ -146,7 +147,7 @@ export async function brokerFilesCommand(
       );
     return 0;
   } catch (error) {
-    out.stderr(`broker-files: ${error instanceof Error ? error.message : String(error)}\n`);
+    out.stderr(`broker-files: ${messageOf(error)}\n`);
     return 1;
   }
 }

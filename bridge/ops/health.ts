@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "@edgecall/node/log.ts";
 
 export type Readiness = {
   gateway: boolean;

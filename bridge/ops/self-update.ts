@@ -6,7 +6,7 @@ import { readFile, rm } from "node:fs/promises";
 import { type BridgeFrame, UPDATE_WORDS_MAX } from "@edgecall/core/protocol/frames.ts";
 import { outcomesIn, type UpdateFiles, updated, updateFiles } from "@edgecall/core/service/update.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "@edgecall/node/log.ts";
 
 /** As the service's unit has it. @returns undefined: nothing would look at a request */
 export function updatesOf(env: Readonly<Record<string, string | undefined>>): UpdateFiles | undefined {

@@ -6,8 +6,8 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
 import { type BridgeStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/core/service/status.ts";
 import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { Bridge } from "../bridge.ts";
-import type { Log } from "../log.ts";
 import type { BridgeSettings } from "../settings.ts";
 
 export type Service = {
@@ -114,8 +114,4 @@ export function openService(options: ServiceOptions): Service {
       notify.stopping();
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,9 @@
 /** A bridge in this process, between a real broker and a WebSocket server that plays Home: a new trio for each test. */
 import { randomUUID } from "node:crypto";
+import type { LogFields } from "@edgecall/node/log.ts";
 import { afterEach, beforeEach } from "vitest";
 import { until } from "../../test/wait.ts";
 import { type Bridge, startBridge } from "../bridge.ts";
-import type { LogFields } from "../log.ts";
 import { type BridgeSettings, readSettings } from "../settings.ts";
 import { PlayedAgent } from "./agent.ts";
 import { type PlayedBroker, startAedes } from "./brokers.ts";

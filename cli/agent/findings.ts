@@ -7,6 +7,7 @@ import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentStatus } from "@edgecall/core/service/status.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { unaskedWhenTainted } from "@edgecall/pi-agent/calls/policy.ts";
 import type { Settings } from "@edgecall/pi-agent/config/settings.ts";
 import { KINDS } from "@edgecall/pi-agent/env/sandbox/sandbox-kinds.ts";
@@ -69,7 +70,7 @@ export async function findKey(
     // The service's user owns the folder, and root reads it here.
     identity = readIdentity(path, beginningOf(path, KEY_FILE_MAX_BYTES));
   } catch (error) {
-    const says = error instanceof Error ? error.message : String(error);
+    const says = messageOf(error);
     return { link, is: "left", says: `cannot be read here: ${says}` };
   }
   const { fingerprint } = identity;
@@ -109,7 +110,7 @@ export async function findTools(settings: Settings, isService: boolean): Promise
   try {
     offered = says?.status ?? (await triedHere(settings));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return [{ link: "tools", is: "wrong", says: why, todo: "correct the settings" }];
   }
   const { tools, unavailable } = offered;

@@ -1,6 +1,7 @@
 /** `edgecall ask`: a question, its answer as it comes, and what it takes in between. */
 import { text as readAll } from "node:stream/consumers";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { askPerson } from "./ask-person.ts";
 import { readConnection } from "./connection.ts";
@@ -174,8 +175,7 @@ class Questions {
         signal: this.#ended,
       });
     } catch (error) {
-      if (!this.#ended.aborted)
-        view.say(`not answered: ${error instanceof Error ? error.message : String(error)}`);
+      if (!this.#ended.aborted) view.say(`not answered: ${messageOf(error)}`);
     }
   }
 }

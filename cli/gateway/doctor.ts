@@ -1,5 +1,6 @@
 /** `edgecall doctor`: token → gateway → bridge → broker → agent → model; which link is broken, and what to do. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { type Connection, isOpenlySent, readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
@@ -74,7 +75,7 @@ function known(env: CommandCall["env"]): Connection | Required<Finding> {
   try {
     return readConnection(env);
   } catch (error) {
-    const says = error instanceof Error ? error.message : String(error);
+    const says = messageOf(error);
     return { link: "settings", is: "wrong", says, todo: "edgecall login https://edgecall.YOU.workers.dev" };
   }
 }

@@ -2,6 +2,7 @@
 import { BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
 import { type Agent, Agents, Status, Turn } from "./shapes.ts";
 import { ago, took } from "./times.ts";
@@ -28,7 +29,7 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
     const { version } = await gateway.json(Health, "/healthz", { withinMs: GATEWAY_WITHIN_MS });
     return { link, is: "fine", says: `${version}, answers in ${took(performance.now() - begun)}` };
   } catch (error) {
-    const says = wordsOf(error);
+    const says = messageOf(error);
     const todo =
       error instanceof GatewayError && error.kind === "unreachable"
         ? `curl ${gateway.url}/healthz must answer; on Cloudflare: npx wrangler deployments list`
@@ -57,7 +58,7 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
       kind === "unauthorized"
         ? "`edgecall login` with the right one; a new one: npm run tokens, then the secret API_TOKENS"
         : "the gateway's log has the reason: npx wrangler tail";
-    return { finding: { link, is: "wrong", says: wordsOf(error), todo }, agents: [] };
+    return { finding: { link, is: "wrong", says: messageOf(error), todo }, agents: [] };
   }
 }
 
@@ -195,7 +196,7 @@ async function ping(gateway: Gateway, id: string): Promise<Finding> {
       return { link, is: "left", says: `${id} is online; this token may not ping it (scope command)` };
     }
     const silent = error instanceof GatewayError && error.kind === "unreachable";
-    const why = silent ? `no answer within ${took(PING_WITHIN_MS)}` : wordsOf(error);
+    const why = silent ? `no answer within ${took(PING_WITHIN_MS)}` : messageOf(error);
     const says = `${id} is online, and does not answer a ping: ${why}`;
     const todo = `on the device: sudo edgecall agent doctor; where its log says command.refused: ${WRONG_KEY}`;
     return { link, is: "wrong", says, todo };
@@ -240,7 +241,7 @@ export async function findModel(gateway: Gateway): Promise<Finding> {
     const says = ended.answer ?? ended.error?.message ?? ended.status;
     return { link, is: "wrong", says, todo: MODEL_TODO };
   } catch (error) {
-    return { link, is: "wrong", says: wordsOf(error), todo: MODEL_TODO };
+    return { link, is: "wrong", says: messageOf(error), todo: MODEL_TODO };
   } finally {
     await tidy(gateway, conversation, turn);
   }
@@ -289,8 +290,4 @@ async function tidy(gateway: Gateway, conversation: string, turn: string | undef
       await gateway.text(`${conversation}/turns/${turn}/cancel`, { ...asking, method: "POST" });
     await gateway.text(conversation, { ...asking, method: "DELETE" });
   } catch {}
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -11,7 +11,7 @@ import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import { visibleJson } from "@edgecall/core/tools/visible.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
-import { type Log, messageOf } from "../log.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 
 const KEEP_DAYS = 7;
 /** Lines in memory. */

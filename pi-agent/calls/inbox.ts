@@ -6,12 +6,12 @@
 import { type AgentEvent, AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type Advised, errorFields } from "@edgecall/core/tools/advice.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { COMMANDS } from "../commands/all.ts";
 import { PROMPT_MAX_MS } from "../commands/prompt.ts";
 import { GatewayVersion } from "../link/gateway-version.ts";
 import type { Orders } from "../link/orders.ts";
 import { failed, isFailure, type Reply, replyText, reportText, succeeded } from "../link/reports.ts";
-import { messageOf } from "../log.ts";
 import { type Budget, type BudgetClocks, budgetOf, clockAhead } from "./budget.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "./command.ts";
 import { replyOfInterrupted } from "./interrupted.ts";

@@ -13,10 +13,10 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type ParsedCall, type RunnerOptions, runTool } from "@edgecall/core/tools/runner.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { replyOf } from "../commands/tool.ts";
 import type { Settings } from "../config/settings.ts";
 import { isFailure, replyText, succeeded } from "../link/reports.ts";
-import { type Log, messageOf } from "../log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { CallEnded, type CommandCall } from "./command.ts";
 import type { Ledger } from "./ledger.ts";

@@ -2,7 +2,7 @@
 import type { Call } from "@edgecall/core/loop/history.ts";
 import { faultResult, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
 import { cutText, type ParsedCall } from "@edgecall/core/tools/runner.ts";
-import { messageOf } from "../log.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { Ledger } from "./ledger.ts";
 import { unrecordable } from "./refusals.ts";
 

@@ -9,8 +9,8 @@
  * SD card bears only so many writes.
  */
 
-import type { Log } from "../log.ts";
-import { messageOf } from "../log.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { LedgerStorage } from "./ledger-file.ts";
 import {
   follow,

@@ -1,6 +1,6 @@
 /** Results that the gateway has not acknowledged are sent again, until it does or a day is over. */
 import { backoffMs } from "@edgecall/core/backoff.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import type { Ledger } from "./ledger.ts";
 
 export const FIRST_AGAIN_MS = 30_000;

@@ -8,7 +8,7 @@ import { MEDIA_MAX_BYTES, UploadCommand, type UploadRequest } from "@edgecall/co
 import { check } from "@edgecall/core/protocol/parse.ts";
 import { type Content, Unstorable } from "@edgecall/core/tools/contract.ts";
 import { inlinePicture } from "@edgecall/core/tools/inline.ts";
-import { type Log, messageOf } from "../log.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 
 /** The question is repeated this often: an event may be lost with a connection. */
 const ASK_EVERY_MS = 2_000;

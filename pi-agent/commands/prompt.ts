@@ -9,6 +9,7 @@ import { errorFields } from "@edgecall/core/tools/advice.ts";
 import { advisedOf } from "@edgecall/core/tools/contract.ts";
 import { type ErrorType, errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { cutText } from "@edgecall/core/tools/runner.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { CallEnded, type CommandCall, type CommandKind, type Device } from "../calls/command.ts";
 import { Journal } from "../calls/journal.ts";
 import { mediaOf, pack } from "../calls/media.ts";
@@ -16,7 +17,6 @@ import { runAction } from "../calls/run-action.ts";
 import { characterText, DEFAULT_STYLE } from "../evoclaw/genome.ts";
 import { tuned } from "../evoclaw/tuning.ts";
 import { type Reply, succeeded } from "../link/reports.ts";
-import { messageOf } from "../log.ts";
 import { guideList } from "../skills/guide-list.ts";
 import { innerCalls, reported } from "./tool.ts";
 

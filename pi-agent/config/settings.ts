@@ -8,6 +8,7 @@ import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import type { UpdateFiles } from "@edgecall/core/service/update.ts";
 import type { Permission } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { parse as parseToml } from "smol-toml";
 import type { PolicyRules } from "../calls/policy.ts";
 import { QUESTION_EXPIRES_MS } from "../calls/questions.ts";
@@ -159,7 +160,7 @@ function parseFile(source: string, file: string): Record<string, unknown> {
   try {
     return parseToml(source);
   } catch (error) {
-    throw new SettingsError([`${file}: not TOML: ${error instanceof Error ? error.message : String(error)}`]);
+    throw new SettingsError([`${file}: not TOML: ${messageOf(error)}`]);
   }
 }
 

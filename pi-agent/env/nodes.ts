@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { Environment } from "./environment.ts";
 import { type SshOptions, ssh, sshArguments } from "./ssh/ssh.ts";
 
@@ -162,6 +163,6 @@ export function checkNode(node: Node): void {
   try {
     sshArguments(node);
   } catch (error) {
-    throw new NodeError("invalid_params", error instanceof Error ? error.message : String(error));
+    throw new NodeError("invalid_params", messageOf(error));
   }
 }

@@ -1,4 +1,5 @@
 /** Tells whether a program is there. One that did not answer is not missing: on a busy machine it answers later. */
+import { messageOf } from "@edgecall/node/log.ts";
 import { ExecError, type ExecOps, type Ran } from "./environment.ts";
 
 /** A program tells its version in a hundredth of this; a board that has just booted may need all of it. */
@@ -34,7 +35,7 @@ export async function lookFor(
     });
   } catch (error) {
     if (error instanceof ExecError && error.absent) return undefined;
-    throw new NoAnswer(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new NoAnswer(messageOf(error), { cause: error });
   }
   if (ran.stopped) throw new NoAnswer(`'${look[0]}' did not answer within ${withinMs / 1_000} s`);
   if (ran.exitCode === null) throw new NoAnswer(`'${look[0]}' was ended by ${ran.signal}`);

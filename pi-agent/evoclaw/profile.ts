@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
-import { type Log, messageOf } from "../log.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { Genome } from "./genome.ts";
 import { Tuning } from "./tuning.ts";
 

@@ -9,9 +9,9 @@ import { readFileSync } from "node:fs";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { connect, type IClientOptions, type MqttClient } from "mqtt";
 import type { MqttSettings } from "../config/settings.ts";
-import { type Log, messageOf } from "../log.ts";
 
 /** A CONNECT without an answer is a dead broker; mqtt.js would wait 30 s. */
 const CONNECT_TIMEOUT_MS = 5_000;

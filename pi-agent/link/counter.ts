@@ -11,7 +11,7 @@
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
-import { type Log, messageOf } from "../log.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 
 /** More messages than one connection lives to send: at ten a second, 29 hours of nothing but that. */
 export const BLOCK = 2 ** 20;

@@ -2,7 +2,7 @@
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "@edgecall/node/log.ts";
 
 /** The log's event, with `version`, and `error` when the two do not fit. */
 export const GATEWAY_VERSION = "gateway.version";

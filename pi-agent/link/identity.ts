@@ -28,6 +28,7 @@ import {
   withSignature,
 } from "@edgecall/core/protocol/signing.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { SettingsError } from "../config/settings.ts";
 
 export const KEY_FILE = "key.json";
@@ -97,7 +98,7 @@ export function readIdentity(path: string, text: string): Identity {
     const identity = new Identity(createPrivateKey({ key: der, format: "der", type: "pkcs8" }));
     if (identity.publicKey === file.value.public_key) return identity;
   } catch (error) {
-    throw damaged(path, error instanceof Error ? error.message : String(error));
+    throw damaged(path, messageOf(error));
   }
   throw damaged(path, "the two keys are no pair");
 }

@@ -1,6 +1,6 @@
 /** An MCP server behind an address: a POST for each message, answered with JSON or with events. */
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { messageOf } from "../log.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import {
   answerIn,
   type Link,

@@ -4,8 +4,8 @@
  */
 import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { ExecOps } from "../env/environment.ts";
-import { messageOf } from "../log.ts";
 import { connectMcp, type ListedTool, type McpClient } from "./client.ts";
 import { httpLink } from "./http-link.ts";
 import { type Link, Unreachable } from "./messages.ts";

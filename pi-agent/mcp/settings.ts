@@ -1,6 +1,7 @@
 /** `[[mcp]]` of agent.toml: MCP servers whose tools this agent offers as its own. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { type Effect, PERMISSIONS, type Permission } from "@edgecall/core/tools/contract.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { refuseEnv } from "../env/clean-env.ts";
 
 export type McpServerSettings = {
@@ -96,7 +97,7 @@ function reachOf({
   try {
     refuseEnv(env);
   } catch (error) {
-    return wrong(`env: ${error instanceof Error ? error.message : String(error)}`);
+    return wrong(`env: ${messageOf(error)}`);
   }
   return { ok: true, value: { by: "command", argv: [program, ...args], env, sandbox: sandbox ?? false } };
 }

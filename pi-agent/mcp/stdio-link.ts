@@ -1,8 +1,8 @@
 /** An MCP server as a program of this machine: a message a line, on its stdin and stdout. */
 import type { Writable } from "node:stream";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { ExecOps, RunOptions } from "../env/environment.ts";
-import { messageOf } from "../log.ts";
 import {
   answerIn,
   type Link,

@@ -7,10 +7,10 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { openNotify } from "@edgecall/core/service/notify.ts";
 import { type AgentStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/core/service/status.ts";
 import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { type Agent, TOOLS_CHANGED } from "../agent.ts";
 import type { Settings } from "../config/settings.ts";
 import { GATEWAY_VERSION } from "../link/gateway-version.ts";
-import { type Log, messageOf } from "../log.ts";
 
 export type Service = {
   /** The agent's log, which tells of its connection too. */

@@ -2,10 +2,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { Environment } from "../env/environment.ts";
 import { isBelow } from "../env/local-exec.ts";
 import type { SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
-import { messageOf } from "../log.ts";
 import { findProgram, writableByAll } from "./find-program.ts";
 import { readSkillFile, SKILL_FILE_MAX_BYTES, type Skipped, type ToolDefinition } from "./skill-file.ts";
 import { type Guide, readGuide } from "./skill-guide.ts";

@@ -2,6 +2,7 @@
 
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { PERMISSIONS, type Permission } from "@edgecall/core/tools/contract.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { parse as parseToml } from "smol-toml";
 import { SANDBOX_ENGINES, type SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
 import { defaultTimeoutMs } from "./timeouts.ts";
@@ -229,5 +230,5 @@ function fits(value: unknown, { type, enum: values }: Pick<Parameter, "type" | "
 
 /** smol-toml shows the place on the lines after it. */
 function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+  return messageOf(error).split("\n")[0] ?? "";
 }

@@ -1,8 +1,8 @@
 /** An agent `eye` with probes beside its own tools, and someone to ask it. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import type { Agent, AgentOptions } from "../agent.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Log } from "../log.ts";
 import { type LogLine, memoryLog, Peer, readyAgent, startBroker, testSettings } from "./home.ts";
 import { type Probe, probe } from "./tools.ts";
 import { PI_ZERO_2W, tree } from "./tree.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { backoffMs } from "@edgecall/core/backoff.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
-import { type Log, messageOf } from "../log.ts";
+import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { Group } from "./all.ts";
 
 /** The agent does not come online later than this for slow programs, whose tools follow. */

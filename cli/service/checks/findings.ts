@@ -1,5 +1,6 @@
 /** What a doctor says of one link, and the links that both services have. */
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
 import { type CommandCall, EXIT } from "../../command.ts";
 import type { Service } from "../services.ts";
@@ -51,7 +52,7 @@ export async function findUpdates(service: Service): Promise<Finding> {
     const { url } = await pinnedGateway();
     return { link, is: "fine", says: `from ${url}, ${when.join(" and ") || "by hand"}` };
   } catch (error) {
-    return { link, is: "left", says: error instanceof Error ? error.message : String(error) };
+    return { link, is: "left", says: messageOf(error) };
   }
 }
 

@@ -3,6 +3,7 @@
  * root's, and what came of it is left for the service to tell. After a power cut in the middle it goes on.
  */
 
+import { messageOf } from "@edgecall/node/log.ts";
 import { onlineWithin } from "../checks/service-state.ts";
 import type { Releases } from "../releases/releases.ts";
 import type { Service } from "../services.ts";
@@ -27,7 +28,7 @@ export async function unattended(
       result = { ok: false, text: "the request cannot be read; nothing was done" };
     else result = await carriedOut(service, releases, { id, isScheduled, say });
   } catch (error) {
-    result = { ok: false, text: error instanceof Error ? error.message : String(error) };
+    result = { ok: false, text: messageOf(error) };
   }
   if (isScheduled || id !== undefined) await noteOutcome(service, id, { done: true, ...result });
   await takeAway(service);

@@ -1,4 +1,5 @@
 /** The setting `sandboxing`: where programs run, and what is said when that cannot be. */
+import { messageOf } from "@edgecall/node/log.ts";
 import type { Environment } from "../environment.ts";
 import { local } from "../local.ts";
 import { type SandboxOptions, sandbox, trySandbox } from "./sandbox.ts";
@@ -52,7 +53,7 @@ class Tried implements Engine {
       this.lack = await this.#try();
       return this.lack;
     } catch (error) {
-      this.lack = error instanceof Error ? error.message : String(error);
+      this.lack = messageOf(error);
       this.#result = undefined;
       throw error;
     }

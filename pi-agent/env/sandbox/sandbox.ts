@@ -2,6 +2,7 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { posix } from "node:path";
+import { messageOf } from "@edgecall/node/log.ts";
 import { refuseEnv } from "../clean-env.ts";
 import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "../environment.ts";
 import { filesByCommand } from "../files-by-command.ts";
@@ -38,7 +39,7 @@ export async function trySandbox(options: SandboxOptions): Promise<string | unde
   const doesNotStart = (why: string) => `the sandbox does not start (${why.slice(0, 300)}): ${howToGetIt}`;
   await begin?.(options.program);
   const tried = await lookFor(sandbox(options).exec, ["true"]).catch((error: unknown) => {
-    throw new NoAnswer(doesNotStart(error instanceof Error ? error.message : String(error)));
+    throw new NoAnswer(doesNotStart(messageOf(error)));
   });
   if (!tried) return doesNotStart(`there is no ${kind}`);
   if (tried.exitCode === 0) return undefined;

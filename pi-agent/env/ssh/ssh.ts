@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
 import { posix } from "node:path";
+import { messageOf } from "@edgecall/node/log.ts";
 import { cleanEnv, refuseEnv } from "../clean-env.ts";
 import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "../environment.ts";
 import { filesByCommand } from "../files-by-command.ts";
@@ -61,13 +62,13 @@ export async function sshMissing(options: SshOptions): Promise<string | undefine
   try {
     environment = ssh(options);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
   try {
     await environment.exec.run(["true"], { signal: AbortSignal.timeout(PROBE_MS) });
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     await environment.close();
   }

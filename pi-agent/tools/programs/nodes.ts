@@ -7,6 +7,7 @@ import {
   type ToolResult,
   textResult,
 } from "@edgecall/core/tools/contract.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { Environment } from "../../env/environment.ts";
 import { checkNode, MAX_NODES, type Node, NodeError, type Nodes } from "../../env/nodes.ts";
 import { sshMissing } from "../../env/ssh/ssh.ts";
@@ -100,7 +101,7 @@ const ACTIONS: Record<Input["action"], Act> = {
       return textResult(`${lineOf(node)}\nIt answers: ${stdout.trim().slice(0, 500)}`);
     } catch (error) {
       signal.throwIfAborted();
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return faultResult("unavailable", `Error: ${lineOf(node)}\nIt does not answer: ${why}`, {
         cause: error,
       });

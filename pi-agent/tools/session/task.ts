@@ -15,8 +15,8 @@ import {
 import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { cutText } from "@edgecall/core/tools/runner.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { mediaOf } from "../../calls/media.ts";
-import { messageOf } from "../../log.ts";
 
 export const PROMPT_CHARS = 20_000;
 /** Time for its model calls; its tool calls have time-outs of their own. */

@@ -15,7 +15,7 @@ import {
   textResult,
 } from "@edgecall/core/tools/contract.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
-import { messageOf } from "../../log.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 
 export const MAX_ITEMS = 100;
 export const ITEM_CHARS = 500;

@@ -10,6 +10,7 @@ import {
   textResult,
 } from "@edgecall/core/tools/contract.ts";
 import { checkUrl, URL_MAX_CHARS } from "@edgecall/core/web/address.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import { formatSize } from "../files/text-cut.ts";
 import { type ChromiumOptions, chromiumMissing } from "./chromium.ts";
 import { locate, wordsOf } from "./page-words.ts";
@@ -128,7 +129,7 @@ async function opened(pages: Pages, { caller, signal }: ToolContext): Promise<Op
     return open;
   } catch (error) {
     signal.throwIfAborted();
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     return faultResult(
       "unavailable",
       { text: `Error: There is no browser: ${said}.`, advice: "Tell the user." },

@@ -4,6 +4,7 @@ import { access, constants, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { Browser } from "playwright-core";
 import type { ExecOps } from "../../env/environment.ts";
 import { lookFor, NoAnswer } from "../../env/probe.ts";
@@ -93,7 +94,7 @@ export async function startChromium(options: ChromiumOptions = {}): Promise<Chro
     return { browser, proxy, close: async () => await browser.close() };
   } catch (error) {
     await putAway();
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     throw new Error(`Chromium did not start: ${said.slice(0, 300)}`, { cause: error });
   }
 }
