@@ -42,6 +42,9 @@ type KnownAgent = {
   version: string | null;
   features: string[];
   tools: ActionAdvert[];
+  /** Names of its actions, those first that a model needs most; and of those that may wait for it. */
+  actions: string[];
+  queues: string[];
   problem: string | null;
   /** Why its program does not fit this gateway. */
   misfit: string | undefined;
@@ -288,6 +291,7 @@ export class Agents {
 
 function toKnown(row: AgentRow): KnownAgent {
   const features = JSON.parse(row.features) as string[];
+  const tools = JSON.parse(row.tools) as ActionAdvert[];
   return {
     id: row.id,
     online: row.online === 1,
@@ -298,7 +302,9 @@ function toKnown(row: AgentRow): KnownAgent {
     type: row.type,
     version: row.version,
     features,
-    tools: JSON.parse(row.tools) as ActionAdvert[],
+    tools,
+    actions: tools.toSorted(byUse).map(({ name }) => name),
+    queues: tools.flatMap(({ name, queue_ms }) => (queue_ms === undefined ? [] : [name])).sort(),
     problem: row.problem,
     // A foreign agent has versions of its own.
     misfit: features.length > 0 ? versionProblem("agent", row.version) : undefined,
@@ -316,11 +322,8 @@ function rosterAgent(known: KnownAgent, bridge: number | null): RosterAgent {
     // Heartbeats end at the bridge: while it says online, the bridge's own sign of life is the agent's.
     lastSeen: online ? bridge : known.lastSeen,
     line: known.line,
-    actions: [...known.tools].sort(byUse).map((tool) => tool.name),
-    queues: known.tools
-      .filter((tool) => tool.queue_ms !== undefined)
-      .map((tool) => tool.name)
-      .sort(),
+    actions: known.actions,
+    queues: known.queues,
     hasModel: known.foreign || known.features.includes("prompt"),
     foreign: known.foreign,
     ...(newText(textOf(known), known.accepted) && { newText: true }),

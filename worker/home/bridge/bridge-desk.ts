@@ -12,7 +12,7 @@ import {
   HELLO_MAX_BYTES,
   VERSION,
 } from "@edgecall/core/protocol/names.ts";
-import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import { conversationOf } from "../../api/objects.ts";
@@ -51,6 +51,9 @@ const JOB_MAX_MS = 7 * 86_400_000;
 
 /** Agents that are not served, and are shown by name. */
 const STRANGERS_MAX = 32;
+
+type SignedKind = "events" | "reports";
+type ParsedReport = Parsed<ReadReport>;
 
 export class BridgeDesk {
   readonly #ctx: DurableObjectState;
@@ -259,23 +262,27 @@ export class BridgeDesk {
     else if (standing === "signed") this.#agents.distrust(agent, "its advert was taken from the broker");
   }
 
-  /** Whether the agent said this, of that call. One without a key is believed as it is. */
-  async #isSaid(agent: string, kind: "events" | "reports", id: string, text: string): Promise<boolean> {
+  /**
+   * Whether the agent said this, of that call. One without a key is believed as it is.
+   * @param named the call that the signed text names itself: the frame around it is the bridge's word
+   */
+  async #isSaid(agent: string, kind: SignedKind, id: string, text: string, named: () => string | undefined) {
     if (this.#keys.standing(agent) === "none") return true;
     const heard = await this.#keys.hear(agent, kind, text);
-    const why = heard.ok ? this.#misplaced(agent, kind, id, text, heard.n) : heard.why;
+    const why = heard.ok ? this.#misplaced(agent, kind, id, named(), heard.n) : heard.why;
     if (why !== undefined) logInfo("said.not_believed", { agent, kind, why });
     return why === undefined;
   }
 
   /** A report is bound to its call, and the bridge may bring it late: only events have to rise. */
-  #misplaced(agent: string, kind: "events" | "reports", id: string, text: string, n: number) {
-    if (calledIn(kind, text) !== id) return "it names another call";
+  #misplaced(agent: string, kind: SignedKind, id: string, named: string | undefined, n: number) {
+    if (named !== id) return "it names another call";
     return kind === "reports" || this.#keys.isNewEvent(agent, n) ? undefined : "it was said before";
   }
 
   async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
-    if (!(await this.#inOrder(() => this.#isSaid(agent, "events", id, text)))) return;
+    const named = () => calledIn(text);
+    if (!(await this.#inOrder(() => this.#isSaid(agent, "events", id, text, named)))) return;
     const call = this.#ledger.get(id);
     if (!call) return await this.#onRecord(id, agent, text);
     if (call.agent !== agent) return;
@@ -355,13 +362,22 @@ export class BridgeDesk {
   }
 
   async #onReport(id: string, agent: string, text: string): Promise<void> {
-    if (!(await this.#inOrder(() => this.#isSaid(agent, "reports", id, text))))
+    let parsed: ParsedReport | undefined;
+    const read = () => {
+      parsed ??= readReport(text);
+      return parsed;
+    };
+    const named = () => {
+      const report = read();
+      return report.ok ? report.value.requestId : undefined;
+    };
+    if (!(await this.#inOrder(() => this.#isSaid(agent, "reports", id, text, named))))
       return this.#dispatcher.dismiss(id, agent);
     const call = this.#ledger.get(id);
-    if (!call && (await this.#onUnannounced(id, agent, text)) === "later") return;
+    if (!call && (await this.#onUnannounced(id, agent, read())) === "later") return;
     // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
     if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
-    else if (call && !call.flags.early) await this.#take(call, text);
+    else if (call && !call.flags.early) await this.#take(call, read());
     // In any case: an id that is not known now will not be known later either.
     await this.#dispatcher.acknowledge(id, agent, call?.caller);
   }
@@ -371,8 +387,7 @@ export class BridgeDesk {
    * is still to come: then it is held until that names it. After that nobody began it.
    * @returns "later": there is no room for it now; the agent sends it again
    */
-  async #onUnannounced(id: string, agent: string, text: string): Promise<"later" | "heard"> {
-    const report = readReport(text);
+  async #onUnannounced(id: string, agent: string, report: ParsedReport): Promise<"later" | "heard"> {
     const of = report.ok ? report.value.payload.job_of : undefined;
     const call = typeof of === "string" ? this.#ledger.get(of) : undefined;
     if (!report.ok || call?.agent !== agent) return "heard";
@@ -395,8 +410,7 @@ export class BridgeDesk {
     logInfo("job.not_announced", { call: call.id, agent: call.agent, count });
   }
 
-  async #take(call: LedgerCall, text: string): Promise<void> {
-    const report = readReport(text);
+  async #take(call: LedgerCall, report: ParsedReport): Promise<void> {
     const elapsedMs = Date.now() - call.createdAt;
     let outcome = report.ok
       ? this.#outcomeOf(call, report.value, elapsedMs)
@@ -444,14 +458,10 @@ export class BridgeDesk {
   }
 }
 
-/** What is signed names its call itself: the frame around it is the bridge's word. */
-function calledIn(kind: "events" | "reports", text: string): string | undefined {
-  if (kind === "events") {
-    const event = checkJson(Named, text);
-    return event.ok ? event.value.request_id : undefined;
-  }
-  const report = readReport(text);
-  return report.ok ? report.value.requestId : undefined;
+/** The call that an event names. */
+function calledIn(text: string): string | undefined {
+  const event = checkJson(Named, text);
+  return event.ok ? event.value.request_id : undefined;
 }
 
 const Named = z.looseObject({ request_id: CallId });
