@@ -47,3 +47,17 @@ test("an import of another program's folder is found, unless it is an allowed on
   });
   expect(findForbidden(imports)).toEqual(["core/loop/a.ts → worker/env.ts", "worker/a.ts → bridge/log.ts"]);
 });
+
+test("within the Worker, imports go one way, and no front door imports another", () => {
+  const imports = importsOf({
+    "worker/index.ts": `import "./routes/a.ts"; import "./frontends/mcp/a.ts"; import "./home/home.ts";`,
+    "worker/routes/a.ts": `import "../http/auth.ts"; import "../frontends/mcp/a.ts";`,
+    "worker/http/auth.ts": `import "../api/objects.ts"; import "../routes/a.ts";`,
+    "worker/frontends/mcp/a.ts": `import "./b.ts"; import "../../http/auth.ts"; import "../openai/a.ts";`,
+  });
+  expect(findForbidden(imports)).toEqual([
+    "worker/routes/a.ts → worker/frontends/mcp/a.ts",
+    "worker/http/auth.ts → worker/routes/a.ts",
+    "worker/frontends/mcp/a.ts → worker/frontends/openai/a.ts",
+  ]);
+});

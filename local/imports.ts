@@ -18,6 +18,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   local: ["core", "node", "bridge", "pi-agent"],
 };
 
+/** Within the Worker: index → routes, frontends → http → the rest. A source of the first may not import one of the second. */
+const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
+  [/^worker\/routes\//, /^worker\/(frontends\/|index)/],
+  [/^worker\/frontends\//, /^worker\/(routes\/|index)/],
+  [/^worker\/http\//, /^worker\/(routes|frontends|home|index)/],
+];
+/** Each front door is a folder, and knows nothing of the others. */
+const FRONT_DOOR = /^worker\/frontends\/([^/]+)\//;
+
 /** A source's path below the repository's root → the paths of what it imports, without packages of others. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
@@ -72,12 +81,15 @@ export function findCircles(imports: Imports): string[][] {
   return circles.sort();
 }
 
-/** @returns `importer → imported` of each import of another program's folder that `ALLOWED` does not name */
+/** @returns `importer → imported` of each import that `ALLOWED` does not name, or that goes against `ONE_WAY` */
 export function findForbidden(imports: Imports): string[] {
   return [...imports].flatMap(([importer, targets]) => {
     const folder = folderOf(importer);
+    const door = FRONT_DOOR.exec(importer)?.[1];
     const isForbidden = (target: string) =>
-      folderOf(target) !== folder && !ALLOWED[folder]?.includes(folderOf(target));
+      (folderOf(target) !== folder && !ALLOWED[folder]?.includes(folderOf(target))) ||
+      ONE_WAY.some(([from, to]) => from.test(importer) && to.test(target)) ||
+      (door !== undefined && (FRONT_DOOR.exec(target)?.[1] ?? door) !== door);
     return targets.filter(isForbidden).map((target) => `${importer} → ${target}`);
   });
 }
