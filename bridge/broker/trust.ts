@@ -2,20 +2,20 @@
  * Whose messages count. Home decides that for itself; but what the bridge drops here cannot disturb its judgement of
  * who is there, nor take the place of a true report on its shelf.
  */
-import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { ReplayWindow } from "@edgecall/core/protocol/replays.ts";
 import { signedBytes, splitSigned, stampOf } from "@edgecall/core/protocol/signing.ts";
+import { type Verifier, verifierOf } from "@edgecall/node/keypair.ts";
 
 type Retained = "capabilities" | "tools" | "presence";
 
 type Known = {
   text: string | null;
   /** Undefined: revoked, or no key. */
-  key: KeyObject | undefined;
+  verifier: Verifier | undefined;
   /** The highest counter that was believed of each: what the broker has retained comes again and again. */
   retained: Record<Retained, number>;
   /** The highest counter of what came live: a presence from before it is of the past. */
@@ -58,8 +58,9 @@ export class Trust {
   problem(agent: string, kind: TopicKind, text: string, live: boolean): string | undefined {
     const known = this.#known.get(agent);
     if (!known) return undefined;
-    const n = signedBy(known.key, agent, kind, text);
-    if (n === undefined) return known.key ? "not signed with the agent's key" : "the agent's key was revoked";
+    const n = signedBy(known.verifier, agent, kind, text);
+    if (n === undefined)
+      return known.verifier ? "not signed with the agent's key" : "the agent's key was revoked";
     if (kind === "capabilities" || kind === "tools" || kind === "presence") {
       if (n < known.retained[kind]) return OLD;
       if (kind === "presence" && n < known.heard && !(n === known.retained.presence && saysOnline(text)))
@@ -84,28 +85,20 @@ function saysOnline(text: string): boolean {
 
 function newKnown(text: string | null, n: number): Known {
   const live = new ReplayWindow(n);
-  return { text, key: keyOf(text), retained: { capabilities: 0, tools: 0, presence: n }, heard: 0, live };
-}
-
-function keyOf(text: string | null): KeyObject | undefined {
-  if (text === null) return undefined;
-  try {
-    return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: text }, format: "jwk" });
-  } catch {
-    return undefined;
-  }
+  const verifier = text === null ? undefined : verifierOf(text);
+  return { text, verifier, retained: { capabilities: 0, tools: 0, presence: n }, heard: 0, live };
 }
 
 /** @returns the counter of a text that this key signed */
 function signedBy(
-  key: KeyObject | undefined,
+  verifier: Verifier | undefined,
   agent: string,
   kind: TopicKind,
   text: string,
 ): number | undefined {
   const split = splitSigned(text);
-  if (!key || !split) return undefined;
-  if (!verify(null, signedBytes({ agent, kind }, split.body), key, split.signature)) return undefined;
+  if (!verifier || !split) return undefined;
+  if (!verifier(signedBytes({ agent, kind }, split.body), split.signature)) return undefined;
   const stamp = stampOf(text);
   return stamp.ok ? stamp.value.n : undefined;
 }

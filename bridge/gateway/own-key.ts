@@ -2,11 +2,11 @@
  * The bridge's own key pair and whom it is for, as pairing left them in its state folder (`edgecall agent pair
  * --bridge-state`): `key.json`, and `gateway.json` with the gateway's address and the home. Read at the start, once.
  */
-import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bridgeTokenBody, bridgeTokenBytes, TOKEN_AHEAD_MS } from "@edgecall/core/protocol/bridge-token.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { KeyPair } from "@edgecall/node/keypair.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 
 const KeyFile = z.looseObject({ private_key: z.string() });
@@ -28,7 +28,7 @@ export function readOwnKey(folder: string): OwnKey | undefined {
   if (!file.ok) throw damaged(keyPath, file.error);
   const paired = checkJson(GatewayFile, gatewayText);
   if (!paired.ok) throw damaged(gatewayPath, paired.error);
-  const key = keyOf(keyPath, file.value.private_key);
+  const pair = pairOf(keyPath, file.value.private_key);
   const { gateway, home } = paired.value;
   let last = 0;
   return {
@@ -38,14 +38,14 @@ export function readOwnKey(folder: string): OwnKey | undefined {
       // gateway takes does not count: nothing would be higher until that time comes.
       last = now > last - TOKEN_AHEAD_MS ? Math.max(now, last + 1) : now;
       const body = bridgeTokenBody({ home, for: host, n: last });
-      return `${body}.${sign(null, bridgeTokenBytes(body), key).toString("base64url")}`;
+      return `${body}.${pair.sign(bridgeTokenBytes(body)).toString("base64url")}`;
     },
   };
 }
 
-function keyOf(path: string, pkcs8: string): KeyObject {
+function pairOf(path: string, pkcs8: string): KeyPair {
   try {
-    return createPrivateKey({ key: Buffer.from(pkcs8, "base64url"), format: "der", type: "pkcs8" });
+    return KeyPair.fromPrivateKey(pkcs8);
   } catch (error) {
     throw damaged(path, messageOf(error));
   }

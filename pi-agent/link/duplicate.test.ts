@@ -1,9 +1,9 @@
 /** Two devices with one id and one key: a card was copied. */
-import { generateKeyPairSync } from "node:crypto";
 import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Stamp } from "@edgecall/core/protocol/signing.ts";
+import { KeyPair } from "@edgecall/node/keypair.ts";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { type Agent, startAgent } from "../agent.ts";
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.stop();
 });
 
-const gatewayKey = new Identity(generateKeyPairSync("ed25519").privateKey).publicKey;
+const gatewayKey = new Identity(KeyPair.make()).publicKey;
 const duplicates = (lines: LogLine[]) => lines.filter(({ event }) => event === "mqtt.duplicate_agent_id");
 
 type Home = { broker: Broker; peer: Peer; last(): { text: string; boot: string; state: string; n: number } };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readRelayToken, relayPlace, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
 import { importPublicKey, isRotation, isSigned, type Key } from "@edgecall/core/protocol/signing.ts";
 import { expect, test } from "vitest";
-import { makeIdentity, openIdentity, readGateway, rememberGateway, verifierOf } from "./identity.ts";
+import { makeIdentity, openIdentity, readGateway, rememberGateway, signedTextVerifier } from "./identity.ts";
 
 const folder = () => mkdtempSync(join(tmpdir(), "edgecall-identity-"));
 const reports = { agent: "eye", kind: "reports" } as const;
@@ -28,8 +28,8 @@ test("what it signs is believed in the gateway's runtime, and here", async () =>
   const identity = await openIdentity(folder());
   const text = identity.sign(reports, '{"a":"ä\\ud83d\\ude00","n":1}');
   expect(await isSigned(await keyOf(identity.publicKey), reports, text)).toBe(true);
-  expect(verifierOf(identity.publicKey)(reports, text)).toBe(true);
-  expect(verifierOf(identity.publicKey)({ ...reports, agent: "ear" }, text)).toBe(false);
+  expect(signedTextVerifier(identity.publicKey)(reports, text)).toBe(true);
+  expect(signedTextVerifier(identity.publicKey)({ ...reports, agent: "ear" }, text)).toBe(false);
 });
 
 test("an old key names the new one", async () => {
@@ -68,7 +68,7 @@ test("not being paired is one thing, a damaged pairing another", async () => {
 });
 
 test("a gateway's key that is none is named", () => {
-  expect(() => verifierOf("nonsense")).toThrow("gateway.public_key: 'nonsense' is no Ed25519 key");
+  expect(() => signedTextVerifier("nonsense")).toThrow("gateway.public_key: 'nonsense' is no Ed25519 key");
 });
 
 test("its token for the relay is taken for five minutes, there alone, and holds by its key", async () => {

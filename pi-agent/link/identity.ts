@@ -1,19 +1,8 @@
 /**
  * The device's key pair, made here and never sent anywhere: `key.json` in its state directory, for its own user
  * alone. And whom it obeys: the gateway's public key, from agent.toml or from what pairing left beside it.
- *
- * Node's own crypto, not WebCrypto: it signs at once, so that messages keep their order without a queue.
  */
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomUUID,
-  sign,
-  verify,
-} from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -28,6 +17,7 @@ import {
   withSignature,
 } from "@edgecall/core/protocol/signing.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
+import { KeyPair, verifierOf } from "@edgecall/node/keypair.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { SettingsError } from "../config/settings.ts";
 
@@ -39,29 +29,31 @@ const KeyFile = z.looseObject({ public_key: PublicKey, private_key: z.string() }
 const GatewayFile = z.looseObject({ public_key: PublicKey });
 
 export class Identity {
-  readonly publicKey: string;
-  readonly #key: KeyObject;
+  readonly #pair: KeyPair;
 
-  constructor(key: KeyObject) {
-    this.#key = key;
-    this.publicKey = createPublicKey(key).export({ format: "jwk" }).x ?? "";
+  constructor(pair: KeyPair) {
+    this.#pair = pair;
+  }
+
+  get publicKey(): string {
+    return this.#pair.publicKey;
   }
 
   /** @param body a stamped text @returns what to publish */
   sign(place: Place, body: string): string {
-    return withSignature(body, sign(null, signedBytes(place, body), this.#key));
+    return withSignature(body, this.#pair.sign(signedBytes(place, body)));
   }
 
   /** The word of this key that `newKey` takes its place, base64url. */
   nameSuccessor(agent: string, newKey: string): string {
-    return sign(null, rotationBytes(agent, newKey), this.#key).toString("base64url");
+    return this.#pair.sign(rotationBytes(agent, newKey)).toString("base64url");
   }
 
   /** For the gateway's relay, for five minutes. @param place of the relay; see `relayPlace` @param now epoch ms */
   relayToken(agent: string, place: string, now: number): string {
     const exp = Math.floor(now / 1_000) + RELAY_TOKEN_SECONDS;
     const body = relayTokenBody({ agent, exp, for: place, nonce: randomUUID() });
-    return `${body}.${sign(null, relayTokenBytes(body), this.#key).toString("base64url")}`;
+    return `${body}.${this.#pair.sign(relayTokenBytes(body)).toString("base64url")}`;
   }
 
   get fingerprint(): string {
@@ -94,8 +86,7 @@ export function readIdentity(path: string, text: string): Identity {
   const file = checkJson(KeyFile, text);
   if (!file.ok) throw damaged(path, file.error);
   try {
-    const der = Buffer.from(file.value.private_key, "base64url");
-    const identity = new Identity(createPrivateKey({ key: der, format: "der", type: "pkcs8" }));
+    const identity = new Identity(KeyPair.fromPrivateKey(file.value.private_key));
     if (identity.publicKey === file.value.public_key) return identity;
   } catch (error) {
     throw damaged(path, messageOf(error));
@@ -105,12 +96,10 @@ export function readIdentity(path: string, text: string): Identity {
 
 /** Makes a new key pair in place of whatever is there. */
 export async function makeIdentity(stateDir: string): Promise<Identity> {
-  const { privateKey } = generateKeyPairSync("ed25519");
-  const identity = new Identity(privateKey);
-  const pkcs8 = privateKey.export({ format: "der", type: "pkcs8" }).toString("base64url");
-  const file = { public_key: identity.publicKey, private_key: pkcs8 };
+  const pair = KeyPair.make();
+  const file = { public_key: pair.publicKey, private_key: pair.privateKey };
   await writeAtomic(join(stateDir, KEY_FILE), `${JSON.stringify(file)}\n`);
-  return identity;
+  return new Identity(pair);
 }
 
 /** Remembers whom this device obeys from its next start on. */
@@ -131,17 +120,13 @@ export async function readGateway(stateDir: string): Promise<string | undefined>
   return file.value.public_key;
 }
 
-/** A check of signatures by one key. @throws IdentityError when it is no key */
-export function verifierOf(publicKey: string): (place: Place, text: string) => boolean {
-  let key: KeyObject;
-  try {
-    key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: publicKey }, format: "jwk" });
-  } catch {
-    throw new IdentityError(`gateway.public_key: '${publicKey}' is no Ed25519 key`);
-  }
+/** A check of what one key signed. @throws IdentityError when it is no key */
+export function signedTextVerifier(publicKey: string): (place: Place, text: string) => boolean {
+  const isSigned = verifierOf(publicKey);
+  if (!isSigned) throw new IdentityError(`gateway.public_key: '${publicKey}' is no Ed25519 key`);
   return (place, text) => {
     const split = splitSigned(text);
-    return split !== undefined && verify(null, signedBytes(place, split.body), key, split.signature);
+    return split !== undefined && isSigned(signedBytes(place, split.body), split.signature);
   };
 }
 

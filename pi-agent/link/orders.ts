@@ -1,7 +1,7 @@
 /** Whether a command is one that this device obeys: said by its gateway, to this run of it, and not before. */
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import { ReplayWindow } from "@edgecall/core/protocol/replays.ts";
-import { verifierOf } from "./identity.ts";
+import { signedTextVerifier } from "./identity.ts";
 
 export type Verdict =
   | { obey: true; repeat: boolean }
@@ -16,14 +16,14 @@ export type Verdict =
 export class Orders {
   readonly #place: { agent: string; kind: "commands" };
   readonly #bootId: string;
-  readonly #isGateways: ReturnType<typeof verifierOf>;
+  readonly #isGateways: ReturnType<typeof signedTextVerifier>;
   readonly #seen = new ReplayWindow();
 
   /** @throws IdentityError when `gatewayKey` is no key */
   constructor(options: { agentId: string; bootId: string; gatewayKey: string }) {
     this.#place = { agent: options.agentId, kind: "commands" };
     this.#bootId = options.bootId;
-    this.#isGateways = verifierOf(options.gatewayKey);
+    this.#isGateways = signedTextVerifier(options.gatewayKey);
   }
 
   /** Before anything in the text is believed, or even read. */

@@ -1,16 +1,16 @@
 /** An agent that knows its gateway's key: what it says is signed, and what a stranger orders is not done. */
-import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Stamp, stamped } from "@edgecall/core/protocol/signing.ts";
+import { KeyPair } from "@edgecall/node/keypair.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { type Served, serve } from "../testing/served.ts";
-import { Identity, openIdentity, verifierOf } from "./identity.ts";
+import { Identity, openIdentity, signedTextVerifier } from "./identity.ts";
 
-const newIdentity = () => new Identity(generateKeyPairSync("ed25519").privateKey);
+const newIdentity = () => new Identity(KeyPair.make());
 const gateway = newIdentity();
 const folder = mkdtempSync(join(tmpdir(), "edgecall-signed-"));
 const stateDir = join(folder, "state");
@@ -20,14 +20,14 @@ const ID = "sealed";
 type Fields = Record<string, unknown>;
 let served: Served;
 let agent: Awaited<ReturnType<Served["start"]>>;
-let isAgents: ReturnType<typeof verifierOf>;
+let isAgents: ReturnType<typeof signedTextVerifier>;
 let n = Date.now();
 
 const startAgent = () => served.start({ agentId: ID, stateDir, gatewayKey: gateway.publicKey });
 
 beforeAll(async () => {
   served = await serve();
-  isAgents = verifierOf((await openIdentity(stateDir)).publicKey);
+  isAgents = signedTextVerifier((await openIdentity(stateDir)).publicKey);
   agent = await startAgent();
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import type { Counter } from "./counter.ts";
-import { type Identity, verifierOf } from "./identity.ts";
+import { type Identity, signedTextVerifier } from "./identity.ts";
 
 export type Voice = {
   /** A connection is about to be made. @returns its last will, given the text of one */
@@ -33,7 +33,7 @@ export function plainVoice(bootId: string): Voice {
 }
 
 export function signedVoice(agent: string, bootId: string, identity: Identity, counter: Counter): Voice {
-  const isSigned = verifierOf(identity.publicKey);
+  const isSigned = signedTextVerifier(identity.publicKey);
   const say = (kind: TopicKind, text: string, n: number) =>
     identity.sign({ agent, kind }, stamped(text, { boot_id: bootId, n }));
   return {

@@ -2,11 +2,11 @@
  * Somebody knows the broker's password and every topic, and has no key: each of his attempts by name, over a real broker.
  * After each one the paired device is usable, it has done nothing for him, and nothing that he said is believed.
  */
-import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
+import { KeyPair } from "@edgecall/node/keypair.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { Identity } from "../../pi-agent/link/identity.ts";
@@ -29,7 +29,7 @@ const stack = useStack({ mosquitto: findMosquitto(), vars: { ALLOW_UNSIGNED_AGEN
 });
 let thief: Observer;
 let fence: BrokerFence;
-const own = new Identity(generateKeyPairSync("ed25519").privateKey);
+const own = new Identity(KeyPair.make());
 
 beforeAll(async () => {
   thief = await Observer.start(stack.mqttUrl);

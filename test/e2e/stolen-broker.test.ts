@@ -2,12 +2,12 @@
  * Somebody has the broker's password: reads everything, writes on every topic, and keeps what he read. Over a real
  * Mosquitto, through restarts of each program: he commands nobody and speaks for nobody.
  */
-import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
+import { KeyPair } from "@edgecall/node/keypair.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
@@ -35,7 +35,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
   /** He reads along from before anything was said. */
   let thief: Observer;
   let fence: BrokerFence;
-  const own = new Identity(generateKeyPairSync("ed25519").privateKey);
+  const own = new Identity(KeyPair.make());
   const played: PlayedAgent[] = [];
 
   beforeAll(async () => {

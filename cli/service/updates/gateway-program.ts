@@ -3,10 +3,11 @@
  *
  * Nothing else counts: not who carries them here, nor what was recorded, since each question has a nonce of its own.
  */
-import { createHash, createPublicKey, randomBytes, verify } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { type ProgramFacts, programBytes } from "@edgecall/core/protocol/program.ts";
 import { splitSigned } from "@edgecall/core/protocol/signing.ts";
+import { verifierOf } from "@edgecall/node/keypair.ts";
 import { fetchProblem } from "../../fetch-problem.ts";
 import type { GatewayPin } from "./gateway-pin.ts";
 
@@ -41,8 +42,7 @@ export async function offeredBy({ url, home, public_key }: GatewayPin): Promise<
     );
   }
   const split = splitSigned(text);
-  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: public_key }, format: "jwk" });
-  if (!split || !verify(null, programBytes(split.body), key, split.signature))
+  if (!split || !verifierOf(public_key)?.(programBytes(split.body), split.signature))
     throw new Error(
       `${url}: what it says of its program is not signed by this home's key; nothing was changed`,
     );
