@@ -1,4 +1,4 @@
-/** Rubbish from strangers on every topic and route while a turn runs: nothing crashes, and it is answered. */
+/** Rubbish from strangers on every topic while a turn runs: nothing crashes, and it is answered. */
 import { Capabilities, Presence, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { TOPIC_KINDS, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
@@ -13,7 +13,6 @@ import { Observer } from "./observer.ts";
 import { useStack } from "./stack.ts";
 
 const MESSAGES = 600;
-const BODIES = 60;
 
 const stack = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "*" } }, async (stack) => {
   await stack.startAgent({ id: "pi", model: true });
@@ -109,45 +108,6 @@ test("on every topic", async () => {
   expect(
     stack.worker.lines.filter((line) => /event: '[^']*(failed|error)|Error\b|exception/.test(line)),
   ).toEqual([]);
-});
-
-test("on every route: an error with a code and words, never 500", async () => {
-  const paths = fc.constantFrom(
-    "/v1/conversations/c/messages",
-    "/v1/conversations/%2e%2e/messages",
-    "/v1/conversations/c/turns/x/cancel",
-    "/v1/agents/pi/commands",
-    "/v1/agents/a%2Fb/commands",
-    "/ask",
-    "/nothing",
-  );
-  const body = fc.oneof(
-    fc.json(),
-    fc.string(),
-    fc.record({ text: fc.jsonValue(), images: fc.jsonValue() }).map((value) => JSON.stringify(value)),
-    fc.record({ command: fc.jsonValue(), payload: fc.jsonValue() }).map((value) => JSON.stringify(value)),
-  );
-  const strangers = [
-    new GatewayClient(stack.gateway.url, TOKENS.otherHome),
-    new GatewayClient(stack.gateway.url, "x"),
-  ];
-  const tries = fc
-    .sample(fc.tuple(paths, body), BODIES)
-    .flatMap(([path, text]) => strangers.map((client) => ({ path, text, client })));
-  // Side by side: a question that happens to be a valid one is tried at the model for some seconds.
-  await Promise.all(
-    tries.map(async ({ path, text, client }) => {
-      const response = await client.fetch(path, { method: "POST", body: text });
-      const said = await response.text();
-      expect(response.status, `${path} ${text} → ${said}`).not.toBe(500);
-      if (response.status < 400 || path === "/ask") return;
-      const { type, param, ...error } = (JSON.parse(said) as { error: Record<string, unknown> }).error;
-      expect(error).toEqual({ code: expect.any(String), message: expect.any(String) });
-      // Where OpenAI's clients may ask, what they look for stands in it, too.
-      if (type !== undefined) expect([typeof type, param]).toEqual(["string", null]);
-    }),
-  );
-  expect((await stack.gateway.command("pi", "ping")).status).toBe(200);
 });
 
 test("a token of one home gets nothing of another", async () => {

@@ -14,6 +14,7 @@ const FINE: Result = {
     after: { "Conversation.turn": 1, "Home.pairing": 50, "Home.agent": 9 },
   },
   modelRequests: 0,
+  deviceCalls: 0,
   badLines: [],
   ms: 1,
 };
@@ -23,6 +24,7 @@ test("a run is wrong by each of its promises", () => {
   for (const bad of [
     { faults: ["x"], faultCount: 1 },
     { modelRequests: 1 },
+    { deviceCalls: 1 },
     { badLines: ["x"] },
     { rss: { half: 100, end: 111 } },
     { rows: { before: FINE.rows.before, after: { "Conversation.turn": 2 } } },
@@ -63,6 +65,12 @@ test("an answer is wrong by each thing that a stranger may not get", () => {
     response(401, { error: { code: "x", message: "Error\n    at f (worker.js:1:1)" } }.error.message),
   ])
     expect(complaint(shot, bad)).toBeDefined();
+  const exact = http("k", "/v1/agents", { exactly: { status: 401, words: /"y"/ } });
+  expect(complaint(exact, response(401, ours))).toBeUndefined();
+  expect(complaint(exact, response(403, ours))).toContain("not 401");
+  expect(complaint(exact, response(401, { error: { code: "x", message: "z" } }))).toContain('"y"');
+  const escaped = { error: { code: "x", message: "at f (worker.js:1:1)" } };
+  expect(complaint(shot, response(401, escaped))).toContain("stack trace");
   expect(complaint(http("k", "/v1/models"), response(401, ours))).toContain("'openai'");
   const rpc = { jsonrpc: "2.0", id: null, error: { code: -32700, message: "y" } };
   expect(complaint(http("k", "/mcp"), response(400, rpc))).toBeUndefined();

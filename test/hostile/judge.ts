@@ -12,7 +12,7 @@ const OF_A_BRIDGE = ["Home.agent", "Home.bridge", "Home.tally"];
 
 /** @param isLong whether it was long enough for memory to come to rest. @returns what is not as promised */
 export function judge(
-  { faults, faultCount, rows, modelRequests, badLines, rss }: Result,
+  { faults, faultCount, rows, modelRequests, deviceCalls, badLines, rss }: Result,
   isLong: boolean,
 ): string[] {
   const grown = rss.end / rss.half - 1;
@@ -20,6 +20,7 @@ export function judge(
     ...faults,
     ...(faultCount > faults.length ? [`and ${faultCount - faults.length} more`] : []),
     ...(modelRequests > 0 ? [`the model was asked ${modelRequests} times`] : []),
+    ...(deviceCalls > 0 ? [`a device was called ${deviceCalls} times`] : []),
     ...newRows(rows.before, rows.after),
     ...badLines.map((line) => `the Worker wrote: ${line.slice(0, 500)}`),
     ...(isLong && grown > RSS_GROWTH_MAX

@@ -9,18 +9,21 @@ import { childrenNamed } from "../../local/workerd-guard.ts";
 import { type PlatformServer, startPlatform } from "../platforms/server.ts";
 import { type ScriptedModel, script, startScriptedModel } from "../scripted-model.ts";
 import { until } from "../wait.ts";
+import { PlayedBridge } from "./bridge.ts";
 import { shots as corpus } from "./kinds/all.ts";
+import { FIXED } from "./kinds/fixed.ts";
 import { DELIVERED } from "./kinds/webhooks.ts";
 import { countRows, type Rows } from "./rows.ts";
 import { type Answer, Gun } from "./send.ts";
-import { bearer, describeShot } from "./shot.ts";
+import { bearer, describeShot, type Shot } from "./shot.ts";
 import { complaint } from "./verdict.ts";
 import { DEVICE, DEVICE_KEY, SIGNED, TOKENS, webhookPath, worldVars } from "./world.ts";
 
 export type Plan = {
+  /** Beside the fixed ones. */
   requests: number;
   seed: number;
-  /** One part of the corpus alone (kinds/all.ts). */
+  /** One part of the corpus alone (kinds/all.ts), without the fixed requests. */
   only?: string | undefined;
   /** Told now and then how many were sent. */
   onProgress?: (sent: number) => void;
@@ -38,6 +41,8 @@ export type Result = {
   rows: { before: Rows; after: Rows };
   /** What the model's endpoint was asked while shots came. */
   modelRequests: number;
+  /** What went to home a's bridge for its device. */
+  deviceCalls: number;
   /** What the Worker wrote: those lines that tell of a fault, or hold a secret. */
   badLines: string[];
   ms: number;
@@ -74,10 +79,13 @@ export async function runHostile(plan: Plan): Promise<Result> {
     };
     const first = await start();
     await furnish(first.url, platform);
+    await (await PlayedBridge.connect(first.url)).close();
     await first.stop();
     const before = countRows(dir);
     const gateway = await start();
+    const bridge = await PlayedBridge.connect(gateway.url);
     const shot = await shoot(gateway, plan, model);
+    await bridge.close();
     await gateway.stop();
     const secrets = [
       ...Object.values(TOKENS),
@@ -89,6 +97,7 @@ export async function runHostile(plan: Plan): Promise<Result> {
     );
     return {
       ...shot,
+      deviceCalls: bridge.calls,
       rows: { before, after: countRows(dir) },
       badLines: [...new Set(badLines)],
       ms: performance.now() - began,
@@ -124,7 +133,7 @@ async function furnish(url: string, platform: PlatformServer): Promise<void> {
   await until(() => platform.calls.length > 0, { within: 20_000, what: "the chat's first answer" });
 }
 
-type Shooting = Omit<Result, "rows" | "badLines" | "ms">;
+type Shooting = Omit<Result, "rows" | "badLines" | "ms" | "deviceCalls">;
 
 async function shoot(gateway: Gateway, plan: Plan, model: ScriptedModel): Promise<Shooting> {
   const gun = new Gun(gateway.url, AT_ONCE);
@@ -134,30 +143,36 @@ async function shoot(gateway: Gateway, plan: Plan, model: ScriptedModel): Promis
   let faultCount = 0;
   let half = 0;
   const anyShot = corpus(plan.only);
+  const fireAll = async (shots: Shot[], from: string) => {
+    const queue = shots.values();
+    const one = async () => {
+      for (const shot of queue) {
+        const answer = await gun.fire(shot);
+        const tally = kinds[shot.kind] ?? { sent: 0, byClass: {} };
+        kinds[shot.kind] = tally;
+        tally.sent += 1;
+        const name = classOf(answer);
+        tally.byClass[name] = (tally.byClass[name] ?? 0) + 1;
+        const fault = complaint(shot, answer);
+        if (fault === undefined) continue;
+        faultCount += 1;
+        if (faults.length < FAULTS_SHOWN) faults.push(`${from}: ${describeShot(shot)}\n  → ${fault}`);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, one));
+  };
   try {
+    if (plan.only === undefined) await fireAll(FIXED, "fixed");
     for (let sent = 0; sent < plan.requests; ) {
       const seed = plan.seed + sent / BATCH;
       const shots = fc.sample(anyShot, { seed, numRuns: Math.min(BATCH, plan.requests - sent) });
-      const queue = shots.values();
-      const one = async () => {
-        for (const shot of queue) {
-          const answer = await gun.fire(shot);
-          const tally = kinds[shot.kind] ?? { sent: 0, byClass: {} };
-          kinds[shot.kind] = tally;
-          tally.sent += 1;
-          const name = classOf(answer);
-          tally.byClass[name] = (tally.byClass[name] ?? 0) + 1;
-          const fault = complaint(shot, answer);
-          if (fault === undefined) continue;
-          faultCount += 1;
-          if (faults.length < FAULTS_SHOWN) faults.push(`seed ${seed}: ${describeShot(shot)}\n  → ${fault}`);
-        }
-      };
-      await Promise.all(Array.from({ length: AT_ONCE }, one));
+      await fireAll(shots, `seed ${seed}`);
       sent += shots.length;
       plan.onProgress?.(sent);
       if (half === 0 && sent >= plan.requests / 2) half = await restingRss();
     }
+    const goesOn = await fetch(`${gateway.url}/v1/agents/pi`, { headers: bearer(TOKENS.owner) });
+    if (goesOn.status !== 200) faults.push(`afterwards the home answers ${goesOn.status}`);
     return {
       kinds,
       faults,

@@ -15,6 +15,8 @@ export type HttpShot = Common & {
   /** Without Content-Length. */
   chunked: boolean;
   form: ErrorForm;
+  /** Stricter than `may`: this status, and these words in the answer. */
+  exactly: { status: number; words?: RegExp } | undefined;
 };
 /** A WebSocket's handshake, and frames if there comes one. */
 export type SocketShot = Common & {
@@ -51,6 +53,7 @@ export function http(kind: string, path: string, more: Partial<HttpShot> = {}): 
     body: undefined,
     chunked: false,
     form: formOf(path),
+    exactly: undefined,
     ...more,
   };
 }

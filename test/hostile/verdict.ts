@@ -5,6 +5,9 @@ import type { ErrorForm, HttpShot, Shot } from "./shot.ts";
 /** The object threw, or is gone. */
 const BAD_CLOSES = [1006, 1011];
 
+/** Also where its line breaks are escaped, as in JSON. */
+const STACK = /\n\s+at \S+|\bat .*\.(m?js|ts):\d+/;
+
 /** @returns what is wrong, in words, or undefined */
 export function complaint(shot: Shot, answer: Answer): string | undefined {
   if (shot.by === "raw") {
@@ -22,12 +25,18 @@ export function complaint(shot: Shot, answer: Answer): string | undefined {
   const quoted = `${status} ${text.slice(0, 300)}`;
   if (status >= 500 || status < 200) return quoted;
   if (shot.may === "refused" && status < 400) return `it was taken: ${quoted}`;
-  if (/\n\s+at \S+/.test(text)) return `a stack trace: ${quoted}`;
+  if (shot.by === "http" && shot.exactly && !isExactly(shot.exactly, status, text))
+    return `not ${shot.exactly.status} ${shot.exactly.words ?? ""}: ${quoted}`;
+  if (STACK.test(text)) return `a stack trace: ${quoted}`;
   if (headers["x-content-type-options"] !== "nosniff" || headers["referrer-policy"] === undefined)
     return `without its safe headers: ${quoted}`;
   if (shot.by === "http" && status >= 400 && shot.method !== "HEAD")
     return formComplaint(shot, headers["content-type"], text);
   return undefined;
+}
+
+function isExactly({ status, words }: NonNullable<HttpShot["exactly"]>, got: number, text: string): boolean {
+  return got === status && (words === undefined || words.test(text));
 }
 
 function formComplaint({ form }: HttpShot, type = "", text: string): string | undefined {

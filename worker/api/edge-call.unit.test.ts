@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { agentsNote, edgeCallDefinition } from "./edge-call.ts";
 import type { RosterAgent } from "./roster.ts";
@@ -41,4 +42,27 @@ test("G16 a home whose agents fit has them in the description alone", () => {
   const roster = { bridgeOnline: true, agents: agents(2) };
   expect(edgeCallDefinition(roster)?.function.description).toMatch(/agent-0[\s\S]*agent-1/);
   expect(agentsNote(roster)).toBe("");
+});
+
+test("an agent's line in the tool's description is one line, and its action names are at most 200 characters", () => {
+  fc.assert(
+    fc.property(fc.array(fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/), { maxLength: 50 }), (actions) => {
+      const pi = {
+        id: "pi",
+        online: true,
+        reason: undefined,
+        lastSeen: 1,
+        line: "x",
+        actions,
+        queues: [],
+        hasModel: true,
+        foreign: false,
+      };
+      const description =
+        edgeCallDefinition({ bridgeOnline: true, agents: [pi] })?.function.description ?? "";
+      expect(description.split("\n")).toHaveLength(2);
+      const names = /\[actions: (.*?)(, …)?\]$/.exec(description)?.[1] ?? "";
+      expect(names.length).toBeLessThanOrEqual(200);
+    }),
+  );
 });

@@ -1,6 +1,7 @@
 import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BRIDGE_PROTOCOL } from "@edgecall/core/protocol/names.ts";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { modelRequests } from "../../test/model-requests.ts";
 import { type ModelRequest, script } from "../../test/scripted-model.ts";
@@ -354,3 +355,37 @@ async function agents() {
 }
 
 test("the protocol version is the one that the tests speak", () => expect(BRIDGE_PROTOCOL).toBe(1));
+
+test("any frame of a bridge: the home goes on", async () => {
+  const bridge = await TestBridge.connect([agent("pi")]);
+  bridge.onCall = () => ({ status: "success", tool: "cpu", result: "load 0.5" });
+  const frame = fc.oneof(
+    fc.json(),
+    fc.string(),
+    fc.record({
+      t: fc.constantFrom("hello", "snapshot", "agent", "gone", "taken", "refused", "event", "report"),
+      id: fc.option(fc.string()),
+      agent: fc.anything(),
+      payload: fc.option(fc.json()),
+      code: fc.option(fc.constantFrom("expired", "x")),
+      message: fc.option(fc.string()),
+      agents: fc.anything(),
+      last: fc.boolean(),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(frame, async (value) => {
+      bridge.raw(typeof value === "string" ? value : JSON.stringify(value));
+    }),
+    { numRuns: 200 },
+  );
+  bridge.send({ t: "snapshot", agents: [agent("pi")], last: true });
+  await until(
+    async () => ((await (await ask("/v1/agents/pi")).json()) as { online?: boolean }).online === true,
+  );
+  const { body } = await say(
+    "after-fuzz",
+    script({ calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] }, { text: "$results" }),
+  );
+  expect(body.answer).toBe("load 0.5");
+});

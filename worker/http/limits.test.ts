@@ -211,3 +211,12 @@ test.each([
   ["::1", "0:0:0:0"],
   ["", ""],
 ])("the network of %s is %s", (address, expected) => expect(network(address)).toBe(expected));
+
+test("a body that breaks off is the client's fault", async () => {
+  const body = new ReadableStream({
+    pull: (controller) => controller.error(new Error("hung up")),
+  });
+  const response = await ask("/v1/conversations/fuzz/messages", { method: "POST", body });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { code: "invalid_body" } });
+});

@@ -1,6 +1,7 @@
 /** JSON-RPC of all wrong kinds, and calls of tools that are not there. */
 import fc from "fast-check";
 import { deep, headerText, noJson, oddText, oddValue, POLLUTING } from "../corpus.ts";
+import { mcpBody, mcpHeaders } from "../lookalikes.ts";
 import { bearer, type HttpShot, http, json, type Shot } from "../shot.ts";
 import { TOKENS } from "../world.ts";
 
@@ -79,6 +80,12 @@ const call = fc
 
 export const mcp: fc.Arbitrary<Shot> = fc.oneof(
   { weight: 6, arbitrary: fc.oneof(rpc, call).map((message) => shot(json(message))) },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(mcpBody, mcpHeaders)
+      .map(([text, headers]) => shot(json(text), { headers: { ...HEADERS, ...headers } })),
+  },
   {
     weight: 2,
     arbitrary: fc

@@ -34,6 +34,12 @@ const link = fc
     ),
   )
   .map(([home, until, mac]) => `?home=${home}&until=${until}&mac=${mac}`);
+/** Letters of which ids and links are made. */
+const made = fc.string({
+  unit: fc.constantFrom(..."resp_0123456789abcdefXYZ.-~"),
+  minLength: 1,
+  maxLength: 120,
+});
 /** As long as the real one, and signed by nobody. */
 const grant = fc
   .tuple(fc.jsonValue({ maxDepth: 1 }), fc.stringMatching(/^[A-Za-z0-9_-]{43}$/))
@@ -45,6 +51,11 @@ export const media: fc.Arbitrary<Shot> = fc.oneof(
   fc
     .tuple(id, fc.constantFrom(TOKENS.owner, TOKENS.guest, TOKENS.otherHome))
     .map(([name, token]) => http("media", `/v1/media/${name}`, { headers: bearer(token) })),
+  fc
+    .tuple(made, made)
+    .map(([name, mac]) =>
+      http("media", `/v1/media/x${name}?home=a&until=1799999999&mac=${mac}`, { exactly: { status: 404 } }),
+    ),
   fc.tuple(id, link).map(([name, query]) => http("media", `/v1/media/${name}${query}`)),
   fc
     .tuple(

@@ -68,6 +68,38 @@ const query = fc
       `${path}?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join("&")}`,
   );
 
+/** Whatever is no question: any body on the routes that take one, from the owner, from another home and from nobody. */
+const strange = fc
+  .tuple(
+    fc.constantFrom(
+      "/v1/conversations/c/messages",
+      "/v1/conversations/%2e%2e/messages",
+      "/v1/conversations/c/turns/x/cancel",
+      "/v1/agents/pi/commands",
+      "/v1/agents/a%2Fb/commands",
+      "/ask",
+      "/nothing",
+    ),
+    fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.constant(""),
+      fc
+        .record({ text: fc.jsonValue(), images: fc.jsonValue() })
+        .filter(({ text }) => typeof text !== "string" || text.trim() === "")
+        .map((value) => JSON.stringify(value)),
+      fc.record({ command: fc.jsonValue(), payload: fc.jsonValue() }).map((value) => JSON.stringify(value)),
+    ),
+    fc.constantFrom(TOKENS.owner, TOKENS.otherHome, "x"),
+  )
+  // There any text is a question.
+  .map(([path, body, token]) =>
+    http("body", path, {
+      headers: bearer(token),
+      body: json(path === "/ask" && token !== "x" ? " ".repeat(body.length) : body),
+    }),
+  );
+
 export const messages: fc.Arbitrary<Shot> = fc.oneof(
   { weight: 5, arbitrary: message.map((body) => http("message", MESSAGES, { headers: OWNER, body })) },
   {
@@ -86,6 +118,7 @@ export const messages: fc.Arbitrary<Shot> = fc.oneof(
       .oneof(empty.map(json), fc.constant(Buffer.from([0xc3, 0x28])), fc.constant(json("x".repeat(32_001))))
       .map((body) => http("message", "/ask", { headers: OWNER, body })),
   },
+  { weight: 4, arbitrary: strange },
   { weight: 3, arbitrary: command.map((body) => http("command", COMMANDS, { headers: OWNER, body })) },
 );
 

@@ -1,6 +1,7 @@
 /** What OpenAI's clients send, with the one field that has to be right wrong. */
 import fc from "fast-check";
 import { broken, deep, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
+import { openaiBody, openaiHeader } from "../lookalikes.ts";
 import { bearer, http, json, type Shot } from "../shot.ts";
 import { TOKENS } from "../world.ts";
 
@@ -110,6 +111,14 @@ const made = fc
   .tuple(fc.stringMatching(/^[0-9a-f]{40}$/), oddText)
   .map(([hex, text]) => `resp_${hex}${Buffer.from(text).toString("base64url")}`);
 
+/** The last thing that is looked at before a turn begins: a body that asks a question gets no further. */
+const NO_TURN = { "idempotency-key": "x".repeat(201) };
+const responseId = fc.string({
+  unit: fc.constantFrom(..."resp_0123456789abcdefXYZ.-~"),
+  minLength: 1,
+  maxLength: 120,
+});
+
 export const openai: fc.Arbitrary<Shot> = fc.oneof(
   {
     weight: 6,
@@ -117,6 +126,22 @@ export const openai: fc.Arbitrary<Shot> = fc.oneof(
       .tuple(body, strange)
       .map(([[path, bytes], headers]) =>
         http("openai", path, { headers: { ...headers, ...OWNER }, body: bytes }),
+      ),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(fc.constantFrom("/v1/chat/completions", "/v1/responses"), openaiBody, openaiHeader)
+      .map(([path, text, { name, value }]) =>
+        http("openai", path, { headers: { [name]: value, ...NO_TURN, ...OWNER }, body: json(text) }),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(responseId, fc.boolean())
+      .map(([id, streams]) =>
+        http("openai", `/v1/responses/${streams ? `resp_${id}?stream=true` : `x${id}`}`, { headers: OWNER }),
       ),
   },
   {

@@ -66,11 +66,22 @@ const wrong: fc.Arbitrary<Record<string, string>> = fc.oneof(
     .map((parts) => ({ cookie: `__Host-edgecall=${parts.join(".")}` })),
 );
 
-export const tokens: fc.Arbitrary<Shot> = fc
-  .tuple(fc.constantFrom(...ROUTES), wrong)
-  .map(([[method, path], headers]) =>
-    http("token", path, { method, headers, body: method === "POST" ? SAID : undefined }),
-  );
+export const tokens: fc.Arbitrary<Shot> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...ROUTES), wrong)
+      .map(([[method, path], headers]) =>
+        http("token", path, { method, headers, body: method === "POST" ? SAID : undefined }),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .string({ unit: fc.constantFrom(..."aZ09-._~+/= "), maxLength: 300 })
+      .map((token) => http("token", "/v1/agents", { headers: bearer(token), exactly: { status: 401 } })),
+  },
+);
 
 /** A guest's token where an administrator's is needed, and a bridge's where a person's is. */
 export const scopes: fc.Arbitrary<Shot> = fc.oneof(

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
+import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { call, tools as listed, type McpResult, post } from "../../../test/mcp-requests.ts";
 import { TOKENS } from "../../../test/tokens.ts";
@@ -271,3 +272,27 @@ async function deviceAsks(bridge: TestBridge, id: string, payload: Record<string
   };
   bridge.send({ t: "event", id, agent: "pi", payload: JSON.stringify(event) });
 }
+
+test("any advert: the list of tools stays one that clients take", async () => {
+  const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: fc.constantFrom(..."aZ0_-"), minLength: 1, maxLength: 64 }),
+      fc.string({ unit: "binary", maxLength: 500 }),
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      async (name, description, parameters) => {
+        await bridge.snapshot([agent("pi", { tools: [CPU, { name, description, parameters }] })]);
+        const all = await listed();
+        expect(all.length).toBeGreaterThanOrEqual(4);
+        expect(new Set(all.map((tool) => tool.name)).size).toBe(all.length);
+        for (const tool of all) {
+          expect(tool.name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+          expect(tool.inputSchema.type).toBe("object");
+          if (!tool.name.startsWith("edge_")) expect(tool.description).not.toMatch(/[\n\r\u2028]/);
+        }
+        expect((await call("edge_list", { agent_id: "pi" })).isError).toBeUndefined();
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

@@ -1,6 +1,8 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { openaiBody, openaiHeader } from "../../../test/hostile/lookalikes.ts";
 import { modelCalls, modelRequest, releaseModel } from "../../../test/model-requests.ts";
 import { assistant, type Completion, chat, events, post, user } from "../../../test/openai-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
@@ -422,4 +424,27 @@ describe("errors are OpenAI's", () => {
     const none = await ask("/v1/models/meta/none");
     expect([none.status, await none.json()]).toMatchObject([404, { error: { code: "model_not_found" } }]);
   });
+});
+
+// `test/hostile` sends these bodies, too, but keeps them from beginning a turn: here they may.
+test("any body and any names: never a 5xx, and an error is one of OpenAI's", {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom("/v1/chat/completions", "/v1/responses"),
+      openaiBody,
+      openaiHeader,
+      async (path, text, { name, value }) => {
+        const response = await post(path, text, { headers: { [name]: value } });
+        const answer = await response.text();
+        expect(response.status).toBeLessThan(500);
+        if (response.status < 400) return;
+        expect(JSON.parse(answer)).toMatchObject({
+          error: { message: expect.any(String), type: expect.any(String), code: expect.any(String) },
+        });
+      },
+    ),
+    { numRuns: 150 },
+  );
 });

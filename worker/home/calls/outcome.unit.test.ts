@@ -1,4 +1,5 @@
 import type { ReadReport } from "@edgecall/core/protocol/mqtt.ts";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { outcomeOf, withoutAdvice } from "./outcome.ts";
 
@@ -96,4 +97,23 @@ test("C10 a foreign agent's words are not divided: a person reads all of them", 
   expect(outcome.text).toBe(`Error: ${error}`);
   expect(outcome).not.toHaveProperty("advice");
   expect(outcome.calls).toMatchObject([{ error }]);
+});
+
+test("any report's payload becomes a bounded outcome", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.anything()),
+      fc.constantFrom("result", "error", "other" as const),
+      (payload, type) => {
+        const outcome = outcomeOf(
+          { type: type as "result", requestId: "r", payload: JSON.parse(JSON.stringify(payload)) },
+          1,
+          PI,
+        );
+        expect(typeof outcome.text).toBe("string");
+        expect(new TextEncoder().encode(outcome.text).length).toBeLessThan(52_000);
+        if (outcome.status === "error") expect(outcome.errorType).toBeDefined();
+      },
+    ),
+  );
 });
