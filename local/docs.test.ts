@@ -15,16 +15,18 @@ const served = globSync("worker/**/*.ts", { cwd: ROOT, exclude: ["**/*.test.ts",
   .flatMap((path) => [...read(path).matchAll(/\.(get|post|put|patch|delete|all)\(\s*"(\/[^"]*)"/g)])
   .map(([, method = "", path = ""]) => ({ method: method.toUpperCase(), path: form(path) }));
 
-test("G15 every route that docs name with its method is served", () => {
-  const named = pages.flatMap((page) =>
-    [
-      ...read(page).matchAll(
-        /`((?:GET|POST|PUT|PATCH|DELETE)(?:`?, `?(?:GET|POST|PUT|PATCH|DELETE))*) (\/v1\/[^\s`]*)/g,
-      ),
-    ].flatMap(([, methods = "", path = ""]) =>
-      (methods.match(/[A-Z]+/g) ?? []).map((method) => ({ page, method, path })),
+/** The routes that docs name with their method. */
+const named = pages.flatMap((page) =>
+  [
+    ...read(page).matchAll(
+      /`((?:GET|POST|PUT|PATCH|DELETE)(?:`?, `?(?:GET|POST|PUT|PATCH|DELETE))*) (\/v1\/[^\s`]*)/g,
     ),
-  );
+  ].flatMap(([, methods = "", path = ""]) =>
+    (methods.match(/[A-Z]+/g) ?? []).map((method) => ({ page, method, path })),
+  ),
+);
+
+test("G15 every route that docs name with its method is served", () => {
   expect(named.length).toBeGreaterThan(30);
   const wrong = named.filter(
     // An example may stand where the route has a parameter.
@@ -36,6 +38,13 @@ test("G15 every route that docs name with its method is served", () => {
       ),
   );
   expect(wrong).toEqual([]);
+});
+
+test("every route below /v1 is named with its method", () => {
+  const routes = served.filter(({ path }) => path.startsWith("/v1/"));
+  expect(routes.length).toBeGreaterThan(50);
+  const known = new Set(named.map(({ method, path }) => `${method} ${form(path)}`));
+  expect(routes.filter(({ method, path }) => !known.has(`${method} ${path}`))).toEqual([]);
 });
 
 const withoutCode = (text: string) => text.replace(/^```.*?^```/gms, "");
