@@ -2,6 +2,8 @@
  * The rows of one object as they go into a back-up and come out of it: table by table, a page at a time, whatever the
  * schema. A page is what one answer may hold in memory; between two of them others may write.
  */
+
+import type { BackupPage, BackupPlace, BackupRow, BackupValue, RestoreStep } from "./api/backup.ts";
 import { isBlank, type Migration, migrate } from "./migrate.ts";
 
 /** Bytes of text in a page; one row may go over it (a part of a picture is 512 KiB). */
@@ -16,13 +18,6 @@ const STAGING = "restoring";
 const KEPT: readonly string[] = ["token"];
 /** Ours and the platform's own, which a schema makes anew. */
 const SKIPPED = new RegExp(`^(_cf_|sqlite_|(migration|${STAGING}|${KEPT.join("|")})$)`);
-
-/** A blob stands as an object of this one key: no other value of a row is an object. */
-export type BackupValue = string | number | null | { base64: string };
-export type BackupRow = { table: string; row: Record<string, BackupValue> };
-/** Where a page ended: the key of its last row. Not a count of rows, for between two pages rows come and go. */
-export type BackupPlace = { table: string; after?: Array<string | number> };
-export type BackupPage = { schema: number; rows: BackupRow[]; next?: BackupPlace };
 
 /** @param from the `next` of the page before; undefined: the first */
 export function backupPage(storage: DurableObjectStorage, from: BackupPlace | undefined): BackupPage {
@@ -49,18 +44,6 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
   }
   return { schema, rows };
 }
-
-/**
- * A back-up of an object is staged beside its rows, tried, and takes their place when all objects of the file were.
- * @property id of the import: an object holds one at a time
- */
-export type RestoreStep =
-  /** Rows of the back-up. `begin`: the first of them, with the schema they are of. `isWhole`: the last; they are tried. */
-  | { do: "stage"; id: string; begin?: { schema: number }; rows: BackupRow[]; isWhole: boolean }
-  /** They take the place of what is there. Once: again, it is known. */
-  | { do: "replace"; id: string }
-  /** They go, and what is there stays. */
-  | { do: "discard"; id: string };
 
 /** An import that takes longer has ended somewhere: the Worker that staged it is gone. */
 const STAGED_MS = 6 * 3_600_000;

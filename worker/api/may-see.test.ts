@@ -11,7 +11,7 @@ import { agent, ask, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { mediaId, newMedia } from "../conversation/store/media.ts";
 import { maySee } from "./may-see.ts";
-import { conversationOf } from "./objects.ts";
+import { conversationOf } from "./stubs.ts";
 
 beforeAll(async () => void (await listed()), 30_000);
 

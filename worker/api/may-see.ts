@@ -5,7 +5,7 @@
  * Everything belongs to a principal: the name of the token that asked, or the sender of a chat app
  * (`telegram:123`). A person keeps what is theirs when their token is replaced by one of the same name.
  */
-import type { Scope } from "../http/tokens.ts";
+import type { Scope } from "../settings/tokens.ts";
 
 /** The one who asks: the record of a token, or a person in a chat in the same form. */
 export type Viewer = { name: string; role: "owner" | "member" | "guest"; scopes: readonly Scope[] };

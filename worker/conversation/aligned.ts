@@ -3,16 +3,8 @@
  * said; what else it has is shown as it says; and what it has no more (edited, or asked again) is not shown.
  */
 import type { Source } from "@edgecall/core/loop/taint.ts";
-import {
-  type Brought,
-  type BroughtCall,
-  type BroughtEntry,
-  type BroughtItem,
-  broughtSources,
-  chainOf,
-  followed,
-  itemsIn,
-} from "./brought.ts";
+import type { Brought, BroughtCall, BroughtEntry, BroughtItem } from "../api/turns.ts";
+import { broughtSources, chainOf, followed, itemsIn } from "./brought.ts";
 import { joined, SaidIndex } from "./said-index.ts";
 import type { Transcript } from "./store/transcript.ts";
 import type { Turn } from "./store/transcript-rows.ts";

@@ -3,88 +3,15 @@
  * instructions, tools of its own, and what was said before by the caller's word. It has a row of its own beside the turn's.
  */
 import { joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
-import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
-import { resultOutcome, type WantedCall, withResults } from "./client-tools.ts";
+import type { Brought, BroughtCall, BroughtEntry, BroughtItem, BroughtOutline } from "../api/turns.ts";
+import { resultOutcome, withResults } from "./client-tools.ts";
 import type { SaidIndex } from "./said-index.ts";
+import { isAnswer } from "./store/brought-outline.ts";
 import type { Transcript } from "./store/transcript.ts";
 import type { StoredCall, StoredEntry, Turn } from "./store/transcript-rows.ts";
 
-export type Brought = {
-  /** Stands below the gateway's own system prompt, for this turn. */
-  instructions?: string;
-  /** No tools are offered. */
-  tools?: false;
-  /** The caller's own (client-tools.ts). */
-  clientTools?: ToolDefinition[];
-  wants?: WantedCall;
-  /** One call at a time, of the caller's tools. */
-  oneCall?: true;
-  /** Results of the caller's calls in earlier turns, by their `callRef`. */
-  results?: Record<string, string>;
-  /** What was said before the turn, in place of our rows. Empty: nothing was. */
-  history?: BroughtItem[];
-  /** Instead: the id of the turn that this one goes on from, whatever was said in others. */
-  after?: string;
-  /** The id of the turn that said the last answer in `history`, as far as the words tell. */
-  follows?: string;
-};
-
-/** What of it the turn's row says: without long texts, since the rows of all turns are held in memory. */
-export type BroughtOutline = Pick<Brought, "tools" | "wants" | "oneCall" | "after" | "follows"> & {
-  /** Their names. */
-  clientTools?: string[];
-  /** The `callRef`s. */
-  results?: string[];
-  /** The ids of the turns of ours in it. Absent: there is no history. */
-  history?: string[];
-  /** The number of answers in the history. */
-  answers?: number;
-};
-
-/** A turn of ours that the caller has in its history as well: our rows know what the devices said. */
-export type BroughtItem = BroughtEntry | { turn: string };
-
-export type BroughtEntry = {
-  role: "user" | "assistant";
-  text: string;
-  images?: string[];
-  calls?: BroughtCall[];
-};
-
-/** A call of a caller's tool, in a reply that was not ours, or of which we have no rows. */
-export type BroughtCall = {
-  id: string;
-  /** `id` is the `callRef` of a call that a turn of ours handed over. */
-  own?: true;
-  name: string;
-  arguments: string;
-  result?: string;
-};
-
 /** `turn` of the entries that a caller brought; ours begin with 1. */
 const BROUGHT_TURN = 0;
-
-export function outlineOf(brought: Brought): BroughtOutline {
-  const { instructions: _, clientTools, results, history, ...rest } = brought;
-  return {
-    ...rest,
-    ...(clientTools && { clientTools: clientTools.map((tool) => tool.function.name) }),
-    ...(results && { results: Object.keys(results) }),
-    ...(history && {
-      history: history.flatMap((item) => ("turn" in item ? [item.turn] : [])),
-      answers: history.filter(isAnswer).length,
-    }),
-  };
-}
-
-/** True if the outline of it leaves out nothing, so that it needs no row of its own. */
-export function saysAll({ instructions, clientTools, results, history = [] }: Brought): boolean {
-  return !instructions && !clientTools && !results && history.every((item) => "turn" in item);
-}
-
-function isAnswer(item: BroughtItem): boolean {
-  return "turn" in item || item.role === "assistant";
-}
 
 /** Whether a turn is shown something else than all the rows before it. */
 export function standsApart(transcript: Transcript, turn: Turn): boolean {

@@ -9,7 +9,8 @@ import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { checkEdgeCall, EDGE_CALL } from "../api/edge-call.ts";
-import { type HomeStub, insist } from "../api/objects.ts";
+import type { HomeApi } from "../api/home-api.ts";
+import { withRetry } from "../api/stubs.ts";
 import { logError, logInfo } from "../log.ts";
 import { keysOf } from "../settings/gateway-tools.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -31,7 +32,7 @@ export type CallHost = {
   /** `home/channel/id`. */
   name(): string;
   /** A new stub for each use. */
-  home(): HomeStub;
+  home(): HomeApi;
   /** The gateway's own. */
   tools(settings: Settings): ToolRegistry;
   lease(): Promise<void>;
@@ -225,7 +226,7 @@ export class CallStep {
    */
   async #stop(ids: string[]): Promise<string[]> {
     try {
-      return await insist(async () => await this.#host.home().cancel(ids, this.#host.name()));
+      return await withRetry(async () => await this.#host.home().cancel(ids, this.#host.name()));
     } catch (error) {
       logError("cancel.failed", error, { conversation: this.#host.name() });
       return ids;

@@ -7,11 +7,8 @@ import type { ToolChoice } from "@edgecall/core/loop/model.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
-import type { Brought } from "./brought.ts";
+import type { Brought } from "../api/turns.ts";
 import type { StoredEntry, Turn } from "./store/transcript-rows.ts";
-
-/** The tool that the caller wants called: any one, or this one; absent: the model decides. */
-export type WantedCall = "required" | { name: string };
 
 /** So much of a call's UUID names it in a conversation. */
 const REF_CHARS = 12;

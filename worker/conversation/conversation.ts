@@ -9,20 +9,17 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
-import type { TurnResult } from "../api/answers.ts";
-import { homeOf } from "../api/objects.ts";
+import type { TurnQuestion, TurnResult } from "../api/answers.ts";
+import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
+import type { Accepted, Delivery } from "../api/chat.ts";
+import type { ConversationApi } from "../api/conversation-api.ts";
+import type { KeptMedia, NewMedia } from "../api/media.ts";
 import type { Plan } from "../api/plan.ts";
-import {
-  type BackupPage,
-  type BackupPlace,
-  backupPage,
-  dropStaleImport,
-  hasStaleImport,
-  type RestoreStep,
-  restoreStep,
-} from "../backup.ts";
+import type { AskedOfPerson } from "../api/questions.ts";
+import { homeOf } from "../api/stubs.ts";
+import type { HistoryPage, HistoryPlace, NewTurn } from "../api/turns.ts";
+import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
-import type { AskedOfPerson } from "../home/questions/asking.ts";
 import { logError, logInfo } from "../log.ts";
 import { isBlank, migrate } from "../migrate.ts";
 import { modelFetch } from "../models/workers-ai.ts";
@@ -30,23 +27,22 @@ import { settingsOrError } from "../settings/settings.ts";
 import { Alarm } from "./alarm.ts";
 import { readBrought } from "./aligned.ts";
 import { CallStep } from "./call-step.ts";
-import { type Accepted, ChatDesk, type Delivery } from "./chat/desk.ts";
-import type { ShownQuestion } from "./chat/question-words.ts";
+import { ChatDesk } from "./chat/desk.ts";
 import { Driver } from "./driver.ts";
 import { FromHome } from "./from-home.ts";
 import { LostClients } from "./lost-clients.ts";
 import { ModelStep } from "./model-step.ts";
 import { isOneShot, oneShotEnded, oneShotEnds, oneShotLooks } from "./one-shot.ts";
-import { type KeptMedia, MediaStore, mediaLimits, type NewMedia } from "./store/media.ts";
+import { MediaStore, mediaLimits } from "./store/media.ts";
 import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
-import type { NewTurn, Turn } from "./store/transcript-rows.ts";
+import type { Turn } from "./store/transcript-rows.ts";
 import { gatewayTools } from "./tools/registry.ts";
-import { type HistoryPage, type HistoryPlace, TurnTeller } from "./turn-teller.ts";
+import { TurnTeller } from "./turn-teller.ts";
 import { cancelledAnswer } from "./turn-words.ts";
 import { Waiters } from "./waiters.ts";
 
-export class Conversation extends DurableObject<Env> {
+export class Conversation extends DurableObject<Env> implements ConversationApi {
   readonly #transcript: Transcript;
   readonly #media: MediaStore;
   readonly #waiters: Waiters;
@@ -155,7 +151,6 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
   async start(request: NewTurn): Promise<TurnResult> {
     const turn = this.#begin({ ...request, idempotency: keyOf(request) });
     if (turn.origin.client) this.#clients.expect(turn.id);
@@ -163,7 +158,6 @@ export class Conversation extends DurableObject<Env> {
     return this.#tell.result(turn);
   }
 
-  /** The same, unless somebody else began this conversation: since the caller looked, perhaps. Then undefined, and nothing was accepted. */
   async startOwn(request: NewTurn): Promise<TurnResult | undefined> {
     const by = this.#blank ? undefined : this.#beganBy();
     // No await before the rows are written: two who begin at once are told apart here.
@@ -182,10 +176,6 @@ export class Conversation extends DurableObject<Env> {
     return turn;
   }
 
-  /**
-   * The same, unless so many other turns wait for their end already: then undefined, and nothing was accepted.
-   * @param chars a chat that begins is not accepted either where turns with so many characters are held; default: it is
-   */
   async startWithin(unfinished: number, request: NewTurn, chars?: number): Promise<TurnResult | undefined> {
     this.#makeTables();
     const turns = this.#transcript.turns().filter(({ status }) => status === "running");
@@ -201,70 +191,55 @@ export class Conversation extends DurableObject<Env> {
     return await this.start({ ...request, sources, origin: { ...request.origin, brought: read.brought } });
   }
 
-  /** The turn that a client lost, for its second try of the same request; undefined: it asks anew. */
   async adopt(request: string, principal: string): Promise<string | undefined> {
     return this.#blank ? undefined : (await this.#clients.adopt(request, principal))?.id;
   }
 
-  /** The client of a turn hung up: nobody wants the answer any more, unless its second try is here already. */
   async leave(turnId: string): Promise<void> {
     const turn = this.#blank ? undefined : this.#transcript.turn(turnId);
     if (turn?.status === "running" && !this.#clients.left(turn)) await this.cancel(turnId);
   }
 
-  /** What a person did in a chat app, once. Durable when it returns. */
   async receive(delivery: Delivery): Promise<Accepted> {
     this.#makeTables();
     return await this.#chat.receive(delivery);
   }
 
-  /** A question of this conversation, and who began the turn that it belongs to. */
-  async asked(question: string): Promise<{ question: ShownQuestion; principal: string } | undefined> {
+  async asked(question: string): Promise<{ question: TurnQuestion; principal: string } | undefined> {
     return this.#blank ? undefined : this.#chat.question(question);
   }
 
-  /**
-   * The result of a call, from Home. The first one counts.
-   * @param plan what Home knows at this moment: spares asking it again for the model call that follows
-   */
   async settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void> {
     if (!this.#blank) await this.#fromHome.settle(callId, outcome, plan);
   }
 
-  /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
   async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {
     if (!this.#blank) await this.#fromHome.late(callId, by, outcome, isJob);
   }
 
-  /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   async ask(asked: AskedOfPerson): Promise<void> {
     if (!this.#blank) this.#fromHome.ask(asked);
   }
 
-  /** It was answered, or nobody needs to any more. */
   async closeQuestion(id: string, answer: string, by: string | null): Promise<void> {
     if (!this.#blank) this.#fromHome.closeQuestion(id, answer, by);
   }
 
-  /** Output of a device as it comes, for whoever watches. Never a row. */
   async progress(call: string, tool: string | undefined, text: string): Promise<void> {
     if (this.#blank) return;
     this.#tell.ofCall({ event: "progress", data: { call, ...(tool !== undefined && { tool }), text } });
   }
 
-  /** A device has a call and works on it. For whoever watches; never a row. */
   async accepted(call: string, at: number): Promise<void> {
     if (this.#blank) return;
     this.#tell.ofCall({ event: "accepted", data: { call, at } });
   }
 
-  /** A turn as it stands, or undefined. */
   async look(turnId: string): Promise<TurnResult | undefined> {
     const turn = this.#blank ? undefined : this.#transcript.turn(turnId);
     return turn && this.#tell.result(turn);
   }
 
-  /** The principal that began it, for `maySee`; undefined: nothing is here. */
   async belongs(): Promise<{ principal: string | undefined } | undefined> {
     if (this.#blank) return undefined;
     const principal = this.#beganBy();
@@ -275,12 +250,10 @@ export class Conversation extends DurableObject<Env> {
     return this.#transcript.beganBy() ?? this.#media.broughtFor();
   }
 
-  /** A page of the turns with what was said in them. */
   async history(place: HistoryPlace): Promise<HistoryPage> {
     return this.#blank ? { turns: [], before: null } : this.#tell.history(place);
   }
 
-  /** Ends a turn; what was done so far stays said. Undefined when there is no such turn. */
   async cancel(turnId: string): Promise<TurnResult | undefined> {
     const turn = this.#blank ? undefined : this.#transcript.turn(turnId);
     if (!turn) return undefined;
@@ -299,11 +272,6 @@ export class Conversation extends DurableObject<Env> {
     this.#model.cancel(turn);
   }
 
-  /**
-   * Keeps what a device uploads.
-   * @param principal who made the call that it belongs to: where no turn says it, this does
-   * @returns false when something else is kept under this id
-   */
   async keep(media: NewMedia, principal?: string): Promise<boolean> {
     this.#makeTables();
     const kept = this.#media.add(media);
@@ -313,12 +281,10 @@ export class Conversation extends DurableObject<Env> {
     return kept;
   }
 
-  /** A picture or file of this conversation; undefined when it is not kept (any more). */
   async media(id: string): Promise<KeptMedia | undefined> {
     return this.#blank ? undefined : this.#media.get(id);
   }
 
-  /** Forgets everything; asked again, also what its home listed meanwhile. */
   async forget(): Promise<void> {
     if (!this.#blank)
       for (let turn = this.#transcript.currentTurn(); turn; turn = this.#transcript.currentTurn())
@@ -375,10 +341,7 @@ export class Conversation extends DurableObject<Env> {
     this.#model.planned(undefined);
   }
 
-  /**
-   * `/attach?turn=…&after=seq`: the Worker's waiting room. `/follow`: all turns, those to come too; it stores nothing, and
-   * lets the object sleep. Only the Worker can reach this.
-   */
+  /** Only the Worker gets here. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
     if (url.pathname === "/follow") return this.#follow();
@@ -489,7 +452,7 @@ export class Conversation extends DurableObject<Env> {
   }
 }
 
-/** The caller's key; without one its own id, by which the Worker's second try is known (`insist`). */
+/** The caller's key; without one its own id, by which the Worker's second try is known (`withRetry`). */
 function keyOf({ id, idempotency }: NewTurn): string {
   return idempotency ?? id;
 }

@@ -6,7 +6,8 @@
 import { nextOf } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { logError } from "../log.ts";
-import { type Settings, SettingsError } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings.ts";
+import { SettingsError } from "../settings/settings-error.ts";
 import { historyOf } from "./brought.ts";
 import { type CallStep, HOME_RETRY_MS } from "./call-step.ts";
 import type { ChatDesk } from "./chat/desk.ts";

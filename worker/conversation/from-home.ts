@@ -1,7 +1,8 @@
 /** What Home brings to a conversation: results, late ones too, and what a device asks. A row each; then the driver goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Plan } from "../api/plan.ts";
-import { AFTER_EXPIRY_MS, type AskedOfPerson } from "../home/questions/asking.ts";
+import type { AskedOfPerson } from "../api/questions.ts";
+import { AFTER_EXPIRY_MS } from "../home/questions/asking.ts";
 import { logInfo } from "../log.ts";
 import type { CallStep } from "./call-step.ts";
 import type { ChatDesk } from "./chat/desk.ts";

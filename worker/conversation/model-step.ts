@@ -15,14 +15,15 @@ import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { agentSource } from "@edgecall/core/loop/taint.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import type { ToolDefinition, ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import type { Listing } from "../api/conversation-list.ts";
 import { agentsNote, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
-import type { HomeStub } from "../api/objects.ts";
+import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
 import { inReach, type Roster } from "../api/roster.ts";
-import type { Listing } from "../home/usage/conversation-list.ts";
+import type { Brought } from "../api/turns.ts";
 import { logError } from "../log.ts";
 import { countsDays, hasLimit, NO_MODEL, type Settings } from "../settings/settings.ts";
-import { type Brought, standsApart, turnsOfChat } from "./brought.ts";
+import { standsApart, turnsOfChat } from "./brought.ts";
 import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import { isOneShot } from "./one-shot.ts";
 import type { MediaStore } from "./store/media.ts";
@@ -43,7 +44,7 @@ export type TurnHost = {
   transcript: Transcript;
   media: MediaStore;
   /** A new stub for each use. */
-  home(): HomeStub;
+  home(): HomeApi;
   /** The gateway's own. */
   tools(settings: Settings): ToolRegistry;
   /** How the model at this address is reached; undefined: as any address. */

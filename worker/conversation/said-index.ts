@@ -3,13 +3,10 @@
  * keeps only what the caller brought, too.
  */
 import { recordsOf } from "@edgecall/core/loop/run.ts";
-import type { BroughtItem } from "./brought.ts";
+import type { BroughtItem } from "../api/turns.ts";
 import { linkNames } from "./store/media.ts";
 import type { Transcript } from "./store/transcript.ts";
 import { shownCall, type Turn } from "./store/transcript-rows.ts";
-
-/** What was said in a turn: by the person, and by the model in its steps. */
-export type SaidInTurn = { turn: number; words: string | undefined; steps: string[] };
 
 type Found = { byAnswer: Map<string, Turn[]>; byWords: Map<string, Turn[]> };
 

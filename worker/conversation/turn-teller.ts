@@ -4,7 +4,8 @@
  */
 
 import type { PastTurn, TurnResult } from "../api/answers.ts";
-import type { ToldTurn } from "../home/usage/tallies.ts";
+import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
+import type { ToldTurn } from "../api/usage.ts";
 import { logInfo } from "../log.ts";
 import type { Transcript } from "./store/transcript.ts";
 import type { StoredEntry, Turn } from "./store/transcript-rows.ts";
@@ -15,11 +16,6 @@ import type { FollowedEvent, Waiters } from "./waiters.ts";
 const PAGE_MAX_CHARS = 4_000_000;
 /** Turns whose entries are read from rows in one go. */
 const READ_AT_ONCE = 10;
-
-/** @property before a turn's number; `limit` at most that many of those before it */
-export type HistoryPlace = { before: number; limit: number };
-/** @property before where the next page goes on; null: there is nothing older */
-export type HistoryPage = { turns: PastTurn[]; before: number | null };
 
 export class TurnTeller {
   readonly #transcript: Transcript;

@@ -5,7 +5,7 @@ import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
 import type { TurnQuestion, TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
-import type { ToldTurn } from "../home/usage/tallies.ts";
+import type { ToldTurn } from "../api/usage.ts";
 import { isClients, requestedOf } from "./client-tools.ts";
 import { type StoredEntry, type StoredQuestion, shownCall, type Turn } from "./store/transcript-rows.ts";
 

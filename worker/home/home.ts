@@ -15,67 +15,65 @@ import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentView, HomeStatus } from "../api/answers.ts";
+import type { AuditFilter, AuditPage, AuditQuery } from "../api/audit.ts";
+import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
+import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../api/calls.ts";
+import type { ListedConversation, Listing, ListQuery } from "../api/conversation-list.ts";
+import type { CodeState, NewCode, PairBody, Paired } from "../api/device-codes.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../api/edge-call.ts";
+import type { HomeApi } from "../api/home-api.ts";
+import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
 import type { Plan } from "../api/plan.ts";
-import {
-  type BackupPage,
-  type BackupPlace,
-  backupPage,
-  dropStaleImport,
-  hasStaleImport,
-  type RestoreStep,
-  restoreStep,
-} from "../backup.ts";
+import type { Answered, Question } from "../api/questions.ts";
+import type {
+  AdmittedSender,
+  KeptConnection,
+  Knock,
+  PairingRequest,
+  SenderKey,
+  Stranger,
+} from "../api/senders.ts";
+import type { NewToken } from "../api/tokens.ts";
+import type { Admission, DayUsage, ModelUsage, ToldTurn } from "../api/usage.ts";
+import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import { closeQuietly } from "../conversation/waiters.ts";
 import type { Env } from "../env.ts";
 import { errorBody } from "../http/errors.ts";
-import type { ApiToken } from "../http/tokens.ts";
 import { isBlank, migrate } from "../migrate.ts";
 import type { Connection, Role } from "../settings/channels.ts";
 import { readSettings } from "../settings/settings.ts";
-import { AgentKeys, type KeyGrant, type NewKey } from "./agents/agent-keys.ts";
+import type { ApiToken } from "../settings/tokens.ts";
+import { AgentKeys } from "./agents/agent-keys.ts";
 import { Agents } from "./agents/agents.ts";
 import { GatewayKey } from "./agents/gateway-key.ts";
-import { type Enrolled, type HomeKeys, KeyDesk, type Removed, refusedBridge } from "./agents/key-desk.ts";
-import { Audit, type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "./audit/audit.ts";
+import { KeyDesk, refusedBridge } from "./agents/key-desk.ts";
+import { Audit, GATEWAY_AGENT } from "./audit/audit.ts";
 import { AuditOutlet } from "./audit/outlet.ts";
 import { BridgeDesk } from "./bridge/bridge-desk.ts";
 import { BridgeSocket } from "./bridge/bridge-socket.ts";
 import { acceptQuestionWatcher, acceptWatcher, tellQuestionsChanged } from "./calls/call-watchers.ts";
 import { Dispatcher } from "./calls/dispatcher.ts";
-import { type CommandRequest, Intake, type SubmitReply, type SubmitRequest } from "./calls/intake.ts";
-import { JOB, Ledger, type SettledOutcome } from "./calls/ledger.ts";
-import { type KeptConnection, KeptConnections } from "./channels/kept-connections.ts";
-import {
-  type AdmittedSender,
-  type Knock,
-  type PairingRequest,
-  Pairings,
-  type SenderKey,
-  type Stranger,
-} from "./channels/pairing.ts";
+import { Intake } from "./calls/intake.ts";
+import { JOB, Ledger } from "./calls/ledger.ts";
+import { KeptConnections } from "./channels/kept-connections.ts";
+import { Pairings } from "./channels/pairing.ts";
 import type { HomeContext } from "./context.ts";
-import { type CodeState, DeviceCodes, type NewCode } from "./pairing/device-codes.ts";
-import { type PairBody, type Paired, PairingDesk } from "./pairing/pairing-desk.ts";
+import { DeviceCodes } from "./pairing/device-codes.ts";
+import { PairingDesk } from "./pairing/pairing-desk.ts";
 import { Asking } from "./questions/asking.ts";
-import { type Answered, type Question, Questions } from "./questions/questions.ts";
+import { Questions } from "./questions/questions.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
 import { statusOf } from "./status.ts";
-import { HomeTokens, type NewToken, type TokenView } from "./tokens.ts";
+import { HomeTokens, type TokenView } from "./tokens.ts";
 import { BackupList } from "./usage/backup-list.ts";
-import {
-  ConversationList,
-  type ListedConversation,
-  type Listing,
-  type ListQuery,
-} from "./usage/conversation-list.ts";
+import { ConversationList } from "./usage/conversation-list.ts";
 import { homePage } from "./usage/metrics.ts";
-import { type Admission, admitToRelay, countRelayed, unsigned } from "./usage/relay-admission.ts";
-import { type DayUsage, type ModelUsage, Spending } from "./usage/spending.ts";
-import { GATEWAY_TOOLS, Tallies, type ToldTurn } from "./usage/tallies.ts";
+import { admitToRelay, countRelayed, unsigned } from "./usage/relay-admission.ts";
+import { Spending } from "./usage/spending.ts";
+import { GATEWAY_TOOLS, Tallies } from "./usage/tallies.ts";
 
-export class Home extends DurableObject<Env> {
+export class Home extends DurableObject<Env> implements HomeApi {
   /** Undefined: nothing was asked of this home yet that may be stored. */
   #made: HomeParts | undefined;
 
@@ -144,11 +142,6 @@ export class Home extends DurableObject<Env> {
     return this.#parts.pairingDesk;
   }
 
-  /**
-   * What a model call needs to know: who is there, which models are well, what the day took so far.
-   * @param reserve tokens to count for the day beforehand; absent = days are not counted
-   * @param began a turn of a conversation that is to be found again
-   */
   async plan(reserve: number | undefined, began?: Listing): Promise<Plan> {
     const plan = this.#parts.plan();
     if (reserve !== undefined) this.#spending.add(reserve, 1, Date.now());
@@ -156,30 +149,25 @@ export class Home extends DurableObject<Env> {
     return plan;
   }
 
-  /** Whether the key that signed this is on record for the agent, and was not revoked. */
   async knowsKeyOf(token: RelayToken): Promise<boolean> {
     return !this.#isBlank && (await this.#home.keys.isRelayToken(token));
   }
 
-  /** A device asks for the gateway's model. @param reserve tokens that the call may take */
   async admitToRelay(token: RelayToken, reserve: number): Promise<Admission> {
     if (this.#isBlank) return unsigned(token.claims.agent);
     const desk = { keys: this.#home.keys, spending: this.#spending };
     return await admitToRelay(desk, token, reserve, readSettings(this.env), Date.now());
   }
 
-  /** What it took. @param usage absent: the endpoint told none, and what was reserved stands */
   async relayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void> {
     if (usage)
       countRelayed(this.#spending, { agent, reserved, model, usage }, readSettings(this.env), Date.now());
   }
 
-  /** A call took so much more (or less) than was reserved for it. */
   async spent(difference: number, priced?: ModelUsage): Promise<void> {
     this.#spending.correct(difference, priced, Date.now());
   }
 
-  /** What the last days took, the oldest first. */
   async usage(days: number): Promise<DayUsage[]> {
     return this.#spending.days(days, Date.now());
   }
@@ -188,17 +176,14 @@ export class Home extends DurableObject<Env> {
     return this.#conversations.of(principal, query);
   }
 
-  /** @returns as it is kept; undefined: it is not listed */
   async renameConversation(name: string, title: string): Promise<string | undefined> {
     return this.#conversations.rename(name, title);
   }
 
-  /** Principals with whom a conversation was shared by name. */
   async sharedWith(name: string): Promise<string[]> {
     return this.#conversations.sharedWith(name);
   }
 
-  /** @returns false: the home shares too much already */
   async shareConversation(name: string, principals: string[]): Promise<boolean> {
     return this.#conversations.share(name, principals);
   }
@@ -220,13 +205,11 @@ export class Home extends DurableObject<Env> {
     this.#spending.modelAnswered(name);
   }
 
-  /** A turn of one of this home's conversations has ended: it is counted. */
   async turnEnded(turn: ToldTurn): Promise<void> {
     this.#home.tallies.turnEnded(turn);
     if (turn.conversation !== undefined) this.#home.toBackUp.seen(turn.conversation, Date.now());
   }
 
-  /** Names of the conversations that a back-up holds. */
   async toBackUp(): Promise<string[]> {
     return this.#home.toBackUp.names();
   }
@@ -241,34 +224,28 @@ export class Home extends DurableObject<Env> {
     await restoreStep({ ctx: this.ctx, migrations: HOME_MIGRATIONS, giveUp }, step);
   }
 
-  /** The page for Prometheus. */
   async metrics(): Promise<string> {
     return homePage(this.#home, this.#dispatcher.served);
   }
 
-  /** Takes a call of `edge_call`, once for each id. */
   async submit(request: SubmitRequest): Promise<SubmitReply> {
     return await this.#intake.submit(request);
   }
 
-  /** One command to one agent, from the API; its report comes over `/wait?call=`. */
   async command(request: CommandRequest): Promise<SubmitReply> {
     return await this.#intake.command(request);
   }
 
-  /** Tells the devices to stop. @returns those that were sent: what they did is unknown */
   async cancel(ids: string[], conversation: string): Promise<string[]> {
     const sent = await this.#dispatcher.cancel(ids, conversation);
     for (const id of ids) await this.#asking.callEnded(id);
     return sent;
   }
 
-  /** Somebody began to watch. */
   async watch(ids: string[]): Promise<void> {
     await this.#dispatcher.watch(ids);
   }
 
-  /** @param isThere they read the chat that the question stands in: the platform says so */
   async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<Answered> {
     const question = this.#home.questions.get(id);
     const owned = question && this.#ownedBy(question, isThere ? viewer : undefined);
@@ -279,7 +256,6 @@ export class Home extends DurableObject<Env> {
     return await this.#asking.answer(id, answer, { principal: viewer.name, mayApprove });
   }
 
-  /** Those that are open, as far as this caller may see them. `title`: of the conversation, where it is listed. */
   async questions(viewer: Viewer): Promise<Array<Question & { title?: string }>> {
     return this.#home.questions
       .open()
@@ -300,7 +276,6 @@ export class Home extends DurableObject<Env> {
     };
   }
 
-  /** All agents with the schemas of their actions. */
   async targets(): Promise<CallTarget[]> {
     return this.#home.agents.targets(this.#home.bridge.heardAt(Date.now()), this.#dispatcher.served);
   }
@@ -314,12 +289,10 @@ export class Home extends DurableObject<Env> {
     );
   }
 
-  /** An owner accepts the words by which an agent describes itself. @param line as it was shown */
   async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
     return this.#home.agents.acceptText(agent, line);
   }
 
-  /** A command's outcome, or undefined: no such command, as far as this caller may see. `null` = still running. */
   async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
     const call = this.#home.ledger.get(id);
     if (call?.agent !== agent || call.conversation !== null) return undefined;
@@ -329,7 +302,6 @@ export class Home extends DurableObject<Env> {
     return maySee(viewer, { kind, by: call.caller.principal }) ? (call.outcome ?? null) : undefined;
   }
 
-  /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless it was told just now */
   async admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }> {
     const role = this.#pairings.roleOf(stranger);
     if (role) return { role };
@@ -340,7 +312,6 @@ export class Home extends DurableObject<Env> {
     return { pairings: this.#pairings.requests(Date.now()), senders: this.#pairings.senders() };
   }
 
-  /** @returns undefined: there is no such code */
   async approvePairing(code: string, role: Role, by: string): Promise<AdmittedSender | undefined> {
     return this.#pairings.approve(code, role, by, Date.now());
   }
@@ -353,7 +324,6 @@ export class Home extends DurableObject<Env> {
     return this.#pairings.remove(sender);
   }
 
-  /** A connection that was made in the console, with its secrets; undefined: there is none of this name. */
   async connection(channel: string, name: string): Promise<Parsed<Connection> | undefined> {
     return this.#isBlank ? undefined : await this.#connections.find(channel, name);
   }
@@ -362,7 +332,6 @@ export class Home extends DurableObject<Env> {
     return this.#connections.list();
   }
 
-  /** @returns false: there are too many */
   async keepConnection(connection: Connection, by: string): Promise<boolean> {
     return await this.#connections.keep(connection, by, Date.now());
   }
@@ -371,21 +340,14 @@ export class Home extends DurableObject<Env> {
     return this.#connections.remove(channel, name);
   }
 
-  /**
-   * Puts a device's public key on record: from here on nothing of this agent is believed without its signature.
-   * Pairing calls this too, with `{by: "pairing"}`.
-   * @returns the key that the device has to obey, or what speaks against it
-   */
   async enrolAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
     return await this.#keyDesk.enrol(key, grant);
   }
 
-  /** Nothing of this agent is believed any more, and nothing is sent to it. @returns false: there was no key */
   async revokeAgentKey(agent: string): Promise<boolean> {
     return await this.#keyDesk.revoke(agent);
   }
 
-  /** A device that is gone is no longer listed. */
   async removeAgent(agent: string): Promise<Removed> {
     return this.#keyDesk.remove(agent);
   }
@@ -398,7 +360,6 @@ export class Home extends DurableObject<Env> {
     return this.#tokens.list();
   }
 
-  /** @returns undefined: there are too many */
   async makeToken(token: NewToken): Promise<TokenView | undefined> {
     return this.#tokens.make(token, Date.now());
   }
@@ -407,7 +368,6 @@ export class Home extends DurableObject<Env> {
     return this.#tokens.revoke(id, withMade);
   }
 
-  /** The record of a token that counts now, by its hash or its id. */
   async useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined> {
     return this.#isBlank ? undefined : this.#tokens.use(by, this.ctx.id.name ?? "", Date.now());
   }
@@ -416,7 +376,6 @@ export class Home extends DurableObject<Env> {
     return new HomeTokens(this.#home.ctx.storage);
   }
 
-  /** @returns undefined: too many codes are open */
   async makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined> {
     return await this.#pairingDesk.make(wanted);
   }
@@ -429,27 +388,22 @@ export class Home extends DurableObject<Env> {
     return this.#isBlank ? { ok: false, problem: "wrong_code" } : await this.#pairingDesk.pair(body, end);
   }
 
-  /** A device that obeys this key asks for the program. @returns undefined: the key is not this home's */
   async signManifest(named: string, body: string): Promise<string | undefined> {
     return this.#isBlank ? undefined : await this.#home.gatewayKey.sealManifest(named, body);
   }
 
-  /** Tells the bridge to update itself. @returns why it was not told */
   async updateBridge(id: string): Promise<"offline" | "cannot_update" | undefined> {
     return this.#home.bridge.askUpdate(id, Date.now());
   }
 
-  /** A call of a tool of the gateway's own; again under the same name, it takes the place of itself. */
   async record(callId: string, line: AuditLine): Promise<void> {
     this.#home.audit.add(GATEWAY_AGENT, callId, [line]);
   }
 
-  /** Lines of the record, the newest first. */
   async audit(query: AuditQuery): Promise<AuditLine[]> {
     return this.#home.audit.find(query);
   }
 
-  /** The record in the order in which it came. @param after 0, or that of the page before */
   async auditPage(after: number, filter: AuditFilter): Promise<AuditPage> {
     return this.#home.audit.page(after, filter);
   }
@@ -458,7 +412,7 @@ export class Home extends DurableObject<Env> {
     return statusOf(this.#home, this.#dispatcher.served);
   }
 
-  /** `/bridge`: the bridge's socket. `/wait?call=`: a command's waiting room. `/questions`: word of other open ones. Only the Worker gets here. */
+  /** Only the Worker gets here. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
     if (url.pathname === "/bridge") {

@@ -29,7 +29,7 @@ import {
 } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { ask, say } from "../../test/workerd.ts";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import { Home } from "./home.ts";
 

@@ -17,7 +17,7 @@ import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../t
 import { sourcesFor } from "../conversation/brought.ts";
 import { Transcript } from "../conversation/store/transcript.ts";
 import { oncePlace } from "../frontends/openai/conversation-key.ts";
-import type { ApiToken } from "../http/tokens.ts";
+import type { ApiToken } from "../settings/tokens.ts";
 import { Home } from "./home.ts";
 
 afterEach(reset);

@@ -1,6 +1,7 @@
 /** What Home forgets, by an alarm that runs anyway: calls, questions and codes that are over, agents that are gone. */
 
-import { SettingsError, settingsOrError } from "../settings/settings.ts";
+import { settingsOrError } from "../settings/settings.ts";
+import { SettingsError } from "../settings/settings-error.ts";
 import type { HomeContext } from "./context.ts";
 import { forgetExpiredCodes } from "./pairing/device-codes.ts";
 

@@ -1,7 +1,8 @@
 /** API tokens that were made in the console or by `edgecall tokens`: their hashes, as rows of Home. No back-up has them. */
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import type { TokenView } from "../api/answers.ts";
-import type { ApiToken, Scope } from "../http/tokens.ts";
+import type { NewToken } from "../api/tokens.ts";
+import type { ApiToken, Scope } from "../settings/tokens.ts";
 
 /** Of a home; a person has a few, and each program one. */
 const TOKENS_MAX = 200;
@@ -9,12 +10,6 @@ const TOKENS_MAX = 200;
 const USED_GRAIN_MS = 3_600_000;
 /** An expired one is listed for so long, so that one sees why it is refused. */
 const KEEP_EXPIRED_MS = 30 * 86_400_000;
-
-export type NewToken = Pick<ApiToken, "hash" | "name" | "role" | "scopes"> & {
-  madeBy: string;
-  /** Epoch ms; null = never. */
-  expiresAt: number | null;
-};
 
 /** A token as people see it; times are epoch ms. */
 export type { TokenView };

@@ -2,7 +2,7 @@
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import type { Env } from "../env.ts";
-import type { ApiToken } from "./tokens.ts";
+import type { ApiToken } from "../settings/tokens.ts";
 
 /** `token`: the caller's, set by `requireToken` or by the front door itself. */
 export type App = { Bindings: Env; Variables: { token: ApiToken } };

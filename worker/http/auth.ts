@@ -1,18 +1,12 @@
 /** Whose request it is, and what they may do. How a token is known is in tokens.ts, a session of the console in session.ts. */
 import type { Context, Next } from "hono";
 import type { Env } from "../env.ts";
+import type { ApiToken, BridgeToken, Scope } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError, openAiError } from "./errors.ts";
 import { countAddress, countGuess, countToken } from "./rate-limits.ts";
 import { sessionToken, showsSession } from "./session.ts";
-import {
-  type ApiToken,
-  type BridgeToken,
-  findApiToken,
-  findBridgeToken,
-  isStillValid,
-  type Scope,
-} from "./tokens.ts";
+import { findApiToken, findBridgeToken, isStillValid } from "./tokens.ts";
 
 /** Middleware: lets nobody in without a token, and tells the routes behind it whose token it is. */
 export async function requireToken(c: Context<App>, next: Next): Promise<Response | undefined> {

@@ -1,7 +1,7 @@
 /** Which conversations a caller may see: asked before a request, and again while a stream lasts. */
 import type { Context } from "hono";
 import { maySee, type Owned } from "../api/may-see.ts";
-import { conversationOf, homeOf } from "../api/objects.ts";
+import { conversationOf, homeOf } from "../api/stubs.ts";
 import type { App } from "./app.ts";
 import { requireScope, requireValid } from "./auth.ts";
 import { HttpError } from "./errors.ts";

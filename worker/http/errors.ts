@@ -4,9 +4,9 @@ import type { HonoBase } from "hono/hono-base";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { logError } from "../log.ts";
-import { SettingsError } from "../settings/settings.ts";
+import { SettingsError } from "../settings/settings-error.ts";
+import { AuthSettingsError } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
-import { AuthSettingsError } from "./tokens.ts";
 
 /** An answer that is an error: `{error: {code, message}}`. Thrown, and made into a response by the app. */
 export class HttpError extends HTTPException {

@@ -5,7 +5,7 @@
  */
 import { base64Url } from "../conversation/store/media.ts";
 import type { Env } from "../env.ts";
-import { HOME_ID } from "./tokens.ts";
+import { HOME_ID } from "../settings/tokens.ts";
 import { fromBase64Url, macKey, utf8 } from "./uploads.ts";
 
 /** People read a chat again the same evening; a link in an old log should open nothing. */

@@ -6,9 +6,9 @@
  */
 import type { Context } from "hono";
 import { areRatesLimited, type LimitVariables, type RateName } from "../settings/limits.ts";
+import type { ApiToken } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
-import type { ApiToken } from "./tokens.ts";
 
 /** The period of each binding (wrangler.toml). How much of it is over, they do not tell. */
 const PERIOD_S = 60;

@@ -2,8 +2,8 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { TOKENS } from "../../test/tokens.ts";
 import type { Env } from "../env.ts";
+import { apiTokenRecords } from "../settings/tokens.ts";
 import { sessionCookie } from "./session.ts";
-import { apiTokenRecords } from "./tokens.ts";
 
 const worker = (exports as unknown as { default: Fetcher }).default;
 const OWN = { origin: "https://gateway", "x-edgecall-console": "1" };

@@ -8,13 +8,13 @@
  */
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { Context } from "hono";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import { base64Url } from "../conversation/store/media.ts";
 import type { Env } from "../env.ts";
 import { readSettings } from "../settings/settings.ts";
+import { type ApiToken, apiTokenRecords } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
-import { type ApiToken, apiTokenRecords } from "./tokens.ts";
 import { fromBase64Url, macKey, utf8 } from "./uploads.ts";
 
 /** `__Host-`: only this host can set it, for all of itself, over TLS. Browsers take http://localhost for that. */

@@ -1,50 +1,13 @@
 /**
- * Who may ask. This file decides all of it, so that it can be reviewed alone.
+ * Who may ask. This file decides all of it, so that it can be reviewed alone; settings/tokens.ts reads the records.
  *
  * A token is known by its SHA-256 only; the token itself is nowhere on our side. Its record names the home,
  * so a home is never taken from a path, a query or a body. Records stand in a secret, and in the home itself: a token
  * of those says which home to ask.
  */
-import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
-
-export const HOME_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
-const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/, "expected the token's SHA-256 as 64 hex digits"));
-const HomeId = z.string().check(z.regex(HOME_ID, "expected a home's id: a-z, 0-9 and -"));
-
-/** `metrics`: figures for a scraper, and nothing else. */
-export const SCOPES = ["ask", "command", "approve", "admin", "metrics"] as const;
-export type Scope = (typeof SCOPES)[number];
-
-const ApiTokenRecord = z.strictObject({
-  hash: Sha256,
-  /** Goes to logs and to the device as the caller's principal. */
-  name: z.string().check(z.minLength(1), z.maxLength(64)),
-  home: HomeId,
-  role: z.enum(["owner", "member", "guest"]),
-  scopes: z.array(z.enum(SCOPES)),
-});
-export type ApiToken = z.infer<typeof ApiTokenRecord> & {
-  /** It was made in the console or by `edgecall tokens`, and Home keeps it; absent: it stands in API_TOKENS. */
-  made?: { id: string; expiresAt: number | null };
-};
-
-const BridgeTokenRecord = z.strictObject({
-  hash: Sha256,
-  name: z.string().check(z.minLength(1), z.maxLength(64)),
-  home: HomeId,
-});
-export type BridgeToken = z.infer<typeof BridgeTokenRecord>;
-
-const ApiTokens = z.array(ApiTokenRecord).check(z.maxLength(1_000));
-const BridgeTokens = z.array(BridgeTokenRecord).check(z.maxLength(1_000));
-
-/** A secret that is missing or malformed; fails closed. */
-export class AuthSettingsError extends Error {
-  override readonly name = "AuthSettingsError";
-}
+import { type ApiToken, apiTokenRecords, type BridgeToken, bridgeTokenRecords } from "../settings/tokens.ts";
 
 /** A token that a home made: it names the home, so that no other one is asked. */
 const HOME_TOKEN = /^ec_([a-z0-9][a-z0-9-]{0,62})_[A-Za-z0-9_-]{43}$/;
@@ -90,11 +53,6 @@ export async function isStillValid(env: Env, { home, made }: ApiToken): Promise<
   return !made || (await homeOf(env, home).useToken({ id: made.id })) !== undefined;
 }
 
-/** All records, for what is bound to one of them: a session of the console. @throws AuthSettingsError */
-export function apiTokenRecords(env: Env): ApiToken[] {
-  return readRecords("API_TOKENS", env.API_TOKENS, ApiTokens);
-}
-
 /**
  * Tells whether the settings name this home. Every route that learns a home's name from a path, a body or a token's text asks
  * this before it wakes an object: to ask for a home would otherwise be to make one.
@@ -103,35 +61,12 @@ export function apiTokenRecords(env: Env): ApiToken[] {
 export function isNamedHome(env: Env, home: string): boolean {
   if (apiTokenRecords(env).some((record) => record.home === home)) return true;
   // A gateway without a bridge has no such setting yet.
-  return (
-    (env.BRIDGE_TOKENS ?? "") !== "" &&
-    readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens).some((record) => record.home === home)
-  );
+  return (env.BRIDGE_TOKENS ?? "") !== "" && bridgeTokenRecords(env).some((record) => record.home === home);
 }
 
 /** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */
 export function findBridgeToken(request: Request, env: Env): Promise<BridgeToken | undefined> {
-  return findToken(request, readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens));
-}
-
-/** The words of an error reach whoever asks, without a token: they name the field, and never quote. */
-function readRecords<T>(name: string, text: string | undefined, schema: z.ZodMiniType<T[]>): T[] {
-  if (!text)
-    throw new AuthSettingsError(`${name} is not set: a JSON list of token records (see docs/settings.md)`);
-  const records = readUnquoted(schema, text);
-  if (!records.ok) throw new AuthSettingsError(`${name}: ${records.error}`);
-  return records.value;
-}
-
-function readUnquoted<T>(schema: z.ZodMiniType<T>, text: string): Parsed<T> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's own words quote the text, and somebody may have put the tokens themselves there.
-    return { ok: false, error: "not JSON" };
-  }
-  return check(schema, value);
+  return findToken(request, bridgeTokenRecords(env));
 }
 
 async function findToken<T extends { hash: string }>(

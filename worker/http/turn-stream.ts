@@ -4,7 +4,7 @@
  * time is free, an object's is billed.
  */
 import type { TurnResult } from "../api/answers.ts";
-import { conversationOf } from "../api/objects.ts";
+import { conversationOf } from "../api/stubs.ts";
 import type { TurnEvent } from "../conversation/turn-view.ts";
 import type { Env } from "../env.ts";
 import { eventStream } from "./event-stream.ts";

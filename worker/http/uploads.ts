@@ -12,7 +12,7 @@ import {
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { base64Url, mediaId } from "../conversation/store/media.ts";
 import type { Env } from "../env.ts";
-import { AuthSettingsError } from "./tokens.ts";
+import { AuthSettingsError } from "../settings/tokens.ts";
 
 /** An agent begins at once; a slow line gets its time from `fetch`. */
 const TOKEN_LIFE_MS = 5 * 60_000;

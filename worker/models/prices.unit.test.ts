@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { costOf, readPrices } from "./prices.ts";
+import { readPrices } from "../settings/prices.ts";
+import { costOf } from "./prices.ts";
 
 describe("PRICES", () => {
   test("none by default", () => {

@@ -2,44 +2,14 @@
  * Voice messages as text: by one of Cloudflare's own models, or at any endpoint with OpenAI's `/audio/transcriptions`
  * (https://platform.openai.com/docs/api-reference/audio/createTranscription). Off until a model is named.
  */
-import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { toBase64 } from "../conversation/store/media.ts";
-import { IS_WORKERS_AI_MODEL, type WorkersAi } from "./workers-ai.ts";
-
-export type TranscriptionVariables = {
-  TRANSCRIPTION_MODEL?: string;
-  /** Up to and with `/v1`; needed unless the model is Cloudflare's. */
-  TRANSCRIPTION_BASE_URL?: string;
-  TRANSCRIPTION_API_KEY?: string;
-};
-
-export type Transcription = { model: string; baseUrl?: string; apiKey?: string };
+import type { Transcription } from "../settings/transcription.ts";
+import type { WorkersAi } from "./workers-ai.ts";
 
 /** A voice message is short; a person waits. */
 const TIMEOUT_MS = 60_000;
 /** Of what was said: as much as a person may write. */
 const TEXT_MAX_CHARS = 30_000;
-
-/** @returns undefined: voice messages are not taken */
-export function readTranscription(env: TranscriptionVariables): Parsed<Transcription | undefined> {
-  const model = env.TRANSCRIPTION_MODEL?.trim();
-  if (!model) return { ok: true, value: undefined };
-  if (IS_WORKERS_AI_MODEL.test(model)) return { ok: true, value: { model } };
-  const baseUrl = env.TRANSCRIPTION_BASE_URL?.trim().replace(/\/+$/, "") ?? "";
-  if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
-    return {
-      ok: false,
-      error:
-        "TRANSCRIPTION_BASE_URL: expected an http(s) address that ends in /v1, or a model of Cloudflare's (@cf/…) in TRANSCRIPTION_MODEL",
-    };
-  const apiKey = env.TRANSCRIPTION_API_KEY?.trim();
-  if (apiKey && !/^[\x21-\x7e]+$/.test(apiKey))
-    return {
-      ok: false,
-      error: "TRANSCRIPTION_API_KEY: holds a blank or a character that no header can carry",
-    };
-  return { ok: true, value: { model, baseUrl, ...(apiKey && { apiKey }) } };
-}
 
 /**
  * @param audio as the chat platform has it: OGG/Opus, M4A, MP3

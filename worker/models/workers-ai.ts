@@ -5,12 +5,11 @@
  * reached, so that time-outs, tries, fall-back and budgets are those of every other model.
  */
 import type { Fetch } from "@edgecall/core/loop/model.ts";
+import type { Env } from "../env.ts";
 import { callsInText, isObject, mayBeCall, openAiForm, statusOfError } from "./workers-ai-forms.ts";
 
 /** The binding, as far as it is used here. */
-export type WorkersAi = {
-  run(model: string, input: Record<string, unknown>, options?: { signal?: AbortSignal }): Promise<unknown>;
-};
+export type WorkersAi = NonNullable<Env["AI"]>;
 
 /** Stands where an endpoint's address does. */
 export const WORKERS_AI_URL = "workers-ai://binding/v1";

@@ -1,7 +1,7 @@
 /** `POST /ask`: plain text in, plain text out, for shortcuts, shells and buttons. Each question stands alone. */
 import type { Context } from "hono";
-import { conversationOf, insist } from "../api/objects.ts";
-import type { NewTurn } from "../conversation/store/transcript-rows.ts";
+import { conversationOf, withRetry } from "../api/stubs.ts";
+import type { NewTurn } from "../api/turns.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope, requireValid } from "../http/auth.ts";
 import { readText } from "../http/body.ts";
@@ -28,7 +28,7 @@ async function askAlone(c: Context<App>): Promise<Response> {
     images: [],
     origin: { principal: token.name, role: token.role, channel: "ask" },
   };
-  const { turn } = await insist(async () => await conversationOf(c.env, name).start(asked));
+  const { turn } = await withRetry(async () => await conversationOf(c.env, name).start(asked));
   const recheck = () => requireValid(c.env, token);
   const { signal } = c.req.raw;
   const result = await turnResult(c.env, name, turn, ASK_PATIENCE_MS, signal, undefined, recheck);

@@ -10,8 +10,8 @@
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { conversationOf, homeOf, insist } from "../api/objects.ts";
-import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../backup.ts";
+import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../api/backup.ts";
+import { conversationOf, homeOf, withRetry } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
@@ -162,7 +162,7 @@ class Restoring {
     const names = this.#names.toSorted((a, b) => Number(a === "") - Number(b === ""));
     for (const [at, name] of names.entries()) {
       try {
-        await insist(async () => await this.#of(name).restore({ do: "replace", id: this.#id }));
+        await withRetry(async () => await this.#of(name).restore({ do: "replace", id: this.#id }));
       } catch (error) {
         logError("import.unfinished", error, { object: name });
         await this.discard();

@@ -1,6 +1,6 @@
 /** `POST /v1/bridge/update`: the bridge takes the gateway's program into use. `GET /v1/status` tells what came of it. */
 import type { Context } from "hono";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";

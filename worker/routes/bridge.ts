@@ -5,14 +5,15 @@
 import { BRIDGE, isFresh, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Context } from "hono";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import { UNSIGNED_BRIDGE } from "../home/bridge/bridge-socket.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { bridgeToken } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
 import { countAddress, countGuess, networkOf } from "../http/rate-limits.ts";
-import { type BridgeToken, isNamedHome } from "../http/tokens.ts";
+import { isNamedHome } from "../http/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
+import type { BridgeToken } from "../settings/tokens.ts";
 
 /** Needs no token of the API. */
 export const bridgeSocket = newRoutes();

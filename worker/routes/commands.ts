@@ -5,9 +5,9 @@ import { forPerson } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { SettledOutcome } from "../api/calls.ts";
 import { ACTION_MARGIN_MS, type Order, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../api/edge-call.ts";
-import { homeOf, insist } from "../api/objects.ts";
-import type { SettledOutcome } from "../home/calls/ledger.ts";
+import { homeOf, withRetry } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { readBody } from "../http/body.ts";
@@ -38,7 +38,7 @@ async function runCommand(c: Context<App>): Promise<Response> {
   const id = crypto.randomUUID();
   const order = orderOfCommand(command, payload, readSettings(c.env).defaultToolTimeoutMs);
   const caller = { principal: token.name, role: token.role, channel: "api" };
-  const reply = await insist(
+  const reply = await withRetry(
     async () => await homeOf(c.env, token.home).command({ id, agent, order, caller }),
   );
   if (!reply.accepted) return answer(c, id, agent, reply.outcome);

@@ -1,9 +1,10 @@
 /** `/v1/conversations`: listed, shown, renamed, shared and deleted. Their turns are in turns.ts. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
+import type { Place } from "../api/conversation-list.ts";
 import { mayManage, seesAll } from "../api/may-see.ts";
-import { conversationOf, homeOf } from "../api/objects.ts";
-import { KEPT_MAX, type Place, READERS_MAX, TITLE_MAX } from "../home/usage/conversation-list.ts";
+import { conversationOf, homeOf } from "../api/stubs.ts";
+import { KEPT_MAX, READERS_MAX, TITLE_MAX } from "../home/usage/conversation-list.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { readBody } from "../http/body.ts";

@@ -1,7 +1,7 @@
 /** `GET /v1/media/{id}?home=…&until=…&mac=…`: what a link opens, without a token (http/media-links.ts). */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context, Next } from "hono";
-import { conversationOf } from "../api/objects.ts";
+import { conversationOf } from "../api/stubs.ts";
 import { conversationOfMedia } from "../conversation/store/media.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";

@@ -1,7 +1,7 @@
 /** `PUT` and `GET /v1/media/{id}`: what devices brought and people sent, for those who may see the conversation. */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context } from "hono";
-import { conversationOf } from "../api/objects.ts";
+import { conversationOf } from "../api/stubs.ts";
 import { conversationOfMedia, newMedia } from "../conversation/store/media.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { checkCredential, requireScope } from "../http/auth.ts";

@@ -1,7 +1,7 @@
 /** `GET /metrics`: a home's figures for Prometheus, at most every five minutes from the home itself. */
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
 import type { Context } from "hono";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
 

@@ -7,7 +7,7 @@
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { PROGRAM_NONCE } from "@edgecall/core/protocol/program.ts";
 import type { Context } from "hono";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import type { App } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
 import { countAddress, countGuess } from "../http/rate-limits.ts";

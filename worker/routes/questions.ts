@@ -1,9 +1,9 @@
 /** `/v1/questions`: the open questions and approvals of a home, and their answers. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { homeOf } from "../api/objects.ts";
+import type { Question } from "../api/questions.ts";
+import { homeOf } from "../api/stubs.ts";
 import { shownApproval } from "../conversation/turn-words.ts";
-import type { Question } from "../home/questions/questions.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope, requireValid } from "../http/auth.ts";
 import { readBody } from "../http/body.ts";

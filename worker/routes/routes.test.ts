@@ -10,7 +10,7 @@ import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, say, TestBridge } from "../../test/workerd.ts";
-import { conversationOf } from "../api/objects.ts";
+import { conversationOf } from "../api/stubs.ts";
 import { isBlank } from "../migrate.ts";
 
 const callCpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };

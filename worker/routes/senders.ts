@@ -1,7 +1,7 @@
 /** `/v1/pairings`, `/v1/senders`: strangers who would speak, and whom an owner let in. For administrators. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { readBody, readText } from "../http/body.ts";

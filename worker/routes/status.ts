@@ -1,6 +1,6 @@
 /** `/healthz` for anybody, and `/v1/status`: how a home stands. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import { newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 

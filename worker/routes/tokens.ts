@@ -1,7 +1,7 @@
 /** `/v1/tokens`: the tokens of a home, for administrators. Those of the secret API_TOKENS are listed and stay there. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { homeOf } from "../api/objects.ts";
+import { homeOf } from "../api/stubs.ts";
 import { sha256Hex } from "../conversation/store/media.ts";
 import type { TokenView } from "../home/tokens.ts";
 import { type App, newRoutes } from "../http/app.ts";
@@ -9,8 +9,9 @@ import { requireScope } from "../http/auth.ts";
 import { readBody } from "../http/body.ts";
 import { HttpError } from "../http/errors.ts";
 import { pathName, readYesOrNo } from "../http/parameters.ts";
-import { type ApiToken, apiTokenRecords, newHomeToken, SCOPES } from "../http/tokens.ts";
+import { newHomeToken } from "../http/tokens.ts";
 import { utf8 } from "../http/uploads.ts";
+import { type ApiToken, apiTokenRecords, SCOPES } from "../settings/tokens.ts";
 
 export const tokens = newRoutes();
 

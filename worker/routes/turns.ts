@@ -1,9 +1,9 @@
 /** A conversation's turns: asked, looked at, followed and cancelled. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { conversationOf, insist } from "../api/objects.ts";
+import { conversationOf, withRetry } from "../api/stubs.ts";
+import type { NewTurn } from "../api/turns.ts";
 import { mediaId, separateImages } from "../conversation/store/media.ts";
-import type { NewTurn } from "../conversation/store/transcript-rows.ts";
 import type { FollowedEvent } from "../conversation/waiters.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { readBody } from "../http/body.ts";
@@ -76,7 +76,7 @@ async function postMessage(c: Context<App>): Promise<Response> {
       ...(model !== undefined && { model, ...(message.fallback && { replaceable: true as const }) }),
     },
   };
-  const started = await insist(async () => {
+  const started = await withRetry(async () => {
     const stub = conversationOf(c.env, name);
     return await (seen === "own" ? stub.startOwn(turn) : stub.start(turn));
   });

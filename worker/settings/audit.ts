@@ -1,13 +1,11 @@
 /** Variables of the record: how long it is kept here, and where else it goes. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { Env } from "../env.ts";
 
-export type AuditVariables = {
-  AUDIT_KEEP_DAYS?: string;
-  AUDIT_KEEP_MB?: string;
-  AUDIT_URL?: string;
-  AUDIT_TOKEN?: string;
-  AUDIT_SEND_EVERY_S?: string;
-};
+export type AuditVariables = Pick<
+  Env,
+  "AUDIT_KEEP_DAYS" | "AUDIT_KEEP_MB" | "AUDIT_URL" | "AUDIT_TOKEN" | "AUDIT_SEND_EVERY_S"
+>;
 
 export type AuditSettings = {
   keepMs: number;

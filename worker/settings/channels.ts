@@ -1,14 +1,10 @@
 /** `CHANNELS`: the connections to chat platforms, and who may speak over each. docs/channels.md explains every field. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
-import { HOME_ID } from "../http/tokens.ts";
-import { SettingsError } from "./settings.ts";
+import type { Env } from "../env.ts";
+import { SettingsError } from "./settings-error.ts";
+import { HOME_ID } from "./tokens.ts";
 
-export type ChannelVariables = {
-  /** Secret: a JSON list of connections. */
-  CHANNELS?: string;
-  /** Secret: what the tokens of connections that were made in the console are encrypted with. */
-  CONNECTIONS_KEY?: string;
-};
+export type ChannelVariables = Pick<Env, "CHANNELS" | "CONNECTIONS_KEY">;
 
 export const CHANNEL_NAMES = ["telegram", "slack", "discord", "whatsapp", "generic"] as const;
 export type ChannelName = (typeof CHANNEL_NAMES)[number];

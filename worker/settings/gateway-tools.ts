@@ -2,6 +2,7 @@
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
 import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
+import type { Env } from "../env.ts";
 
 /** Absent = switched off. */
 export type GatewayToolSettings = {
@@ -10,13 +11,10 @@ export type GatewayToolSettings = {
   codesearch?: { key?: string; baseUrl: string };
 };
 
-export type ToolVariables = {
-  GATEWAY_TOOLS?: string;
-  BRAVE_API_KEY?: string;
-  BRAVE_BASE_URL?: string;
-  CODESEARCH_API_KEY?: string;
-  CODESEARCH_BASE_URL?: string;
-};
+export type ToolVariables = Pick<
+  Env,
+  "GATEWAY_TOOLS" | "BRAVE_API_KEY" | "BRAVE_BASE_URL" | "CODESEARCH_API_KEY" | "CODESEARCH_BASE_URL"
+>;
 
 const NAMES = ["webfetch", "websearch", "codesearch"] as const;
 type Name = (typeof NAMES)[number];

@@ -1,20 +1,12 @@
 /** The variables and bindings of the limits; docs/settings.md and docs/security.md explain them. */
-import { SettingsError } from "./settings.ts";
 
-export type LimitVariables = {
-  /** `off`: nobody is counted. The bindings below have the numbers (wrangler.toml). */
-  RATE_LIMITS?: string;
-  /** Every request that could show a credential, by the address that it comes from. */
-  RATE_ADDRESS?: RateLimit;
-  /** Sign-ins, and credentials that were wrong, by address. */
-  RATE_GUESSES?: RateLimit;
-  /** What a token asks. */
-  RATE_TOKENS?: RateLimit;
-  /** What one person of a chat app says. */
-  RATE_SENDERS?: RateLimit;
-  /** Origins of web pages that may read our answers, separated by commas. */
-  CORS_ORIGINS?: string;
-};
+import type { Env } from "../env.ts";
+import { SettingsError } from "./settings-error.ts";
+
+export type LimitVariables = Pick<
+  Env,
+  "RATE_LIMITS" | "RATE_ADDRESS" | "RATE_GUESSES" | "RATE_TOKENS" | "RATE_SENDERS" | "CORS_ORIGINS"
+>;
 
 export type RateName = "RATE_ADDRESS" | "RATE_GUESSES" | "RATE_TOKENS" | "RATE_SENDERS";
 

@@ -1,12 +1,7 @@
 /** The variables of `/mcp`; docs/mcp.md explains them. */
-export type McpVariables = {
-  /** Up to so many actions are tools of their own; 0 = none. */
-  MCP_ACTION_TOOLS?: string;
-  /** Names of tokens, or `*`, whose clients read nothing of strangers: the devices' own policy is enough for them. */
-  MCP_TRUSTED_TOKENS?: string;
-  /** Origins of web pages that may call, separated by commas; this gateway's own may. */
-  MCP_ORIGINS?: string;
-};
+import type { Env } from "../env.ts";
+
+export type McpVariables = Pick<Env, "MCP_ACTION_TOOLS" | "MCP_TRUSTED_TOKENS" | "MCP_ORIGINS">;
 
 export type McpSettings = {
   actionTools: number;

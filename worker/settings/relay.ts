@@ -1,10 +1,8 @@
 /** Variables of the relay: what devices may take of the gateway's model. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { Env } from "../env.ts";
 
-export type RelayVariables = {
-  RELAY_DAY_TOKENS?: string;
-  RELAY_MAX_TOKENS?: string;
-};
+export type RelayVariables = Pick<Env, "RELAY_DAY_TOKENS" | "RELAY_MAX_TOKENS">;
 
 export type RelaySettings = {
   /** Of one agent and day of UTC, question and answer together; 0 = the relay is closed. */

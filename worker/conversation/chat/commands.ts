@@ -2,11 +2,10 @@
 
 import { closest } from "@edgecall/core/text/closest.ts";
 import type { AgentView, HomeStatus } from "../../api/answers.ts";
+import { COMMANDS, type Command } from "../../api/chat.ts";
 import { ago, oneLine } from "../../api/roster.ts";
-import type { Limits, Turn } from "../store/transcript-rows.ts";
-
-export const COMMANDS = ["stop", "status", "agents", "new", "help", "answer", "approve"] as const;
-export type Command = { name: (typeof COMMANDS)[number]; argument: string };
+import type { Limits } from "../../api/turns.ts";
+import type { Turn } from "../store/transcript-rows.ts";
 
 export const HELP = [
   "Ask me about the devices of this home, in your own words.",

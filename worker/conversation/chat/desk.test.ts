@@ -7,8 +7,8 @@ import { hold, rowsOf, stop } from "../../../test/stopping.ts";
 import { AGENTS, openCalls, siren, sounds } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { TestBridge } from "../../../test/workerd.ts";
+import type { Delivery } from "../../api/chat.ts";
 import { Home } from "../../home/home.ts";
-import type { Delivery } from "./desk.ts";
 
 const WITHIN_MS = 20_000;
 const origin = { principal: "anna", role: "owner", channel: "generic" } as const;

@@ -1,25 +1,29 @@
 /** The half of a Conversation that speaks with a chat: what people do there comes in here, once each. */
 
 import { KEPT } from "@edgecall/core/loop/messages.ts";
-import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
+import type { TurnQuestion } from "../../api/answers.ts";
+import type { Accepted, Address, Command, Delivery, PictureRef } from "../../api/chat.ts";
+import type { HomeApi } from "../../api/home-api.ts";
 import { maySee } from "../../api/may-see.ts";
-import type { HomeStub } from "../../api/objects.ts";
+import type { NewMedia } from "../../api/media.ts";
+import type { NewOrigin, NewTurn } from "../../api/turns.ts";
 import type { Env } from "../../env.ts";
 import { channelOf } from "../../frontends/channels/all.ts";
-import type { Address, PictureRef } from "../../frontends/channels/channel.ts";
 import { connectionOf } from "../../frontends/channels/connections.ts";
 import { PlatformError } from "../../frontends/channels/platform.ts";
 import { logError } from "../../log.ts";
-import { readTranscription, transcribe } from "../../models/transcription.ts";
+import { transcribe } from "../../models/transcription.ts";
 import { CHANNEL_NAMES } from "../../settings/channels.ts";
-import { filesOf, type MediaStore, mediaId, type NewMedia, newMedia } from "../store/media.ts";
+import { readTranscription } from "../../settings/transcription.ts";
+import { filesOf, type MediaStore, mediaId, newMedia } from "../store/media.ts";
 import type { Transcript } from "../store/transcript.ts";
-import type { NewOrigin, NewTurn, StoredCall, Turn } from "../store/transcript-rows.ts";
+import type { StoredCall, Turn } from "../store/transcript-rows.ts";
 import { strangersWords } from "../strangers-words.ts";
-import { agentsWords, type Command, HELP, statusWords } from "./commands.ts";
+import { agentsWords, HELP, statusWords } from "./commands.ts";
 import { Outbox } from "./outbox.ts";
-import { answersOf, type ShownQuestion } from "./question-words.ts";
+import { answersOf } from "./question-words.ts";
 
 /** Deliveries that are remembered: platforms repeat for days, a chat has fewer messages in that time. */
 const DELIVERIES_KEPT = 1_000;
@@ -31,26 +35,13 @@ const DOWNLOAD_TRIES = 2;
 /** Where a message stands already and waits to be the answer, it is one also when there is nothing to say. */
 const DONE = "Done.";
 
-export type Delivery = {
-  id: string;
-  origin: NewOrigin & { reply?: Address };
-  act:
-    | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean; sources?: Source[] }
-    | { do: "command"; command: Command }
-    /** Something that was done elsewhere, to be said here. */
-    | { do: "tell"; text: string };
-};
-
-/** @property words for who waits, where there is no chat to say them in */
-export type Accepted = { turn?: string; words?: string };
-
 export type DeskHost = {
   storage: DurableObjectStorage;
   env: Env;
   transcript: Transcript;
   media: MediaStore;
   name(): string;
-  home(): HomeStub;
+  home(): HomeApi;
   lease(): Promise<void>;
   wakeBy(time: number): Promise<void>;
   later(work: Promise<unknown>): void;
@@ -219,7 +210,7 @@ export class ChatDesk {
   }
 
   /** A question of this conversation, and who began the turn that it belongs to. */
-  question(id: string): { question: ShownQuestion; principal: string } | undefined {
+  question(id: string): { question: TurnQuestion; principal: string } | undefined {
     const { transcript } = this.#host;
     for (const turn of transcript.turns().toReversed()) {
       const found = transcript.questions.of(turn.n).find(({ question }) => question.id === id);

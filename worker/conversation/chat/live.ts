@@ -3,8 +3,10 @@
  * the model's words so far. A message is changed now and then, when nothing else is to be sent; what comes in between
  * is left out. The words' message becomes the answer, so its id is kept in a row; the words themselves never are.
  */
+
+import type { Address } from "../../api/chat.ts";
 import { channelOf } from "../../frontends/channels/all.ts";
-import type { Address, Channel, Line } from "../../frontends/channels/channel.ts";
+import type { Channel, Line } from "../../frontends/channels/channel.ts";
 import { PlatformError } from "../../frontends/channels/platform.ts";
 import { splitMarkdown } from "../../frontends/channels/split.ts";
 import { logError } from "../../log.ts";

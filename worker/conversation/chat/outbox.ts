@@ -4,17 +4,20 @@
  * may arrive twice (the platform took it, and we did not hear so); where a platform drops repeats, it is told how.
  */
 
+import type { TurnQuestion } from "../../api/answers.ts";
+import type { Address } from "../../api/chat.ts";
+import type { KeptMedia } from "../../api/media.ts";
 import type { Env } from "../../env.ts";
 import { channelOf } from "../../frontends/channels/all.ts";
-import type { Address, Attachment, Channel, Line } from "../../frontends/channels/channel.ts";
+import type { Attachment, Channel, Line } from "../../frontends/channels/channel.ts";
 import { connectionOf } from "../../frontends/channels/connections.ts";
 import { PlatformError } from "../../frontends/channels/platform.ts";
 import { splitMarkdown } from "../../frontends/channels/split.ts";
 import { logError } from "../../log.ts";
-import { SettingsError, settingsOrError } from "../../settings/settings.ts";
-import type { KeptMedia } from "../store/media.ts";
+import { settingsOrError } from "../../settings/settings.ts";
+import { SettingsError } from "../../settings/settings-error.ts";
 import { Live, type Way } from "./live.ts";
-import { choicesOf, closedWords, questionWords, type ShownQuestion } from "./question-words.ts";
+import { choicesOf, closedWords, questionWords } from "./question-words.ts";
 
 /** Pauses double from the first one: 14 tries are about half an hour. */
 const TRIES_MAX = 14;
@@ -57,7 +60,7 @@ export type OutboxHost = {
   /** Pictures and files that the calls of a turn brought, in their order. */
   broughtBy(turn: number): string[];
   media(id: string): KeptMedia | undefined;
-  question(id: string): ShownQuestion | undefined;
+  question(id: string): TurnQuestion | undefined;
   /** When somebody last asked something here, epoch ms. */
   askedAt(): number | undefined;
 };

@@ -10,8 +10,6 @@ import type { TurnQuestion } from "../../api/answers.ts";
 import { type Button, buttonData } from "../../frontends/channels/channel.ts";
 import { CLOSED, EXPIRED } from "../../home/questions/questions.ts";
 
-export type ShownQuestion = TurnQuestion;
-
 /** More than a keyboard shows. */
 const CHOICES_MAX = 20;
 /** Whoever wrote a longer answer has it above. */
@@ -27,11 +25,11 @@ export const TOO_LONG =
   "This is too long to be shown whole in a chat. Read and approve it in the console; it can be denied here.";
 
 /** What a button answers, by its place. */
-export function answersOf({ approval, options }: ShownQuestion): readonly string[] {
+export function answersOf({ approval, options }: TurnQuestion): readonly string[] {
   return approval ? APPROVAL : options.slice(0, CHOICES_MAX);
 }
 
-export function choicesOf(question: ShownQuestion): Button[] {
+export function choicesOf(question: TurnQuestion): Button[] {
   return answersOf(question).flatMap((answer, choice) =>
     answer === "approve" && isTooLong(question)
       ? []
@@ -46,7 +44,7 @@ export function choicesOf(question: ShownQuestion): Button[] {
 }
 
 /** The answer that a press gives, or undefined: the question has no such answer. */
-export function answerOf(question: ShownQuestion, choice: number | string): string | undefined {
+export function answerOf(question: TurnQuestion, choice: number | string): string | undefined {
   const answers = answersOf(question);
   if (typeof choice === "number") return answers[choice];
   const known = answers.find((answer) => answer.toLowerCase() === choice.toLowerCase());
@@ -55,7 +53,7 @@ export function answerOf(question: ShownQuestion, choice: number | string): stri
 }
 
 /** True if a chat does not show all that would be approved: then nobody approves it there. */
-export function isTooLong({ approval }: ShownQuestion): boolean {
+export function isTooLong({ approval }: TurnQuestion): boolean {
   return approval !== undefined && visibleJson(approval.parameters, 1).length > WHOLE_MAX;
 }
 
@@ -63,7 +61,7 @@ export function isTooLong({ approval }: ShownQuestion): boolean {
  * The text that is decided on: an approval is for exactly this.
  * @param console its address, where the gateway knows it
  */
-export function questionWords(question: ShownQuestion, console?: string): string {
+export function questionWords(question: TurnQuestion, console?: string): string {
   const { approval, options } = question;
   const agent = visible(question.agent);
   const text = visible(question.text);
@@ -99,7 +97,7 @@ function fenced(text: string): string {
 }
 
 /** @param question as it stands now; undefined: it was forgotten */
-export function closedWords(question: ShownQuestion | undefined): string {
+export function closedWords(question: TurnQuestion | undefined): string {
   const { answer, answered_by: by, approval } = question ?? {};
   if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
   if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";

@@ -5,8 +5,9 @@
  * of turns that a summary stands for are not kept: a conversation may have thousands, with large results. Where chats share an
  * object, the turns of others are shown to nobody: there messages and calls are kept while their turn runs.
  */
-import type { Brought } from "../brought.ts";
-import type { SaidInTurn } from "../said-index.ts";
+
+import type { Brought } from "../../api/turns.ts";
+import type { SaidInTurn } from "./transcript-rows.ts";
 import {
   type CallRow,
   type MessageRow,

@@ -3,16 +3,16 @@ import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
+import type { KeptMedia, NewMedia } from "../../api/media.ts";
 import type { Env } from "../../env.ts";
-import { SettingsError, settingsOrError } from "../../settings/settings.ts";
+import type { MediaLimits } from "../../settings/settings.ts";
+import { settingsOrError } from "../../settings/settings.ts";
+import { SettingsError } from "../../settings/settings-error.ts";
 
 /** Of one row; SQLite objects take 2 MB, and a smaller row is read in one page run. */
 const PART_BYTES = 512 * 1024;
 /** A picture above this is named to the model and not shown: its request has an end too. */
 const SHOWN_MAX_BYTES = 4 * 1024 * 1024;
-
-/** How long, and how much of a conversation, is kept. */
-export type MediaLimits = { keepMs: number; keepBytes: number };
 
 /** While the settings cannot be read. */
 const DEFAULT_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };
@@ -21,10 +21,6 @@ export function mediaLimits(env: Env): MediaLimits {
   const settings = settingsOrError(env);
   return settings instanceof SettingsError ? DEFAULT_LIMITS : settings.media;
 }
-
-export type KeptMedia = { mediaType: string; sha256: string; data: Uint8Array };
-
-export type NewMedia = StoredMedia & { data: Uint8Array };
 
 type MediaRow = { id: string; media_type: string; bytes: number; sha256: string; created_at: number };
 

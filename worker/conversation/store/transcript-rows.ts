@@ -5,39 +5,7 @@ import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loo
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { splitByWords } from "@edgecall/core/tools/advice.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
-import type { Brought, BroughtOutline } from "../brought.ts";
-import type { NewMedia } from "./media.ts";
-
-/** Who asked, over which channel, and where the answer goes if not to the waiting caller. */
-export type Origin = {
-  principal: string;
-  role: "owner" | "member" | "guest";
-  channel: string;
-  reply?: Record<string, unknown>;
-  /** By name; absent = the first. */
-  model?: string;
-  /** Another model may answer when that one is down. */
-  replaceable?: true;
-  /** Nobody asked: a job's result set the turn off. */
-  event?: "job";
-  /** Ids of the pictures and files that it brought. */
-  files?: string[];
-  brought?: BroughtOutline;
-  /** Its client waits for the answer on this request, and may ask the same again when it was lost. */
-  client?: { request: string; lost?: boolean };
-  limits?: Limits;
-};
-
-/** … as a turn begins: what the caller brought is whole. */
-export type NewOrigin = Omit<Origin, "brought"> & { brought?: Brought };
-
-/** What a caller's calls are held to, beside what the devices' own policies say. */
-export type Limits = {
-  /** Only what changes nothing. */
-  readsOnly?: boolean;
-  /** Ids of the agents in reach; absent = all. */
-  agents?: string[];
-};
+import type { Origin } from "../../api/turns.ts";
 
 /** A budget that is nearly used, as the person was told. */
 export type Notice = { text: string; keys: BudgetKey[] };
@@ -121,24 +89,6 @@ export type CallRow = {
 
 export type StoredQuestion = { question: TurnQuestion; askedSeq: number; closedSeq: number | null };
 
-export type NewTurn = {
-  id: string;
-  idempotency: string | undefined;
-  /** It belongs to what the same person has just said, if the model has said nothing since. */
-  merge?: boolean;
-  /** Empty, without images: nothing new is said; the caller brought what the turn goes on from. */
-  text: string;
-  /** … and this is what the model is told of it. */
-  note?: string;
-  /** Whose words are in the text beside the person's. */
-  sources?: Source[];
-  /** Addresses, and `media:` with the ids of kept ones. */
-  images: string[];
-  /** Those kept ones. */
-  media?: NewMedia[];
-  origin: NewOrigin;
-};
-
 export function one<Row extends Record<string, SqlStorageValue>, T>(
   rows: SqlStorageCursor<Row>,
   read: (row: Row) => T,
@@ -212,3 +162,6 @@ export function shownCall(record: CallRecord): CallRecord {
     ...(typeof query === "string" && { query }),
   };
 }
+
+/** What was said in a turn: by the person, and by the model in its steps. */
+export type SaidInTurn = { turn: number; words: string | undefined; steps: string[] };

@@ -2,10 +2,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import type { NewTurn } from "../../api/turns.ts";
 import { migrate } from "../../migrate.ts";
 import { CONVERSATION_MIGRATIONS } from "./schema.ts";
 import { Transcript } from "./transcript.ts";
-import type { NewTurn } from "./transcript-rows.ts";
 
 const turn = (): NewTurn => ({
   id: crypto.randomUUID(),

@@ -6,19 +6,17 @@ import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnStatus } from "../../api/answers.ts";
-import { type Brought, outlineOf, saysAll } from "../brought.ts";
-import type { SaidInTurn } from "../said-index.ts";
+import type { Brought, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
 import { FROM_BACKUP } from "../turn-words.ts";
+import { outlineOf, saysAll } from "./brought-outline.ts";
 import { KeptRows } from "./kept-rows.ts";
 import { filesOf } from "./media.ts";
 import { outcomeSources, sourcesOf } from "./sources.ts";
+import type { SaidInTurn } from "./transcript-rows.ts";
 import {
   type CallRow,
   type MessageRow,
-  type NewOrigin,
-  type NewTurn,
   type Notice,
-  type Origin,
   one,
   type StoredCall,
   type StoredEntry,

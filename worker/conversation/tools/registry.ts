@@ -7,15 +7,10 @@ import { context7 } from "@edgecall/core/web/context7.ts";
 import type { WebFetch } from "@edgecall/core/web/fetch-page.ts";
 import { webfetch } from "@edgecall/core/web/webfetch.ts";
 import { websearch } from "@edgecall/core/web/websearch.ts";
+import type { Env } from "../../env.ts";
 import type { GatewayToolSettings } from "../../settings/gateway-tools.ts";
 
-/** The way out. */
-export type Web = {
-  /** Reaches public addresses only. Absent: as on Cloudflare, where there is no other network to reach. */
-  WEB?: { fetch: WebFetch };
-};
-
-export function gatewayTools(settings: GatewayToolSettings, { WEB }: Web): ToolRegistry {
+export function gatewayTools(settings: GatewayToolSettings, { WEB }: Pick<Env, "WEB">): ToolRegistry {
   const fetch: WebFetch = (url, init) => globalThis.fetch(url, init);
   const tools: Tool[] = [];
   if (settings.webfetch) tools.push(webfetch({ fetch: WEB ? (url, init) => WEB.fetch(url, init) : fetch }));

@@ -3,8 +3,8 @@
  * reviewed alone. Closed by default: allowed is who stands in the settings, or whom an owner let in by a code.
  */
 
-import { homeOf } from "../../api/objects.ts";
-import type { Limits } from "../../conversation/store/transcript-rows.ts";
+import { homeOf } from "../../api/stubs.ts";
+import type { Limits } from "../../api/turns.ts";
 import type { Env } from "../../env.ts";
 import type { Connection, Role } from "../../settings/channels.ts";
 import type { Incoming } from "./channel.ts";

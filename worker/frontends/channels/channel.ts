@@ -4,17 +4,10 @@
  * `read` runs in the Worker and decides, on the raw body, whether the platform sent it; the rest runs in the
  * Conversation, where answers go out from rows.
  */
-import type { KeptMedia } from "../../conversation/store/media.ts";
+
+import type { Address, PictureRef } from "../../api/chat.ts";
+import type { KeptMedia } from "../../api/media.ts";
 import type { Connection } from "../../settings/channels.ts";
-
-/** Where an answer goes. JSON, kept in rows; `connection` names the settings' entry, never a secret. */
-export type Address = { connection: string; [field: string]: string | number | boolean | undefined };
-
-/**
- * A picture or voice message that a person sent, by the platform's own name or address.
- * @property own of a voice: the sender has just recorded it. Any other recording is somebody else's words
- */
-export type PictureRef = { ref: string; media_type?: string; voice?: true; own?: true };
 
 export type Act =
   /**

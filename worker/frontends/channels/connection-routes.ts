@@ -2,9 +2,9 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { ConnectionState, Connections, ConnectionView, MadeConnection } from "../../api/answers.ts";
-import { homeOf } from "../../api/objects.ts";
+import type { KeptConnection } from "../../api/senders.ts";
+import { homeOf } from "../../api/stubs.ts";
 import { base64Url } from "../../conversation/store/media.ts";
-import type { KeptConnection } from "../../home/channels/kept-connections.ts";
 import { type App, newRoutes } from "../../http/app.ts";
 import { requireScope } from "../../http/auth.ts";
 import { readBody } from "../../http/body.ts";
@@ -22,7 +22,8 @@ import {
 import { readSettings } from "../../settings/settings.ts";
 import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "./connections.ts";
 import { PlatformError } from "./platform.ts";
-import { type Account, type Setup, setupOf } from "./setup.ts";
+import type { Account, Setup } from "./platform-setup.ts";
+import { setupOf } from "./setup.ts";
 
 /** Of a webhook's secret that we make: 256 bits. */
 const SECRET_BYTES = 32;

@@ -4,11 +4,12 @@
  * A webhook of the console's has its home in its address, `/webhooks/telegram/home~family`: the gateway has nowhere else to
  * learn it from.
  */
-import { homeOf } from "../../api/objects.ts";
+import { homeOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
-import { HOME_ID, isNamedHome } from "../../http/tokens.ts";
+import { isNamedHome } from "../../http/tokens.ts";
 import { CONNECTION_ID, type Connection, findConnection } from "../../settings/channels.ts";
-import { SettingsError } from "../../settings/settings.ts";
+import { SettingsError } from "../../settings/settings-error.ts";
+import { HOME_ID } from "../../settings/tokens.ts";
 
 /** Platforms that the console connects. */
 export const CONSOLE_CHANNELS = ["telegram", "slack", "discord"] as const;

@@ -2,7 +2,7 @@
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { DiscordConnection } from "../../settings/channels.ts";
 import { postJson, send } from "./platform.ts";
-import type { Setup } from "./setup.ts";
+import type { Setup } from "./platform-setup.ts";
 
 const Application = z.looseObject({
   id: z.string().check(z.regex(/^\d{1,20}$/)),

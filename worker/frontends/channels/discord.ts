@@ -7,6 +7,7 @@
 
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import type { PictureRef } from "../../api/chat.ts";
 import type { DiscordConnection } from "../../settings/channels.ts";
 import {
   type Ack,
@@ -16,7 +17,6 @@ import {
   type Incoming,
   idPart,
   type Line,
-  type PictureRef,
   type RawRequest,
   type Received,
   readButton,

@@ -2,9 +2,10 @@
  * What the owners hear in their own private chats. A stranger has knocked: the code is not in it: the stranger has it,
  * and who tells it to an owner is the one who asked. What a stranger can set off is bounded for the whole home.
  */
-import { conversationOf, homeOf } from "../../api/objects.ts";
+
+import type { AdmittedSender, Stranger } from "../../api/senders.ts";
+import { conversationOf, homeOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
-import type { AdmittedSender, Stranger } from "../../home/channels/pairing.ts";
 import { type Connection, readConnections } from "../../settings/channels.ts";
 import { channelOf } from "./all.ts";
 

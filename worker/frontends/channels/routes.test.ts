@@ -8,7 +8,7 @@ import { script } from "../../../test/scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, SIREN, TestBridge } from "../../../test/workerd.ts";
-import type { Knock } from "../../home/channels/pairing.ts";
+import type { Knock } from "../../api/senders.ts";
 import { isBlank } from "../../migrate.ts";
 import { fromHex, hmac } from "./signature.ts";
 

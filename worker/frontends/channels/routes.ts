@@ -2,10 +2,10 @@
 
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { Context } from "hono";
+import type { Delivery, PictureRef } from "../../api/chat.ts";
 import { mayAnswer } from "../../api/may-see.ts";
-import { conversationOf, homeOf } from "../../api/objects.ts";
+import { conversationOf, homeOf } from "../../api/stubs.ts";
 import { mistypedCommand, readCommand } from "../../conversation/chat/commands.ts";
-import type { Delivery } from "../../conversation/chat/desk.ts";
 import {
   answerOf,
   answersOf,
@@ -22,11 +22,11 @@ import { mediaLink } from "../../http/media-links.ts";
 import { countAddress, countGuess, maySpeak, tooManyRequests } from "../../http/rate-limits.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../../http/turn-stream.ts";
 import { logError, logInfo } from "../../log.ts";
-import { readTranscription } from "../../models/transcription.ts";
 import { type Connection, ROLES, type Role } from "../../settings/channels.ts";
+import { readTranscription } from "../../settings/transcription.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { channelOf } from "./all.ts";
-import type { Ack, Channel, Incoming, PictureRef } from "./channel.ts";
+import type { Ack, Channel, Incoming } from "./channel.ts";
 import { connectionAt } from "./connections.ts";
 import { tellOwners } from "./knock.ts";
 

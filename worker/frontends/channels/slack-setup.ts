@@ -2,7 +2,7 @@
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { SlackConnection } from "../../settings/channels.ts";
 import { send } from "./platform.ts";
-import type { Account, Setup } from "./setup.ts";
+import type { Account, Setup } from "./platform-setup.ts";
 
 const Tested = z.looseObject({ team: z.string(), user: z.string(), url: z.optional(z.string()) });
 

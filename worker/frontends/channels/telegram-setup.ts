@@ -3,7 +3,7 @@ import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Deliveries } from "../../api/answers.ts";
 import type { TelegramConnection } from "../../settings/channels.ts";
 import { postJson } from "./platform.ts";
-import type { Setup } from "./setup.ts";
+import type { Setup } from "./platform-setup.ts";
 
 /** What `telegram.ts` reads; anything else would be delivered for nothing. */
 const ALLOWED_UPDATES = ["message", "callback_query"];

@@ -2,15 +2,14 @@
 
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import type { Address, PictureRef } from "../../api/chat.ts";
 import type { TelegramConnection } from "../../settings/channels.ts";
 import {
   type Act,
-  type Address,
   type Channel,
   type Incoming,
   idPart,
   type Line,
-  type PictureRef,
   type Received,
   readButton,
 } from "./channel.ts";

@@ -1,13 +1,9 @@
 /** Splitting and dialects: pure, and fed with whatever a model may write. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { TurnQuestion } from "../../api/answers.ts";
 import { readCommand } from "../../conversation/chat/commands.ts";
-import {
-  choicesOf,
-  isTooLong,
-  questionWords,
-  type ShownQuestion,
-} from "../../conversation/chat/question-words.ts";
+import { choicesOf, isTooLong, questionWords } from "../../conversation/chat/question-words.ts";
 import { render, slackMrkdwn, telegramHtml, whatsappText } from "./dialect.ts";
 import { splitMarkdown } from "./split.ts";
 
@@ -133,7 +129,7 @@ test.each([
 });
 
 describe("an approval in a chat", () => {
-  const asks = (parameters: Record<string, unknown>): ShownQuestion => ({
+  const asks = (parameters: Record<string, unknown>): TurnQuestion => ({
     ...{ id: "q", call: "c", agent: "pi", text: "May I?", options: [], expires_at: 0 },
     approval: { tool: "bash", parameters, cwd: "/ho\u200bme", reason: "policy\u202e" },
   });

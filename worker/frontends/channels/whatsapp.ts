@@ -6,6 +6,7 @@
 
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import type { PictureRef } from "../../api/chat.ts";
 import { logInfo } from "../../log.ts";
 import type { WhatsAppConnection } from "../../settings/channels.ts";
 import {
@@ -14,7 +15,6 @@ import {
   type Incoming,
   idPart,
   type Line,
-  type PictureRef,
   type RawRequest,
   type Received,
   readButton,

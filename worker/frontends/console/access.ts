@@ -5,18 +5,9 @@
  */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../../env.ts";
-import { type ApiToken, apiTokenRecords } from "../../http/tokens.ts";
 import { fromBase64Url, utf8 } from "../../http/uploads.ts";
-import { SettingsError } from "../../settings/settings.ts";
-
-export type AccessVariables = {
-  /** `myteam.cloudflareaccess.com` */
-  ACCESS_TEAM_DOMAIN?: string;
-  /** The application's audience tag. */
-  ACCESS_AUD?: string;
-  /** `anna@example.org=anna, bob@example.org=guest`: the name of a record in API_TOKENS for each. */
-  ACCESS_EMAILS?: string;
-};
+import { recordNames, teamAddress } from "../../settings/access.ts";
+import { type ApiToken, apiTokenRecords } from "../../settings/tokens.ts";
 
 /** Whoever is let in longer than this signs in again. */
 const CLOCK_SKEW_S = 60;
@@ -41,13 +32,9 @@ export type AccessEntry =
   | { ok: true; token: ApiToken /** Until Access wants to see them again. */; seconds: number }
   | { ok: false; why: string };
 
-export function usesAccess(env: Env): boolean {
-  return Boolean(env.ACCESS_TEAM_DOMAIN && env.ACCESS_AUD && env.ACCESS_EMAILS);
-}
-
 /** @param jwt of `Cf-Access-Jwt-Assertion`. @throws SettingsError */
 export async function accessEntry(env: Env, jwt: string): Promise<AccessEntry> {
-  const issuer = teamAddress(env.ACCESS_TEAM_DOMAIN ?? "");
+  const issuer = teamAddress(env);
   const [head = "", body = "", mac = "", ...more] = jwt.length > JWT_MAX ? [] : jwt.split(".");
   if (more.length > 0 || ![head, body, mac].every((part) => /^[A-Za-z0-9_-]+$/.test(part)))
     return { ok: false, why: "not a token of Cloudflare Access" };
@@ -64,37 +51,11 @@ export async function accessEntry(env: Env, jwt: string): Promise<AccessEntry> {
   if (iss !== issuer || ![aud].flat().includes(env.ACCESS_AUD ?? ""))
     return { ok: false, why: "the token is for another team or application" };
   if (exp <= now || nbf > now + CLOCK_SKEW_S) return { ok: false, why: "the token's time is over" };
-  const name = recordNames(env).get(email.toLowerCase());
-  const token = apiTokenRecords(env).find((record) => record.name === name);
+  const records = apiTokenRecords(env);
+  const name = recordNames(env, records).get(email.toLowerCase());
+  const token = records.find((record) => record.name === name);
   if (!token) return { ok: false, why: `ACCESS_EMAILS does not name ${email}` };
   return { ok: true, token, seconds: Math.floor(exp - now) };
-}
-
-function recordNames(env: Env): Map<string, string> {
-  const known = new Set(apiTokenRecords(env).map(({ name }) => name));
-  const pairs = (env.ACCESS_EMAILS ?? "").split(/[\n,]+/).filter((pair) => pair.trim() !== "");
-  return new Map(
-    pairs.map((pair) => {
-      const at = pair.lastIndexOf("=");
-      const [email, name] = [pair.slice(0, at).trim().toLowerCase(), pair.slice(at + 1).trim()];
-      if (at < 1 || !known.has(name))
-        throw new SettingsError(
-          `ACCESS_EMAILS: expected EMAIL=NAME of a record in API_TOKENS, got '${pair.trim()}'`,
-        );
-      return [email, name];
-    }),
-  );
-}
-
-function teamAddress(text: string): string {
-  const address = /^https?:\/\//.test(text) ? text : `https://${text}`;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  // Over http only from this machine: a test's.
-  if (url && url.pathname === "/" && (url.protocol === "https:" || url.hostname === "127.0.0.1"))
-    return url.origin;
-  throw new SettingsError(
-    `ACCESS_TEAM_DOMAIN: expected a domain like myteam.cloudflareaccess.com, got '${text}'`,
-  );
 }
 
 async function teamKey(issuer: string, kid: string): Promise<CryptoKey | undefined> {

@@ -3,8 +3,6 @@ import type { Context } from "hono";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
 
-export type PageFiles = { ASSETS?: { fetch(request: Request): Promise<Response> } };
-
 export const PAGE_PATHS = ["/", "/console.js", "/console.css", "/icon.svg", "/tokens", "/tokens.js"] as const;
 
 /**

@@ -3,11 +3,11 @@ import { isPicture, type Media, type StoredMedia } from "@edgecall/core/protocol
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
-import { conversationOf } from "../../api/objects.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
+import { conversationOf } from "../../api/stubs.ts";
 import { conversationOfMedia, toBase64 } from "../../conversation/store/media.ts";
 import type { Env } from "../../env.ts";
 import type { AskedQuestion } from "../../home/calls/call-watchers.ts";
-import type { SettledOutcome } from "../../home/calls/ledger.ts";
 import type { CallEnd } from "./device-call.ts";
 import { EDGE_RESULT } from "./tools.ts";
 

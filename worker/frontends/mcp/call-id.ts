@@ -1,6 +1,6 @@
 /** The id under which every ledger on the way knows a call. */
 import { sha256Hex } from "../../conversation/store/media.ts";
-import type { ApiToken } from "../../http/tokens.ts";
+import type { ApiToken } from "../../settings/tokens.ts";
 
 const KEY_MAX = 200;
 

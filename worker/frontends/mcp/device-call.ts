@@ -3,16 +3,15 @@
  * with bounded patience. What takes longer goes on, and edge_result looks again.
  */
 
+import type { SettledOutcome, SubmitRequest } from "../../api/calls.ts";
 import type { EdgeCallArgs } from "../../api/edge-call.ts";
-import { homeOf, insist } from "../../api/objects.ts";
+import { homeOf, withRetry } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
 import type { AskedQuestion, CallNews } from "../../home/calls/call-watchers.ts";
-import type { SubmitRequest } from "../../home/calls/intake.ts";
-import type { SettledOutcome } from "../../home/calls/ledger.ts";
 import { requireValid } from "../../http/auth.ts";
 import { socketMessages } from "../../http/object-socket.ts";
 import { whileAllowed } from "../../http/recheck.ts";
-import type { ApiToken } from "../../http/tokens.ts";
+import type { ApiToken } from "../../settings/tokens.ts";
 
 /** Clients of the SDK give up after 60 s, unless they hear of progress. */
 const PATIENCE_MS = 50_000;
@@ -54,7 +53,7 @@ export async function callDevice(
     watched: waiting.progress !== undefined,
     tainted,
   };
-  const reply = await insist(async () => await homeOf(env, token.home).submit(request));
+  const reply = await withRetry(async () => await homeOf(env, token.home).submit(request));
   if (!reply.accepted) return { end: "outcome", outcome: reply.outcome };
   return await awaitCall(env, token, args.agent_id, id, waiting);
 }

@@ -10,11 +10,11 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { type CallTarget, EDGE_CALL, type EdgeCallArgs, edgeCallTool } from "../../api/edge-call.ts";
-import { homeOf } from "../../api/objects.ts";
+import { homeOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
-import type { ApiToken } from "../../http/tokens.ts";
 import { logError } from "../../log.ts";
 import { readMcpSettings } from "../../settings/mcp.ts";
+import type { ApiToken } from "../../settings/tokens.ts";
 import { agentList, oneAgent } from "./agent-list.ts";
 import { answerOf } from "./answer.ts";
 import { callId } from "./call-id.ts";

@@ -1,10 +1,10 @@
 /** From what a client asked to a turn: a new one, or the one that its first try began. */
 import type { Context } from "hono";
-import { conversationOf, insist } from "../../api/objects.ts";
-import type { Brought, BroughtEntry } from "../../conversation/brought.ts";
+import { conversationOf, withRetry } from "../../api/stubs.ts";
+import type { Brought, BroughtEntry } from "../../api/turns.ts";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
-import type { ApiToken } from "../../http/tokens.ts";
+import type { ApiToken } from "../../settings/tokens.ts";
 import { oncePlace, oncePlaces, type Place, placeOfCall } from "./conversation-key.ts";
 import type { OwnTools } from "./own-tools.ts";
 import { keepPictures, type Sorted } from "./said.ts";
@@ -97,7 +97,7 @@ async function start(
   };
   const limit = place.key !== undefined ? UNFINISHED_MAX : isPinned ? UNFINISHED_MAX_BRANCHES : 1;
   const chars = limit === 1 ? SHARED_MAX_CHARS : undefined;
-  const started = await insist(
+  const started = await withRetry(
     async () => await conversationOf(c.env, place.name).startWithin(limit, turn, chars),
   );
   return started?.turn;
@@ -136,7 +136,7 @@ async function firstTry(
 ): Promise<Begun | undefined> {
   if (!/^[1-9]\d?$/.test(c.req.header("x-stainless-retry-count") ?? "")) return undefined;
   const looks = places.map(async (place) => {
-    const turn = await insist(async () => await conversationOf(c.env, place.name).adopt(hash, token.name));
+    const turn = await withRetry(async () => await conversationOf(c.env, place.name).adopt(hash, token.name));
     return turn === undefined ? undefined : { turn, place };
   });
   return (await Promise.all(looks)).find((lost) => lost !== undefined);

@@ -2,7 +2,7 @@
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { TurnResult } from "../../api/answers.ts";
-import { conversationOf } from "../../api/objects.ts";
+import { conversationOf } from "../../api/stubs.ts";
 import { sha256Hex } from "../../conversation/store/media.ts";
 import type { App } from "../../http/app.ts";
 import { readBytes } from "../../http/body.ts";

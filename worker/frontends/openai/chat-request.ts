@@ -1,6 +1,6 @@
 /** The body of `POST /v1/chat/completions`. What we do not know is ignored, as these clients expect. */
 import { z } from "@edgecall/core/protocol/parse.ts";
-import type { BroughtCall } from "../../conversation/brought.ts";
+import type { BroughtCall } from "../../api/turns.ts";
 import { HttpError } from "../../http/errors.ts";
 import { answerForm } from "./answer-form.ts";
 import type { Said } from "./said.ts";

@@ -7,8 +7,8 @@ import { callRef } from "../../conversation/client-tools.ts";
 import { base64Url, sha256Hex } from "../../conversation/store/media.ts";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
-import type { ApiToken } from "../../http/tokens.ts";
 import { utf8 } from "../../http/uploads.ts";
+import type { ApiToken } from "../../settings/tokens.ts";
 
 /** With the token's tag before it, it still fits an object's id (128 characters). */
 const KEY = /^[A-Za-z0-9._:@-]{1,100}$/;

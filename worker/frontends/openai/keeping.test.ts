@@ -6,10 +6,10 @@ import { script } from "../../../test/scripted-model.ts";
 import { rowsOf } from "../../../test/stopping.ts";
 import { until } from "../../../test/wait.ts";
 import { ask } from "../../../test/workerd.ts";
-import { conversationOf } from "../../api/objects.ts";
+import { conversationOf } from "../../api/stubs.ts";
 import { mediaId, newMedia } from "../../conversation/store/media.ts";
 import { mediaLink } from "../../http/media-links.ts";
-import type { ApiToken } from "../../http/tokens.ts";
+import type { ApiToken } from "../../settings/tokens.ts";
 import { oncePlace, oncePlaces, type Place } from "./conversation-key.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 /** Tools of a client's own in a request, and which of them (or of ours) it wants called. */
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { EDGE_CALL } from "../../api/edge-call.ts";
-import type { WantedCall } from "../../conversation/client-tools.ts";
+import type { WantedCall } from "../../api/turns.ts";
 import { gatewayTools } from "../../conversation/tools/registry.ts";
 import type { Env } from "../../env.ts";
 import { HttpError } from "../../http/errors.ts";

@@ -1,6 +1,6 @@
 /** `/v1/responses`: ask, look, attach again, stop, forget. */
 import type { Context } from "hono";
-import { conversationOf } from "../../api/objects.ts";
+import { conversationOf } from "../../api/stubs.ts";
 import type { App } from "../../http/app.ts";
 import { recheckSeen } from "../../http/conversation-access.ts";
 import { HttpError } from "../../http/errors.ts";

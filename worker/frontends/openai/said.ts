@@ -1,7 +1,8 @@
 /** What a client sent of a conversation, sorted: instructions, what was said before, and what is said now. */
 import { MAX_PICTURES } from "@edgecall/core/loop/messages.ts";
-import type { BroughtCall, BroughtEntry } from "../../conversation/brought.ts";
-import { mediaId, type NewMedia, separateImages } from "../../conversation/store/media.ts";
+import type { NewMedia } from "../../api/media.ts";
+import type { BroughtCall, BroughtEntry } from "../../api/turns.ts";
+import { mediaId, separateImages } from "../../conversation/store/media.ts";
 import { HttpError } from "../../http/errors.ts";
 import { readClientCallId } from "./conversation-key.ts";
 

@@ -9,7 +9,7 @@ import { type LooseChunk, ReplyBuilder } from "@edgecall/core/loop/reply.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type RelayToken, readRelayToken, relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Context } from "hono";
-import { homeOf } from "../../api/objects.ts";
+import { homeOf } from "../../api/stubs.ts";
 import { unsigned } from "../../home/usage/relay-admission.ts";
 import { type App, newRoutes } from "../../http/app.ts";
 import { checkCredential } from "../../http/auth.ts";
@@ -17,10 +17,11 @@ import { readBody } from "../../http/body.ts";
 import { HttpError } from "../../http/errors.ts";
 import { pathName } from "../../http/parameters.ts";
 import { countGuess } from "../../http/rate-limits.ts";
-import { HOME_ID, isNamedHome } from "../../http/tokens.ts";
+import { isNamedHome } from "../../http/tokens.ts";
 import { logError } from "../../log.ts";
 import { modelFetch } from "../../models/workers-ai.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
+import { HOME_ID } from "../../settings/tokens.ts";
 
 /** A device signs a token itself, with its own key. */
 export const relay = newRoutes();

@@ -17,6 +17,7 @@ import {
   type Key,
   stampOf,
 } from "@edgecall/core/protocol/signing.ts";
+import type { AgentKeyView, KeyGrant, KeyProblem, NewKey, Standing } from "../../api/keys.ts";
 
 /** Of each topic the highest counter that was believed: what is below was said before, and is no news. */
 type Marked = "presence" | "capabilities" | "tools" | "events";
@@ -50,33 +51,6 @@ type Known = {
   key: Promise<Key | undefined>;
   login: string | null;
   broker: string | null;
-};
-
-/** `none`: there is no key on record. */
-export type Standing = "signed" | "revoked" | "none";
-
-export type NewKey = {
-  agent: string;
-  publicKey: string;
-  /** What people call the device. */
-  name: string;
-  /** Mosquitto's hash of the agent's password at the home's broker. */
-  login?: string | undefined;
-  /** The bridge's alone: where devices reach the broker whose files it keeps. */
-  broker?: string | undefined;
-};
-
-/** How a key comes to be on record: a pairing was allowed to, or the key before it said so, or there was none. */
-export type KeyGrant = { by: "pairing" } | { by: "signature"; signature: string } | { by: "nothing" };
-
-export type KeyProblem = "not_a_key" | "has_a_key" | "wrong_signature";
-
-export type AgentKeyView = {
-  agent: string;
-  public_key: string;
-  name: string;
-  enrolled_at: number;
-  revoked_at: number | null;
 };
 
 /** A text that its agent signed, or what speaks against it, in words. */

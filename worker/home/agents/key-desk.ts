@@ -1,25 +1,12 @@
 /** Keys come, are replaced and revoked; and who has to hear of it: the bridge, the roster, and who waits for a call. */
 import { BRIDGE, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
+import type { BrokerLoginState, Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../../api/keys.ts";
 import { errorBody } from "../../http/errors.ts";
 import { KEY_REVOKED, UNSIGNED_BRIDGE } from "../bridge/bridge-socket.ts";
 import type { Dispatcher } from "../calls/dispatcher.ts";
 import type { HomeContext } from "../context.ts";
 import type { Asking } from "../questions/asking.ts";
-import type { AgentKeyView, KeyGrant, KeyProblem, NewKey } from "./agent-keys.ts";
 import { REVOKED, UNSIGNED } from "./believing.ts";
-
-export type Enrolled = { ok: true; gatewayPublicKey: string } | { ok: false; problem: KeyProblem };
-
-/** Of an agent: its hash is with the bridge, or will be when it comes; null: the bridge keeps no broker's files. */
-export type BrokerLoginState = "sent" | "waiting" | null;
-
-export type HomeKeys = {
-  /** The gateway's public key: what devices obey. */
-  gateway: string;
-  agents: AgentKeyView[];
-  /** Agents that the broker shows and that have no key on record. */
-  unsigned: Array<{ agent: string; served: boolean }>;
-};
 
 export class KeyDesk {
   readonly #home: HomeContext;
@@ -118,8 +105,6 @@ export class KeyDesk {
     bridge.send({ t: "keys", keys: keys.forBridge() }, Date.now());
   }
 }
-
-export type Removed = "removed" | "unknown" | "has_a_key" | "in_use";
 
 export function refusedBridge(why: keyof typeof REFUSED_BRIDGE): Response {
   const [code, message] = REFUSED_BRIDGE[why];

@@ -4,8 +4,9 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
-import type { LedgerCall, SettledOutcome } from "../calls/ledger.ts";
-import type { Question } from "../questions/questions.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
+import type { Question } from "../../api/questions.ts";
+import type { LedgerCall } from "../calls/ledger.ts";
 
 /** The agent of a call that was cancelled before it got here, or that named none. */
 export const NOBODY = "-";

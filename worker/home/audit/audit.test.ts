@@ -7,9 +7,10 @@ import { script } from "../../../test/scripted-model.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
+import type { AuditPage } from "../../api/audit.ts";
 import type { AuditVariables } from "../../settings/audit.ts";
 import { Home } from "../home.ts";
-import { Audit, type AuditPage } from "./audit.ts";
+import { Audit } from "./audit.ts";
 
 const line = (timestamp: string, tool: string, more = {}) => ({
   timestamp,

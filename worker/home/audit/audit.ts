@@ -6,6 +6,7 @@
  */
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { OutletState } from "../../api/answers.ts";
+import type { AuditFilter, AuditPage, AuditQuery } from "../../api/audit.ts";
 import { logError } from "../../log.ts";
 import { type AuditVariables, readAuditSettings } from "../../settings/audit.ts";
 import { type OutletPlace, OutletRow } from "./outlet-row.ts";
@@ -17,21 +18,6 @@ export const GATEWAY_AGENT = "@gateway";
 const CLOCK_AHEAD_MS = 86_400_000;
 /** Characters of rows that are taken out at once. One row has at most 100 lines of 4,096. */
 const PAGE_CHARS = 128_000;
-
-export type AuditFilter = {
-  agent?: string | undefined;
-  tool?: string | undefined;
-  result?: "success" | "error" | undefined;
-  /** ISO 8601, of the device's clock: from here on, and before. */
-  since?: string | undefined;
-  until?: string | undefined;
-};
-export type AuditQuery = AuditFilter & { limit: number };
-
-/** @property at epoch ms when Home had it, made unique: its place in the record */
-export type AuditBatch = { at: number; lines: AuditLine[] };
-/** @property after the place of the last row that was looked at. @property more whether there are rows behind it */
-export type AuditPage = { batches: AuditBatch[]; after: number; more: boolean };
 
 export class Audit {
   readonly #sql: SqlStorage;

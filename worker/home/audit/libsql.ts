@@ -5,7 +5,7 @@
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { readUpTo } from "../../frontends/channels/platform.ts";
 import type { StoreSettings } from "../../settings/audit.ts";
-import type { AuditRecord, AuditStore } from "./outlet.ts";
+import type { AuditRecord, AuditStore } from "./audit-store.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** It answers with a few numbers. */

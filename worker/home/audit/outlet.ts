@@ -8,6 +8,7 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { logError } from "../../log.ts";
 import type { Dispatcher } from "../calls/dispatcher.ts";
 import type { HomeContext } from "../context.ts";
+import type { AuditRecord, AuditStore } from "./audit-store.ts";
 import { libsqlStore } from "./libsql.ts";
 
 /** The alarm stands so soon while the store is asked: after a crash it is asked again. */
@@ -16,15 +17,6 @@ const LEASE_MS = 5_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 /** What is left then is sent by the next alarm: an invocation may make 50 requests on the free plan. */
 const PAGES_AT_ONCE = 20;
-
-/** @property seq the place of its batch in Home's record */
-export type AuditRecord = { id: string; home: string; seq: number; line: AuditLine };
-
-/** Somewhere else to keep the record. Another kind than libSQL is another function that makes one of these. */
-export type AuditStore = {
-  /** Keeps records; those that it has it leaves as they are. @throws Error in words that hold no secret */
-  keep(records: readonly AuditRecord[]): Promise<void>;
-};
 
 /** The same for the same line, whoever asks: its key in a store. */
 export async function recordId(home: string, line: AuditLine): Promise<string> {

@@ -15,7 +15,8 @@ import {
 import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
-import { conversationOf } from "../../api/objects.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
+import { conversationOf } from "../../api/stubs.ts";
 import { closeQuietly } from "../../conversation/waiters.ts";
 import type { Env } from "../../env.ts";
 import { uploadCommand } from "../../http/uploads.ts";
@@ -28,14 +29,7 @@ import type { GatewayKey } from "../agents/gateway-key.ts";
 import type { Audit } from "../audit/audit.ts";
 import { placeOf, tellWatchers } from "../calls/call-watchers.ts";
 import type { Dispatcher } from "../calls/dispatcher.ts";
-import {
-  hasReported,
-  JOB,
-  type Ledger,
-  type LedgerCall,
-  OPEN_MAX,
-  type SettledOutcome,
-} from "../calls/ledger.ts";
+import { hasReported, JOB, type Ledger, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
 import type { HomeContext } from "../context.ts";
 import type { Asking } from "../questions/asking.ts";

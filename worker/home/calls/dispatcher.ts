@@ -7,6 +7,7 @@ import { TAKEN_WITHIN_MS, VERSION } from "@edgecall/core/protocol/names.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
 import { type CallTarget, type Order, PROMPT_MAX_MS } from "../../api/edge-call.ts";
 import type { Plan } from "../../api/plan.ts";
 import { ago } from "../../api/roster.ts";
@@ -21,14 +22,7 @@ import type { HomeContext } from "../context.ts";
 import { tidy } from "../tidying.ts";
 import { CommandWriter, type Notice } from "./command-writer.ts";
 import { Handover } from "./handover.ts";
-import {
-  type CallFlags,
-  JOB,
-  type Ledger,
-  type LedgerCall,
-  OPEN_MAX,
-  type SettledOutcome,
-} from "./ledger.ts";
+import { type CallFlags, JOB, type Ledger, type LedgerCall, OPEN_MAX } from "./ledger.ts";
 import { silenceOutcome } from "./outcome.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */

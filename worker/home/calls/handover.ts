@@ -1,12 +1,14 @@
 /** The end of a call: settled once, and handed to its conversation by name, again (for two days) until that has it. */
-import { conversationOf } from "../../api/objects.ts";
+
+import type { SettledOutcome } from "../../api/calls.ts";
 import type { Plan } from "../../api/plan.ts";
+import { conversationOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
 import { logError, logInfo } from "../../log.ts";
 import { foreignLine, NOBODY } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
 import type { Tallies } from "../usage/tallies.ts";
-import { JOB, KEEP_SETTLED_MS, type Ledger, type LedgerCall, type SettledOutcome } from "./ledger.ts";
+import { JOB, KEEP_SETTLED_MS, type Ledger, type LedgerCall } from "./ledger.ts";
 import { Tries } from "./tries.ts";
 
 export class Handover {

@@ -1,38 +1,15 @@
 /** Calls come in: of a conversation's model, and from the API. Refused in words, queued, held for a person, or sent. */
 import { agentSource, isTainted } from "@edgecall/core/loop/taint.ts";
-import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
-import { AGENT_COMMANDS, type EdgeCallArgs, type Order, orderOf } from "../../api/edge-call.ts";
-import type { Limits } from "../../conversation/store/transcript-rows.ts";
+import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
+import { AGENT_COMMANDS, type Order, orderOf } from "../../api/edge-call.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
 import { type Asked, homeLine, NOBODY } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
 import type { Asking } from "../questions/asking.ts";
 import type { Dispatcher, NewOrder, Unreached } from "./dispatcher.ts";
-import type { SettledOutcome } from "./ledger.ts";
-
-export type SubmitRequest = {
-  /** The call's UUID. */
-  id: string;
-  /** Null: nobody's turn; the outcome comes over `/wait?call=`. */
-  conversation: string | null;
-  args: EdgeCallArgs;
-  caller: Caller;
-  /** Somebody watches the turn: the device's output is wanted while it comes. */
-  watched: boolean;
-  /** By whose texts are in the conversation (core/loop/taint.ts). */
-  tainted: boolean;
-  /** Absent: none. */
-  limits?: Limits;
-};
-
-export type SubmitReply =
-  /** It is on its way; settled by `deadline` (epoch ms) in any case. */
-  { accepted: true; deadline: number } | { accepted: false; outcome: SettledOutcome };
-
-export type CommandRequest = { id: string; agent: string; order: Order; caller: Caller };
 
 export class Intake {
   readonly #home: HomeContext;

@@ -2,7 +2,8 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
-import { hasReported, Ledger, type SettledOutcome } from "./ledger.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
+import { hasReported, Ledger } from "./ledger.ts";
 
 afterEach(reset);
 

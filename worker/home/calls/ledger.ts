@@ -1,8 +1,8 @@
 /** The rows of Home's ledger: each call once, by its UUID, from the order to the delivered outcome. */
-import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
 import type { Order } from "../../api/edge-call.ts";
 
 /**
@@ -27,13 +27,6 @@ export type CallFlags = {
   cut?: boolean;
   /** A job's result that came before the call's own result, which has to announce it: until then nobody hears of it. */
   early?: boolean;
-};
-
-/** An outcome; for a command from the API with the report as it came. */
-export type SettledOutcome = Outcome & {
-  report?: { report_type: string; payload: Record<string, unknown> };
-  /** The agent is busy: after so many seconds it may be asked again. */
-  retryAfterS?: number;
 };
 
 export type LedgerCall = {

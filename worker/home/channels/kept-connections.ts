@@ -4,10 +4,11 @@
  * safe as the object's storage. A secret leaves by `find` alone, for the channel that speaks with it.
  */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { KeptConnection } from "../../api/senders.ts";
 import { base64Url } from "../../conversation/store/media.ts";
 import { fromBase64Url, utf8 } from "../../http/uploads.ts";
 import { type Connection, readConnection } from "../../settings/channels.ts";
-import { SettingsError } from "../../settings/settings.ts";
+import { SettingsError } from "../../settings/settings-error.ts";
 
 /** As many as a person sets up by hand; more of them belong into CHANNELS. */
 const KEPT_MAX = 20;
@@ -16,9 +17,6 @@ const KEY_MIN_CHARS = 32;
 /** AES-GCM's own. */
 const NONCE_BYTES = 12;
 const SECRET_FIELDS = ["token", "secret", "verify_token"] as const;
-
-/** One that can be told of: without its secrets. */
-export type KeptConnection = { channel: string; connection: string; made_by: string; made_at: number };
 
 type Row = KeptConnection & { settings: string; secrets: string };
 

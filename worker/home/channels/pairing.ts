@@ -2,6 +2,8 @@
  * Strangers who would speak, and those whom an owner let in: rows of Home. A stranger gets a code, and tells it to
  * an owner; the code alone opens nothing.
  */
+
+import type { AdmittedSender, Knock, PairingRequest, SenderKey, Stranger } from "../../api/senders.ts";
 import type { Role } from "../../settings/channels.ts";
 
 /** An owner has to hear of it in this time. */
@@ -17,14 +19,6 @@ const NAME_MAX = 64;
 const CODE_LENGTH = 6;
 /** Without those that are taken for one another. 32 of them, so a byte gives each the same chance. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-
-/** Platforms name people by themselves: an id of one says nothing on another. */
-export type SenderKey = { channel: string; connection: string; sender: string };
-export type Stranger = SenderKey & { name: string };
-export type PairingRequest = Stranger & { code: string; asked_at: number };
-/** @property notice the owners are to hear of it */
-export type Knock = { code: string; name: string; notice?: { isLast: boolean } };
-export type AdmittedSender = Stranger & { role: Role; approved_by: string; approved_at: number };
 
 export class Pairings {
   readonly #sql: SqlStorage;

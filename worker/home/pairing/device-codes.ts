@@ -5,7 +5,8 @@
  * A code is `home-AAABBBBBBBBB`: AAA finds its row, so that wrong tries count against that one code and nobody can
  * use up those of others; the nine after it are the secret, 45 bits, of which the row has a hash alone.
  */
-import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { BrokerForDevice, type CodeState, type NewCode } from "../../api/device-codes.ts";
 import { sha256Hex } from "../../conversation/store/media.ts";
 
 /** A person walks to the device with it. */
@@ -21,29 +22,6 @@ const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /** The end of a code, after its home. */
 export const CODE_END = /^[A-HJ-NP-Z2-9]{12}$/;
-
-/** Without a user, who has fields of their own. */
-export const BROKER_URL = /^mqtts?:\/\/[^\s@]+$/;
-export const BrokerUrl = z
-  .string()
-  .check(z.maxLength(300), z.regex(BROKER_URL, "expected mqtt://host:port or mqtts://host:port"));
-/** Where the device finds its broker; what an administrator told when the code was made. */
-export const BrokerForDevice = z.strictObject({
-  url: BrokerUrl,
-  username: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
-  password: z.optional(z.string().check(z.minLength(1), z.maxLength(500))),
-});
-export type BrokerForDevice = z.infer<typeof BrokerForDevice>;
-
-export type NewCode = {
-  /**
-   * Only for this agent, whose key it may replace; absent: any that has none. `@bridge`: any that has none, which becomes
-   * the home's bridge as well, in place of one that is there.
-   */
-  agent?: string | undefined;
-  broker?: BrokerForDevice | undefined;
-  by: string;
-};
 
 type CodeRow = {
   finder: string;
@@ -63,9 +41,6 @@ export type ShownCode = {
   broker: BrokerForDevice | null;
   used: { agent: string; publicKey: string } | null;
 };
-
-/** For whoever made it. */
-export type CodeState = { state: "open" | "expired" } | { state: "used"; agent: string };
 
 /** A code may hold what a device is told of its broker, a password too: it stays no longer than it has to. */
 export function forgetExpiredCodes(sql: SqlStorage, now: number): void {

@@ -1,46 +1,9 @@
 /** A device shows its code: what it gets for it. */
-import { BrokerLogin } from "@edgecall/core/broker/login.ts";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
-import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
-import { z } from "@edgecall/core/protocol/parse.ts";
-import { PublicKey } from "@edgecall/core/protocol/signing.ts";
-import type { NewKey } from "../agents/agent-keys.ts";
-import type { BrokerLoginState, KeyDesk } from "../agents/key-desk.ts";
-import {
-  type BrokerForDevice,
-  BrokerUrl,
-  type CodeState,
-  type DeviceCodes,
-  type NewCode,
-} from "./device-codes.ts";
-
-export const AgentId = z
-  .string()
-  .check(z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"));
-
-/** What a device sends with its code. */
-export const PairBody = z.strictObject({
-  code: z.string().check(z.maxLength(100)),
-  agent_id: AgentId,
-  public_key: PublicKey,
-  name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
-  broker_login: z.optional(BrokerLogin),
-  /** It is the home's bridge, too. `broker`: the one whose files it keeps, as devices reach it. */
-  bridge: z.optional(z.strictObject({ public_key: PublicKey, broker: z.optional(BrokerUrl) })),
-});
-export type PairBody = z.infer<typeof PairBody>;
-
-/** What it is told. */
-type Welcome = {
-  gateway_key: string;
-  broker: BrokerForDevice | null;
-  broker_login: BrokerLoginState;
-  online: boolean;
-};
-export type Paired =
-  | { ok: true; welcome: Welcome }
-  | { ok: false; problem: "wrong_code" | "has_a_key" | "not_for_bridge" | "not_a_key" }
-  | { ok: false; problem: "other_agent"; agent: string };
+import type { BrokerForDevice, CodeState, NewCode, PairBody, Paired } from "../../api/device-codes.ts";
+import type { NewKey } from "../../api/keys.ts";
+import type { KeyDesk } from "../agents/key-desk.ts";
+import type { DeviceCodes } from "./device-codes.ts";
 
 export class PairingDesk {
   readonly #codes: DeviceCodes;

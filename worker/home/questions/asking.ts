@@ -2,14 +2,15 @@
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
-import { conversationOf } from "../../api/objects.ts";
+import type { Answered, Asked, Question } from "../../api/questions.ts";
+import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
 import { type CallNews, placeOf, tellWatchers } from "../calls/call-watchers.ts";
 import type { Dispatcher, NewOrder } from "../calls/dispatcher.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import { Tries } from "../calls/tries.ts";
 import type { HomeContext } from "../context.ts";
-import { type Answered, type Asked, CLOSED, EXPIRED, type Question } from "./questions.ts";
+import { CLOSED, EXPIRED } from "./questions.ts";
 
 /** A call is given up this long after its question expired: the device says so itself before. */
 export const AFTER_EXPIRY_MS = 15_000;
@@ -21,11 +22,6 @@ const ANSWER_TIMEOUT_MS = 60_000;
 /** Questions that may be open at once: of one call, and of one device. */
 const OPEN_A_CALL = 3;
 const OPEN_A_DEVICE = 20;
-
-export type AskedOfPerson = Pick<
-  Asked,
-  "id" | "call" | "agent" | "text" | "options" | "expiresAt" | "approval"
->;
 
 export class Asking {
   readonly #home: HomeContext;

@@ -7,28 +7,7 @@
  * no model holds such a token, and no tool's argument counts as an approval.
  */
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-
-export type Asked = {
-  id: string;
-  call: string;
-  conversation: string;
-  agent: string;
-  /** The agent's own id of it; null = the gateway asks, before it sends the call. */
-  agentQuestion: string | null;
-  text: string;
-  options: string[];
-  approval: ApprovalRequest | null;
-  expiresAt: number;
-};
-
-export type Question = Asked & {
-  askedAt: number;
-  told: boolean;
-  answer: string | null;
-  answeredBy: string | null;
-  /** Epoch ms; when it was closed, if nobody answered. */
-  answeredAt: number | null;
-};
+import type { Answered, Asked, Question } from "../../api/questions.ts";
 
 type QuestionRow = {
   id: string;
@@ -52,10 +31,6 @@ export const EXPIRED = "(expired)";
 export const CLOSED = "(closed)";
 
 const KEEP_CLOSED_MS = 48 * 3_600_000;
-
-export type Answered =
-  | { ok: true; question: Question }
-  | { ok: false; status: 400 | 403 | 404 | 409 | 410; code: string; message: string };
 
 export class Questions {
   readonly #sql: SqlStorage;

@@ -1,21 +1,5 @@
 /** The API's conversations of a home, by who began them: what a person looks through to find an earlier one. Rows of Home. */
-
-/** @property principal who began it; named where that is not whoever looks */
-export type ListedConversation = { id: string; title: string; last_at: number; principal?: string };
-
-/** As a Conversation tells of itself, once a turn. @property name `home/channel/id` */
-export type Listing = { name: string; principal: string; text: string };
-
-/** Of a conversation in the list. */
-export type Place = { last_at: number; name: string };
-
-/** @property all everybody's @property words that stand in the title, upper and lower case alike */
-export type ListQuery = {
-  after?: Place | undefined;
-  limit: number;
-  all?: boolean;
-  words?: string | undefined;
-};
+import type { ListedConversation, Listing, ListQuery } from "../../api/conversation-list.ts";
 
 /** Older ones are still there, by their id; they are not listed any more. */
 export const KEPT_MAX = 1_000;

@@ -2,12 +2,11 @@
 import { checkBudget } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
+import type { Admission } from "../../api/usage.ts";
 import type { RelaySettings } from "../../settings/relay.ts";
 import { countsDays, type Settings } from "../../settings/settings.ts";
 import type { AgentKeys } from "../agents/agent-keys.ts";
 import type { Spending } from "./spending.ts";
-
-export type Admission = { ok: true } | { ok: false; status: 401 | 429; code: string; message: string };
 
 export type RelayDesk = { keys: AgentKeys; spending: Spending };
 

@@ -2,17 +2,13 @@
 import { type BudgetKey, budgetDay, type Spent } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import { type ModelHealth, noteFailure } from "@edgecall/core/loop/models.ts";
+import type { DayUsage, ModelUsage } from "../../api/usage.ts";
 
 /** Days that are kept: a month and one. */
 const KEEP_DAYS = 32;
 /** Begins the row of an agent's share among those of models; no model's name begins like it. */
 const RELAYED = "#";
 const DAY_MS = 86_400_000;
-
-/** What one model took: of a call, or of a day. */
-export type ModelUsage = { model: string; usage: Usage };
-/** @property day of UTC, 2026-11-22 @property models those that had a price, or were used beside one that had */
-export type DayUsage = { day: string; tokens: number; modelCalls: number; models: ModelUsage[] };
 
 export class Spending {
   readonly #sql: SqlStorage;

@@ -14,26 +14,17 @@ import {
   type CallCounts,
   countCall,
   countTurn,
-  type EndedTurn,
   newCallCounts,
   newTurnCounts,
   type TurnCounts,
 } from "@edgecall/core/metrics/tally.ts";
+import type { ToldTurn } from "../../api/usage.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 
 /** Rows of calls: what a model invents as a tool's name must not fill the home, nor Prometheus. */
 const CALL_ROWS_MAX = 300;
 const NAME_CHARS = 100;
 const OTHERS = ["(others)", "(others)"] as const;
-
-/** A turn as its conversation tells Home of it. */
-export type ToldTurn = EndedTurn & {
-  channel: string;
-  /** Its conversation, unless that is a one-shot. */
-  conversation?: string;
-  /** Calls of the gateway's own tools, which Home does not see otherwise. */
-  calls: Array<{ tool: string; elapsedMs: number; errorType?: Outcome["errorType"] }>;
-};
 
 /** Whose tools the gateway's own are. */
 export const GATEWAY_TOOLS = "(gateway)";

@@ -1,0 +1,19 @@
+/** The record of what was done, as it is asked for. */
+import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+
+export type AuditFilter = {
+  agent?: string | undefined;
+  tool?: string | undefined;
+  result?: "success" | "error" | undefined;
+  /** ISO 8601, of the device's clock: from here on, and before. */
+  since?: string | undefined;
+  until?: string | undefined;
+};
+
+export type AuditQuery = AuditFilter & { limit: number };
+
+/** @property at epoch ms when Home had it, made unique: its place in the record */
+export type AuditBatch = { at: number; lines: AuditLine[] };
+
+/** @property after the place of the last row that was looked at. @property more whether there are rows behind it */
+export type AuditPage = { batches: AuditBatch[]; after: number; more: boolean };

@@ -1,0 +1,33 @@
+/** Calls to devices, as Home takes them and answers. */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import type { EdgeCallArgs, Order } from "./edge-call.ts";
+import type { Limits } from "./turns.ts";
+
+/** An outcome; for a command from the API with the report as it came. */
+export type SettledOutcome = Outcome & {
+  report?: { report_type: string; payload: Record<string, unknown> };
+  /** The agent is busy: after so many seconds it may be asked again. */
+  retryAfterS?: number;
+};
+
+export type SubmitRequest = {
+  /** The call's UUID. */
+  id: string;
+  /** Null: nobody's turn; the outcome comes over `/wait?call=`. */
+  conversation: string | null;
+  args: EdgeCallArgs;
+  caller: Caller;
+  /** Somebody watches the turn: the device's output is wanted while it comes. */
+  watched: boolean;
+  /** By whose texts are in the conversation (core/loop/taint.ts). */
+  tainted: boolean;
+  /** Absent: none. */
+  limits?: Limits;
+};
+
+export type SubmitReply =
+  /** It is on its way; settled by `deadline` (epoch ms) in any case. */
+  { accepted: true; deadline: number } | { accepted: false; outcome: SettledOutcome };
+
+export type CommandRequest = { id: string; agent: string; order: Order; caller: Caller };

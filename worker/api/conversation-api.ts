@@ -1,0 +1,69 @@
+/** What may be asked of a conversation: the methods of its object that the rest of the Worker calls. */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { TurnQuestion, TurnResult } from "./answers.ts";
+import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
+import type { Accepted, Delivery } from "./chat.ts";
+import type { KeptMedia, NewMedia } from "./media.ts";
+import type { Plan } from "./plan.ts";
+import type { AskedOfPerson } from "./questions.ts";
+import type { HistoryPage, HistoryPlace, NewTurn } from "./turns.ts";
+
+export interface ConversationApi {
+  /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
+  start(request: NewTurn): Promise<TurnResult>;
+  /** The same, unless somebody else began this conversation: since the caller looked, perhaps. Then undefined, and nothing was accepted. */
+  startOwn(request: NewTurn): Promise<TurnResult | undefined>;
+  /**
+   * The same, unless so many other turns wait for their end already: then undefined, and nothing was accepted.
+   * @param chars a chat that begins is not accepted either where turns with so many characters are held; default: it is
+   */
+  startWithin(unfinished: number, request: NewTurn, chars?: number): Promise<TurnResult | undefined>;
+  /** The turn that a client lost, for its second try of the same request; undefined: it asks anew. */
+  adopt(request: string, principal: string): Promise<string | undefined>;
+  /** The client of a turn hung up: nobody wants the answer any more, unless its second try is here already. */
+  leave(turnId: string): Promise<void>;
+  /** What a person did in a chat app, once. Durable when it returns. */
+  receive(delivery: Delivery): Promise<Accepted>;
+  /** A question of this conversation, and who began the turn that it belongs to. */
+  asked(question: string): Promise<{ question: TurnQuestion; principal: string } | undefined>;
+  /**
+   * The result of a call, from Home. The first one counts.
+   * @param plan what Home knows at this moment: spares asking it again for the model call that follows
+   */
+  settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void>;
+  /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
+  late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void>;
+  /** A device (or the gateway, for it) asks the person something in the middle of a call. */
+  ask(asked: AskedOfPerson): Promise<void>;
+  /** It was answered, or nobody needs to any more. */
+  closeQuestion(id: string, answer: string, by: string | null): Promise<void>;
+  /** Output of a device as it comes, for whoever watches. Never a row. */
+  progress(call: string, tool: string | undefined, text: string): Promise<void>;
+  /** A device has a call and works on it. For whoever watches; never a row. */
+  accepted(call: string, at: number): Promise<void>;
+  /** A turn as it stands, or undefined. */
+  look(turnId: string): Promise<TurnResult | undefined>;
+  /** The principal that began it, for `maySee`; undefined: nothing is here. */
+  belongs(): Promise<{ principal: string | undefined } | undefined>;
+  /** A page of the turns with what was said in them. */
+  history(place: HistoryPlace): Promise<HistoryPage>;
+  /** Ends a turn; what was done so far stays said. Undefined when there is no such turn. */
+  cancel(turnId: string): Promise<TurnResult | undefined>;
+  /**
+   * Keeps what a device uploads.
+   * @param principal who made the call that it belongs to: where no turn says it, this does
+   * @returns false when something else is kept under this id
+   */
+  keep(media: NewMedia, principal?: string): Promise<boolean>;
+  /** A picture or file of this conversation; undefined when it is not kept (any more). */
+  media(id: string): Promise<KeptMedia | undefined>;
+  /** Forgets everything; asked again, also what its home listed meanwhile. */
+  forget(): Promise<void>;
+  backup(from: BackupPlace | undefined): Promise<BackupPage>;
+  restore(step: RestoreStep): Promise<void>;
+  /**
+   * `/attach?turn=…&after=seq`: the Worker's waiting room. `/follow`: all turns, those to come too; it stores nothing, and
+   * lets the object sleep.
+   */
+  fetch(request: Request): Promise<Response>;
+}

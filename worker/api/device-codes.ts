@@ -1,0 +1,64 @@
+/** How a new device joins. */
+
+import { BrokerLogin } from "@edgecall/core/broker/login.ts";
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { PublicKey } from "@edgecall/core/protocol/signing.ts";
+import { BROKER_URL } from "../settings/broker-url.ts";
+import type { BrokerLoginState } from "./keys.ts";
+
+export const BrokerUrl = z
+  .string()
+  .check(z.maxLength(300), z.regex(BROKER_URL, "expected mqtt://host:port or mqtts://host:port"));
+
+/** Where the device finds its broker; what an administrator told when the code was made. */
+export const BrokerForDevice = z.strictObject({
+  url: BrokerUrl,
+  username: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
+  password: z.optional(z.string().check(z.minLength(1), z.maxLength(500))),
+});
+
+export type BrokerForDevice = z.infer<typeof BrokerForDevice>;
+
+export type NewCode = {
+  /**
+   * Only for this agent, whose key it may replace; absent: any that has none. `@bridge`: any that has none, which becomes
+   * the home's bridge as well, in place of one that is there.
+   */
+  agent?: string | undefined;
+  broker?: BrokerForDevice | undefined;
+  by: string;
+};
+
+/** For whoever made it. */
+export type CodeState = { state: "open" | "expired" } | { state: "used"; agent: string };
+
+export const AgentId = z
+  .string()
+  .check(z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"));
+
+/** What a device sends with its code. */
+export const PairBody = z.strictObject({
+  code: z.string().check(z.maxLength(100)),
+  agent_id: AgentId,
+  public_key: PublicKey,
+  name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
+  broker_login: z.optional(BrokerLogin),
+  /** It is the home's bridge, too. `broker`: the one whose files it keeps, as devices reach it. */
+  bridge: z.optional(z.strictObject({ public_key: PublicKey, broker: z.optional(BrokerUrl) })),
+});
+
+export type PairBody = z.infer<typeof PairBody>;
+
+/** What it is told. */
+export type Welcome = {
+  gateway_key: string;
+  broker: BrokerForDevice | null;
+  broker_login: BrokerLoginState;
+  online: boolean;
+};
+
+export type Paired =
+  | { ok: true; welcome: Welcome }
+  | { ok: false; problem: "wrong_code" | "has_a_key" | "not_for_bridge" | "not_a_key" }
+  | { ok: false; problem: "other_agent"; agent: string };

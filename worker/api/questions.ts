@@ -1,0 +1,33 @@
+/** Questions that a device, or the gateway for it, asks a person. */
+import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+
+export type Asked = {
+  id: string;
+  call: string;
+  conversation: string;
+  agent: string;
+  /** The agent's own id of it; null = the gateway asks, before it sends the call. */
+  agentQuestion: string | null;
+  text: string;
+  options: string[];
+  approval: ApprovalRequest | null;
+  expiresAt: number;
+};
+
+export type Question = Asked & {
+  askedAt: number;
+  told: boolean;
+  answer: string | null;
+  answeredBy: string | null;
+  /** Epoch ms; when it was closed, if nobody answered. */
+  answeredAt: number | null;
+};
+
+export type Answered =
+  | { ok: true; question: Question }
+  | { ok: false; status: 400 | 403 | 404 | 409 | 410; code: string; message: string };
+
+export type AskedOfPerson = Pick<
+  Asked,
+  "id" | "call" | "agent" | "text" | "options" | "expiresAt" | "approval"
+>;

@@ -1,0 +1,49 @@
+/** Stubs of the two objects, by name. Each use makes a new one: a stub that threw is broken. */
+import type { Env } from "../env.ts";
+import type { ConversationApi } from "./conversation-api.ts";
+import type { HomeApi } from "./home-api.ts";
+
+// workers-types turns a result that holds `unknown` (a tool's arguments) into `never`: the interfaces stand in for its types.
+
+/** @param name `home/channel/id` */
+export function conversationOf(env: Env, name: string): ConversationApi {
+  return env.CONVERSATION.getByName(name) as unknown as ConversationApi;
+}
+
+export function homeOf(env: Env, home: string): HomeApi {
+  return env.HOME.getByName(home) as unknown as HomeApi;
+}
+
+/** An object that is being replaced (a deploy resets each) is back in a moment. */
+const TRIES = 3;
+const PAUSE_MS = 1_000;
+
+/**
+ * Asks again when an object was stopped before it answered. What it did is unknown then, and a caller who hears of an
+ * error would have it done a second time.
+ * @param ask something that the object recognises by its id; it makes a new stub each time
+ */
+export async function withRetry<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (tries >= TRIES || comesAgain(error)) throw error;
+      // With jitter: a deploy resets all objects at once.
+      await scheduler.wait(PAUSE_MS * (0.5 + Math.random()));
+    }
+  }
+}
+
+/**
+ * Whether the same call would fail in the same way: an overloaded object is to be left alone, and what an object's own
+ * code threw it throws again.
+ * @see https://developers.cloudflare.com/durable-objects/best-practices/error-handling/
+ */
+function comesAgain(error: unknown): boolean {
+  const { overloaded, remote, retryable, durableObjectReset } = (error ?? {}) as PlatformError;
+  return overloaded === true || (remote === true && retryable !== true && durableObjectReset !== true);
+}
+
+/** What the platform notes on an error of a stub. */
+type PlatformError = Partial<Record<"overloaded" | "remote" | "retryable" | "durableObjectReset", boolean>>;

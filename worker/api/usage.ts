@@ -1,0 +1,20 @@
+/** What a home used, and what of it is told to Home. */
+import type { Outcome, Usage } from "@edgecall/core/loop/history.ts";
+import type { EndedTurn } from "@edgecall/core/metrics/tally.ts";
+
+/** What one model took: of a call, or of a day. */
+export type ModelUsage = { model: string; usage: Usage };
+
+/** @property day of UTC, 2026-11-22 @property models those that had a price, or were used beside one that had */
+export type DayUsage = { day: string; tokens: number; modelCalls: number; models: ModelUsage[] };
+
+/** A turn as its conversation tells Home of it. */
+export type ToldTurn = EndedTurn & {
+  channel: string;
+  /** Its conversation, unless that is a one-shot. */
+  conversation?: string;
+  /** Calls of the gateway's own tools, which Home does not see otherwise. */
+  calls: Array<{ tool: string; elapsedMs: number; errorType?: Outcome["errorType"] }>;
+};
+
+export type Admission = { ok: true } | { ok: false; status: 401 | 429; code: string; message: string };

@@ -1,0 +1,24 @@
+/** What of a caller's history and tools stands in the row of its turn. */
+import type { Brought, BroughtItem, BroughtOutline } from "../../api/turns.ts";
+
+export function outlineOf(brought: Brought): BroughtOutline {
+  const { instructions: _, clientTools, results, history, ...rest } = brought;
+  return {
+    ...rest,
+    ...(clientTools && { clientTools: clientTools.map((tool) => tool.function.name) }),
+    ...(results && { results: Object.keys(results) }),
+    ...(history && {
+      history: history.flatMap((item) => ("turn" in item ? [item.turn] : [])),
+      answers: history.filter(isAnswer).length,
+    }),
+  };
+}
+
+/** True if the outline of it leaves out nothing, so that it needs no row of its own. */
+export function saysAll({ instructions, clientTools, results, history = [] }: Brought): boolean {
+  return !instructions && !clientTools && !results && history.every((item) => "turn" in item);
+}
+
+export function isAnswer(item: BroughtItem): boolean {
+  return "turn" in item || item.role === "assistant";
+}

@@ -1,0 +1,2 @@
+/** Without a user, who has fields of their own. */
+export const BROKER_URL = /^mqtts?:\/\/[^\s@]+$/;
