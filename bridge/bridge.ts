@@ -2,6 +2,7 @@
 import type { AgentKey, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { parseTopic, topicOf } from "@edgecall/core/protocol/names.ts";
 import type { Log } from "@edgecall/node/log.ts";
+import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
 import { BrokerLink } from "./broker/broker.ts";
 import { Calls } from "./broker/calls.ts";
 import { ForeignLanes } from "./broker/foreign.ts";
@@ -10,7 +11,7 @@ import { LogThrottle } from "./broker/log-throttle.ts";
 import { BROKER_GRACE_MS, Roster, type Standing } from "./broker/presence.ts";
 import { ReportShelf } from "./broker/shelf.ts";
 import { Trust } from "./broker/trust.ts";
-import { FreezeWatch, systemClock, TICK_MS } from "./clock.ts";
+import { systemClock } from "./clock.ts";
 import { GatewayLink } from "./gateway/gateway.ts";
 import { snapshotFrames } from "./gateway/snapshot.ts";
 import { Counts } from "./ops/counts.ts";
@@ -53,7 +54,7 @@ class RunningBridge implements Bridge {
   readonly #settings: BridgeSettings;
   readonly #log: Log;
   readonly #roster = new Roster(systemClock);
-  readonly #freeze = new FreezeWatch(systemClock.now);
+  readonly #stall = new StallDetector({ afterMs: TICK_MS });
   readonly #counts = new Counts();
   readonly #trust = new Trust();
   readonly #logins: KeptLogins | undefined;
@@ -148,7 +149,7 @@ class RunningBridge implements Bridge {
       },
       soon: (work) => void setTimeout(work, TAKEN_AFTER_MS),
       now: systemClock.now,
-      arrival: () => this.#freeze.arrival(),
+      arrival: () => this.#stall.arrival(),
       log,
     });
     this.#inbound = new Inbound({
@@ -325,7 +326,7 @@ class RunningBridge implements Bridge {
   }
 
   #tick(): void {
-    if (!this.#freeze.tick()) return;
+    if (!this.#stall.tick()) return;
     this.#lanes.tick();
     this.#calls.tick();
     this.#tellChanges();

@@ -15,8 +15,8 @@ import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { Locks } from "@edgecall/core/tools/locks.ts";
 import type { RunEvent, RunnerOptions } from "@edgecall/core/tools/runner.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
+import { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { AuditLog } from "./calls/audit.ts";
-import { FreezeDetector } from "./calls/budget.ts";
 import type { Device } from "./calls/command.ts";
 import { Inbox } from "./calls/inbox.ts";
 import { JobDesk } from "./calls/jobs.ts";
@@ -105,7 +105,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const say = async (kind: Exclude<TopicKind, "commands">, text: string, options?: { retain?: boolean }) =>
     connection.connected && (await connection.publish(topic(kind), voice.say(kind, text), options));
   const ledger = await Ledger.open({ storage: new LedgerFile(join(settings.stateDir, "ledger.jsonl")), log });
-  const freeze = new FreezeDetector();
+  const stall = new StallDetector({ afterMs: 2_000 });
   const outbox: string[] = [];
   let isReady = false;
 
@@ -159,7 +159,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const inbox = new Inbox({
     device,
     clocks: { now: () => performance.now(), wallClock: () => wallClock(settings) },
-    unknownAgeMs: () => freeze.unknownAgeMs(),
+    unknownAgeMs: () => stall.unknownAgeMs(),
     report,
     refuse: (text) => void connection.publish(topic("reports"), text),
     event,
@@ -345,7 +345,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
       topic: topic("presence"),
       payload: voice.say("presence", presenceText("offline", "shutdown")),
     });
-    freeze.stop();
+    stall.stop();
     await toolbox.close();
     await audit.close();
     await ledger.close();
@@ -365,7 +365,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   profile.onChange(offerChanged);
   (options.skills ?? toolbox.skills).onChange(offerChanged);
   toolbox.onChange?.(offerChanged);
-  freeze.start();
+  stall.start();
   const heartbeats = setInterval(() => {
     heartbeat().catch(() => {});
   }, HEARTBEAT_EVERY_MS);

@@ -1,7 +1,7 @@
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { FOREIGN_COMMAND_MAX_BYTES } from "@edgecall/core/protocol/names.ts";
+import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { FreezeWatch, TICK_MS } from "../clock.ts";
 import type { Published } from "./broker.ts";
 import { type CallFrame, Calls, COMMAND_MAX_BYTES } from "./calls.ts";
 import { ForeignLanes } from "./foreign.ts";
@@ -18,7 +18,7 @@ let outcome: Published | Promise<Published>;
 let published: { topic: string; payload: string; expiresInMs: number | undefined }[];
 let sent: BridgeFrame[];
 let roster: Roster;
-let freeze: FreezeWatch;
+let stall: StallDetector;
 let shelf: ReportShelf;
 let calls: Calls;
 
@@ -30,7 +30,7 @@ beforeEach(() => {
   sent = [];
   roster = new Roster({ now: () => now, wall: () => now });
   roster.brokerConnected();
-  freeze = new FreezeWatch(() => now);
+  stall = new StallDetector({ afterMs: TICK_MS, now: () => now });
   shelf = new ReportShelf(noLog);
   const publish = (topic: string, payload: string, expiresInMs?: number) => {
     published.push({ topic, payload, expiresInMs });
@@ -52,7 +52,7 @@ beforeEach(() => {
     send: (frame) => sent.push(frame),
     soon: (work) => work(),
     now: () => now,
-    arrival: () => freeze.arrival(),
+    arrival: () => stall.arrival(),
     log: noLog,
   });
   roster.advertised("pi", "{}", { capabilities: "", features: [] }, true);
@@ -95,7 +95,7 @@ describe("a call", () => {
       code: "expired",
       given: () => {
         now += 31_000;
-        freeze.tick();
+        stall.tick();
       },
       frame: () => callFrame("c", "pi"),
     },
@@ -162,9 +162,9 @@ describe("a call", () => {
 
   test("read a second after the bridge stood still counts from its reading again", async () => {
     now += 31_000;
-    freeze.tick();
+    stall.tick();
     now += TICK_MS;
-    freeze.tick();
+    stall.tick();
     roster.heartbeat("pi");
     calls.call(callFrame("c", "pi"));
     await settled();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { budgetOf, FreezeDetector } from "./budget.ts";
+import { budgetOf } from "./budget.ts";
 
 function clockAt(start: number) {
   let now = start;
@@ -36,48 +36,5 @@ describe("budget", () => {
     const clocks = { now: () => 100_000, wallClock: () => undefined };
     expect(budgetOf({ expires_in_ms: 10_000 }, 4_000, clocks).remainingMs()).toBe(6_000);
     expect(budgetOf({ expires_in_ms: 10_000 }, 12_000, clocks).expired()).toBe(true);
-  });
-});
-
-describe("freeze detector", () => {
-  test("an even run leaves no doubt about a message's age", () => {
-    const clock = clockAt(0);
-    const freeze = new FreezeDetector(clock.now);
-    for (let second = 0; second < 5; second += 1) {
-      clock.pass(1_000);
-      freeze.tick();
-    }
-    clock.pass(900);
-    expect(freeze.unknownAgeMs()).toBe(0);
-  });
-
-  test("after a stop a message may be as old as the stop, even before the tick has run", () => {
-    const clock = clockAt(0);
-    const freeze = new FreezeDetector(clock.now);
-    clock.pass(30_000);
-    expect(freeze.unknownAgeMs()).toBe(30_000);
-    clock.pass(1_000);
-    freeze.tick();
-    expect(freeze.unknownAgeMs()).toBe(30_000);
-  });
-
-  test("two seconds later messages are new again", () => {
-    const clock = clockAt(0);
-    const freeze = new FreezeDetector(clock.now);
-    clock.pass(30_000);
-    freeze.tick();
-    clock.pass(1_000);
-    freeze.tick();
-    clock.pass(1_001);
-    expect(freeze.unknownAgeMs()).toBe(0);
-  });
-
-  test("stops in quick succession add up", () => {
-    const clock = clockAt(0);
-    const freeze = new FreezeDetector(clock.now);
-    clock.pass(10_000);
-    freeze.tick();
-    clock.pass(5_000);
-    expect(freeze.unknownAgeMs()).toBe(15_000);
   });
 });

@@ -8,58 +8,7 @@
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import { CallTimer } from "@edgecall/core/tools/call-timer.ts";
 
-/** How often the event loop looks at the clock. */
-const TICK_MS = 1_000;
-/** A tick this late is a stop and not just a busy moment. */
-const STOP_MS = 2_000;
-/** Messages read this soon after a stop may have come during it. */
-const AFTER_STOP_MS = 2_000;
-
 export type Now = () => number;
-
-/** Notices that this process did not run for a while. */
-export class FreezeDetector {
-  readonly #now: Now;
-  #lastTick: number;
-  #gap = { ms: 0, endedAt: Number.NEGATIVE_INFINITY };
-  #timer: ReturnType<typeof setInterval> | undefined;
-
-  constructor(now: Now = () => performance.now()) {
-    this.#now = now;
-    this.#lastTick = now();
-  }
-
-  start(): void {
-    this.#lastTick = this.#now();
-    this.#timer ??= setInterval(() => this.tick(), TICK_MS);
-    this.#timer.unref();
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
-  tick(): void {
-    const now = this.#now();
-    const gap = now - this.#lastTick;
-    // Stops in quick succession add up: a message may have waited through all of them.
-    if (gap > STOP_MS) {
-      this.#gap = {
-        ms: gap + (now - gap - this.#gap.endedAt < AFTER_STOP_MS ? this.#gap.ms : 0),
-        endedAt: now,
-      };
-    }
-    this.#lastTick = now;
-  }
-
-  /** How old a message that is read now may be at most, in ms, beyond its time on the network. */
-  unknownAgeMs(): number {
-    // After a stop libuv hands out the socket's data before it runs timers, so the tick comes too late.
-    this.tick();
-    return this.#now() - this.#gap.endedAt <= AFTER_STOP_MS ? this.#gap.ms : 0;
-  }
-}
 
 /** What is left of a command's time, on the monotonic clock; Infinity for one without a budget. */
 export type Budget = CallTimer;
