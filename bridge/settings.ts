@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { BRIDGE_USER } from "@edgecall/core/broker/mosquitto.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
-import type { UpdateFiles } from "@edgecall/core/service/update.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import { type UpdateFiles, updateFiles } from "@edgecall/node/systemd/update.ts";
 import { type OwnKey, readOwnKey } from "./gateway/own-key.ts";
 import { BRIDGE_PASSWORD_FILE } from "./ops/broker-files.ts";
-import { updatesOf } from "./ops/self-update.ts";
 
 export type BridgeSettings = {
   /** The socket's address: `wss://…/bridge`. */
@@ -82,7 +81,7 @@ export function readSettings(env: Environment): SettingsResult {
       healthHost: get("HEALTH_HOST") ?? "127.0.0.1",
       bridgeId,
       brokerFiles,
-      updates: updatesOf(env),
+      updates: updateFiles(env),
     },
   };
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { UpdateOutcomes } from "@edgecall/core/service/update.ts";
+import type { UpdateOutcomes } from "@edgecall/node/systemd/update.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { type Bridge, startBridge } from "../bridge.ts";

@@ -2,16 +2,9 @@
  * The bridge updates itself when Home says so: as a service it leaves a request for root's unit, and what came of it is
  * told by the process that is there then: this one, the new version or the one before.
  */
-import { readFile, rm } from "node:fs/promises";
 import { type BridgeFrame, UPDATE_WORDS_MAX } from "@edgecall/core/protocol/frames.ts";
-import { outcomesIn, type UpdateFiles, updated, updateFiles } from "@edgecall/core/service/update.ts";
-import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import type { Log } from "@edgecall/node/log.ts";
-
-/** As the service's unit has it. @returns undefined: nothing would look at a request */
-export function updatesOf(env: Readonly<Record<string, string | undefined>>): UpdateFiles | undefined {
-  return updateFiles(env, { readText, writeWhole: writeAtomic, remove: (path) => rm(path, { force: true }) });
-}
+import { outcomesIn, type UpdateFiles, updated } from "@edgecall/node/systemd/update.ts";
 
 export class SelfUpdate {
   readonly #files: UpdateFiles | undefined;
@@ -72,14 +65,5 @@ export class SelfUpdate {
   #tell(id: string, { ok, text }: { ok: boolean; text: string }): void {
     this.#log("info", "update_told", { id, ok, text });
     this.#say({ t: "updated", id, ok, text: text.slice(0, UPDATE_WORDS_MAX) });
-  }
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
   }
 }

@@ -1,12 +1,11 @@
 /** The bridge as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
-import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { openNotify } from "@edgecall/core/service/notify.ts";
-import { type BridgeStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/core/service/status.ts";
 import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
+import { openNotify } from "@edgecall/node/systemd/notify.ts";
+import { type BridgeStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
 import type { Bridge } from "../bridge.ts";
 import type { BridgeSettings } from "../settings.ts";
 
@@ -37,9 +36,7 @@ const READY_WITHIN_MS = 30_000;
 
 export function openService(options: ServiceOptions): Service {
   const { settings, log, env, onTrial, readyWithinMs = READY_WITHIN_MS } = options;
-  const notify = openNotify(env, writeSync, (error) =>
-    log("warn", "notify_failed", { error: messageOf(error) }),
-  );
+  const notify = openNotify(env, (error) => log("warn", "notify_failed", { error: messageOf(error) }));
   const now = () => new Date().toISOString();
   const folder = env.RUNTIME_DIRECTORY;
   const status: BridgeStatus = {

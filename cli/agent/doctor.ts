@@ -1,6 +1,6 @@
 /** `edgecall agent doctor`: from the settings to the model, link by link: what is wrong, and what to do. */
 import { existsSync } from "node:fs";
-import { OUTCOMES_VARIABLE } from "@edgecall/core/service/update.ts";
+import { OUTCOMES_VARIABLE } from "@edgecall/node/systemd/update.ts";
 import { loadSettings, type Settings, SettingsError } from "@edgecall/pi-agent/config/settings.ts";
 import type { CommandCall } from "../command.ts";
 import { type Finding, findService, findUpdates, tellFindings } from "../service/checks/findings.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
-import { UPDATE_WITHIN_MS } from "@edgecall/core/service/update.ts";
+import { UPDATE_WITHIN_MS } from "@edgecall/node/systemd/update.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { agentNamed } from "./agents.ts";
 import { askPerson } from "./ask-person.ts";

@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { AgentStatus, BridgeStatus, type ServiceStatus } from "@edgecall/core/service/status.ts";
+import { AgentStatus, BridgeStatus, type ServiceStatus } from "@edgecall/node/systemd/status.ts";
 
 export type Service<Status extends ServiceStatus = ServiceStatus> = {
   /** As in `edgecall agent install`. */

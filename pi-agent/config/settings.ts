@@ -5,17 +5,16 @@ import type { ModelSettings, ModelTimeouts } from "@edgecall/core/loop/model.ts"
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
-import type { UpdateFiles } from "@edgecall/core/service/update.ts";
 import type { Permission } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import { type UpdateFiles, updateFiles } from "@edgecall/node/systemd/update.ts";
 import { parse as parseToml } from "smol-toml";
 import type { PolicyRules } from "../calls/policy.ts";
 import { QUESTION_EXPIRES_MS } from "../calls/questions.ts";
 import type { WriteBounds } from "../env/bounded-writes.ts";
 import type { SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
 import type { McpServerSettings } from "../mcp/settings.ts";
-import { updateFiles } from "../service/update-files.ts";
 import type { ChromiumOptions } from "../tools/web/chromium.ts";
 import type { WebSettings } from "../tools/web/web.ts";
 import { PRESETS } from "./preset-names.ts";

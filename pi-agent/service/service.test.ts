@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { AgentStatus, STATUS_FILE } from "@edgecall/core/service/status.ts";
+import { AgentStatus, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import type { Agent } from "../agent.ts";

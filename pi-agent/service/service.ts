@@ -1,13 +1,12 @@
 /** The agent as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
 
-import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { openNotify } from "@edgecall/core/service/notify.ts";
-import { type AgentStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/core/service/status.ts";
 import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
+import { openNotify } from "@edgecall/node/systemd/notify.ts";
+import { type AgentStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
 import { type Agent, TOOLS_CHANGED } from "../agent.ts";
 import type { Settings } from "../config/settings.ts";
 import { GATEWAY_VERSION } from "../link/gateway-version.ts";
@@ -39,7 +38,7 @@ function gatewayOf({
 }
 
 export function openService({ settings, log, env, onTrial }: ServiceOptions): Service {
-  const notify = openNotify(env, writeSync, (error) =>
+  const notify = openNotify(env, (error) =>
     log("warn", "service.notify_failed", { error: messageOf(error) }),
   );
   const now = () => new Date().toISOString();

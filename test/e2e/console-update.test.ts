@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import type { UpdateOutcomes } from "@edgecall/core/service/update.ts";
+import type { UpdateOutcomes } from "@edgecall/node/systemd/update.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPrograms } from "../kept/programs.ts";

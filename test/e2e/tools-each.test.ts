@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { OUTCOMES_VARIABLE, REQUEST_FILE } from "@edgecall/core/service/update.ts";
+import { OUTCOMES_VARIABLE, REQUEST_FILE } from "@edgecall/node/systemd/update.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { PC } from "../../pi-agent/testing/boards/pc.ts";
 import { PI_4, PI_4_CHIPS } from "../../pi-agent/testing/boards/pi-4.ts";

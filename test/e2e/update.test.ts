@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { UpdateOutcomes } from "@edgecall/core/service/update.ts";
+import type { UpdateOutcomes } from "@edgecall/node/systemd/update.ts";
 import { afterAll, expect, test } from "vitest";
 import { fetchProgram, offeredBy } from "../../cli/service/updates/gateway-program.ts";
 import { script } from "../scripted-model.ts";

@@ -1,7 +1,7 @@
 /** How a service is, by systemd and by its own words. */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type ServiceStatus, STATUS_FILE } from "@edgecall/core/service/status.ts";
+import { type ServiceStatus, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
 import { run } from "../programs.ts";
 import type { Service } from "../services.ts";
 import { beginningOf } from "../their-file.ts";

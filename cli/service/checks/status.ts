@@ -1,7 +1,7 @@
 /** `edgecall agent status`, `edgecall bridge status`: service, connection, version, last errors. */
 
-import type { AgentStatus, BridgeStatus, ServiceStatus } from "@edgecall/core/service/status.ts";
-import type { UpdateOutcomes } from "@edgecall/core/service/update.ts";
+import type { AgentStatus, BridgeStatus, ServiceStatus } from "@edgecall/node/systemd/status.ts";
+import type { UpdateOutcomes } from "@edgecall/node/systemd/update.ts";
 import { EXIT, type Work } from "../../command.ts";
 import { Releases } from "../releases/releases.ts";
 import { AGENT, BRIDGE, type Service } from "../services.ts";

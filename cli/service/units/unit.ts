@@ -1,6 +1,6 @@
 /** What the units of both services have in common: how they are started, tried and ended, and what is closed to them. */
 
-import { OUTCOMES_VARIABLE } from "@edgecall/core/service/update.ts";
+import { OUTCOMES_VARIABLE } from "@edgecall/node/systemd/update.ts";
 import { NODE_ENVIRONMENT } from "@edgecall/pi-agent/config/node-options.ts";
 import { type Service, updateUnit } from "../services.ts";
 import { CLOSED_TO_ALL, CLOSED_TO_NON_ROOT, OPEN_TO_NODE } from "./hardening.ts";

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { REQUEST_FILE } from "@edgecall/core/service/update.ts";
+import { REQUEST_FILE } from "@edgecall/node/systemd/update.ts";
 import { serviceState } from "../checks/service-state.ts";
 import { must, run } from "../programs.ts";
 import { type Service, updateUnit } from "../services.ts";

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
-import type { ServiceStatus } from "@edgecall/core/service/status.ts";
+import type { ServiceStatus } from "@edgecall/node/systemd/status.ts";
 import { endedBy, serviceState, whatItSays } from "../checks/service-state.ts";
 import { must, run } from "../programs.ts";
 import type { Releases } from "../releases/releases.ts";

@@ -7,8 +7,8 @@
 import { readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { REQUEST_FILE, UPDATE_ID, UpdateOutcomes } from "@edgecall/core/service/update.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
+import { REQUEST_FILE, UPDATE_ID, UpdateOutcomes } from "@edgecall/node/systemd/update.ts";
 import type { Service } from "../services.ts";
 import { beginningOf } from "../their-file.ts";
 

@@ -3,10 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { UpdateOutcomes } from "@edgecall/core/service/update.ts";
+import { type UpdateOutcomes, updateFiles } from "@edgecall/node/systemd/update.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../../test/wait.ts";
-import { updateFiles } from "../../service/update-files.ts";
 import { type House, house, rules } from "../../testing/house.ts";
 import { updateSelf } from "./update-self.ts";
 

@@ -1,6 +1,5 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
-import { UPDATE_WITHIN_MS, type UpdateFiles, updated } from "@edgecall/core/service/update.ts";
 import {
   defineTool,
   faultResult,
@@ -8,6 +7,7 @@ import {
   sharedResult,
   type Tool,
 } from "@edgecall/core/tools/contract.ts";
+import { UPDATE_WITHIN_MS, type UpdateFiles, updated } from "@edgecall/node/systemd/update.ts";
 
 /** Why an agent does not offer the tool. */
 export const NO_UPDATES =

@@ -1,5 +1,5 @@
 /** What a running service says of itself to `edgecall agent status` and the like, in a file in its RUNTIME_DIRECTORY. */
-import { z } from "../protocol/parse.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
 
 export const STATUS_FILE = "status.json";
 /** Of the newest warnings and errors of its log. */

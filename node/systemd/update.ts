@@ -3,7 +3,9 @@
  * a unit of root's sees it (docs/install.md), and what came of it stands in a file that the service can only read.
  * The service is started anew meanwhile, so whoever asked is told by the program after that, or by the one before.
  */
-import { checkJson, z } from "../protocol/parse.ts";
+import { readFile, rm } from "node:fs/promises";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { writeAtomic } from "../atomic-write.ts";
 
 /** In the service's STATE_DIRECTORY; holds the id of who asks, and is gone when it was dealt with. */
 export const REQUEST_FILE = "update-request";
@@ -34,32 +36,29 @@ export const UpdateOutcomes = z.object({
 });
 export type UpdateOutcomes = z.infer<typeof UpdateOutcomes>;
 
-/** What this folder does not know of Node. Each throws what the system says. */
-export type FileAccess = {
-  /** Undefined: there is no such file. */
-  readText(path: string): Promise<string | undefined>;
-  /** Whole or not at all. */
-  writeWhole(path: string, text: string): Promise<unknown>;
-  remove(path: string): Promise<unknown>;
-};
-
 /**
  * The files by which a service has itself updated; undefined where nothing would look at them.
  * @param env the service's: the unit that has the variable is installed together with the one that looks
  */
-export function updateFiles(
-  env: Readonly<Record<string, string | undefined>>,
-  { readText, writeWhole, remove }: FileAccess,
-): UpdateFiles | undefined {
+export function updateFiles(env: Readonly<Record<string, string | undefined>>): UpdateFiles | undefined {
   const { [OUTCOMES_VARIABLE]: outcomes, STATE_DIRECTORY: state } = env;
   if (!outcomes || !state) return undefined;
   const request = `${state}/${REQUEST_FILE}`;
   return {
     request: () => readText(request),
-    ask: (id) => writeWhole(request, id),
-    withdraw: () => remove(request),
+    ask: (id) => writeAtomic(request, id),
+    withdraw: () => rm(request, { force: true }),
     outcomes: () => readText(outcomes),
   };
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** A service's own view of the two files. Each may throw what the system says. */

@@ -6,6 +6,8 @@
  * listen to this process alone.
  */
 
+import { writeSync } from "node:fs";
+
 export type Notify = {
   ready(): void;
   /** One line for `systemctl status`. */
@@ -19,19 +21,17 @@ const BEATS_IN_TIME = 3;
 /**
  * Signs of life go on from here while the process's event loop turns.
  * @param env `EDGECALL_NOTIFY_FD` (the launcher's), `WATCHDOG_USEC` (systemd's); without the first nothing is said
- * @param write Node's writeSync, which this folder does not know
  * @param onFault is told why a word did not reach systemd
  */
 export function openNotify(
   env: Readonly<Record<string, string | undefined>>,
-  write: (fd: number, text: string) => unknown,
   onFault: (error: unknown) => void,
 ): Notify {
   const fd = Number(env.EDGECALL_NOTIFY_FD);
   if (!Number.isInteger(fd) || fd <= 2) return { ready() {}, status() {}, stopping() {} };
   const say = (text: string) => {
     try {
-      write(fd, text);
+      writeSync(fd, text);
     } catch (error) {
       onFault(error);
     }
