@@ -23,6 +23,7 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^worker\/routes\//, /^worker\/(frontends\/|index)/],
   [/^worker\/frontends\//, /^worker\/(routes\/|index)/],
   [/^worker\/http\//, /^worker\/(routes|frontends|home|index)/],
+  [/^worker\/(api|settings)\/|^worker\/env/, /^worker\/(http|routes|frontends|index)/],
 ];
 /** Each front door is a folder, and knows nothing of the others. */
 const FRONT_DOOR = /^worker\/frontends\/([^/]+)\//;

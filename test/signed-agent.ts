@@ -1,4 +1,5 @@
 /** An agent with a key of its own, for tests: what it says, signed, as the broker would carry it. */
+import { toBase64Url } from "@edgecall/core/encoding.ts";
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { relayTokenBody, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
@@ -10,7 +11,6 @@ import {
   rotationBytes,
   sign,
   stamped,
-  toBase64Url,
 } from "@edgecall/core/protocol/signing.ts";
 
 type Fields = Record<string, unknown>;

@@ -1,10 +1,11 @@
 /** A bridge with a key of its own, for tests: the tokens that it makes, right ones and others. */
+import { toBase64Url } from "@edgecall/core/encoding.ts";
 import {
   type BridgeClaims,
   bridgeTokenBody,
   bridgeTokenBytes,
 } from "@edgecall/core/protocol/bridge-token.ts";
-import { importPrivateKey, type Key, newKeyPair, toBase64Url } from "@edgecall/core/protocol/signing.ts";
+import { importPrivateKey, type Key, newKeyPair } from "@edgecall/core/protocol/signing.ts";
 
 export class SignedBridge {
   readonly publicKey: string;

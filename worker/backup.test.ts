@@ -1,5 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
 import { describe, expect, test } from "vitest";
 import { madeHome } from "../test/made-home.ts";
@@ -9,10 +10,9 @@ import { until } from "../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
 import type { BackupPage, RestoreStep } from "./api/backup.ts";
 import { backupPage } from "./backup.ts";
-import { base64Url } from "./conversation/store/media.ts";
 import type { Env } from "./env.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
-import { macKey, readGrant, uploadCommand, utf8 } from "./http/uploads.ts";
+import { macKey, readGrant, uploadCommand } from "./http/uploads.ts";
 import { isBlank } from "./migrate.ts";
 
 const PICTURE =
@@ -349,7 +349,7 @@ describe("S12 rows that name another home", () => {
     const own = (await grant("a", "a/api/own")) as { id: string; token: string };
     expect(await readGrant(vars, `Bearer ${own.token}`, own.id)).toMatchObject({ home: "a" });
     // As a Home with such a row would have signed it: the MAC is right, and the place is not its own.
-    const text = base64Url(
+    const text = toBase64Url(
       utf8(
         JSON.stringify({
           ...picture,
@@ -362,7 +362,7 @@ describe("S12 rows that name another home", () => {
       ),
     );
     const mac = await crypto.subtle.sign("HMAC", await macKey(vars, "upload"), utf8(text));
-    const forged = `Bearer ${text}.${base64Url(new Uint8Array(mac))}`;
+    const forged = `Bearer ${text}.${toBase64Url(new Uint8Array(mac))}`;
     expect(await readGrant(vars, forged, own.id)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
  * The rows of one object as they go into a back-up and come out of it: table by table, a page at a time, whatever the
  * schema. A page is what one answer may hold in memory; between two of them others may write.
  */
-
+import { fromBase64, toBase64 } from "@edgecall/core/encoding.ts";
 import type { BackupPage, BackupPlace, BackupRow, BackupValue, RestoreStep } from "./api/backup.ts";
 import { isBlank, type Migration, migrate } from "./migrate.ts";
 
@@ -319,15 +319,10 @@ function columnsOf(sql: SqlStorage, table: string): Set<string> {
 
 function shown(value: SqlStorageValue): BackupValue {
   if (!(value instanceof ArrayBuffer)) return value;
-  const bytes = new Uint8Array(value);
-  let text = "";
-  // A call takes no more arguments than this.
-  for (let at = 0; at < bytes.length; at += 8_192)
-    text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
-  return { base64: btoa(text) };
+  return { base64: toBase64(new Uint8Array(value)) };
 }
 
 function stored(value: BackupValue): SqlStorageValue {
   if (typeof value !== "object" || value === null) return value;
-  return Uint8Array.from(atob(value.base64), (character) => character.charCodeAt(0)).buffer;
+  return fromBase64(value.base64).buffer;
 }

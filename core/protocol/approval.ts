@@ -4,6 +4,7 @@
  */
 
 /** @returns SHA-256 in hex over a canonical JSON text: keys sorted, no white space */
+import { sha256Hex } from "../encoding.ts";
 export async function approvalHash(
   agent: string,
   tool: string,
@@ -15,8 +16,7 @@ export async function approvalHash(
 
 /** @returns SHA-256 in hex over the canonical JSON of a value; `domain` names what is hashed */
 export async function canonicalHash(value: { domain: string; [field: string]: unknown }): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonicalJson(value)));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return await sha256Hex(canonicalJson(value));
 }
 
 /** Returns JSON with the keys of every object sorted, so that equal values have the same text (like RFC 8785). */

@@ -3,8 +3,9 @@
  *
  *     base64url of the claims as JSON "." base64url of its Ed25519 signature
  */
+import { fromBase64Url, toBase64Url, utf8 } from "../encoding.ts";
 import { checkJson, type z } from "./parse.ts";
-import { fromBase64Url, Signature, toBase64Url } from "./signing.ts";
+import { Signature } from "./signing.ts";
 
 /** Largest token; its parts are short. */
 const MAX_CHARS = 1_024;
@@ -36,9 +37,4 @@ function decoded(body: string): string {
   } catch {
     return "";
   }
-}
-
-function utf8(text: string): Uint8Array<ArrayBuffer> {
-  // SAFETY: an encoder's result is never shared memory, though not every runtime's types say so.
-  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
 }

@@ -9,6 +9,7 @@
  * about how a number or key is written, and nothing is parsed before it is verified. For a reader that knows no signatures
  * (EvoClaw) it is one more field. The signed bytes also name the agent and the topic, so a message is not valid elsewhere.
  */
+import { fromBase64Url, toBase64Url, utf8 } from "../encoding.ts";
 import type { TopicKind } from "./names.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
 
@@ -155,21 +156,4 @@ export async function isRotation(
 ): Promise<boolean> {
   if (!check(Signature, signature).ok) return false;
   return await crypto.subtle.verify(ED25519, key, fromBase64Url(signature), rotationBytes(agent, newKey));
-}
-
-function utf8(text: string): Uint8Array<ArrayBuffer> {
-  // SAFETY: an encoder's result is never shared memory, though not every runtime's types say so.
-  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
-}
-
-export function toBase64Url(bytes: Uint8Array): string {
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-/** @param text valid base64url */
-export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
-  const plain = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  return Uint8Array.from(plain, (char) => char.charCodeAt(0));
 }

@@ -1,6 +1,8 @@
 /** Signature tests that every runtime must pass with the same result: Node (core/) and workerd (worker/). */
+
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { toBase64Url } from "../encoding.ts";
 import { TOPIC_KINDS } from "../protocol/names.ts";
 import { check } from "../protocol/parse.ts";
 import {
@@ -17,7 +19,6 @@ import {
   splitSigned,
   stamped,
   stampOf,
-  toBase64Url,
 } from "../protocol/signing.ts";
 
 /** RFC 8032 §7.1, test 1; the private one as PKCS #8. */

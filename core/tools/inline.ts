@@ -1,4 +1,5 @@
 /** Pictures that travel within a result. */
+import { toBase64 } from "../encoding.ts";
 import { INLINE_MAX_CHARS, isPicture } from "../protocol/media.ts";
 import { type Content, Unstorable } from "./contract.ts";
 
@@ -23,12 +24,4 @@ export function inlinePicture(
   return fits && isPicture({ media_type: mediaType })
     ? { type: "image", mediaType, data: toBase64(bytes) }
     : undefined;
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let text = "";
-  // In pieces, because a large array spread into arguments would overflow the stack.
-  for (let at = 0; at < bytes.length; at += 8_192)
-    text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
-  return btoa(text);
 }

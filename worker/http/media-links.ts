@@ -3,10 +3,10 @@
  * `![…](https://…)`, and a browser fetches it without a token. The link names the home and when it ends. Its MAC covers
  * both and the id, so it opens this one file, for a day. A forged link wakes no object.
  */
-import { base64Url } from "../conversation/store/media.ts";
+import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { Env } from "../env.ts";
 import { HOME_ID } from "../settings/tokens.ts";
-import { fromBase64Url, macKey, utf8 } from "./uploads.ts";
+import { macKey } from "./uploads.ts";
 
 /** People read a chat again the same evening; a link in an old log should open nothing. */
 const LINK_LIFE_S = 24 * 3_600;
@@ -15,7 +15,7 @@ const LINK_LIFE_S = 24 * 3_600;
 export async function mediaLink(env: Env, origin: string, home: string, id: string): Promise<string> {
   const until = Math.floor(Date.now() / 1_000) + LINK_LIFE_S;
   const mac = await crypto.subtle.sign("HMAC", await macKey(env, "link"), signed(home, until, id));
-  return `${origin}/v1/media/${id}?home=${home}&until=${until}&mac=${base64Url(new Uint8Array(mac))}`;
+  return `${origin}/v1/media/${id}?home=${home}&until=${until}&mac=${toBase64Url(new Uint8Array(mac))}`;
 }
 
 /** @param home, until, mac as the link's query has them */

@@ -6,16 +6,16 @@
  * cannot read it (HttpOnly), no other site's request brings it (SameSite=Strict), and what changes anything has to
  * show that it comes from this page: its Origin, and a header that no form and no link can send.
  */
+import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
-import { base64Url } from "../conversation/store/media.ts";
 import type { Env } from "../env.ts";
 import { readSettings } from "../settings/settings.ts";
 import { type ApiToken, apiTokenRecords } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
-import { fromBase64Url, macKey, utf8 } from "./uploads.ts";
+import { macKey } from "./uploads.ts";
 
 /** `__Host-`: only this host can set it, for all of itself, over TLS. Browsers take http://localhost for that. */
 const COOKIE = "__Host-edgecall";
@@ -42,7 +42,7 @@ export async function sessionCookie(env: Env, token: ApiToken, seconds = SESSION
     made ? signedMade(home, made.id, until) : signed(hash, until),
   );
   const record = made ? `made.${home}.${made.id}` : hash.slice(0, HASH_DIGITS);
-  return cookie(`${record}.${until}.${base64Url(new Uint8Array(mac))}`, life);
+  return cookie(`${record}.${until}.${toBase64Url(new Uint8Array(mac))}`, life);
 }
 
 export function endedCookie(): string {

@@ -5,6 +5,7 @@
  * so a home is never taken from a path, a query or a body. Records stand in a secret, and in the home itself: a token
  * of those says which home to ask.
  */
+import { toBase64Url, toHex, utf8 } from "@edgecall/core/encoding.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { type ApiToken, apiTokenRecords, type BridgeToken, bridgeTokenRecords } from "../settings/tokens.ts";
@@ -16,8 +17,8 @@ const knownHashes = new Set<string>();
 const KNOWN_MAX = 1_000;
 
 export function newHomeToken(home: string): string {
-  const random = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));
-  return `ec_${home}_${random.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+  const random = toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
+  return `ec_${home}_${random}`;
 }
 
 /**
@@ -36,7 +37,7 @@ export async function findApiToken(
   const text = bearerOf(request) ?? "";
   const home = HOME_TOKEN.exec(text)?.[1];
   if (home === undefined || !isNamedHome(env, home)) return undefined;
-  const hash = Array.from(await digestOf(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const hash = toHex(await digestOf(text));
   if (!knownHashes.has(hash)) await beforeWaking();
   // Asked each time: a token that was revoked opens nothing any more.
   const token = await homeOf(env, home).useToken({ hash });
@@ -89,7 +90,7 @@ function bearerOf(request: Request): string | undefined {
 }
 
 async function digestOf(token: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(token)));
 }
 
 function fromHex(hex: string): Uint8Array {

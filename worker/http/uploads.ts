@@ -3,6 +3,7 @@
  * that one upload. Whoever holds it can store these very bytes in this very conversation, until it expires,
  * and nothing else: the token says which, and our MAC is on it, so it is checked before any object is woken.
  */
+import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import {
   MEDIA_ID,
   MEDIA_MAX_BYTES,
@@ -10,7 +11,7 @@ import {
   type UploadRequest,
 } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { base64Url, mediaId } from "../conversation/store/media.ts";
+import { mediaId } from "../conversation/store/media.ts";
 import type { Env } from "../env.ts";
 import { AuthSettingsError } from "../settings/tokens.ts";
 
@@ -81,9 +82,9 @@ export async function readGrant(
 }
 
 async function sign(env: Env, grant: Grant): Promise<string> {
-  const text = base64Url(utf8(JSON.stringify(grant)));
+  const text = toBase64Url(utf8(JSON.stringify(grant)));
   const mac = new Uint8Array(await crypto.subtle.sign("HMAC", await macKey(env, "upload"), utf8(text)));
-  return `${text}.${base64Url(mac)}`;
+  return `${text}.${toBase64Url(mac)}`;
 }
 
 /**
@@ -99,13 +100,4 @@ export async function macKey(env: Env, purpose: "upload" | "link" | "session"): 
     "sign",
     "verify",
   ]);
-}
-
-export function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
-
-export function fromBase64Url(text: string): Uint8Array {
-  const plain = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  return Uint8Array.from(plain, (char) => char.charCodeAt(0));
 }

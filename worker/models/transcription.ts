@@ -2,7 +2,7 @@
  * Voice messages as text: by one of Cloudflare's own models, or at any endpoint with OpenAI's `/audio/transcriptions`
  * (https://platform.openai.com/docs/api-reference/audio/createTranscription). Off until a model is named.
  */
-import { toBase64 } from "../conversation/store/media.ts";
+import { toBase64 } from "@edgecall/core/encoding.ts";
 import type { Transcription } from "../settings/transcription.ts";
 import type { WorkersAi } from "./workers-ai.ts";
 

@@ -1,8 +1,8 @@
 /** `/v1/tokens`: the tokens of a home, for administrators. Those of the secret API_TOKENS are listed and stay there. */
+import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
-import { sha256Hex } from "../conversation/store/media.ts";
 import type { TokenView } from "../home/tokens.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
@@ -10,7 +10,6 @@ import { readBody } from "../http/body.ts";
 import { HttpError } from "../http/errors.ts";
 import { pathName, readYesOrNo } from "../http/parameters.ts";
 import { newHomeToken } from "../http/tokens.ts";
-import { utf8 } from "../http/uploads.ts";
 import { type ApiToken, apiTokenRecords, SCOPES } from "../settings/tokens.ts";
 
 export const tokens = newRoutes();
@@ -60,7 +59,7 @@ async function makeToken(c: Context<App>): Promise<Response> {
   const expiresAt = endOf(expires_in_days, maker);
   const token = newHomeToken(maker.home);
   const record = await homeOf(c.env, maker.home).makeToken({
-    hash: await sha256Hex(utf8(token)),
+    hash: await sha256Hex(token),
     name,
     role,
     scopes: SCOPES.filter((scope) => scopes.includes(scope)),

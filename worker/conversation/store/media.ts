@@ -1,4 +1,5 @@
 /** Pictures and files of a conversation, in its own rows: they go when it goes, or when their time is over. */
+import { fromBase64, sha256Hex, toBase64, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
@@ -165,7 +166,7 @@ export class MediaStore {
 /** `uuid[-n].` and the conversation that keeps it, so that an id is enough to find it. @param name `home/channel/id` */
 export function mediaId(uuid: string, name: string): string {
   const [, ...rest] = name.split("/");
-  return `${uuid}.${base64Url(new TextEncoder().encode(rest.join("/")))}`;
+  return `${uuid}.${toBase64Url(utf8(rest.join("/")))}`;
 }
 
 /** The conversation of an id, without its home: `channel/id`; undefined when it names none. */
@@ -211,25 +212,4 @@ export async function newMedia(id: string, mediaType: string, data: Uint8Array):
 
 function refOf({ id, media_type, bytes, sha256 }: StoredMedia): StoredMedia {
   return { id, media_type, bytes, sha256 };
-}
-
-export async function sha256Hex(data: Uint8Array): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-export function base64Url(data: Uint8Array): string {
-  return toBase64(data).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
-
-function fromBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
-}
-
-export function toBase64(data: Uint8Array): string {
-  let text = "";
-  // Spread over the arguments of a call, a large array would not fit the stack.
-  for (let at = 0; at < data.length; at += 8_192)
-    text += String.fromCharCode(...data.subarray(at, at + 8_192));
-  return btoa(text);
 }

@@ -1,10 +1,10 @@
 /** `/v1/connections`: chat apps that are connected, and connecting one. For administrators; no secret ever leaves here. */
+import { toBase64Url } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { ConnectionState, Connections, ConnectionView, MadeConnection } from "../../api/answers.ts";
 import type { KeptConnection } from "../../api/senders.ts";
 import { homeOf } from "../../api/stubs.ts";
-import { base64Url } from "../../conversation/store/media.ts";
 import { type App, newRoutes } from "../../http/app.ts";
 import { requireScope } from "../../http/auth.ts";
 import { readBody } from "../../http/body.ts";
@@ -129,7 +129,7 @@ function madeOf({ channel, connection, token, secret, base_url }: NewConnection,
   if (channel === "slack" && secret === undefined)
     throw new HttpError(400, "invalid_body", "secret: expected the app's signing secret");
   const own = {
-    telegram: { secret: base64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))) },
+    telegram: { secret: toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))) },
     slack: { secret },
     discord: { public_key: NO_KEY },
   }[channel];

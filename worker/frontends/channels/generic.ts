@@ -3,8 +3,8 @@
  * It shows itself by a bearer token, or by Standard Webhooks (https://www.standardwebhooks.com): the signature is
  * over id, time and body. What goes to the callback is signed in the same way, whichever of the two it is.
  */
+import { toBase64 } from "@edgecall/core/encoding.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { toBase64 } from "../../conversation/store/media.ts";
 import type { GenericConnection } from "../../settings/channels.ts";
 import {
   type Act,

@@ -3,9 +3,9 @@
  * records that person acts under. Verified by WebCrypto with the team's own keys; looked at on sign-in only.
  * https://developers.cloudflare.com/cloudflare-one/identity/authorization-cookie/validating-json/
  */
+import { fromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../../env.ts";
-import { fromBase64Url, utf8 } from "../../http/uploads.ts";
 import { recordNames, teamAddress } from "../../settings/access.ts";
 import { type ApiToken, apiTokenRecords } from "../../settings/tokens.ts";
 

@@ -1,11 +1,12 @@
 /** What became of a call, as an MCP client takes it: text, pictures, links to files, and words on what comes next. */
+import { toBase64 } from "@edgecall/core/encoding.ts";
 import { isPicture, type Media, type StoredMedia } from "@edgecall/core/protocol/media.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOf } from "../../api/stubs.ts";
-import { conversationOfMedia, toBase64 } from "../../conversation/store/media.ts";
+import { conversationOfMedia } from "../../conversation/store/media.ts";
 import type { Env } from "../../env.ts";
 import type { AskedQuestion } from "../../home/calls/call-watchers.ts";
 import type { CallEnd } from "./device-call.ts";

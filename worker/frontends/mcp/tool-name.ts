@@ -1,5 +1,5 @@
 /** Names of the tools that stand for one action of one agent. */
-import { sha256Hex } from "../../conversation/store/media.ts";
+import { sha256Hex } from "@edgecall/core/encoding.ts";
 
 /** Of a tool's name, for every client and model that we know of: `[A-Za-z0-9_-]`. */
 export const TOOL_NAME_MAX = 64;
@@ -15,7 +15,7 @@ export async function toolName(agent: string, action: string): Promise<string> {
   const plain = `${agent}${SEPARATOR}${action}`;
   if (plain.length <= TOOL_NAME_MAX && plain.split(SEPARATOR).length === 2 && !plain.includes("___"))
     return plain;
-  const hash = await sha256Hex(new TextEncoder().encode(`${agent}\n${action}`));
+  const hash = await sha256Hex(`${agent}\n${action}`);
   const tail = `-${hash.slice(0, HASH_DIGITS)}`;
   return `${plain.slice(0, TOOL_NAME_MAX - tail.length)}${tail}`;
 }

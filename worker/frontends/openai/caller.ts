@@ -1,9 +1,9 @@
 /** What the routes of OpenAI's clients share: bodies, the caller's wishes, and the end of a turn nobody waits for. */
+import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { TurnResult } from "../../api/answers.ts";
 import { conversationOf } from "../../api/stubs.ts";
-import { sha256Hex } from "../../conversation/store/media.ts";
 import type { App } from "../../http/app.ts";
 import { readBytes } from "../../http/body.ts";
 import { recheckSeen } from "../../http/conversation-access.ts";

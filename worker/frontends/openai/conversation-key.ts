@@ -2,12 +2,11 @@
  * Which conversation a request belongs to. OpenAI's clients are stateless by default, and each names its chats in
  * its own way: the first name found counts. A name is its token's own: two tokens with the same one do not meet.
  */
+import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { Context } from "hono";
 import { callRef } from "../../conversation/client-tools.ts";
-import { base64Url, sha256Hex } from "../../conversation/store/media.ts";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
-import { utf8 } from "../../http/uploads.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 
 /** With the token's tag before it, it still fits an object's id (128 characters). */
@@ -67,13 +66,13 @@ export async function namedPlace(
 }
 
 async function keptPlace(token: ApiToken, text: string): Promise<Place> {
-  const key = KEY.test(text) ? text : `h.${(await sha256Hex(utf8(text))).slice(0, 32)}`;
+  const key = KEY.test(text) ? text : `h.${(await sha256Hex(text)).slice(0, 32)}`;
   return { name: `${token.home}/openai/${await tagOf(token)}.${key}`, key };
 }
 
 /** An object for a chat that its client keeps. @param seed the same one leads to the same object */
 export async function oncePlace(token: ApiToken, seed: string): Promise<Place> {
-  const hash = (await sha256Hex(utf8(seed))).slice(0, 32);
+  const hash = (await sha256Hex(seed)).slice(0, 32);
   return { name: `${token.home}/openai/once.${await tagOf(token)}.${hash}` };
 }
 
@@ -92,7 +91,7 @@ export async function oncePlaces(token: ApiToken, beginning: string): Promise<Pl
 
 /** Of a token's name, not of the token: a new token for the same person keeps the conversations. */
 async function tagOf(token: ApiToken): Promise<string> {
-  return (await sha256Hex(utf8(token.name))).slice(0, 16);
+  return (await sha256Hex(token.name)).slice(0, 16);
 }
 
 /** Its parts have a fixed length: base64url may hold a `_`. */
@@ -102,7 +101,7 @@ const CALL_ID = /^ec_([A-Za-z0-9_-]{22})?_([0-9a-f]{12})$/;
 export function clientCallId({ name, key }: Place, call: string): string {
   const hash = /\.([0-9a-f]{32})$/.exec(name)?.[1] ?? "";
   const bytes = Uint8Array.from(hash.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  return `ec_${key === undefined ? base64Url(bytes) : ""}_${callRef(call)}`;
+  return `ec_${key === undefined ? toBase64Url(bytes) : ""}_${callRef(call)}`;
 }
 
 /** @returns its `callRef`, and the object of a chat without a name; undefined: it is none of ours */
@@ -124,7 +123,7 @@ export type ResponseRef = { turn: string; place: Place; createdAt: number };
 /** `resp_`, the turn's UUID, its time, and the object's id: nothing has to be kept to find it again. */
 export function responseId({ turn, place, createdAt }: ResponseRef): string {
   const object = place.name.split("/").slice(2).join("/");
-  return `resp_${turn.replaceAll("-", "")}${createdAt.toString(16).padStart(8, "0")}${base64Url(utf8(object))}`;
+  return `resp_${turn.replaceAll("-", "")}${createdAt.toString(16).padStart(8, "0")}${toBase64Url(utf8(object))}`;
 }
 
 /** Undefined: it is none, or another token's. */

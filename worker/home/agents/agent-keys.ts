@@ -4,19 +4,12 @@
  * An agent that has a row here is believed by its signature alone, also after its key was revoked: then never.
  * Nothing that it or anybody else says can take the row away.
  */
-
+import { fromBase64Url } from "@edgecall/core/encoding.ts";
 import { BRIDGE, bridgeTokenBytes, type SignedBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
 import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { type RelayToken, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
-import {
-  fromBase64Url,
-  importPublicKey,
-  isRotation,
-  isSigned,
-  type Key,
-  stampOf,
-} from "@edgecall/core/protocol/signing.ts";
+import { importPublicKey, isRotation, isSigned, type Key, stampOf } from "@edgecall/core/protocol/signing.ts";
 import type { AgentKeyView, KeyGrant, KeyProblem, NewKey, Standing } from "../../api/keys.ts";
 
 /** Of each topic the highest counter that was believed: what is below was said before, and is no news. */

@@ -3,10 +3,9 @@
  * secrets) is encrypted with a key made of the secret CONNECTIONS_KEY, where that is set; without it the rows are as
  * safe as the object's storage. A secret leaves by `find` alone, for the channel that speaks with it.
  */
+import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { KeptConnection } from "../../api/senders.ts";
-import { base64Url } from "../../conversation/store/media.ts";
-import { fromBase64Url, utf8 } from "../../http/uploads.ts";
 import { type Connection, readConnection } from "../../settings/channels.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
 
@@ -91,7 +90,7 @@ export class KeptConnections {
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
     const key = await this.#key(this.#secret);
     const sealed = new Uint8Array(await crypto.subtle.encrypt(this.#way(nonce, place), key, utf8(text)));
-    return `aes:${base64Url(nonce)}.${base64Url(sealed)}`;
+    return `aes:${toBase64Url(nonce)}.${toBase64Url(sealed)}`;
   }
 
   async #open(kept: string, place: string): Promise<string | undefined> {

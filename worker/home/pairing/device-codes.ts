@@ -5,9 +5,9 @@
  * A code is `home-AAABBBBBBBBB`: AAA finds its row, so that wrong tries count against that one code and nobody can
  * use up those of others; the nine after it are the secret, 45 bits, of which the row has a hash alone.
  */
+import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { BrokerForDevice, type CodeState, type NewCode } from "../../api/device-codes.ts";
-import { sha256Hex } from "../../conversation/store/media.ts";
 
 /** A person walks to the device with it. */
 const KEEP_MS = 10 * 60_000;
@@ -126,7 +126,7 @@ function finderOf(end: string): string {
 }
 
 async function hashOf(end: string): Promise<string> {
-  return await sha256Hex(new TextEncoder().encode(end));
+  return await sha256Hex(end);
 }
 
 function randomText(length: number): string {
