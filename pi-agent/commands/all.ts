@@ -1,9 +1,9 @@
 /** Every command that is answered with a report. `cancel`, `answer` and `ack` act on others: see inbox.ts. */
 import type { CommandKind } from "../calls/command.ts";
 import { evolution } from "../evoclaw/evolution.ts";
+import { execute } from "../evoclaw/execute.ts";
 import { updateGenome } from "../evoclaw/update-genome.ts";
 import { updateStrategy } from "../evoclaw/update-strategy.ts";
-import { execute } from "./execute.ts";
 import { getMetrics, ping, toolsList } from "./looks.ts";
 import { promptCommand } from "./prompt.ts";
 import { sensor } from "./sensor.ts";

@@ -3,9 +3,9 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { AUDIT_RECENT } from "../calls/audit.ts";
 import type { CommandCall, CommandKind, Device } from "../calls/command.ts";
-import { onlyForOwners } from "../evoclaw/authority.ts";
 import { judge } from "../evoclaw/performance.ts";
 import { succeeded } from "../link/reports.ts";
+import { onlyForOwners } from "./authority.ts";
 
 export const ping: CommandKind = { kind: "look", run: () => succeeded({ pong: true }) };
 

@@ -1,7 +1,7 @@
 /** `shutdown`: ends the agent; its service starts it again or leaves it. */
 import type { CommandKind } from "../calls/command.ts";
-import { onlyForOwners } from "../evoclaw/authority.ts";
 import { failed, succeeded } from "../link/reports.ts";
+import { onlyForOwners } from "./authority.ts";
 
 /** Recorded like any work that must not run twice: a redelivered `shutdown` would end the agent at each start. */
 export const shutdown: CommandKind = {

@@ -1,7 +1,7 @@
 /** What `update_strategy` and `update_genome` have in common: one profile, its versions, and the way back. */
 import type { CommandKind, Device } from "../calls/command.ts";
+import { notForGuests } from "../commands/authority.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
-import { notForGuests } from "./authority.ts";
 
 /**
  * A command that changes the profile. The same once more changes nothing more; every reply tells the version

@@ -1,6 +1,5 @@
-/** `execute`, `evolution` and `shutdown`. */
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { LedgerFile } from "../calls/ledger-file.ts";
+/** `execute` and `evolution`. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Served, serve } from "../testing/served.ts";
 
 type Fields = Record<string, unknown>;
@@ -123,54 +122,5 @@ describe("evolution", () => {
       status: "evolution_command_received",
       note: "specify action: record_trade, get_performance, get_trade_history, reset",
     });
-  });
-});
-
-describe("shutdown", () => {
-  const caller = (role: string) => ({ caller: { principal: "pat", role, channel: "api" } });
-
-  test("not without the owner's permission in agent.toml", async () => {
-    const { payload } = await say("eye", "shutdown", {}, caller("owner"));
-    expect(payload.error).toContain("allow_shutdown = true");
-  });
-
-  test("a named caller has to be the owner", async () => {
-    const mortal = await served.start({ agentId: "mortal", allowShutdown: true });
-    for (const role of ["guest", "member"]) {
-      expect(await say("mortal", "shutdown", {}, caller(role))).toMatchObject({
-        report_type: "error",
-        payload: { error: `shutdown is not allowed for 'pat' (${role}): only the owner may. Ask the owner.` },
-      });
-    }
-    expect((await say("mortal", "ping")).payload.pong).toBe(true);
-    expect((await say("mortal", "shutdown", {}, caller("owner"))).payload.status).toBe("shutting_down");
-    await mortal.stopped;
-  });
-
-  test("D12 shutdown answers before the agent goes, however slow its card is", async () => {
-    const mortal = await served.start({ agentId: "mortal3", allowShutdown: true });
-    const sync = LedgerFile.prototype.sync;
-    // A synced write on a worn card takes seconds.
-    const slow = vi.spyOn(LedgerFile.prototype, "sync").mockImplementation(async function (this: LedgerFile) {
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-      return await sync.call(this);
-    });
-    try {
-      expect((await say("mortal3", "shutdown")).payload.status).toBe("shutting_down");
-      await mortal.stopped;
-    } finally {
-      slow.mockRestore();
-    }
-    const heard = served.peer.heard.filter(({ topic }) => topic.includes("/mortal3/"));
-    const at = (kind: string, word: string) =>
-      heard.findLastIndex((one) => one.kind === kind && JSON.stringify(one.payload).includes(word));
-    expect(at("reports", "shutting_down")).toBeGreaterThanOrEqual(0);
-    expect(at("reports", "shutting_down")).toBeLessThan(at("presence", "offline"));
-  }, 30_000);
-
-  test("one who is not named is the LAN's orchestrator", async () => {
-    const mortal = await served.start({ agentId: "mortal2", allowShutdown: true });
-    expect((await say("mortal2", "shutdown")).payload.status).toBe("shutting_down");
-    await mortal.stopped;
   });
 });
