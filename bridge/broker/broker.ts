@@ -1,13 +1,8 @@
-/**
- * The broker side: one MQTT connection, made anew whenever it is lost.
- *
- * Every try is a fresh mqtt.js client. Its own reconnect has a fixed period, keeps unacked publishes and
- * sends them again later: a command would reach a device long after its caller was told that it did not.
- */
-import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
+/** The broker side: one MQTT connection, made anew with a fresh client whenever it is lost. */
 import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
-import { connect, type IClientOptions, type IClientPublishOptions, type MqttClient } from "mqtt";
+import { endMqtt, mqttFault, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";
+import type { IClientPublishOptions, MqttClient } from "mqtt";
 
 /**
  * What became of a publish. `unsure`: it was written, but the connection went before the broker's PUBACK,
@@ -45,7 +40,6 @@ export type BrokerOptions = {
 const RETRIES: RetryPolicy = { baseMs: 250, capMs: 10_000, stableMs: 1_000, jitter: "full" };
 /** An unplugged broker is noticed after 1.5 times this. */
 const KEEPALIVE_S = 15;
-const CONNECT_TIMEOUT_MS = 5_000;
 /** mqtt.js would keep any number. Beyond this the broker does not answer, and more does not help. */
 const UNACKED_MAX = 1_000;
 /** PUBACK reason 16, MQTT 5: the broker took it, and nobody subscribes to the topic. */
@@ -78,9 +72,13 @@ export class BrokerLink {
   }
 
   start(): void {
-    const { url, log, topics } = this.#options;
+    const { log, topics } = this.#options;
     // Handlers stand before the first packet can come: `connect` only starts to dial.
-    const client = connect(url, this.#connectOptions());
+    const client = openMqtt(this.#options, {
+      clientId: this.#options.clientId,
+      protocolVersion: this.#version,
+      keepalive: KEEPALIVE_S,
+    });
     this.#client = client;
     const unheard = new Set<number | undefined>();
     this.#unheard = unheard;
@@ -103,14 +101,12 @@ export class BrokerLink {
       }
     });
     client.on("connect", () => {
-      // Without it each command waits 44 ms: Nagle's algorithm against the broker's delayed ACK.
-      setNoDelay(client.stream);
       connected = true;
       this.#options.onConnect();
       client.subscribe(topics, { qos: 1 }, (error, granted) => {
-        const refused = granted?.find((grant) => grant.qos > 2);
+        const refused = refusedTopic(granted);
         if (error || refused) {
-          log("error", "broker_subscribe_failed", { error: error?.message, topic: refused?.topic });
+          log("error", "broker_subscribe_failed", { error: error?.message, topic: refused });
           lost();
           return;
         }
@@ -128,15 +124,14 @@ export class BrokerLink {
     });
     client.on("error", (error) => {
       if (down) return;
-      const code = "code" in error ? error.code : undefined;
+      const { text, code, hint } = mqttFault(error, "MQTT_CA");
       if (this.#version === 5 && VERSION_REFUSED.includes(Number(code)) && !client.connected) {
         this.#version = 4;
         log("info", "broker_speaks_3_1_1");
         lost(0);
         return;
       }
-      const hint = tlsHint(code, "MQTT_CA");
-      log("warn", "broker_error", { error: error.message || String(code), ...(hint && { hint }) });
+      log("warn", "broker_error", { error: text, ...(hint && { hint }) });
       lost();
     });
     client.on("close", () => lost());
@@ -175,9 +170,7 @@ export class BrokerLink {
     this.#client = undefined;
     this.#up = false;
     if (client === undefined) return;
-    const force = setTimeout(() => client.stream.destroy(), 2_000);
-    await client.endAsync(!client.connected).catch(() => undefined);
-    clearTimeout(force);
+    await endMqtt(client);
   }
 
   #lost(client: MqttClient, wait: number | undefined): void {
@@ -193,33 +186,9 @@ export class BrokerLink {
     this.#retry = setTimeout(() => this.start(), delay);
   }
 
-  #connectOptions(): IClientOptions {
-    const { username, password, ca, clientId } = this.#options;
-    return {
-      protocolVersion: this.#version,
-      clientId,
-      clean: true,
-      keepalive: KEEPALIVE_S,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectPeriod: 0,
-      resubscribe: false,
-      queueQoSZero: false,
-      // mqtt-packet's cache of numbers takes 10 MB.
-      writeCache: false,
-      ...(username !== undefined && { username }),
-      ...(password !== undefined && { password }),
-      ...(ca !== undefined && { ca }),
-    };
-  }
-
   #publishOptions(expiresInMs: number | undefined): IClientPublishOptions {
     if (this.#version === 4 || expiresInMs === undefined) return { qos: 1 };
     const messageExpiryInterval = Math.max(1, Math.ceil(expiresInMs / 1_000));
     return { qos: 1, properties: { messageExpiryInterval } };
   }
-}
-
-/** A WebSocket or TLS stream may not have it; then the sockets' defaults must do. */
-function setNoDelay(stream: object): void {
-  if ("setNoDelay" in stream && typeof stream.setNoDelay === "function") stream.setNoDelay(true);
 }

@@ -1,20 +1,16 @@
 /**
- * The agent's line to the broker: one MQTT 3.1.1 client after another, each made fresh.
- *
- * mqtt.js would reconnect by itself, but at a fixed pace, with an unbounded queue, and never again after a
- * refused password. A clean client for each attempt keeps nothing: what must survive is in the ledger.
+ * The agent's line to the broker: one MQTT 3.1.1 client after another, each made fresh. A clean client for each attempt
+ * keeps nothing: what must survive is in the ledger.
  */
 
 import { readFileSync } from "node:fs";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
-import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
-import { connect, type IClientOptions, type MqttClient } from "mqtt";
+import { endMqtt, mqttFault, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";
+import type { IClientOptions, MqttClient } from "mqtt";
 import type { MqttSettings } from "../config/settings.ts";
 
-/** A CONNECT without an answer is a dead broker; mqtt.js would wait 30 s. */
-const CONNECT_TIMEOUT_MS = 5_000;
 const RETRIES: RetryPolicy = { baseMs: 500, capMs: 30_000, stableMs: 2_000, jitter: "half" };
 /** A goodbye that the broker does not take in this time is left to the last will. */
 const GOODBYE_MS = 2_000;
@@ -68,7 +64,7 @@ export class Connection {
     clearTimeout(this.#timer);
     const client = this.#client;
     this.#client = undefined;
-    if (client) await ended(client);
+    if (client) await endMqtt(client);
     for (const settle of this.#pending) settle(false);
   }
 
@@ -76,7 +72,9 @@ export class Connection {
     const { mqtt, log } = this.#options;
     let client: MqttClient;
     try {
-      client = connect(mqtt.url, this.#clientOptions());
+      const { topic, payload } = this.#options.will();
+      const will = { topic, payload: Buffer.from(payload), qos: 1, retain: true } as const;
+      client = openClient(mqtt, { clientId: this.#options.clientId, will });
     } catch (error) {
       // E.g. the certificate file cannot be read: it may be there at the next attempt.
       log("error", "mqtt.connect_failed", { error: messageOf(error) });
@@ -84,11 +82,10 @@ export class Connection {
       return;
     }
     this.#client = client;
-    let failure: { reason: string | undefined; hint?: string } | undefined;
+    let failure: { reason: string; hint?: string } | undefined;
     client.on("error", (error) => {
-      const { code } = error as NodeJS.ErrnoException;
-      const hint = tlsHint(code, "ca in [mqtt]");
-      failure = { reason: messageOf(error) || code, ...(hint && { hint }) };
+      const { text, hint } = mqttFault(error, "ca in [mqtt]");
+      failure = { reason: text, ...(hint && { hint }) };
       // After a refused CONNECT (a bad password) the socket stays open, and nothing would ever close it.
       client.end(true);
     });
@@ -103,20 +100,7 @@ export class Connection {
     });
   }
 
-  #clientOptions(): IClientOptions {
-    const { mqtt, clientId } = this.#options;
-    const will = this.#options.will();
-    return {
-      ...clientOptions(mqtt, clientId),
-      will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
-    };
-  }
-
   #onConnect(client: MqttClient): void {
-    // Nagle and delayed ACKs cost 44 ms a call without this; it is a new socket each time.
-    if ("setNoDelay" in client.stream && typeof client.stream.setNoDelay === "function") {
-      client.stream.setNoDelay(true);
-    }
     this.#connectedAt = performance.now();
     this.#connects += 1;
     this.#options.log("info", "mqtt.connected", { url: withoutLogin(this.#options.mqtt.url) });
@@ -135,7 +119,7 @@ export class Connection {
     }
   }
 
-  #later(failure?: { reason: string | undefined; hint?: string }): void {
+  #later(failure?: { reason: string; hint?: string }): void {
     if (this.#stopped) return;
     const workedMs = this.#connectedAt === undefined ? 0 : performance.now() - this.#connectedAt;
     this.#connectedAt = undefined;
@@ -150,8 +134,8 @@ export class Connection {
     if (!client) throw new Error("not connected");
     await this.#settled((settle, fail) => {
       client.subscribe(topics, { qos: 1 }, (error, granted) => {
-        const refused = granted?.find((grant) => grant.qos > 2);
-        if (error || refused) fail(error ?? new Error(`the broker refused ${refused?.topic}`));
+        const refused = refusedTopic(granted);
+        if (error || refused) fail(error ?? new Error(`the broker refused ${refused}`));
         else settle(true);
       });
     });
@@ -202,38 +186,15 @@ export class Connection {
     }
     this.#client = undefined;
     if (!client) return;
-    await ended(client);
+    await endMqtt(client);
     for (const settle of this.#pending) settle(false);
   }
 }
 
-/** Every client of this agent has a clean session and does not reconnect by itself. */
-export function clientOptions(mqtt: MqttSettings, clientId: string): IClientOptions {
-  return {
-    protocolVersion: 4,
-    clean: true,
-    clientId,
-    keepalive: mqtt.keepAliveSecs,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    reconnectPeriod: 0,
-    resubscribe: false,
-    queueQoSZero: false,
-    // mqtt-packet's cache of numbers takes 10 MB, a quarter of a bare Node.
-    writeCache: false,
-    ...(mqtt.username !== undefined && { username: mqtt.username }),
-    ...(mqtt.password !== undefined && { password: mqtt.password }),
-    ...(mqtt.ca !== undefined && { ca: readFileSync(mqtt.ca) }),
-  };
-}
-
-/** Says DISCONNECT and waits for the end, but not for long. */
-async function ended(client: MqttClient): Promise<void> {
-  await Promise.race([
-    new Promise<void>((resolve) => {
-      client.end(false, {}, () => resolve());
-    }),
-    after(GOODBYE_MS).then(() => client.end(true)),
-  ]);
+/** A fresh client of this agent. @throws when the certificate cannot be read, or the URL used */
+export function openClient(mqtt: MqttSettings, options: IClientOptions & { clientId: string }): MqttClient {
+  const ca = mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca);
+  return openMqtt({ ...mqtt, ca }, { keepalive: mqtt.keepAliveSecs, ...options });
 }
 
 function after(ms: number): Promise<void> {

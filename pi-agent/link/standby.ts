@@ -2,9 +2,9 @@
  * Waits while another agent with this one's id is there, without taking its place at the broker: under a client id of
  * its own it only reads the presence that is retained for the agent.
  */
-import { connect, type MqttClient } from "mqtt";
+import type { MqttClient } from "mqtt";
 import type { MqttSettings } from "../config/settings.ts";
-import { clientOptions } from "./connection.ts";
+import { openClient } from "./connection.ts";
 
 /** Longer than the other one takes to come back after it was thrown out. */
 const FREE_AFTER_MS = 10_000;
@@ -26,7 +26,7 @@ export class Standby {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor({ mqtt, clientId, topic, isTaken, freeAfterMs = FREE_AFTER_MS }: StandbyOptions) {
-    const client = connect(mqtt.url, { ...clientOptions(mqtt, clientId), reconnectPeriod: RECONNECT_MS });
+    const client = openClient(mqtt, { clientId, reconnectPeriod: RECONNECT_MS });
     this.#client = client;
     this.free = new Promise((resolve) => {
       const free = () => {

@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { connect, type MqttClient } from "mqtt";
+import { type MqttLogin, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";
+import type { MqttClient } from "mqtt";
 
 export type BrokerCheck =
   | { is: "reached"; presence: "online" | "offline" | "none" }
@@ -16,27 +17,13 @@ const ANSWER_WITHIN_MS = 5_000;
 /** What is retained comes right after the subscription. */
 const RETAINED_WITHIN_MS = 500;
 
-export type BrokerLogin = {
-  url: string;
-  username?: string | undefined;
-  password?: string | undefined;
-  /** PEM of the authorities that may have signed its certificate. */
-  ca?: string | Buffer | undefined;
-};
-
 /** @param topic of a presence: what is subscribed to */
-export async function checkBroker(broker: BrokerLogin, topic: string): Promise<BrokerCheck> {
+export async function checkBroker(broker: MqttLogin, topic: string): Promise<BrokerCheck> {
   let client: MqttClient;
   try {
-    client = connect(broker.url, {
-      protocolVersion: 4,
-      clean: true,
+    client = openMqtt(broker, {
       clientId: `edgecall-check-${randomUUID().slice(0, 8)}`,
       connectTimeout: ANSWER_WITHIN_MS,
-      reconnectPeriod: 0,
-      ...(broker.username !== undefined && { username: broker.username }),
-      ...(broker.password !== undefined && { password: broker.password }),
-      ...(broker.ca !== undefined && { ca: broker.ca }),
     });
   } catch (error) {
     return failure(error);
@@ -66,7 +53,7 @@ function withClient(client: MqttClient, topic: string): Promise<BrokerCheck> {
     });
     client.on("connect", () => {
       client.subscribe(topic, { qos: 1 }, (error, granted) => {
-        if (error || granted?.some(({ qos }) => qos > 2)) end({ is: "forbidden" });
+        if (error || refusedTopic(granted)) end({ is: "forbidden" });
         else setTimeout(() => end({ is: "reached", presence: "none" }), RETAINED_WITHIN_MS);
       });
     });
