@@ -70,26 +70,26 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     const title = "a note of the first one";
     await page.getByRole("button", { name: "New conversation" }).click();
     await ask(`${append("first")}\n${title}`);
-    await page.getByRole("link", { name: "Waits for you (1)" }).waitFor();
+    await page.getByRole("link", { name: "Waiting for you (1)" }).waitFor();
     await page.getByRole("button", { name: "New conversation" }).click();
     await ask(append("second"));
     for (const name of ["Fleet", "Audit", "Metrics", "Setup", "Chat"]) {
       await page.getByRole("navigation").getByRole("link", { name }).click();
-      await page.getByRole("link", { name: "Waits for you (2)" }).waitFor();
+      await page.getByRole("link", { name: "Waiting for you (2)" }).waitFor();
       await expect.poll(() => page.title()).toBe(`(2) ${name} · edgecall`);
     }
-    await page.getByRole("link", { name: "Waits for you (2)" }).click();
+    await page.getByRole("link", { name: "Waiting for you (2)" }).click();
     const cards = page.getByRole("group", { name: "pi asks for approval" });
     await cards.filter({ hasText: '"first"' }).getByRole("link").waitFor();
     expect(await cards.count()).toBe(2);
     expect(await axeFinds(page)).toEqual([]);
     await cards.filter({ hasText: '"first"' }).getByRole("button", { name: "Approve" }).click();
-    await page.getByRole("link", { name: "Waits for you (1)" }).waitFor();
+    await page.getByRole("link", { name: "Waiting for you (1)" }).waitFor();
     await cards.filter({ hasText: '"second"' }).getByRole("link").click();
     await page.locator(".turn").getByRole("button", { name: "Deny" }).click();
     await page.locator(".turn .answer").waitFor();
     await expect.poll(() => page.title()).toBe("Chat · edgecall");
-    expect(await page.getByRole("link", { name: /Waits for you/ }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: /Waiting for you/ }).count()).toBe(0);
   });
 
   test("C1 'Try it' shows its own call's approval alone", async () => {
@@ -104,11 +104,13 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await form.getByRole("button", { name: "Try it" }).click();
     await form.getByRole("group", { name: "pi asks for approval" }).getByText("of the form").waitFor();
     expect(await form.getByText("of the conversation").count()).toBe(0);
-    await page.getByRole("link", { name: "Waits for you (2)" }).click();
+    await page.getByRole("link", { name: "Waiting for you (2)" }).click();
     await page.getByText("For a command (Fleet, or the API)").waitFor();
     for (let left = 2; left > 0; left -= 1) {
       await page.getByRole("button", { name: "Deny" }).first().click();
-      await page.getByText(left > 1 ? `Waits for you (${left - 1})` : "Nothing waits for you.").waitFor();
+      await page
+        .getByText(left > 1 ? `Waiting for you (${left - 1})` : "Nothing is waiting for you.")
+        .waitFor();
     }
   });
 });

@@ -56,7 +56,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     page = await openWindow(browser, { width: 1280, height: 900 });
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await page.getByRole("navigation").getByRole("link", { name: "Setup" }).click();
-    await page.getByText("None is connected yet").waitFor();
+    await page.getByText("No chat app is connected yet").waitFor();
   });
   afterAll(() => browser?.close());
 
@@ -65,7 +65,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await page.getByLabel("Name here").fill(name);
     await page.getByLabel("Bot token").fill(token);
     if (!(await page.getByLabel("API address").isVisible()))
-      await page.getByText("Another address of its API").click();
+      await page.getByText("Different API address").click();
     await page.getByLabel("API address").fill(api);
   }
   const connect = (app: string) => page.getByRole("button", { name: `Connect ${app}` }).click();
@@ -75,7 +75,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await connect("Telegram");
     await page.getByRole("alert").getByText("Telegram does not know this token").waitFor();
     expect(telegram.webhook).toBeUndefined();
-    await page.getByText("None is connected yet").waitFor();
+    await page.getByText("No chat app is connected yet").waitFor();
   });
 
   test("Telegram by pasting a token: a person writes, is let in, and is answered", async () => {
@@ -166,7 +166,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("status").getByText("press Retry there").waitFor();
     for (const name of ["Telegram family", "Discord club", "Slack work"])
       await page.getByRole("button", { name: `Check ${name}` }).click();
-    await page.getByText("the platform does not tell").waitFor();
+    await page.getByText("unknown at this platform").waitFor();
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await axeFinds(page), colorScheme).toEqual([]);

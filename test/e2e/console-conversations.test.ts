@@ -140,7 +140,7 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     await page.getByLabel("Search conversations").fill("ATTIC");
     await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
     await page.getByLabel("Search conversations").fill("no such words");
-    await list.getByText("No title has these words.").waitFor();
+    await list.getByText("No title contains these words.").waitFor();
     await page.getByLabel("Search conversations").fill("");
     await expect.poll(() => list.getByRole("listitem").count()).toBeGreaterThan(1);
   });

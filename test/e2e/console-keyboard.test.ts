@@ -68,7 +68,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await clean("sign-in, refused");
   });
 
-  test("too many tries: said with the time to wait, and the button comes back by itself", async () => {
+  test("too many attempts: shown with the time to wait, and the button comes back by itself", async () => {
     await page.route("**/v1/console/session", (route) =>
       route.request().method() === "POST"
         ? route.fulfill({
@@ -79,7 +79,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
         : route.continue(),
     );
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("alert").getByText("There were too many tries from here.").waitFor();
+    await page.getByRole("alert").getByText("Too many attempts from this address.").waitFor();
     const waiting = page.getByRole("button", { name: /^Try again in [12] s$/ });
     expect(await waiting.isDisabled()).toBe(true);
     await page.getByRole("button", { name: "Sign in" }).waitFor();

@@ -23,9 +23,9 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
     const card = page.getByRole("article", { name: "evo" });
-    await card.getByText("calls to other devices ask until this is accepted").waitFor();
+    await card.getByText("calls to other devices ask for approval until this is accepted").waitFor();
     await card.getByRole("button", { name: "Accept text" }).click();
-    await card.getByText("ask until this is accepted").waitFor({ state: "detached" });
+    await card.getByText("ask for approval until this is accepted").waitFor({ state: "detached" });
     expect(await stack.gateway.agent("evo")).not.toHaveProperty("new_text");
     await agent.stop();
   });

@@ -66,7 +66,7 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
     await card.getByRole("button", { name: "Approve" }).click();
     const id = await taken("pi");
     await card.getByRole("button", { name: "Updating… (pi)" }).waitFor();
-    await card.getByText("It takes the new program").waitFor();
+    await card.getByText("It installs the new program").waitFor();
     await stack.agent("pi").stop();
     await stack.restartAgent("pi");
     tell("pi", {

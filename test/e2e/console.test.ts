@@ -179,7 +179,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.getByLabel("Tool").fill("append");
     await page.getByLabel("Tool").press("Enter");
     await page.getByLabel("Result").selectOption("error");
-    await lookUntil(page.getByText("One call fits"));
+    await lookUntil(page.getByText("One matching call"));
     const saving = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export JSON lines" }).click();
     const saved = readFileSync(await (await saving).path(), "utf8")
@@ -225,7 +225,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await devices.getByText("Waiting for the device").waitFor();
     await devices.getByRole("button", { name: "Add the home's bridge" }).click();
     await devices.getByText(/^curl .* a-[A-Z2-9]{12} --with-bridge$/).waitFor();
-    await devices.getByText("in place of one that is there").waitFor();
+    await devices.getByText("replaces an existing one").waitFor();
     // What was made before is no answer to what is refused now.
     await devices.getByLabel("Broker").fill("not an address");
     await devices.getByRole("button", { name: "Add a device" }).click();
@@ -259,7 +259,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("button", { name: /^Remove .*Eve/ }).waitFor();
     await page.getByText("over telegram (family), member").waitFor();
     await page.getByRole("button", { name: /^Remove .*Eve/ }).click();
-    await page.getByText("Nobody.").waitFor();
+    await page.getByText("Nobody is waiting.").waitFor();
   });
 
   test("even inside the page: no inline script, no markup from text, no request elsewhere", async () => {

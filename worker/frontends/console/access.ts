@@ -1,6 +1,6 @@
 /**
- * Sign-in behind Cloudflare Access: its JWT says which e-mail address signed in there, and a setting which of our tokens'
- * records that person acts under. Verified by WebCrypto with the team's own keys; looked at on sign-in only.
+ * Sign-in behind Cloudflare Access. Its JWT names the e-mail address, and a setting maps the address to the record of one of
+ * our tokens. WebCrypto verifies the JWT with the team's keys, only at sign-in.
  * https://developers.cloudflare.com/cloudflare-one/identity/authorization-cookie/validating-json/
  */
 import { fromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
@@ -9,11 +9,11 @@ import type { Env } from "../../env.ts";
 import { recordNames, teamAddress } from "../../settings/access.ts";
 import { type ApiToken, apiTokenRecords } from "../../settings/tokens.ts";
 
-/** Whoever is let in longer than this signs in again. */
+/** Tolerated difference between Cloudflare's clock and ours, in seconds. */
 const CLOCK_SKEW_S = 60;
-/** A JWT of Access is about 1 KB. */
+/** Longest JWT in characters; Access sends about 1 KB. */
 const JWT_MAX = 8_192;
-/** Keys change every six weeks, and the old one stays for a week: an hour is early enough. */
+/** Keys change every six weeks and the old one stays valid for a week, so an hour is short enough. */
 const KEYS_CACHE_S = 3_600;
 
 const Header = z.object({ alg: z.literal("RS256"), kid: z.string() });
@@ -32,7 +32,7 @@ export type AccessEntry =
   | { ok: true; token: ApiToken /** Until Access wants to see them again. */; seconds: number }
   | { ok: false; why: string };
 
-/** @param jwt of `Cf-Access-Jwt-Assertion`. @throws SettingsError */
+/** @param jwt the header `Cf-Access-Jwt-Assertion` @throws SettingsError */
 export async function accessEntry(env: Env, jwt: string): Promise<AccessEntry> {
   const issuer = teamAddress(env);
   const [head = "", body = "", mac = "", ...more] = jwt.length > JWT_MAX ? [] : jwt.split(".");
@@ -74,7 +74,7 @@ async function teamKey(issuer: string, kid: string): Promise<CryptoKey | undefin
   }
 }
 
-/** A length that no base64 has makes `atob` throw; then it is no token. */
+/** Decodes base64url. `atob` throws on an invalid length, and the token is then refused. */
 function bytesOf(part: string): Uint8Array {
   try {
     return fromBase64Url(part);

@@ -1,4 +1,4 @@
-/** The page's files, with the headers that keep what a device says from ever running in it. */
+/** Serves the page's files, with headers that prevent any text of a device from running as code. */
 import type { Context } from "hono";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
@@ -6,8 +6,8 @@ import { HttpError } from "../../http/errors.ts";
 export const PAGE_PATHS = ["/", "/console.js", "/console.css", "/icon.svg", "/tokens", "/tokens.js"] as const;
 
 /**
- * Scripts and styles from our own files only, no inline ones; requests and pictures to and from this origin only;
- * no frame on either side; and no text becomes markup, not even by a slip of ours (Trusted Types).
+ * Scripts and styles come only from our own files, never inline. Requests and pictures use only this origin. The page neither
+ * contains frames nor can be framed. Trusted Types prevent text from becoming markup even if our code has a bug.
  */
 const POLICY = [
   "default-src 'none'",
@@ -43,6 +43,6 @@ const SAFE: Record<string, string> = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
-  // A new version of the gateway is seen at once; the files are small.
+  // Always revalidate, so that a new version of the gateway is used at once; the files are small.
   "cache-control": "no-cache",
 };

@@ -1,4 +1,4 @@
-/** The console: its page, signing in and out, and the few things that only it asks for. */
+/** The console's routes: its page, sign-in and sign-out, and the few requests that only the page makes. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
@@ -21,13 +21,13 @@ import { PAGE_PATHS, servePage } from "./page-files.ts";
 
 export const consolePage = newRoutes();
 
-/** What a bearer token is made of (RFC 6750 §2.1); anything else would go to the runtime's log as a bad header. */
+/** The form of a bearer token (RFC 6750 §2.1). Anything else would appear in the runtime's log as a bad header. */
 const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
 const SignIn = z.strictObject({ token: z.optional(z.string().check(z.regex(TOKEN, "no such token"))) });
 
 for (const path of PAGE_PATHS) consolePage.get(path, servePage);
 
-/** Who is signed in. Nobody is no error here: the page then asks for a token. */
+/** Returns the session. Having none is not an error here: the page then asks for a token. */
 consolePage.get("/v1/console/session", async (c) => {
   const token = await callerToken(c);
   return c.json({
@@ -37,7 +37,7 @@ consolePage.get("/v1/console/session", async (c) => {
   } satisfies SessionView);
 });
 
-/** Body `token`; without one, what Cloudflare Access says of the person. */
+/** Signs in with the `token` in the body, or without one through Cloudflare Access. */
 consolePage.post("/v1/console/session", async (c) => {
   requireOwnPage(c);
   requireSafeWay(c);
@@ -66,7 +66,7 @@ consolePage.use("/v1/console/*", async (c, next) => {
   return await next();
 });
 
-/** An agent's actions as it advertises them, with their schemas. */
+/** Returns an agent's actions as it advertises them, with their schemas. */
 consolePage.get("/v1/console/agents/:agent/actions", async (c) => {
   const id = pathName(c, "agent", AGENT_ID, "an agent's id");
   const target = (await homeOf(c.env, requireScope(c, "command").home).targets()).find(
@@ -76,7 +76,7 @@ consolePage.get("/v1/console/agents/:agent/actions", async (c) => {
   return c.json({ actions: target.adverts });
 });
 
-/** What the last days' model calls took, and what they may. Days are counted only where there is a budget or a price. */
+/** Returns the model usage of the last days and the limits. Days are counted only when there is a budget or a price. */
 consolePage.get("/v1/console/usage", async (c) => {
   const { home } = requireScope(c, "ask");
   const settings = readSettings(c.env);
@@ -110,14 +110,14 @@ consolePage.get("/v1/console/usage", async (c) => {
   } satisfies UsageView);
 });
 
-/** Two weeks, of the month that is kept. */
+/** Two weeks of the month that is stored. */
 const SHOWN_DAYS = 14;
 
 type Entry = { token: ApiToken; seconds?: number };
 
 async function byToken(c: Context<App>, text: string): Promise<Entry> {
   const asked = new Request(c.req.url, { headers: { authorization: `Bearer ${text}` } });
-  // The sign-in was counted as a guess before.
+  // The sign-in was counted as a guess before it succeeded.
   const token = await findApiToken(asked, c.env, async () => {});
   if (!token) throw new HttpError(401, "unauthorized", "no such token");
   return { token };

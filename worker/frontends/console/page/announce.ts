@@ -1,11 +1,11 @@
-/** What a screen reader is told of a turn: each step once, in a sentence. Pure. */
+/** Makes the screen reader's announcements of a turn: one sentence for each step. Pure. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import type { CallView, TurnView } from "./turns.ts";
 
-/** A longer answer is read in the page. */
+/** Most characters of an announced answer; the page has the rest. */
 const ANSWER_MAX = 600;
 
-/** The newest thing to say; empty: nothing new. */
+/** Returns the newest announcement; empty when there is nothing new. */
 export function announcement(turn: TurnView | undefined): string {
   if (!turn) return "";
   const open = turn.questions.find(({ answer }) => answer === undefined);

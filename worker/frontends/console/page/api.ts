@@ -1,9 +1,9 @@
-/** The gateway's routes as the page uses them: with the session's cookie, and our header on all that changes something. */
+/** Calls the gateway's routes with the session's cookie, and with our header on every request that changes something. */
 
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** Seconds until it may work: the gateway was asked too often. */
+  /** Seconds until a retry may succeed, when there were too many requests. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, code: string, message: string, retryAfter?: number) {
@@ -16,7 +16,7 @@ export class ApiError extends Error {
 
 type Request = { method?: string; body?: unknown; signal?: AbortSignal; headers?: Record<string, string> };
 
-/** @throws ApiError with the gateway's words */
+/** @throws ApiError with the gateway's error text */
 export async function send(path: string, request: Request = {}): Promise<Response> {
   const { method = "GET", body, signal, headers } = request;
   const response = await fetch(path, {
@@ -50,7 +50,7 @@ function apiError({ status, headers }: Response, text: string): ApiError {
     const { error } = JSON.parse(text) as { error?: { code?: string; message?: string } };
     if (error?.message) return new ApiError(status, error.code ?? "", error.message, retryAfter);
   } catch {
-    // A proxy's page; its words are of no use here.
+    // A proxy's page, whose text does not help here.
   }
   return new ApiError(status, "", `The gateway answered with ${status}.`, retryAfter);
 }
@@ -61,7 +61,7 @@ export function wordsOf(error: unknown): string {
 
 export type ServerEvent = { id: string | undefined; event: string; data: unknown };
 
-/** Events of a `text/event-stream`, as they come. */
+/** Yields the events of a `text/event-stream` as they arrive. */
 export async function* serverEvents(
   response: Response,
   heard: () => void = () => {},

@@ -1,4 +1,4 @@
-/** Audit: the devices' own record of calls, filtered, and as JSON lines. */
+/** Audit: shows the devices' own record of calls, with filters, and exports it as JSON lines. */
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
@@ -9,7 +9,7 @@ import { duration } from "./times.ts";
 type Filter = { agent: string; tool: string; result: string; since: string };
 
 const SHOWN = 100;
-/** The most that the gateway gives at once. */
+/** The most lines that the gateway returns at once. */
 const EXPORTED = 1_000;
 
 export function Audit() {
@@ -17,7 +17,7 @@ export function Audit() {
   const { value, problem, reload } = useLoaded<{ entries: AuditLine[] }>(pathOf(filter, SHOWN));
   const agents = useLoaded<{ agents: Agent[] }>("/v1/agents").value?.agents ?? [];
   const [failed, setFailed] = useState<string>();
-  // On `change`, not `input`: a look reads many rows, and a half-typed name fits none.
+  // On `change`, not `input`: a request reads many rows, and a half-typed name matches none.
   const set = (name: keyof Filter) => (event: { currentTarget: { value: string } }) => {
     const { value: chosen } = event.currentTarget;
     setFilter((before) => ({ ...before, [name]: chosen }));
@@ -75,8 +75,8 @@ export function Audit() {
       </form>
       <Problem text={problem ?? failed} />
       <p class="quiet">
-        Each device writes it down itself and brings it within five minutes, so the newest calls may be
-        missing yet.
+        Each device keeps its own record and sends it within five minutes, so the newest calls may still be
+        missing.
       </p>
       {value ? <Lines entries={value.entries} /> : !problem && <Skeleton lines={6} />}
     </Screen>
@@ -84,11 +84,11 @@ export function Audit() {
 }
 
 function Lines({ entries }: { entries: AuditLine[] }) {
-  if (entries.length === 0) return <p class="empty">Nothing is recorded that fits.</p>;
+  if (entries.length === 0) return <p class="empty">No recorded calls match.</p>;
   return (
     <table class="lines">
       <caption>
-        {entries.length === 1 ? "One call fits" : `The newest ${entries.length} calls that fit`}
+        {entries.length === 1 ? "One matching call" : `The newest ${entries.length} matching calls`}
       </caption>
       <thead>
         <tr>
@@ -156,6 +156,6 @@ function download(name: string, text: string): void {
   link.href = address;
   link.download = name;
   link.click();
-  // The browser has taken it over when the click returns.
+  // The browser has started the download when the click returns.
   URL.revokeObjectURL(address);
 }

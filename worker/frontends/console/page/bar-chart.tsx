@@ -1,18 +1,18 @@
-/** Bars over time, each of one or two parts, below a limit where there is one. Its words are HTML, so that no width bends them. */
+/** Bars over time with one or two parts each, and a line for a limit. Labels are HTML, so that scaling does not distort them. */
 
 export type Bar = { key: string; parts: ReadonlyArray<{ class: string; value: number }> };
 
 type Props = {
   bars: readonly Bar[];
-  /** What a person who does not see it is told. */
+  /** A description for people who do not see the chart. */
   label: string;
-  /** Of the first, the middle and the last bar. */
+  /** Labels of the first, middle and last bar. */
   ends: readonly [string, string, string];
-  /** A line across; the bars are then measured against it. */
+  /** The value of a line across the chart, which is then part of the scale. */
   limit?: number | undefined;
 };
 
-/** The drawing's own units: it is stretched to its place. */
+/** In the drawing's own units; the drawing is stretched to its place. */
 const HEIGHT = 100;
 const STEP = 10;
 const GAP = 2;

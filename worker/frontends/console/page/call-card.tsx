@@ -1,4 +1,4 @@
-/** One call: who was asked what, how far it is, and what came of it. All of it is a device's or a model's text. */
+/** Shows one call: the device, the action, its progress and its result. All texts come from a device or a model. */
 import { hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
@@ -9,12 +9,12 @@ import type { CallView } from "./turns.ts";
 
 const STAGE_WORDS = { sent: "sent", accepted: "accepted", waits: "asked you" } as const;
 
-/** @property answer of the turn: what it says in the same words does not stand there twice */
+/** @property answer the turn's answer; text that it repeats word for word is not shown twice */
 type Props = { call: CallView; questions: Question[]; mayApprove: boolean; answer: string | null };
 
 export function CallCard({ call, questions, mayApprove, answer }: Props) {
   const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
-  // A device answers in words, though a call that it made for them was denied or failed.
+  // A device may answer although a call that it made for the answer was denied or failed.
   const failed = call.status === "success" ? failedOf(call) : 0;
   const open = questions.some((question) => question.answer === undefined);
   return (
@@ -72,7 +72,7 @@ function Stages({ call, waits, failed }: { call: CallView; waits: boolean; faile
       {call.status !== "pending" && (
         <li class="end">
           {endWords(call, failed)}
-          {/* 0: the gateway ended it by itself, and no device told how long it was at it. */}
+          {/* 0: the gateway ended the call itself, so no device measured a time. */}
           {call.elapsed_ms ? ` ${duration(call.elapsed_ms)}` : ""}
           {call.waited_ms && call.waited_ms >= 1_000 ? `, ${duration(call.waited_ms)} waiting` : ""}
         </li>
@@ -87,7 +87,7 @@ function Stages({ call, waits, failed }: { call: CallView; waits: boolean; faile
   );
 }
 
-/** What the card's head does not say already. */
+/** Shows the arguments that the card's head does not show. */
 function Arguments({ call }: { call: CallView }) {
   const { agent_id: _, action: __, query: ___, params, ...more } = call.args ?? {};
   const shown =
@@ -111,7 +111,7 @@ function Arguments({ call }: { call: CallView }) {
   );
 }
 
-/** A long result is folded: the answer above all is what a person wants. */
+/** A longer result is folded, because the answer matters more. */
 const SHORT_RESULT = 400;
 
 function Outcome({ call }: { call: Call }) {
@@ -133,7 +133,7 @@ function Outcome({ call }: { call: Call }) {
   );
 }
 
-/** Whether the answer has the failure's own words. */
+/** Whether the answer contains the failure's text. */
 function isSaid(call: Call, answer: string | null): boolean {
   const words = textOf(call).trim();
   return call.status === "error" && words !== "" && (answer ?? "").includes(words);

@@ -1,4 +1,4 @@
-/** Chat apps: which are connected, how each stands with its platform, and connecting one. */
+/** Chat apps: lists the connected ones with their state at the platform, and connects new ones. */
 import { useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
 import { ConnectForm } from "./connect-form.tsx";
@@ -16,7 +16,7 @@ export function ChatApps({ home }: { home: string }) {
       <Problem text={problem} />
       {value && list.length === 0 && (
         <p class="quiet">
-          None is connected yet. Below, connect one: nobody may write to it before you let them in.
+          No chat app is connected yet. Connect one below; nobody can use it before you let them in.
         </p>
       )}
       {list.map((one) => (
@@ -113,7 +113,7 @@ function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void })
   );
 }
 
-/** On a narrow screen it is broken at its slashes. */
+/** Shows an address that a narrow screen can break at its slashes. */
 export function Address({ text }: { text: string }) {
   return (
     <code class="address">
@@ -148,7 +148,7 @@ function State({ state }: { state: ConnectionState }) {
       <div>
         <dt>Delivers</dt>
         <dd class={webhook === undefined || here ? undefined : "problem"}>
-          {webhook === undefined ? "the platform does not tell; its token is good" : where}
+          {webhook === undefined ? "unknown at this platform; the token is valid" : where}
           {waiting !== undefined && waiting > 0 && `, ${waiting} waiting`}
         </dd>
       </div>

@@ -1,4 +1,4 @@
-/** Chat: what was said, the calls it took, and the line to ask in. */
+/** Chat: shows the messages and their calls, and the input for new ones. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce.ts";
@@ -19,7 +19,7 @@ import { type Conversation, useConversation } from "./use-conversation.ts";
 import { type Conversations, useConversations } from "./use-conversations.ts";
 import { Welcome } from "./welcome.tsx";
 
-/** @property item the conversation in the address; absent: the newest one */
+/** @property item the conversation in the address; absent = the newest one */
 export function Chat({ session, item }: { session: Session; item: string | undefined }) {
   const conversations = useConversations();
   const { list } = conversations;
@@ -194,7 +194,7 @@ type TurnsProps = {
 
 function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
   const { turns, loaded, problem, earlier } = conversation;
-  // Pictures that the gateway has already are not sent once more: the page has their addresses alone.
+  // Pictures are not sent again: the gateway has them, and the page has only their addresses.
   const again = ({ text, pictures }: TurnView) =>
     onSay(
       text,
@@ -203,7 +203,7 @@ function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const top = useRef(0);
-  // Follows what comes, pictures that load late too; what is read further up stays where it is.
+  // Scrolls down with new content, including pictures that load late, unless the reader has scrolled up.
   useEffect(() => {
     const { current } = box;
     if (!current?.firstElementChild) return;
@@ -214,7 +214,7 @@ function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
     follow.observe(current.firstElementChild);
     return () => follow.disconnect();
   }, []);
-  // What is read stays where it is when older turns come above it: this far from the end.
+  // Keeps the distance from the end when older turns are added above, so that the text being read does not move.
   const fromEnd = useRef<number | undefined>(undefined);
   const showEarlier = () => {
     if (!box.current) return;
@@ -228,7 +228,7 @@ function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
     if (!current || fromEnd.current === undefined) return;
     current.scrollTop = current.scrollHeight - fromEnd.current;
     fromEnd.current = undefined;
-    // The button that was pressed may be gone; the keyboard stays with what is read.
+    // The pressed button may have disappeared, so the focus moves to the text.
     if (!earlier) current.focus({ preventScroll: true });
   }, [first]);
   const asked = turns.at(-1)?.status === "sending";
@@ -237,7 +237,7 @@ function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
     atEnd.current = true;
     box.current.scrollTop = box.current.scrollHeight;
   }, [asked]);
-  // A question may come where nobody looks: below what fits a phone, or while an earlier answer is read.
+  // A question may appear out of sight: below a phone's screen, or while an earlier answer is read.
   const asks = turns.flatMap(({ questions }) => questions).find(({ answer }) => answer === undefined)?.id;
   useEffect(() => {
     if (asks !== undefined) box.current?.querySelector(".question")?.scrollIntoView({ block: "nearest" });
@@ -246,15 +246,15 @@ function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
     <div
       class="turns"
       role="log"
-      // Text grows letter by letter: what matters of it is told by the status below, once.
+      // The text grows letter by letter, so the status below announces each step once instead.
       aria-live="off"
       aria-label="Conversation"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable by keyboard
       tabIndex={0}
       ref={box}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         if (scrollHeight - scrollTop - clientHeight < NEAR_END_PX) atEnd.current = true;
-        // A turned phone moves the end away; only going up is a reader's wish to stay.
+        // Rotating a phone also moves the end. Only scrolling up means that the reader wants to stay.
         else if (scrollTop < top.current) atEnd.current = false;
         top.current = scrollTop;
       }}
@@ -364,7 +364,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
   );
 }
 
-/** The model's endpoint wants a pause: why, and the seconds that are left of it. */
+/** Says why the model's endpoint asks for a pause, and how many seconds are left. */
 function Paused({ until, text }: Pause) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -380,7 +380,7 @@ function Paused({ until, text }: Pause) {
   );
 }
 
-/** The model's words and its calls, in their order. */
+/** Returns the model's texts and calls in order. */
 function stepsOf({ said, calls }: TurnView): Array<string | CallView> {
   const steps: Array<string | CallView> = [];
   for (let at = 0; at <= calls.length; at += 1) {
@@ -398,7 +398,7 @@ function Composer({ conversation, onAsk }: ComposerProps) {
   const [images, setImages] = useState<string[]>([]);
   const [problem, setProblem] = useState<string>();
   const line = useRef<HTMLTextAreaElement>(null);
-  // Not where it would open a keyboard over half the screen.
+  // Not on touch screens, where focus would open a keyboard over half the screen.
   useEffect(() => {
     if (matchMedia("(pointer: fine)").matches) line.current?.focus();
   }, []);
@@ -453,7 +453,7 @@ function Composer({ conversation, onAsk }: ComposerProps) {
                 const added = await Promise.all(files.map(pictureOf));
                 setImages((before) => [...before, ...added].slice(0, 8));
               } catch {
-                setProblem("That is no picture that this browser can read.");
+                setProblem("This browser cannot read that picture.");
               }
             }}
           />
@@ -479,7 +479,7 @@ function Composer({ conversation, onAsk }: ComposerProps) {
             class="bad"
             onClick={() => {
               conversation.stop();
-              // The button goes with the turn; the keyboard stays in the line.
+              // The button disappears with the turn, so the focus moves to the input.
               line.current?.focus();
             }}
           >

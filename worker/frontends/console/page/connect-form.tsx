@@ -1,4 +1,4 @@
-/** Connecting a chat app: what to do at the platform, and what to paste here. */
+/** The form to connect a chat app: what to do at the platform, and what to paste here. */
 import { useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -115,7 +115,7 @@ export function ConnectForm({ home, origin, onDone }: Props) {
         )}
       </div>
       <details>
-        <summary>Another address of its API</summary>
+        <summary>Different API address</summary>
         <label>
           API address
           <input
@@ -196,7 +196,7 @@ function Done({ made }: { made: Made }) {
         <p>{one}</p>
       ))}
       <p class="quiet">
-        Write to it: you get a code, and stand below under People. Let yourself in as owner.
+        Send it a message. You get a code and appear below under People; let yourself in as owner.
       </p>
     </div>
   );

@@ -1,4 +1,4 @@
-/** Earlier conversations: beside the talk on a desktop, behind a button on a phone. */
+/** The list of conversations: beside the chat on a desktop, behind a button on a phone. */
 import { useState } from "preact/hooks";
 import { Skeleton } from "./load.tsx";
 import { ago } from "./times.ts";
@@ -31,8 +31,8 @@ export function ConversationList({ conversations, current, onOpen }: Props) {
       {list?.length === 0 && (
         <p class="quiet">
           {words.trim() === ""
-            ? "Conversations that you begin are listed here."
-            : "No title has these words."}
+            ? "Conversations that you start are listed here."
+            : "No title contains these words."}
         </p>
       )}
       <ul>
@@ -52,13 +52,13 @@ export function ConversationList({ conversations, current, onOpen }: Props) {
       </ul>
       {full !== undefined && (
         <p class="quiet">
-          The newest {full.toLocaleString()} are listed. Older ones are still there: open them by their id, as
-          #/chat/ID in the address.
+          The newest {full.toLocaleString()} are listed. Open older ones by their id, with #/chat/ID in the
+          address.
         </p>
       )}
       {more && (
         <button type="button" class="small" onClick={more}>
-          Show earlier ones
+          Show older ones
         </button>
       )}
     </>

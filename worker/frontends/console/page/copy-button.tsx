@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Copies a text, and says whether it did. */
+/** Copies a text and says whether that succeeded. */
 export function CopyButton({ text, label }: { text: string; label?: string }) {
   const [said, setSaid] = useState("");
   useEffect(() => setSaid(""), [text]);
@@ -13,7 +13,7 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
         onClick={() =>
           navigator.clipboard.writeText(text).then(
             () => setSaid("Copied."),
-            () => setSaid("The browser does not allow it here; mark the text instead."),
+            () => setSaid("The browser does not allow copying here; select the text instead."),
           )
         }
       >

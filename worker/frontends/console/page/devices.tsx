@@ -1,4 +1,4 @@
-/** New devices and keys: one command that makes a machine a device, and whose word counts. For administrators. */
+/** Adds devices with one command, and manages the keys of devices. For administrators. */
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
@@ -17,7 +17,7 @@ type CodeState = {
 };
 type Key = { agent: string; enrolled_at: number; revoked_at: number | null; fingerprint: string };
 
-/** How often it is asked what became of a code. */
+/** How often the state of a code is requested. */
 const LOOK_EVERY_MS = 3_000;
 
 export function Devices({ onJoined }: { onJoined: () => void }) {
@@ -25,14 +25,14 @@ export function Devices({ onJoined }: { onJoined: () => void }) {
   const [failed, setFailed] = useState<string>();
   const [broker, setBroker] = useState("");
 
-  /** @param agent its key is replaced; `@bridge`: the bridge's, if there is one */
+  /** @param agent the agent whose key is replaced; `@bridge`: the bridge, if there is one */
   async function make(agent?: string) {
     try {
       const body = { ...(agent && { agent }), ...(broker.trim() && { broker: { url: broker.trim() } }) };
       setCode(await json<Code>("/v1/pairings", { method: "POST", body }));
       setFailed(undefined);
     } catch (error) {
-      // An older one would pass for what was asked for now.
+      // An older code could be mistaken for the new one.
       setCode(undefined);
       setFailed(wordsOf(error));
     }
@@ -58,7 +58,7 @@ export function Devices({ onJoined }: { onJoined: () => void }) {
         </button>
       </div>
       <p class="quiet">
-        The bridge is the home's first machine: one that is always on, and a device as well.
+        The bridge is the home's first machine. It must always be on, and is a device as well.
       </p>
       <Problem text={failed} />
       {code && <Joining key={code.code} code={code} onJoined={onJoined} />}
@@ -71,7 +71,7 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
   const [seen, setSeen] = useState<CodeState>({ state: "open" });
   const isOver = seen.state === "expired" || seen.online === true;
   const box = useRef<HTMLDivElement>(null);
-  // Below a long fleet it would come where nobody looks.
+  // Scrolls to the code, which may be out of sight below a long fleet.
   useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), []);
   useEffect(() => {
     if (isOver) return;
@@ -81,7 +81,7 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
           setSeen(state);
           if (state.online) onJoined();
         },
-        // The next look may find the gateway again.
+        // The next request may reach the gateway again.
         () => {},
       );
     }, LOOK_EVERY_MS);
@@ -97,13 +97,13 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
           {isLoopback(/https?:\S+/.exec(code.command)?.[0] ?? "") && (
             <p>
               <small>
-                This address is the gateway's machine alone. For another machine, <code>npm start</code>{" "}
-                prints the <code>ssh</code> command that lends it the address.
+                This address works only on the gateway's machine. For another machine, <code>npm start</code>{" "}
+                prints the <code>ssh</code> command that makes the address available there.
               </small>
             </p>
           )}
           {code.command.includes("--with-bridge") && (
-            <p class="quiet">It becomes the home's bridge, in place of one that is there.</p>
+            <p class="quiet">It becomes the home's bridge and replaces an existing one.</p>
           )}
         </>
       )}

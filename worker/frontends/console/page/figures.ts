@@ -1,4 +1,4 @@
-/** Figures of calls from the devices' record, and of what models took. Pure. */
+/** Computes figures of calls from the devices' records, and of model usage. Pure. */
 import type { AuditLine, DayUsage } from "./shapes.ts";
 import { percentile } from "./times.ts";
 
@@ -20,7 +20,7 @@ export function byAgent(lines: readonly AuditLine[]): AgentFigures[] {
     .sort((a, b) => b.calls - a.calls);
 }
 
-/** What went wrong and where, the most frequent first. */
+/** Returns the errors by kind and device, most frequent first. */
 export function errorsByKind(lines: readonly AuditLine[]): ErrorFigures[] {
   const failed = lines.filter(({ result }) => result === "error");
   const groups = Map.groupBy(failed, ({ error_type }) => error_type ?? "failed");
@@ -33,7 +33,7 @@ export function errorsByKind(lines: readonly AuditLine[]): ErrorFigures[] {
     .sort((a, b) => b.count - a.count);
 }
 
-/** In USD, of the models that have a price. */
+/** Returns the cost in USD of the models that have a price. */
 export function costOfDay({ models }: DayUsage): number {
   return models.reduce((sum, { usd = 0 }) => sum + usd, 0);
 }
@@ -43,13 +43,13 @@ export function unpricedModels(days: readonly DayUsage[]): string[] {
   return [...new Set(names.map(({ name }) => name))].sort();
 }
 
-/** @param usd a cent of a cent is shown, and nothing below it */
+/** @param usd shown down to a hundredth of a cent */
 export function money(usd: number): string {
   if (usd > 0 && usd < 0.0001) return "under $0.0001";
   return `$${usd.toFixed(usd > 0 && usd < 1 ? 4 : 2)}`;
 }
 
-/** The hours up to now, the oldest first, those without calls too. */
+/** Returns the hours up to now, oldest first, including those without calls. */
 export function byHour(lines: readonly AuditLine[], now: number, hours: number): Hour[] {
   const last = Math.floor(now / HOUR_MS) * HOUR_MS;
   const slots = Array.from({ length: hours }, (_, at) => ({

@@ -1,4 +1,4 @@
-/** Fleet: who is there, how quickly they answer, and their actions to try. */
+/** Fleet: shows the devices and their response times, and tries their actions. */
 import { useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
 import { Devices } from "./devices.tsx";
@@ -61,7 +61,7 @@ export function Fleet({ session }: { session: Session }) {
 
 type CardProps = {
   agent: Agent;
-  /** The gateway's version, once it is known. */
+  /** The gateway's version; undefined until it is known. */
   gateway: string | undefined;
   session: Session;
   look: () => void;
@@ -71,7 +71,7 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
   const [opened, setOpened] = useState(false);
   const [failed, setFailed] = useState<string>();
   const mayCommand = session.scopes?.includes("command") ?? false;
-  // One that is paired has its key revoked first, below.
+  // A paired device cannot be removed before its key is revoked, below.
   const mayRemove = !agent.online && !agent.paired && (session.scopes?.includes("admin") ?? false);
   async function remove() {
     try {

@@ -1,4 +1,4 @@
-/** From what a person typed into a form to an action's parameters, by its JSON Schema. Pure. */
+/** Converts the values of a form to an action's parameters, by its JSON Schema. Pure. */
 import type { Schema } from "./shapes.ts";
 
 export type Field = {
@@ -30,7 +30,7 @@ function kindOf({ type, enum: choices }: Schema): Field["kind"] {
 
 export type Values = { ok: true; value: Record<string, unknown> } | { ok: false; error: string };
 
-/** What was left empty is left out: the device has its own defaults, and its own words for what is missing. */
+/** Leaves out empty fields, because the device has its own defaults and its own errors for missing ones. */
 export function valuesOf(fields: readonly Field[], typed: ReadonlyMap<string, string>): Values {
   const value: Record<string, unknown> = {};
   for (const { name, kind } of fields) {

@@ -1,4 +1,4 @@
-/** Something that a screen shows from one route: asked for when the screen opens, and again on demand. */
+/** Loads a screen's data from one route when the screen opens, and again on demand. */
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { ApiError, json, wordsOf } from "./api.ts";
@@ -14,7 +14,7 @@ export function useLoaded<T>(path: string): Loaded<T> {
     const { signal } = control;
     json<T>(path, { signal }).then(
       (loaded) => {
-        // An earlier path's answer may come after a later one's.
+        // The answer for an earlier path may arrive after a later one.
         if (signal.aborted) return;
         setValue(loaded);
         setProblem(undefined);
@@ -33,7 +33,7 @@ function saidOf(error: unknown): string {
   return wordsOf(error);
 }
 
-/** A placeholder while nothing is known from the gateway yet. */
+/** A placeholder until the gateway has answered. */
 export function Skeleton({ lines }: { lines: number }) {
   return (
     <div class="skeleton" role="status" aria-label="Loading">

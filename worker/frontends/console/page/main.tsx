@@ -1,4 +1,4 @@
-/** The console: who is signed in, and the five screens. The address's hash names the screen. */
+/** The console: the session and the five screens. The address's hash names the screen. */
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, json, send, wordsOf } from "./api.ts";
@@ -42,7 +42,7 @@ function App() {
 function Signed({ session, place }: { session: Session; place: Place }) {
   const screen = place.screen in SCREENS ? (place.screen as ScreenName) : "chat";
   const Shown = SCREENS[screen];
-  // Whoever looks at another screen comes back to the same conversation.
+  // Coming back from another screen shows the same conversation.
   const talk = useRef<string | undefined>(undefined);
   if (screen === "chat") talk.current = place.item;
   const addressOf = (name: ScreenName) =>
@@ -111,13 +111,13 @@ function toMain(event: Event): void {
 
 async function signOut(): Promise<void> {
   await send("/v1/console/session", { method: "DELETE" }).catch(() => undefined);
-  // Whoever sits here next is not told which conversation it was.
+  // The next person at this machine must not see which conversation it was.
   location.replace("#/");
   location.reload();
 }
 
 function titleOf(name: string): string {
-  if (name === "waiting") return "Waits for you";
+  if (name === "waiting") return "Waiting for you";
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 

@@ -1,4 +1,4 @@
-/** A Markdown tree on the page. Headings are paragraphs in bold: an answer has no place in the page's outline. */
+/** Shows a Markdown tree. Headings are bold paragraphs, because an answer does not belong in the page's outline. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useMemo } from "preact/hooks";
 import { CopyButton } from "./copy-button.tsx";
@@ -32,8 +32,8 @@ function blockView(block: Block) {
     }
     case "table":
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-        // biome-ignore lint/a11y/useSemanticElements: no form fields are in it
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable by keyboard
+        // biome-ignore lint/a11y/useSemanticElements: it contains no form fields
         <div class="scroll" tabIndex={0} role="group" aria-label="table">
           <table>
             <thead>
@@ -58,7 +58,7 @@ function blockView(block: Block) {
   }
 }
 
-/** Its first words stand beside its mark, what else is in it below. */
+/** Shows an item's first paragraph beside its mark and the rest below. */
 function itemView({ done, content }: ListItem) {
   const [first, ...rest] = content;
   return (
@@ -95,11 +95,11 @@ function inlineView(part: Inline) {
   }
 }
 
-/** Text as it is, what cannot be seen as escapes, in a box that can be scrolled by keyboard too. */
+/** Shows text unchanged, with invisible characters as escapes, in a box that can also be scrolled by keyboard. */
 export function Pre({ text, label }: { text: string; label: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-    // biome-ignore lint/a11y/useSemanticElements: the text is preformatted before all
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable by keyboard
+    // biome-ignore lint/a11y/useSemanticElements: preformatted text needs <pre>
     <pre tabIndex={0} role="group" aria-label={label}>
       {visible(text.replaceAll("\r\n", "\n"))}
     </pre>

@@ -1,12 +1,12 @@
 /**
- * The Markdown that models write, as a tree of plain words: what is not understood stays text, and a link leads to https,
- * http or mailto or is no link. Nothing here or in markdown-view.tsx makes markup of a string.
+ * Parses the Markdown that models write into a tree of plain text. Unknown syntax stays text, and only https, http and mailto
+ * addresses become links. Neither this module nor markdown-view.tsx turns a string into markup.
  */
 
 export type Inline =
   | { kind: "text" | "code" | "strong" | "em"; text: string }
   | { kind: "link"; text: string; href: string }
-  /** One of this home's own pictures. Others are links: their host would learn who reads. */
+  /** A picture of this home. Others become links, because loading one would tell its host who reads. */
   | { kind: "picture"; text: string; src: string };
 
 export type Block =
@@ -18,13 +18,13 @@ export type Block =
   | { kind: "table"; align: Align[]; head: Inline[][]; rows: Inline[][][] }
   | { kind: "rule" };
 
-/** `done`: it is a task. */
+/** `done` is set for an item of a task list. */
 export type ListItem = { done?: boolean; content: Block[] };
 export type Align = "start" | "center" | "end";
 
-/** Longer than any answer; beyond it, looking for marks would be felt at each new word. */
+/** Longer than any answer. Parsing more would be noticeably slow at each new word. */
 const PARSED_MAX = 60_000;
-/** Lists in lists; deeper ones are text. */
+/** Depth of nested lists; deeper ones stay text. */
 const DEPTH_MAX = 8;
 const ITEM = /^(\s{0,12})([-*+]|\d{1,3}[.)])(?:\s+(.*)|)$/;
 const DELIMITERS = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-*:?\s*)*$/;
@@ -87,7 +87,7 @@ function blockAt(lines: readonly string[], at: number, depth: number): [Block | 
   return [{ kind: "paragraph", content: inline(lines.slice(at, end).join("\n")) }, end];
 }
 
-/** An item's lines are those that are indented below it; they are read as a text of their own. */
+/** Reads a list. The indented lines below an item are parsed as a text of their own. */
 function listAt(lines: readonly string[], at: number, depth: number): [Block, number] {
   const [, indent = "", first = ""] = ITEM.exec(lines[at] ?? "") ?? [];
   const ordered = /\d/.test(first);
@@ -113,7 +113,7 @@ function listAt(lines: readonly string[], at: number, depth: number): [Block, nu
   return [{ kind: "list", ordered, start: Number.parseInt(first, 10) || 1, items: content }, end];
 }
 
-/** True if a list goes on after an empty line. */
+/** Whether a list continues after an empty line. */
 function goesOn(lines: readonly string[], at: number, indent: number, ordered: boolean): boolean {
   const next = lines[at + 1] ?? "";
   const within = next.length - next.trimStart().length - indent;
@@ -146,7 +146,7 @@ function alignOf(cell: string): Align {
   return cell.startsWith(":") ? "center" : "end";
 }
 
-/** Bounded everywhere, so that no text makes it slow. */
+/** All repetitions are bounded, so that no text makes it slow. */
 const MARK =
   /`([^`\n]{1,2000})`|\*\*([^*\n]{1,1000})\*\*|\*([^*\s][^*\n]{0,1000})\*|(!?)\[([^\]\n]{0,300})\]\(([^)\s]{1,2000})\)|(https?:\/\/[^\s<>"'`)\]]{1,2000})/g;
 
@@ -173,7 +173,7 @@ function markOf([whole, code, strong, em, bang, label, target, bare]: RegExpExec
   return href === undefined ? { kind: "text", text: whole } : { kind: "link", text: label || href, href };
 }
 
-/** An absolute address that a click may follow. */
+/** Returns an absolute address that a click may open, or undefined. */
 export function safeHref(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);

@@ -1,4 +1,4 @@
-/** Pictures of a call, and its files as downloads. Both come with the headers of `/v1/media`: no authority here. */
+/** Shows a call's pictures and offers its files as downloads. The headers of `/v1/media` keep both from running code. */
 import type { Media } from "./shapes.ts";
 import { size } from "./times.ts";
 

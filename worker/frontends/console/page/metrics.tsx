@@ -1,4 +1,4 @@
-/** Metrics: calls over the last day, how long each agent takes, what fails, and what models took of the budgets. */
+/** Metrics: calls of the last day, each agent's response times, errors, and model usage against the budgets. */
 import { useMemo } from "preact/hooks";
 import { BarChart } from "./bar-chart.tsx";
 import { byAgent, byHour, type ErrorFigures, errorsByKind, type Hour } from "./figures.ts";
@@ -20,7 +20,7 @@ export function Metrics({ session }: { session: Session }) {
     <Screen title="Metrics">
       <Problem text={agents.problem ?? usage.problem} />
       <dl class="tiles">
-        {/* Whoever sees the devices' record has these two from it, below: one count, not two. */}
+        {/* With access to the devices' records these two figures are shown below, from the records. */}
         {!mayRecord && (
           <>
             <Tile name="Calls, two days" value={sum("calls")} />
@@ -35,14 +35,14 @@ export function Metrics({ session }: { session: Session }) {
         <Recorded />
       ) : (
         <p class="quiet">
-          Times per agent come from the audit record, which takes a token with the scope 'admin'.
+          Times per agent come from the audit record, which needs a token with the scope 'admin'.
         </p>
       )}
     </Screen>
   );
 }
 
-/** @param value undefined: it is not known yet */
+/** @param value undefined until it is known */
 function Tile({ name, value, bad = false }: { name: string; value: number | undefined; bad?: boolean }) {
   return (
     <div class={bad ? "tile bad-tile" : "tile"}>
@@ -64,7 +64,7 @@ function Recorded() {
         <h2 id="calls">Calls on the devices, the last {HOURS} hours</h2>
         <HourChart hours={byHour(lines, Date.now(), HOURS)} />
         <p class="quiet">
-          By the devices' record, which each brings within five minutes: the newest may be missing yet.
+          From the devices' records, which arrive within five minutes: the newest calls may be missing.
         </p>
         {lines.length === LINES && <p class="quiet">Of more than {LINES} calls, the newest.</p>}
       </section>
@@ -144,7 +144,7 @@ function Errors({ errors }: { errors: readonly ErrorFigures[] }) {
         </tbody>
       </table>
       <p class="legend">
-        Each of them stands in <a href="#/audit">Audit</a>.
+        See each of them in <a href="#/audit">Audit</a>.
       </p>
     </section>
   );

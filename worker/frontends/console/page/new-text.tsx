@@ -1,4 +1,4 @@
-/** A device's new words about itself, for an administrator to read and accept. */
+/** Shows a device's changed description of itself, which an administrator can accept. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
 import { send, wordsOf } from "./api.ts";
@@ -11,7 +11,7 @@ export function NewText({ agent, session, look }: { agent: Agent; session: Sessi
   if (!text) return null;
   async function accept() {
     try {
-      // The line that stands here: another one that came meanwhile is not accepted with it.
+      // Sends the line shown here, so that a newer one is not accepted unseen.
       const body = { line: agent.capabilities };
       await send(`/v1/agents/${agent.id}/accept-text`, { method: "POST", body });
       setProblem(undefined);
@@ -23,8 +23,8 @@ export function NewText({ agent, session, look }: { agent: Agent; session: Sessi
   return (
     <div class="notice">
       <p>
-        {text.line === undefined ? "It names new actions" : "It describes itself anew"}; calls to other
-        devices ask until this is accepted.
+        {text.line === undefined ? "It offers new actions" : "Its description has changed"}; calls to other
+        devices ask for approval until this is accepted.
       </p>
       {text.line !== undefined && <p>Now: {visible(text.line)}</p>}
       {text.was !== undefined && <p>Accepted before: {visible(text.was)}</p>}

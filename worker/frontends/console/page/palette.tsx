@@ -1,4 +1,4 @@
-/** Ctrl-K: to any screen, and to any earlier conversation by its words. */
+/** Ctrl-K: goes to any screen, or to any conversation by its title. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { json } from "./api.ts";
@@ -23,7 +23,7 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
       dialog.current?.showModal();
       json<{ conversations: Listed[] }>("/v1/conversations?limit=100").then(
         (page) => setConversations(page.conversations),
-        // The screens are there without them.
+        // Without the conversations, the screens are still listed.
         () => {},
       );
     };
@@ -67,7 +67,7 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
             {place.title}
           </button>
         ))}
-        {fitting.length === 0 && <p class="quiet">Nothing fits.</p>}
+        {fitting.length === 0 && <p class="quiet">No match.</p>}
       </form>
     </dialog>
   );

@@ -1,4 +1,4 @@
-/** People of the chat apps: who asks to be let in, and whom a code let in. */
+/** People of the chat apps: those waiting to be let in, and those let in by a code. */
 import { useState } from "preact/hooks";
 import { send, wordsOf } from "./api.ts";
 import { Problem, useLoaded } from "./load.tsx";
@@ -10,7 +10,7 @@ type People = {
   senders: Array<Sender & { role: string; approved_by: string; approved_at: number }>;
 };
 
-/** The least first: who is let in by a slip can do little. */
+/** The role with the fewest rights first, so that a person let in by mistake can do little. */
 const ROLES = ["guest", "member", "owner"];
 
 export function PeopleList() {
@@ -33,7 +33,7 @@ export function PeopleList() {
       <Problem text={problem ?? failed} />
       {value?.pairings.length === 0 && (
         <p class="quiet">
-          Nobody. Who writes to a chat app's bot and is not known gets a code, and then stands here.
+          Nobody is waiting. An unknown person who writes to a bot gets a code and is listed here.
         </p>
       )}
       {value?.pairings.map((one) => (

@@ -1,4 +1,4 @@
-/** A picture of a person's, small enough for a message: the gateway takes 512 KiB each and 1 MiB in all. */
+/** Shrinks a person's picture for a message: the gateway accepts 512 KiB each and 1 MiB in total. */
 
 const LONGEST_SIDE = 1_024;
 const QUALITY = 0.8;

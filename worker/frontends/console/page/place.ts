@@ -1,4 +1,4 @@
-/** Where in the console somebody is: the address's hash, `#/screen` or `#/chat/{conversation}`. */
+/** The present screen, from the address's hash: `#/screen` or `#/chat/{conversation}`. */
 import { useEffect, useState } from "preact/hooks";
 
 export type Place = { screen: string; item: string | undefined };

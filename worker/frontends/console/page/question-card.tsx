@@ -1,4 +1,4 @@
-/** What a person is asked in the middle of a call: an approval, a choice, or words. */
+/** Asks a person during a call: for an approval, a choice or a text. */
 import { headAndTail, hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -10,11 +10,11 @@ type Props = {
   question: Question;
   mayApprove: boolean;
   onAnswered?: () => void;
-  /** The place where it is asked, when that is another one. */
+  /** The conversation that asks, when it is not the one on screen. */
   place?: ComponentChildren;
 };
 
-/** More than this is shown by its head and its tail first. */
+/** A longer text first shows only its head and tail. */
 const SHOWN = { chars: 2_000, lines: 30 };
 
 export function QuestionCard({ question, mayApprove, onAnswered, place }: Props) {
@@ -26,7 +26,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
   const agent = visible(question.agent);
   const words = useRef<HTMLParagraphElement>(null);
   const answered = answer !== undefined;
-  // The buttons go: whoever pressed one by keyboard stays at this place of the page.
+  // The buttons disappear, so the keyboard focus must stay at this place of the page.
   useEffect(() => {
     if (answered && sent) words.current?.focus();
   }, [answered, sent]);
@@ -54,7 +54,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
   const isCut = shown !== undefined && headAndTail(shown, SHOWN) !== undefined;
   const hidden = hiddenNotice(approval ?? [question.text, options]);
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a landmark for each question would be one too many
+    // biome-ignore lint/a11y/useSemanticElements: a landmark for each question would be too many
     <div class="question" role="group" aria-label={approval ? `${agent} asks for approval` : `${agent} asks`}>
       {place}
       <p class="what">
@@ -73,7 +73,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
       )}
       {hidden && <p class="notice">{hidden}</p>}
       {approval && !mayApprove && (
-        <p class="quiet">Your token may not approve; somebody with the scope 'approve' has to.</p>
+        <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>
       )}
       {approval && mayApprove && isCut && !whole && <p class="quiet">Show all of it before you approve.</p>}
       {approval ? (
@@ -126,12 +126,12 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
   );
 }
 
-/** The call that would run: all of it, or its head and tail until "Show all". It never stands in a box that hides its end. */
+/** Shows the call that would run, whole or as head and tail until "Show all". No scroll box may hide its end. */
 function Whole({ text, isShown, onShow }: { text: string; isShown: boolean; onShow: () => void }) {
   const box = useRef<HTMLDivElement>(null);
   const [pressed, setPressed] = useState(false);
   useEffect(() => {
-    // The button has gone; the keyboard stays with what it showed.
+    // The button has disappeared, so the focus moves to the text that it revealed.
     if (pressed) box.current?.querySelector("pre")?.focus();
   }, [pressed]);
   const cut = isShown ? undefined : headAndTail(text, SHOWN);

@@ -1,4 +1,4 @@
-/** Setup: how other programs reach this home, and how it stands with the bridge and the chat apps. */
+/** Setup: how other programs connect to this home, and the state of the bridge and the chat apps. */
 import { useState } from "preact/hooks";
 import { ChatApps } from "./chat-apps.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -31,7 +31,7 @@ export function Setup({ session }: { session: Session }) {
         </>
       ) : (
         <p class="quiet">
-          Chat apps, tokens, and people who wait to be let in take a token with the scope 'admin'.
+          Chat apps, tokens and people waiting to be let in need a token with the scope 'admin'.
         </p>
       )}
       <Snippets />

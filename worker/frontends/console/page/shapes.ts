@@ -1,4 +1,4 @@
-/** What the gateway's routes answer with, as far as the page looks at it (docs/protocol.md). */
+/** Types of the gateway's answers, as far as the page uses them (docs/protocol.md). */
 import type { HomeStatus } from "../../../api/answers.ts";
 
 export type { CallRecord as Call } from "@edgecall/core/loop/history.ts";
@@ -21,7 +21,7 @@ export type {
 
 export type Status = HomeStatus & { home: string };
 
-/** `id`: at `/v1/media/{id}`. A command's report may have a small picture in itself: `data`, in base64. */
+/** `id`: served at `/v1/media/{id}`. A command's report may contain a small picture: `data`, in base64. */
 export type Media = { id?: string; data?: string; media_type: string; bytes: number };
 
 export type Schema = {

@@ -1,16 +1,16 @@
-/** Signing in with a token, or with what Cloudflare Access knows already. */
+/** Signs in with a token, or through Cloudflare Access. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, json, wordsOf } from "./api.ts";
 import { Problem } from "./load.tsx";
 import type { Session } from "./shapes.ts";
 
-/** Where the gateway asks for a pause and does not say how long. */
+/** The pause when the gateway asks for one without a time. */
 const PAUSE_S = 10;
 
 export function SignIn({ access, onSession }: { access: boolean; onSession: (session: Session) => void }) {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string>();
-  /** Seconds until another try. */
+  /** Seconds until the next attempt. */
   const [pause, setPause] = useState(0);
 
   async function enter(body: { token?: string }) {
@@ -18,7 +18,7 @@ export function SignIn({ access, onSession }: { access: boolean; onSession: (ses
       onSession(await json<Session>("/v1/console/session", { method: "POST", body }));
     } catch (error) {
       const tooMany = error instanceof ApiError && error.status === 429;
-      setProblem(tooMany ? "There were too many tries from here." : wordsOf(error));
+      setProblem(tooMany ? "Too many attempts from this address." : wordsOf(error));
       if (tooMany) setPause(error.retryAfter ?? PAUSE_S);
     }
   }

@@ -1,6 +1,6 @@
-/** The manifest of a Slack app of ours, and the address that opens Slack's own page with it. Pure. */
+/** The manifest of our Slack app, and the address of Slack's page that uses it. Pure. */
 
-/** @param webhook where it delivers to */
+/** @param webhook the address that gets its deliveries */
 export function slackManifest(webhook: string) {
   return {
     display_information: { name: "edgecall", description: "Ask the devices at home" },

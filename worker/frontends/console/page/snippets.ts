@@ -1,8 +1,8 @@
-/** What to type or paste where, for each kind of client. The token stays a variable: it is not known to this page. */
+/** Settings for each kind of client. The token stays a variable, because this page does not know it. */
 
 export type Snippet = { name: string; about: string; text: (origin: string) => string };
 
-/** What the client itself fills in. */
+/** A variable that the client itself fills in. */
 const placeholder = (name: string) => `$\{${name}}`;
 
 const NO_APPROVE = "Give it a token without the scope 'approve': a model holds it.";

@@ -1,4 +1,4 @@
-/** What models took: today against the budget, and the two weeks before it, in tokens and, where prices are set, money. */
+/** Model usage: today against the budget, and the two weeks before, in tokens and, if prices are set, in money. */
 import { BarChart } from "./bar-chart.tsx";
 import { costOfDay, money, unpricedModels } from "./figures.ts";
 import type { Usage } from "./shapes.ts";

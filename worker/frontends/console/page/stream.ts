@@ -1,20 +1,20 @@
-/** Streams of the gateway's that last while somebody looks at the page: they come again by themselves. */
+/** Streams of the gateway that stay open while the page is visible, and reconnect by themselves. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ServerEvent, send, serverEvents } from "./api.ts";
 
 const AGAIN_AFTER_MS = 1_500;
-/** The gateway says something every 15 s. */
+/** The gateway sends something every 15 s, so a longer silence is a broken stream. */
 const SILENT_MS = 40_000;
 
 export type StreamOptions = {
   onEvent: (event: ServerEvent) => void;
-  /** It is refused, and not tried again. */
+  /** Called when the stream is refused; it is not tried again. */
   onRefused?: (error: ApiError) => void;
-  /** It stays, though nobody looks: something is under way. */
+  /** Keeps the stream on a hidden page, because something is running. */
   keep?: boolean;
 };
 
-/** @param path absent: none. A hidden page lets go of it, and begins anew when it is looked at. */
+/** @param path absent = no stream. A hidden page closes the stream and opens a new one when it becomes visible. */
 export function useStream(path: string | undefined, options: StreamOptions): void {
   const latest = useRef(options);
   latest.current = options;

@@ -1,15 +1,15 @@
-/** A button for what cannot be taken back: pressed, it asks in its own place. */
+/** A button for actions that cannot be undone. When pressed, it asks for confirmation in its place. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 type Props = {
   label: string;
-  /** Its object, for people who only hear the button. */
+  /** The object of the action, for screen readers. */
   about?: string;
-  /** Its consequence, when that is not plain. */
+  /** The consequence, when it is not obvious. */
   note?: string;
   disabled?: boolean;
-  /** A choice that belongs to it. */
+  /** A choice that belongs to the action. */
   children?: ComponentChildren;
   onSure: () => void;
 };
@@ -39,7 +39,7 @@ export function Sure({ label, about, note, disabled, children, onSure }: Props) 
       </button>
     );
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a line
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be inline
     <span class="row sure" role="group" aria-label={`${label}${about ? ` ${about}` : ""}?`}>
       {note && <small>{note}</small>}
       {children}

@@ -1,4 +1,4 @@
-/** Times and sizes in words. */
+/** Formats times and sizes. */
 
 export function ago(then: number | null, now: number): string {
   if (then === null) return "never";
@@ -20,7 +20,7 @@ export function size(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.round(bytes / 1_024)} KB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
 }
 
-/** The smallest value that a share `p` of them does not exceed. @param sorted ascending, at least one */
+/** Returns the smallest value that a share `p` of the values does not exceed. @param sorted ascending, not empty */
 export function percentile(sorted: readonly number[], p: number): number {
   return sorted[Math.max(0, Math.ceil(p * sorted.length) - 1)] ?? 0;
 }

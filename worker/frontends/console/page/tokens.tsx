@@ -1,4 +1,4 @@
-/** Tokens of the home: which there are, a new one, and taking one away. For administrators. */
+/** Lists, makes and revokes the home's tokens. For administrators. */
 
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { useRef, useState } from "preact/hooks";
@@ -36,8 +36,8 @@ export function Tokens({ session }: { session: Session }) {
     <section class="panel" aria-labelledby="tokens">
       <h2 id="tokens">Tokens</h2>
       <p class="quiet">
-        One for each program and each person, with no more than it needs. A token is shown once, when it is
-        made.
+        Make one for each program and each person, with no more rights than needed. A token is shown only
+        once.
       </p>
       <Problem text={problem ?? failed} />
       {!value && !problem && <Skeleton lines={3} />}
@@ -63,14 +63,14 @@ export function Tokens({ session }: { session: Session }) {
 
 type RevokeProps = { token: TokenView; made: readonly TokenView[]; onSure: (withMade: boolean) => void };
 
-/** What it made counts on unless it is revoked as well. */
+/** Revokes a token. The tokens that it made stay valid unless they are revoked too. */
 function Revoke({ token, made, onSure }: RevokeProps) {
   const [too, setToo] = useState(false);
   return (
     <Sure
       label="Revoke"
       about={`the token ${token.name}`}
-      note="Whoever uses it is signed out at once."
+      note="Everybody who uses it is signed out at once."
       onSure={() => onSure(too)}
     >
       {made.length > 0 && (

@@ -1,4 +1,4 @@
-/** One action of an agent with a form made from its schema, and what came of it. */
+/** A form for one action of an agent, made from its schema, and the result. */
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { useState } from "preact/hooks";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";

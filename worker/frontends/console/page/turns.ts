@@ -1,24 +1,24 @@
-/** A turn on the page, and what each event makes of it. Pure. */
+/** The page's turns, and how each event changes them. Pure. */
 import type { Call, PastTurn, Question, TurnResult } from "./shapes.ts";
 
-/** How far a call is, as the page learnt it: `at` is this machine's clock. */
+/** A stage that a call has reached; `at` is the time on this machine's clock. */
 export type Stage = { name: "sent" | "accepted" | "waits" | "ended"; at: number };
 
 export type CallView = Call & { stages: Stage[]; output: string };
 
 export type TurnView = {
-  /** The page's own name of it, which stays. */
+  /** The page's own key of the turn, which never changes. */
   key: string;
-  /** Empty until the gateway has named it. */
+  /** Empty until the gateway has sent it. */
   id: string;
   text: string;
   status: TurnResult["status"] | "sending";
-  /** Pictures that the person sent: addresses that the page can show. */
+  /** Addresses of pictures that the person sent, which the page can show. */
   pictures: string[];
-  /** The model's words before its calls, each with the number of calls that came before it; and its words now. */
+  /** The model's texts between calls, each with the number of calls before it. */
   said: Said[];
   saying: string;
-  /** Why nothing comes right now: a model's endpoint asked to wait until then (epoch ms). */
+  /** A pause that the model's endpoint asked for, until a time in epoch ms. */
   waiting: Pause | undefined;
   calls: CallView[];
   questions: Question[];
@@ -27,7 +27,7 @@ export type TurnView = {
   durationMs: number | undefined;
   tokens: number;
   model: string | null;
-  /** Words for what went wrong on the way. */
+  /** An error text. */
   problem: string | undefined;
 };
 
@@ -35,7 +35,7 @@ export type Pause = { until: number; text: string };
 
 export type Said = { text: string; before: number };
 
-/** `turn` begins one anew, with all that there is of it to follow. */
+/** `turn` starts a turn again; all its events follow. */
 export type FollowedTurn = {
   event: "turn";
   data: { turn: string; text: string; images?: string[] };
@@ -52,7 +52,7 @@ export type TurnEvent =
   | { event: "question"; data: Question }
   | { event: "done"; data: TurnResult };
 
-/** Of a call's output, its end: a device may talk for an hour. */
+/** Characters kept of the end of a call's output, since a device may print for an hour. */
 const OUTPUT_KEPT = 20_000;
 
 export function newTurn(text: string, pictures: string[] = [], key = ""): TurnView {
@@ -81,25 +81,25 @@ export function pastTurn(past: PastTurn): TurnView {
   return ended({ ...turn, id: past.turn }, past, past.created_at);
 }
 
-/** The newest turns of a conversation, and the place before them; null: there are none before them. */
+/** The newest turns of a conversation, and the position before them; null when there are no earlier turns. */
 export type Shown = { turns: readonly TurnView[]; before: number | null };
 export type Page = { turns: readonly PastTurn[]; before: number | null };
 
-/** The newest page, asked for anew: what was loaded of older ones stays, as long as it joins on to this page. */
+/** Replaces the newest page. Older turns that were loaded stay if they connect to this page. */
 export function refreshed({ turns, before }: Shown, page: Page): Shown {
   const joint = turns.findIndex(({ id }) => id !== "" && id === page.turns[0]?.turn);
   if (page.before === null || joint <= 0) return { turns: merged(turns, page.turns), before: page.before };
   return { turns: [...turns.slice(0, joint), ...merged(turns.slice(joint), page.turns)], before };
 }
 
-/** The page before what is shown. */
+/** Adds the page before the shown turns. */
 export function withEarlier({ turns }: Shown, page: Page): Shown {
   const known = new Set(turns.map(({ id }) => id));
   const earlier = page.turns.filter(({ turn }) => !known.has(turn)).map(pastTurn);
   return { turns: [...earlier, ...turns], before: page.before };
 }
 
-/** Joins the page's turns with the gateway's: turns of other devices, and those that came while nobody listened. */
+/** Merges the page's turns with the gateway's, which may include turns begun elsewhere or while the stream was closed. */
 export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): TurnView[] {
   const views = new Map(shown.map((turn) => [turn.id, turn]));
   const kept = past.map((one): TurnView => {
@@ -108,11 +108,11 @@ export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): T
     return one.status === "running" || isOver(view) ? view : ended(view, one, one.created_at);
   });
   const known = new Set(past.map(({ turn }) => turn));
-  // A finished turn that is not kept was deleted; one on its way, or that never got there, is known here alone.
+  // A finished turn that the gateway lacks was deleted. A running one, or one that was never sent, is known only here.
   return [...kept, ...shown.filter((turn) => !known.has(turn.id) && (turn.id === "" || !isOver(turn)))];
 }
 
-/** Applies an event of the followed conversation to its turns. */
+/** Applies an event of the conversation's stream to its turns. */
 export function followed(
   turns: readonly TurnView[],
   { event, data }: { event: string; data: unknown },
@@ -121,7 +121,7 @@ export function followed(
   const { turn: id } = data as { turn: string };
   if (event === "turn") {
     const { text, images } = data as FollowedTurn["data"];
-    // Asked on this page a moment ago: the gateway's answer to it may come after this.
+    // The turn was sent from this page a moment ago; the answer to that request may arrive after this event.
     const same = (one: TurnView) =>
       one.id === id || (one.status === "sending" && one.id === "" && one.text === text);
     const begun = (pictures: string[], key: string): TurnView => ({
@@ -136,7 +136,7 @@ export function followed(
   return turns.map((one) => (one.id === id ? applied(one, { event, data } as TurnEvent, now) : one));
 }
 
-/** Kept ones; an address elsewhere is not asked for, since its host would learn who reads. */
+/** Returns stored pictures. Others are not loaded, because that would tell their host who reads. */
 function picturesOf(images: readonly string[] = []): string[] {
   return images.flatMap((image) =>
     image.startsWith("media:") ? [`/v1/media/${encodeURIComponent(image.slice("media:".length))}`] : [],
@@ -207,7 +207,7 @@ function ended(turn: TurnView, result: TurnResult, now: number): TurnView {
     ...turn,
     id: result.turn,
     status: result.status,
-    // Of an answer that was stopped this is all there is: the gateway keeps whole messages alone.
+    // Keeps the text of a stopped answer, because the gateway stores only whole messages.
     saying: result.status === "cancelled" ? turn.saying : "",
     answer: result.answer,
     calls: result.calls.map((call) => {

@@ -1,4 +1,4 @@
-/** Bridge and agents that are of another version than their gateway take its program, at the press of a button. */
+/** A button that updates a bridge or agent of another version to the gateway's program. */
 import type { UPDATE_ACTION as Action } from "@edgecall/core/protocol/versions.ts";
 import { useEffect, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
@@ -9,7 +9,7 @@ import { ago } from "./times.ts";
 import { useCommand } from "./use-command.ts";
 import { useQuestionsOf } from "./waiting.tsx";
 
-/** Only its type is taken: the module would bring the wire's schemas into the page. */
+/** Only the type is imported, because the module would add the wire's schemas to the page. */
 const UPDATE_ACTION: typeof Action = "update_self";
 const LOOK_EVERY_MS = 3_000;
 
@@ -42,7 +42,7 @@ export function AgentUpdate(props: { agent: Agent; gateway: string; session: Ses
           mayApprove={session.scopes?.includes("approve") ?? false}
         />
       ))}
-      {begun && <p role="status">It takes the new program, and starts anew.</p>}
+      {begun && <p role="status">It installs the new program and restarts.</p>}
       <Problem
         text={problem ?? (failed ? String(reply.payload?.error ?? "The update failed.") : undefined)}
       />
@@ -51,10 +51,10 @@ export function AgentUpdate(props: { agent: Agent; gateway: string; session: Ses
   );
 }
 
-/** @param look has the status looked at once more */
+/** @param look requests the status again */
 export function Bridge({ status, session, look }: { status: Status; session: Session; look: () => void }) {
   const { bridge, version: gateway } = status;
-  /** The id of the update that was begun here; an outcome of another one says nothing of it. */
+  /** The id of the update that was started here; outcomes of others are ignored. */
   const [asked, setAsked] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const { update: last } = bridge;
@@ -101,7 +101,8 @@ export function Bridge({ status, session, look }: { status: Status; session: Ses
 }
 
 function wordsFor({ id, version, online, last_seen }: Status["bridge"]): string {
-  if (id === null) return "None has come yet: it runs on a machine at home and dials out to this gateway.";
+  if (id === null)
+    return "No bridge has connected yet. It runs on a machine at home and connects to this gateway.";
   const seen = online ? "" : `, last seen ${ago(last_seen, Date.now())}`;
   return `${id}, ${version ?? "of an unknown version"}${seen}`;
 }

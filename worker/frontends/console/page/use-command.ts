@@ -1,22 +1,22 @@
-/** One command to an agent, to its end: through what takes longer than a request, and a job's result after it. */
+/** Runs a command on an agent to its end, even when it takes longer than a request or becomes a job. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 import type { Reply } from "./shapes.ts";
 
-/** A job may take hours, and each look wakes the home. */
+/** Not often, since a job may take hours and each request wakes the home. */
 const LOOK_AT_JOB_EVERY_MS = 5_000;
 
 export type Command = {
   running: boolean;
-  /** Its id while it runs: what is asked for it names this. */
+  /** The call's id while it runs; questions for it name this id. */
   call?: string;
-  /** A job was accepted, in these words; its result is to come. */
+  /** The text of an accepted job whose result is not there yet. */
   begun?: string;
   reply?: Reply;
   problem?: string;
 };
 
-/** A screen that is left waits for nothing. @returns what there is to show, and what sets it off */
+/** Leaving the screen stops the wait. @returns the state to show, and functions to run a command or report a problem */
 export function useCommand(agent: string): {
   command: Command;
   run: (tool: string, parameters: Record<string, unknown>, timeoutMs?: number) => Promise<void>;
@@ -36,7 +36,7 @@ export function useCommand(agent: string): {
       let answer = begun;
       while (answer.status === "running") {
         if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
-        // A request that waits for it; a job is looked at.
+        // For a call the request waits; a job is polled.
         answer = await json<Reply>(`${path}/${answer.request_id}?wait=${pause > 0 ? 0 : 25}`, { signal });
       }
       return answer;

@@ -1,4 +1,4 @@
-/** One conversation, live: asks and stops, and shows what happens in it wherever that was begun. */
+/** A live conversation: sends and stops turns, and follows all turns, wherever they were started. */
 import { useCallback, useRef, useState } from "preact/hooks";
 import { ApiError, json, type ServerEvent, send, wordsOf } from "./api.ts";
 import { useStream } from "./stream.ts";
@@ -15,9 +15,9 @@ import {
 
 export type Conversation = {
   turns: readonly TurnView[];
-  /** Loads the page before what is shown; absent: the conversation begins here. */
+  /** Loads the page before the shown turns; absent when the conversation begins here. */
   earlier?: () => void;
-  /** The gateway has told what is in it. */
+  /** Whether the gateway has sent the conversation's content. */
   loaded: boolean;
   problem: string | undefined;
   busy: boolean;
@@ -25,7 +25,7 @@ export type Conversation = {
   stop(): void;
 };
 
-/** @param id of one conversation for good: another one is another component */
+/** @param id never changes; another conversation needs another component */
 export function useConversation(id: string): Conversation {
   const [{ turns, before }, setShown] = useState<Shown>({ turns: [], before: null });
   const setTurns = (by: (turns: readonly TurnView[]) => TurnView[]) =>
@@ -44,10 +44,10 @@ export function useConversation(id: string): Conversation {
   }, [base]);
 
   useStream(`${base}/events`, {
-    // A running turn is followed to its end, even on a hidden page: the title says when something waits.
+    // A running turn is followed to its end even on a hidden page, because the title shows when a question waits.
     keep: busy,
     onEvent: (event: ServerEvent) => {
-      // The stream tells what happens from here on; earlier turns are looked up.
+      // The stream sends what happens from now on; earlier turns are loaded.
       if (event.event === "open") load().catch((error: unknown) => setProblem(wordsOf(error)));
       else setTurns((all) => followed(all, event, Date.now()));
     },
@@ -60,7 +60,7 @@ export function useConversation(id: string): Conversation {
     asking.current = true;
     try {
       const page = await pageOf(`${base}?before=${before}`);
-      // A reload meanwhile may have begun anew, from another place.
+      // A reload may have restarted from another position meanwhile.
       setShown((shown) => (shown.before === before ? withEarlier(shown, page) : shown));
       setProblem(undefined);
     } catch (error) {
@@ -81,7 +81,7 @@ export function useConversation(id: string): Conversation {
         headers: { accept: "text/event-stream", "idempotency-key": crypto.randomUUID() },
       });
       const turn = response.headers.get("edgecall-turn") ?? "";
-      // The conversation's own stream has it all.
+      // The conversation's stream delivers everything else.
       await response.body?.cancel();
       setTurns((all) =>
         all.some((one) => one.id === turn)

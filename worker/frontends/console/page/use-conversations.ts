@@ -1,4 +1,4 @@
-/** The conversations of who is signed in, as the gateway lists them; a page of them at a time. */
+/** The conversations of the signed-in person, as the gateway lists them, page by page. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 
@@ -9,13 +9,13 @@ export type Conversations = {
   /** Undefined until the gateway has answered. */
   list: Listed[] | undefined;
   problem: string | undefined;
-  /** Absent: these are all. */
+  /** Loads more; absent when all are listed. */
   more?: () => void;
-  /** So many are listed and no more: older ones are there, by their id. */
+  /** The greatest number that is listed; older conversations can still be opened by their id. */
   full: number | undefined;
-  /** What was just asked in one stands above the others. */
+  /** Moves a conversation with a new message to the top. */
   note(id: string, title: string): void;
-  /** Lists those whose titles have these words; empty: all. */
+  /** Lists conversations whose titles contain these words; empty = all. */
   search(words: string): void;
   rename(id: string, title: string): void;
   drop(id: string): void;
@@ -36,7 +36,7 @@ export function useConversations(): Conversations {
     });
     try {
       const page = await json<Page>(`/v1/conversations?${query}`);
-      // Other words were typed meanwhile.
+      // The search text has changed meanwhile.
       if (asked !== words.current) return;
       setList((all = []) => {
         const before = after === null && asked !== "" ? [] : all;

@@ -1,4 +1,4 @@
-/** The questions that wait for the person, from all conversations and commands: the count on every screen, and the list. */
+/** The open questions for the person, from all conversations and commands: a count on every screen, and a list. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
@@ -7,7 +7,7 @@ import { QuestionCard } from "./question-card.tsx";
 import type { OpenQuestion, Session } from "./shapes.ts";
 import { useStream } from "./stream.ts";
 
-/** Undefined until the gateway has told. */
+/** Undefined until the gateway has answered. */
 export const OpenQuestions = createContext<readonly OpenQuestion[] | undefined>(undefined);
 
 export function useOpenQuestions(): readonly OpenQuestion[] | undefined {
@@ -20,7 +20,7 @@ export function useOpenQuestions(): readonly OpenQuestion[] | undefined {
   return questions;
 }
 
-/** Of one call, while it runs. */
+/** Returns the open questions of a running call. */
 export function useQuestionsOf(call: string | undefined): readonly OpenQuestion[] {
   const all = useContext(OpenQuestions);
   return call === undefined ? [] : (all ?? []).filter((question) => question.call === call);
@@ -32,7 +32,7 @@ export function WaitsLink() {
     <span class="waits" role="status">
       {count > 0 && (
         <a class="waits-link" href="#/waiting">
-          Waits for you ({count})
+          Waiting for you ({count})
         </a>
       )}
     </span>
@@ -45,16 +45,18 @@ export function Waiting({ session }: { session: Session }) {
   const answered = useRef(false);
   const count = questions?.length;
   useEffect(() => {
-    // The card has gone with its buttons; the keyboard stays on this screen.
+    // The card has disappeared with its buttons, so the focus moves to this screen.
     if (answered.current) head.current?.focus();
     answered.current = false;
   }, [count]);
   return (
-    <Screen title="Waits for you">
+    <Screen title="Waiting for you">
       <div ref={head} tabIndex={-1} class="list">
         {questions === undefined && <Skeleton lines={3} />}
         {count === 0 && (
-          <p class="empty">Nothing waits for you. Approvals and questions of your devices stand here.</p>
+          <p class="empty">
+            Nothing is waiting for you. Approvals and questions of your devices appear here.
+          </p>
         )}
         {questions?.map((question) => (
           <QuestionCard
@@ -72,7 +74,7 @@ export function Waiting({ session }: { session: Session }) {
   );
 }
 
-/** The place where it is asked: a conversation of the console's, one of a chat app, or a command. */
+/** Shows where the question comes from: a conversation of the console, one of a chat app, or a command. */
 function Place({ question: { channel, conversation, title } }: { question: OpenQuestion }) {
   if (channel === "api")
     return (

@@ -1,19 +1,19 @@
-/** An empty conversation shows the devices, questions that fit them, and the model that answers. */
+/** The empty conversation: shows the devices, example questions for them, and the model. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { Skeleton, useLoaded } from "./load.tsx";
 import type { Agent, Usage } from "./shapes.ts";
 
-/** The local stack's, which knows a few sentences; as it names itself. */
+/** The name of the local stack's stand-in model, which knows only a few sentences. */
 const STAND_IN = "stand-in";
 const EXAMPLES = 3;
 
-/** Questions as a person would ask them, for each action; the first ones that fit are shown. */
+/** Example questions for actions; the first ones that fit are shown. */
 const ASKS: ReadonlyArray<[action: string, ask: (id: string) => string]> = [
   ["temperature", (id) => `How warm is ${id}?`],
   ["disk", (id) => `How full is the disk of ${id}?`],
   ["memory", (id) => `How much memory is free on ${id}?`],
   ["camera", (id) => `Show me a picture from ${id}.`],
-  ["system_info", (id) => `What machine is ${id}, and how long is it up?`],
+  ["system_info", (id) => `What machine is ${id}, and how long has it been up?`],
   ["ls", (id) => `Which files are in the workspace of ${id}?`],
 ];
 
@@ -24,7 +24,8 @@ export function Welcome({ onAsk }: { onAsk: (text: string) => void }) {
   return (
     <div class="welcome">
       <p>
-        Ask about your devices, or tell them what to do. What changes something waits until you approve it.
+        Ask about your devices, or tell them what to do. An action that changes something waits for your
+        approval.
       </p>
       {!agents.value && !agents.problem && <Skeleton lines={3} />}
       {agents.value && (
@@ -61,13 +62,12 @@ function ModelWords({ names }: { names: string[] }) {
   if (first !== STAND_IN) return <p class="quiet">Answered by {names.join(", ")}.</p>;
   return (
     <p class="notice">
-      The model is a stand-in that knows a few sentences, for trying things out. For a real one set
-      LLM_BASE_URL and LLM_MODEL.
+      This model is a stand-in that knows only a few sentences. For a real one set LLM_BASE_URL and LLM_MODEL.
     </p>
   );
 }
 
-/** Three questions of devices that can answer them, of as many devices as there are. */
+/** Returns three questions that the devices can answer, spread over as many devices as possible. */
 function examplesFor(agents: ReadonlyArray<Pick<Agent, "id" | "actions" | "foreign">>): string[] {
   const each = agents.map(({ id, actions, foreign }) => [
     ...ASKS.filter(([action]) => actions.includes(action)).map(([, ask]) => ask(id)),
@@ -75,7 +75,7 @@ function examplesFor(agents: ReadonlyArray<Pick<Agent, "id" | "actions" | "forei
   ]);
   const found: string[] = [];
   for (let round = 0; found.length < EXAMPLES && each.some((texts) => texts.length > round); round += 1)
-    // Another question of each device, so that three devices do not get the same one.
+    // A different question for each device.
     for (const [at, texts] of each.entries()) {
       const text = texts[(at + round) % Math.max(texts.length, 1)];
       if (text !== undefined && found.length < EXAMPLES && !found.includes(text)) found.push(text);
