@@ -1,14 +1,14 @@
 /**
- * Looks for a program before it is started. To start one copies the page tables of this process first, and only
- * then finds that there is nothing to run: on a small device that stops everything else for 10 ms and more, and
- * at its start the agent looks for a dozen programs of which most devices have few.
+ * Checks that a program exists before it is started. A start first copies the page tables of this process, and only then
+ * finds that there is no program. On a small device that blocks everything for 10 ms and more, and at its start the agent
+ * looks for a dozen programs of which most devices have few.
  */
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import { cleanEnv } from "./clean-env.ts";
 import { ExecError, type ExecOps } from "./environment.ts";
 
-/** @param exec of this machine, which finds programs by the same PATH */
+/** @param exec runs programs on this machine, with the same PATH */
 export function refusingAbsent(exec: ExecOps, path = cleanEnv().PATH ?? ""): ExecOps {
   return {
     async run(argv, options) {

@@ -1,8 +1,8 @@
 /**
- * Bounds how much one run of a program may write into the workspace, and keeps a part of its disk free. The kernel bounds
- * the size of one file, not of a folder, so the disk is looked at while the program runs. That is cheap: only when it
- * has lost as much as one run may write, the files are looked at too. Nobody can tell by a file whose run wrote it: where
- * several runs are under way, or others write to the same disk, the run's own processes have to have written so much.
+ * Limits how much one run of a program may write into the workspace, and keeps a part of the disk free. The kernel limits the
+ * size of a file but not of a folder, so the disk is checked while the program runs. The check is cheap: the files are read
+ * only when the disk has lost as much as one run may write. A file does not show which run wrote it. So when several runs
+ * are active, or others write to the same disk, the bytes written by the run's own processes decide.
  */
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,28 +10,28 @@ import type { ExecOps, Ran } from "./environment.ts";
 import { type ProcessTree, writtenBy } from "./process-tree.ts";
 
 export type WriteBounds = {
-  /** One run may write so many bytes. */
+  /** Most bytes that one run may write. */
   callBytes: number;
-  /** So many bytes stay free on the disk of the workspace. */
+  /** Bytes that stay free on the disk of the workspace. */
   freeBytes: number;
 };
 
 const EVERY_MS = 100;
-/** Below the floor a program may still delete, and write the little that this takes. */
+/** Below the limit a program may still delete files, and write the little that this takes. */
 const SLACK_BYTES = 16 * 1024 ** 2;
-/** Files that were deleted while they are open stand in no folder: a disk that lost so many times the bound is enough. */
+/** Deleted open files are in no folder, so a disk that lost this many times the limit also counts. */
 const UNSEEN_FACTOR = 4;
-/** Of a disk that is memory, where the kernel counts nothing as written to a disk. */
+/** The type of a file system in memory, for which the kernel counts no bytes as written to a disk. */
 const TMPFS = 0x01021994;
-/** All processes of the machine are read for it. */
+/** Pause between checks, each of which reads all processes of the machine. */
 const LOOK_AGAIN_MS = 500;
-/** Clocks of files are coarser than ours. */
+/** File times are coarser than our clock. */
 const CLOCK_MS = 1_000;
 
 export function boundedWrites(exec: ExecOps, workspace: string, bounds: WriteBounds): ExecOps {
   return {
     async run(argv, options): Promise<Ran> {
-      // One that is spoken with lives as long as the agent: no call of it.
+      // A server that the agent talks to lives as long as the agent and belongs to no call.
       if (options.lasting) return await exec.run(argv, options);
       const watch = new Watch(workspace, bounds, await freeOf(workspace));
       watch.begin();
@@ -57,7 +57,7 @@ export function boundedWrites(exec: ExecOps, workspace: string, bounds: WriteBou
         watch.end();
       }
       const killed = why !== undefined;
-      // Faster than anybody looks: what it wrote is there, and has to be said.
+      // It ended before the first check, but what it wrote must still be reported.
       why ??= await watch.problem();
       if (why === undefined) return ran;
       options.onOutput?.(Buffer.from(`\n[${why}]\n`), "stderr");
@@ -66,7 +66,7 @@ export function boundedWrites(exec: ExecOps, workspace: string, bounds: WriteBou
   };
 }
 
-/** Runs that are under way, whose files nobody can tell apart. */
+/** Active runs, whose files cannot be told apart. */
 const UNDER_WAY = new Set<Watch>();
 
 class Watch {
@@ -75,7 +75,7 @@ class Watch {
   readonly #freeBefore: number;
   readonly #begunAt = Date.now() - CLOCK_MS;
   tree: ProcessTree | undefined;
-  /** No other run was under way at any time since it began. */
+  /** Whether no other run was active since it began. */
   #isAlone = true;
   #itsBytes: number | undefined = 0;
   #lookAgainAt = 0;
@@ -96,7 +96,7 @@ class Watch {
     UNDER_WAY.delete(this);
   }
 
-  /** Looks now and then. @param onProblem called once, with the reason why the program is stopped */
+  /** Checks repeatedly until `end`. @param onProblem called once, with the reason for stopping the program */
   async until(end: AbortSignal, onProblem: (why: string) => void): Promise<void> {
     while (!end.aborted) {
       await new Promise<void>((resolve) => {
@@ -133,9 +133,10 @@ class Watch {
   }
 
   /**
-   * Whether its own processes wrote more than that: the owner, a package manager or another call may fill the disk too.
+   * Whether the run's own processes wrote more than `most`, since the owner, a package manager or another call may fill the
+   * disk too.
    *
-   * @param unknown the answer where the system does not tell
+   * @param unknown the result where the system does not tell
    */
   async #wroteItself(most: number, unknown: boolean): Promise<boolean> {
     if (this.tree && performance.now() >= this.#lookAgainAt) {
@@ -146,7 +147,7 @@ class Watch {
     return this.#itsBytes === undefined ? unknown : this.#itsBytes > most;
   }
 
-  /** In files that were changed since the run began: their inode's own time, which no program can set. */
+  /** Returns the bytes in files changed since the run began, by the inode's change time, which no program can set. */
   async #written(folder = this.#workspace): Promise<number> {
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
     let bytes = 0;
@@ -163,7 +164,7 @@ class Watch {
   }
 }
 
-/** On the disk of a folder, for whoever is not root; of a disk that does not tell, more than any bound. */
+/** Returns the bytes free for ordinary users on a folder's disk; Infinity where the disk does not tell. */
 export async function freeOf(folder: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(folder);

@@ -1,14 +1,14 @@
 /**
- * The environment of a program that a tool starts: made here from an allow-list. What this process was given
- * (keys of models, tokens, its own loader settings) is not handed on.
+ * Makes the environment of a program that a tool starts, from an allow-list. This process's own variables (model keys,
+ * tokens, loader settings) are not passed on.
  */
 import { isAbsolute } from "node:path";
 import { ExecError } from "./environment.ts";
 
-/** Where programs of a Linux system are; used where this process's own PATH has no absolute folder. */
+/** The usual program folders of Linux, used when this process's own PATH has no absolute folder. */
 export const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Each of them turns a harmless program into one that runs what the caller likes (openclaw #4896, #91618). */
+/** Each of these makes a harmless program run code of the caller's choice (openclaw #4896, #91618). */
 const REFUSED = [
   /^LD_/,
   /^DYLD_/,
@@ -30,7 +30,7 @@ const REFUSED = [
 ];
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** @throws ExecError `blocked`, naming the variable, for one that changes how programs load or start */
+/** @throws ExecError `blocked`, naming the variable, when it changes how programs load or start */
 export function refuseEnv(env: Readonly<Record<string, string>> = {}): void {
   for (const [name, value] of Object.entries(env)) {
     if (!NAME.test(name))
@@ -46,15 +46,15 @@ export function refuseEnv(env: Readonly<Record<string, string>> = {}): void {
 }
 
 /**
- * @param env added to the allow-list, after `refuseEnv`
- * @param own this process's environment, of which the five allowed ones are taken
+ * @param env added to the allowed variables, after `refuseEnv`
+ * @param own this process's environment, from which only five variables are taken
  */
 export function cleanEnv(
   env: Readonly<Record<string, string>> = {},
   own: Readonly<Record<string, string | undefined>> = process.env,
 ): Record<string, string> {
   refuseEnv(env);
-  // A relative folder in PATH would run what lies in the workspace.
+  // A relative folder in PATH would run files from the workspace.
   const path = (own.PATH ?? "").split(":").filter(isAbsolute).join(":");
   return {
     PATH: path || SYSTEM_PATH,

@@ -1,7 +1,7 @@
 /**
- * Where a tool's files and processes are. A tool asks its environment and nothing else, so that all it does
- * happens on one machine: this one, a sandbox on it, or another over ssh. A "remote" tool that quietly works
- * here would be the worst fault that a tool can have; contract-*.test.ts hold all environments to one behaviour.
+ * The place of a tool's files and processes: this machine, a sandbox on it, or another machine over ssh. A tool uses only its
+ * environment, so that everything it does happens on one machine. A "remote" tool that silently works here would be the
+ * worst possible fault. contract-*.test.ts hold all environments to the same behaviour.
  */
 
 import type { Writable } from "node:stream";
@@ -12,14 +12,14 @@ import type { ErrorCode } from "@edgecall/core/tools/errors.ts";
 import type { ProcessTree } from "./process-tree.ts";
 
 export type Environment = {
-  /** Shown in results and the log: `local`, `sandbox`, or the name of a host. */
+  /** Shown in results and the log: `local`, `sandbox`, or a host's name. */
   readonly name: string;
   readonly kind: "local" | "sandbox" | "ssh";
-  /** Absolute path, in this environment: relative paths start here, and nothing outside is written. */
+  /** Absolute path in this environment. Relative paths start here, and nothing outside is written. */
   readonly cwd: string;
   readonly files: FileOps;
   readonly exec: ExecOps;
-  /** Ends connections and what still runs. */
+  /** Ends connections and running programs. */
   close(): Promise<void>;
 };
 
@@ -31,37 +31,36 @@ export type FileInfo = { kind: FileKind; bytes: number; mode: number; modifiedAt
 export type DirEntry = { name: string; kind: FileKind };
 
 /**
- * Files, confined to `cwd` and a list of further paths that may only be read. Paths are absolute or relative
- * to `cwd`; links are followed where they stay inside. Every method rejects with FileError and nothing else,
- * and with the signal's reason when it was aborted.
+ * Files, confined to `cwd` and further paths that may only be read. Paths are absolute or relative to `cwd`; links are followed
+ * while they stay inside. Every method rejects only with FileError, or with the signal's reason when it was aborted.
  */
 export type FileOps = {
-  /** Of what a link leads to; kind `link` only where it leads nowhere. */
+  /** Describes the target of a link; kind `link` only for a dangling one. */
   stat(path: string, options?: Signal): Promise<FileInfo>;
-  /** Bytes from `offset` (0) on, at most `length` of them (all). Refuses what is not a regular file. */
+  /** Reads at most `length` bytes (default all) from `offset` (default 0). Refuses anything but a regular file. */
   readFile(path: string, options?: Signal & { offset?: number; length?: number }): Promise<Uint8Array>;
-  /** All or nothing: whoever reads meanwhile sees the old file or the new one. Keeps the mode of the old. */
+  /** Writes atomically: a reader sees the old file or the new one. Keeps the mode of the old file. */
   writeFile(path: string, bytes: Uint8Array, options?: Judged & { mode?: number }): Promise<void>;
   /** Sorted by name; links are not followed. */
   readDir(path: string, options?: Signal): Promise<DirEntry[]>;
   mkdirAll(path: string, options?: Judged): Promise<void>;
-  /** A file, a link (not what it leads to) or an empty directory. */
+  /** Removes a file, a link (not its target) or an empty directory. */
   remove(path: string, options?: Judged): Promise<void>;
   /** Finds the file that a write to the path would change; the policy judges it before the write. */
   target(path: string, options?: Signal): Promise<Target>;
-  /** The path without links, absolute: a key for locks. Of what is not there, as far as it is there. */
+  /** Returns the absolute path without links, as far as it exists; a key for locks. */
   canonical(path: string, access: "read" | "write", options?: Signal): Promise<string>;
 };
 
 type Signal = { signal?: AbortSignal };
 
 /**
- * `judged` as `target` gave it: elsewhere nothing is written or deleted, and no folder is made but the one that the
- * file is to be in. Without it, nothing is written below `.git`.
+ * `judged` is the result of `target`. Nothing is written or deleted elsewhere, and only the file's own folder is created.
+ * Without it, nothing is written below `.git`.
  */
 type Judged = Signal & { judged?: Target | undefined };
 
-/** Why a file operation was refused or failed: what, of which path. */
+/** Why a file operation was refused or failed, with its path. */
 export class FileError extends AdvisedError {
   override readonly name = "FileError";
   readonly code: ErrorCode;
@@ -74,41 +73,40 @@ export class FileError extends AdvisedError {
 
 export type ExecOps = {
   /**
-   * Runs a program to its end, or until the signal: then its whole process tree is killed, and `run` resolves
-   * all the same, with what became of it. stdin is empty unless given. The environment is made here from an
-   * allow-list and `env`; this process's own is not handed on.
+   * Runs a program to its end or until the signal. On the signal its whole process tree is killed, and `run` still resolves.
+   * stdin is empty unless given. The environment is made from an allow-list and `env`, without this process's own variables.
    *
-   * @param argv the program and its arguments, never a line for a shell
+   * @param argv the program and its arguments, never a shell line
    * @throws ExecError when it could not be started
    */
   run(argv: readonly [string, ...string[]], options: RunOptions): Promise<Ran>;
 };
 
 export type RunOptions = {
-  /** Below `Environment.cwd`, or that itself. */
+  /** `Environment.cwd` or a folder below it. */
   cwd?: string;
   env?: Readonly<Record<string, string>>;
   stdin?: Uint8Array;
-  /** Takes the program's stdin instead, and keeps it open: for one that is spoken with. This machine's environments. */
+  /** Gets the program's stdin, which stays open, to talk with the program. Only on this machine. */
   onStdin?(stdin: Writable): void;
   signal: AbortSignal;
-  /** Output as it comes, in order of arrival; nothing is kept by `run` itself (see captured-output.ts). */
+  /** Gets output in order of arrival; `run` itself keeps nothing (see captured-output.ts). */
   onOutput?(chunk: Uint8Array, stream: "stdout" | "stderr"): void;
-  /** It lives beyond one call, like a server that is spoken with: what it writes is no call's. */
+  /** The program outlives one call, such as a server. What it writes belongs to no call. */
   lasting?: boolean;
-  /** Its processes, when they are there. This machine's environments. */
+  /** Called with its processes once they exist. Only on this machine. */
   onStarted?(tree: ProcessTree): void;
-  /** What a sandbox leaves out unless it is granted; elsewhere of no effect. */
+  /** Access that a sandbox gives only when granted; no effect elsewhere. */
   grants?: { network?: boolean; devices?: readonly string[] };
 };
 
-/** `signal` when a signal ended it, e.g. `SIGKILL`; `stopped` when that was ours, at the abort. */
+/** `signal`: the signal that ended it, e.g. `SIGKILL`; `stopped`: whether we sent it, at the abort. */
 export type Ran = { exitCode: number | null; signal: string | null; stopped: boolean };
 
 export class ExecError extends Error {
   override readonly name = "ExecError";
   readonly code: Extract<ErrorCode, "spawn_failed" | "cwd_missing" | "blocked" | "io">;
-  /** The program is not there; otherwise the same call may work later, e.g. when there is memory for it. */
+  /** Whether the program is missing. Otherwise the same call may work later, e.g. with more free memory. */
   readonly absent: boolean;
 
   constructor(code: ExecError["code"], message: string, options: ErrorOptions & { absent?: boolean } = {}) {

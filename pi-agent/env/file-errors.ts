@@ -1,13 +1,13 @@
 /**
- * The words in which a file operation is refused, the same in every environment. They come without `Error: `,
- * which the tool puts before them (tools/files/file-fault.ts).
+ * The error texts of file operations, the same in every environment. They have no prefix `Error: `, which the tool adds
+ * (tools/files/file-fault.ts).
  */
 import { megabytes } from "./bounded-writes.ts";
 import { FileError } from "./environment.ts";
 
 export type Access = "read" | "write";
 
-/** Said before it is known whether there is such a file, so that nothing is told of what lies outside. */
+/** Returned before it is known whether the file exists, so that it reveals nothing about files outside. */
 export function outside(path: string, access: Access, allowed: readonly string[]): FileError {
   const where = ["its workspace", ...allowed].join(", ");
   return new FileError("access_denied", {
@@ -34,12 +34,12 @@ export function notFolder(path: string, cause?: unknown): FileError {
   return new FileError("not_directory", `'${shown(path)}' is a file, not a folder.`, { cause });
 }
 
-/** A FIFO would hold up whoever opens it; a device does things when it is read. */
+/** Opening a FIFO blocks, and reading a device can have effects. */
 export function notRegular(path: string): FileError {
   return new FileError("access_denied", `'${shown(path)}' is a device, pipe or socket, not a file.`);
 }
 
-/** Between the check and the use somebody put a link or another file in its place. */
+/** Between check and use, a link or another file took its place. */
 export function changedMeanwhile(path: string): FileError {
   return new FileError(
     "access_denied",
@@ -47,7 +47,7 @@ export function changedMeanwhile(path: string): FileError {
   );
 }
 
-/** A program that git would run is nothing that a tool for files may put there. */
+/** A file tool may not create a program that git would run. */
 export function gitFolder(path: string): FileError {
   return new FileError("blocked", {
     text: `Permission denied: '${shown(path)}' belongs to git, which runs what is written there; that takes the permission shell. Nothing was written.`,
@@ -55,7 +55,7 @@ export function gitFolder(path: string): FileError {
   });
 }
 
-/** The device itself needs room: for its record, its log, an update. */
+/** The device itself needs room for its record, its log and updates. */
 export function diskFull(path: string, free: number, kept: number): FileError {
   return new FileError("io", {
     text: `'${shown(path)}' was not written: ${megabytes(free)} are free on its disk, and ${megabytes(kept)} are kept free (min_free_mb in [tools]). Nothing was changed.`,
@@ -63,7 +63,7 @@ export function diskFull(path: string, free: number, kept: number): FileError {
   });
 }
 
-/** What the system said (`error.code`), in words. */
+/** Converts a system error (`error.code`) to an error text. */
 export function systemError(error: unknown, path: string, access: Access): FileError {
   if (error instanceof FileError) return error;
   const code = (error as NodeJS.ErrnoException).code ?? "unknown";
@@ -105,7 +105,7 @@ export function systemError(error: unknown, path: string, access: Access): FileE
   }
 }
 
-/** A path on one line of its own: it may hold anything but NUL, and a model may send even that. */
+/** Puts a path on one line, since it may contain anything, and a model may even send NUL. */
 function shown(path: string): string {
   return path
     .slice(0, 300)

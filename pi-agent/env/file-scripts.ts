@@ -1,14 +1,14 @@
 /**
- * One small POSIX script that does a file operation where the files are. Everything it works with comes as an
- * argument; nothing is put into its text. It goes into the folder, looks where it is (`pwd -P`), and works on a
- * name in it: so nothing that changes on the way meanwhile leads it out of the roots.
+ * A POSIX script that does a file operation where the files are. All values are arguments; none is inserted into its text.
+ * It changes to the folder, checks where it is (`pwd -P`), and works on a name in it. So a change on the path meanwhile
+ * cannot lead it out of the roots.
  *
- * Arguments: operation, path (absolute, without `..`), `read` or `write`, 1 if the path ended with a slash, the
- * root, how many further roots may be read, 1 if folders of git's may be written, those roots, then what the operation takes. It tells failures by its exit
- * code alone.
+ * Arguments: operation; path (absolute, without `..`); `read` or `write`; 1 if the path ended with a slash; the root; the
+ * number of further readable roots; 1 if git's folders may be written; those roots; then the operation's own arguments. It
+ * reports failures only by its exit code.
  */
 
-/** Why a script failed, by its exit code; 1 and 2 are left to the shell. */
+/** The script's exit codes for failures; 1 and 2 belong to the shell. */
 export const SCRIPT_FAILURES = {
   101: "absent",
   102: "behind-file",
@@ -26,8 +26,8 @@ export const SCRIPT_FAILURES = {
 export type ScriptFailure = (typeof SCRIPT_FAILURES)[keyof typeof SCRIPT_FAILURES];
 
 /**
- * `readlink -m` follows links also where the end of the way is missing; busybox has only -f, for which just the
- * last part may be. The `x` keeps a newline at the end of a name, which `$(…)` would drop.
+ * `readlink -m` also follows links when the end of the path is missing. busybox has only -f, which allows just the last part to
+ * be missing. The `x` preserves a newline at the end of a name, which `$(…)` would drop.
  */
 export const FILE_SCRIPT = `
 LC_ALL=C; export LC_ALL

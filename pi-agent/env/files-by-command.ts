@@ -1,6 +1,6 @@
 /**
- * Files of a place where only programs can be run: in a sandbox, on another machine. Each operation is one
- * script there (file-scripts.ts), which confines itself; so nothing is judged here and used there.
+ * Files of a place where only programs can run: a sandbox or another machine. Each operation is a script there
+ * (file-scripts.ts) that confines itself, so check and use happen in the same place.
  */
 import { randomBytes } from "node:crypto";
 import { posix } from "node:path";
@@ -29,19 +29,19 @@ import {
 import { FILE_SCRIPT, SCRIPT_FAILURES, type ScriptFailure } from "./file-scripts.ts";
 
 export type CommandPlace = {
-  /** Absolute, there; the one folder that may be written. */
+  /** Absolute path there; the only folder that may be written. */
   cwd: string;
   /** Further files and folders that may be read. */
   readable: readonly string[];
 };
 
-/** A tool asks for what it can show; more is a mistake, and would be held in memory here. */
+/** Most output of a script, which is held in memory here. No tool needs more. */
 const OUTPUT_MAX_BYTES = 256 * 1024 * 1024;
-/** For the removal of what a stopped write left. */
+/** Time to remove what a stopped write left. */
 const DISCARD_MS = 5_000;
 
 type Operation = "canonical" | "stat" | "read" | "write" | "discard" | "list" | "mkdir" | "remove" | "target";
-/** They take the judged place as their last argument. */
+/** Operations that take the judged place as their last argument. */
 const CHANGES: ReadonlySet<Operation> = new Set(["write", "mkdir", "remove"]);
 type Script = {
   operation: Operation;
@@ -113,13 +113,13 @@ async function runScript(
   const where = locate(place, path, access);
   const slash = path.endsWith("/") ? "1" : "0";
   const roots = [place.cwd, String(place.readable.length), judged?.git ? "1" : "0", ...place.readable];
-  // Of a path that could not be looked up when it was judged: no place is like it.
+  // The path could not be resolved when it was judged, so it matches no place.
   const expected = CHANGES.has(operation) ? [judged ? judged.real || "nowhere" : ""] : [];
   const output = new Collected();
   const words = new Collected();
   const ran = await exec
     .run(["sh", "-c", FILE_SCRIPT, "sh", operation, where, access, slash, ...roots, ...more, ...expected], {
-      // Of its own, so that a caller who has no signal to give need not make one.
+      // Its own signal, for callers that have none.
       signal: signal ?? new AbortController().signal,
       stdin: stdin ?? new Uint8Array(),
       onOutput: (chunk, stream) => (stream === "stdout" ? output : words).add(chunk),
@@ -139,7 +139,7 @@ async function runScript(
   return output.bytes();
 }
 
-/** The path as it is named, absolute. @throws FileError for what no path can be */
+/** Returns the absolute path as named, links included. @throws FileError for an invalid path */
 function locate(place: CommandPlace, path: string, access: Access): string {
   if (path === "")
     throw new FileError("invalid_params", {
@@ -186,21 +186,21 @@ function failure(
   }
 }
 
-/** In the words of the same failure here. */
+/** Converts the failure to the same error as on this machine. */
 function asSystem(code: string, path: string, access: Access, said: string): FileError {
   return systemError(Object.assign(new Error(said.slice(0, 500)), { code }), path, access);
 }
 
-/** What a stopped write may have left beside its file. */
+/** Removes the temporary file that a stopped write may have left. */
 async function discard(run: (script: Script) => Promise<unknown>, path: string, name: string): Promise<void> {
   const signal = AbortSignal.timeout(DISCARD_MS);
-  // Best effort: the place may be gone, which is why it was stopped.
+  // Best effort: the place may be unreachable, which may be why the write was stopped.
   await run({ operation: "discard", path, access: "write", more: [name], signal }).catch(() => {});
 }
 
 const KINDS: Readonly<Record<string, FileKind>> = { f: "file", d: "directory", l: "link", o: "other" };
 
-/** Of `stat -c '%f %s %Y %y'`: mode in hex, bytes, seconds since 1970, and the same moment in words with its fraction. */
+/** Parses `stat -c '%f %s %Y %y'`: mode in hex, bytes, seconds since 1970, and the same time as text with its fraction. */
 function infoOf(line: string, path: string): FileInfo {
   const match = /^([0-9a-f]+) (\d+) (-?\d+) \S+ [\d:]+(\.\d{1,9})?/.exec(line);
   if (!match) throw new FileError("io", `'${path}' cannot be looked at: 'stat' answered something else.`);
@@ -214,7 +214,7 @@ function infoOf(line: string, path: string): FileInfo {
   };
 }
 
-/** Of a mode, as stat(2) has it. */
+/** Returns the kind of a stat(2) mode. */
 function kindOf(mode: number): FileKind {
   const type = mode & 0o170000;
   if (type === 0o100000) return "file";

@@ -1,14 +1,14 @@
 /**
- * Finds the writes that change what git runs. A hook, a filter or a monitor that `.git/config` names is a program that the
- * next git call starts, so a write there is judged as one that runs programs.
+ * Recognises writes that change what git runs. The next git call starts the hooks, filters and monitors that `.git/config`
+ * names, so such a write is judged like running a program.
  */
 import { lstat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 
-/** These entries make a folder one of git's, whatever its name: a bare repository, `git init --separate-git-dir`. */
+/** A folder with these entries belongs to git, whatever its name: a bare repository, `git init --separate-git-dir`. */
 const PARTS = ["HEAD", "objects", "refs"];
 
-/** Letters that some file systems drop or fold: `.GIT`, `.g<invisible>it`, `.git.`, and the short name on FAT. */
+/** Also finds forms that some file systems treat as `.git`: `.GIT`, `.g<invisible>it`, `.git.`, and FAT's short name. */
 function isGitName(name: string): boolean {
   const plain = name
     .normalize("NFKC")
@@ -20,13 +20,13 @@ function isGitName(name: string): boolean {
 
 /**
  * @param top the workspace, without links
- * @param real where the write goes, without links, below `top`
+ * @param real the target of the write, without links, below `top`
  */
 export async function isInGitFolder(top: string, real: string): Promise<boolean> {
   if (real.slice(top.length).split(sep).some(isGitName)) return true;
   for (let path = real; path !== top && path.startsWith(top); path = dirname(path)) {
     const folder = dirname(path);
-    // The file that this write makes counts as there: it may be the part that was missing.
+    // The file of this write counts as present, since it may be the missing entry.
     const there = PARTS.map((part) => basename(path) === part || isThere(join(folder, part)));
     if ((await Promise.all(there)).every(Boolean)) return true;
   }

@@ -1,11 +1,11 @@
-/** Programs on this machine, without a sandbox: for what the owner trusts, and for `sandboxing = "none"`. */
+/** Runs programs on this machine without a sandbox: those that the owner trusts, and all with `sandboxing = "none"`. */
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
 import { cleanEnv } from "./clean-env.ts";
 import { ExecError, type ExecOps } from "./environment.ts";
 import { runProcess } from "./run-process.ts";
 
-/** @param cwd absolute; programs start here or below, which bounds nothing that they do then */
+/** @param cwd absolute; programs start here or below, which does not limit what they do afterwards */
 export function localExec(cwd: string): ExecOps {
   return {
     async run(argv, options) {
@@ -17,7 +17,7 @@ export function localExec(cwd: string): ExecOps {
 }
 
 /**
- * The folder to start in, without links.
+ * Returns the folder to start in, without links.
  *
  * @throws ExecError `cwd_missing`, or `blocked` when it leads out of `root`
  */

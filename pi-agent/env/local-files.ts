@@ -18,9 +18,9 @@ import {
 } from "./file-errors.ts";
 import { type GuardedPlace, type Held, PathGuard } from "./path-guard.ts";
 
-/** Between two looks at the signal. */
+/** Bytes between two checks of the signal. */
 const CHUNK_BYTES = 1024 * 1024;
-/** Files that tell nothing of their size (below /proc, /sys) are read until they end, but no further. */
+/** Most bytes read from files without a size (in /proc and /sys). */
 const UNSIZED_MAX_BYTES = 1024 * 1024;
 
 export function localFiles(place: GuardedPlace): FileOps {
@@ -42,7 +42,7 @@ export function localFiles(place: GuardedPlace): FileOps {
         holding(guard.hold(real, path, "read"), async (held) => {
           refuseIrregular(held.stats, path);
           const most = held.stats.size > 0 ? Math.max(0, held.stats.size - offset) : UNSIZED_MAX_BYTES;
-          // Of the very file that was judged; O_NONBLOCK in case it became a FIFO on a system without O_PATH.
+          // Opens exactly the file that was judged; O_NONBLOCK in case it became a FIFO on a system without O_PATH.
           const file = await open(held.path, constants.O_RDONLY | constants.O_NONBLOCK);
           try {
             return await readPart(file, offset, Math.min(length ?? most, most), signal);
@@ -100,7 +100,7 @@ export function localFiles(place: GuardedPlace): FileOps {
         holding(guard.hold(folder, path, "write"), async (held) => {
           const entry = join(held.path, name);
           const stats = await lstat(entry);
-          // A link is deleted itself; it was judged by where it leads to.
+          // A link itself is deleted, although its target was judged.
           if (judged && !stats.isSymbolicLink() && judged.real !== join(folder, name))
             throw changedMeanwhile(path);
           if (stats.isDirectory()) await rmdir(entry);
@@ -131,7 +131,7 @@ async function holding<T>(opening: Promise<Held>, work: (held: Held) => Promise<
   }
 }
 
-/** Everything that the system throws becomes a FileError; an abort stays what it is. */
+/** Converts system errors to FileError; an abort passes unchanged. */
 async function attempt<T>(
   path: string,
   access: Access,
@@ -196,20 +196,20 @@ async function replace(
   await syncHeld(folder);
 }
 
-/** First the owner: a change of it takes special bits of the mode away. */
+/** Sets the owner first, because changing it clears special mode bits. */
 async function keepOwnerAndMode(file: FileHandle, old: Stats): Promise<void> {
   const now = await file.stat();
-  // Only root may give a file away; anybody else's replacement is his own, as an editor's is.
+  // Only root may change the owner. Another user's replacement belongs to that user, as with an editor.
   if (now.uid !== old.uid || now.gid !== old.gid) await file.chown(old.uid, old.gid).catch(() => {});
   await file.chmod(old.mode & 0o7777);
 }
 
-/** Where it can be: a folder may be writable without being readable. */
+/** Syncs the folder if possible: it may be writable without being readable. */
 async function syncHeld(folder: Held): Promise<void> {
   await syncFolder(folder.path).catch(() => {});
 }
 
-/** One folder after the other, each made in the one that is held, so that no link can come between. */
+/** Makes one folder at a time, each inside the held one, so that no link can get in between. */
 async function makeFolders(guard: PathGuard, real: string, path: string): Promise<void> {
   const missing: string[] = [];
   let from = real;

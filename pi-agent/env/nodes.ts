@@ -1,6 +1,6 @@
 /**
- * The machines beside this one that the agent's tools can work on, by ssh: kept in a file, opened when they are
- * used. This device itself, in its sandbox or without, is no entry: how it is confined is a setting of its owner.
+ * The other machines on which the agent's tools can work over ssh. A file lists them, and connections open on first use. This
+ * device itself is never an entry, since its owner's settings decide how it is confined.
  */
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -11,7 +11,7 @@ import { type SshOptions, ssh, sshArguments } from "./ssh/ssh.ts";
 
 export const MAX_NODES = 32;
 export const NODE_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
-/** They say this device, in one way or another. */
+/** Reserved names that mean this device. */
 export const OWN_NAMES = ["local", "sandbox"];
 
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
@@ -47,11 +47,11 @@ export class Nodes {
   readonly #knownHosts: string | undefined;
   readonly #nodes = new Map<string, Node>();
   readonly #open = new Map<string, Environment>();
-  /** What is wrong with the file; then it has no nodes, and is not written either: it is the owner's to mend. */
+  /** What is wrong with the file. It then has no nodes and is not written, so that the owner can repair it. */
   readonly problem: string | undefined;
 
   /**
-   * @param file nodes.json; it need not be there
+   * @param file nodes.json, which may be missing
    * @param options.knownHosts the file with the nodes' host keys; `~/.ssh/known_hosts` when absent
    */
   static async open(file: string, { knownHosts }: { knownHosts?: string } = {}): Promise<Nodes> {
@@ -89,7 +89,7 @@ export class Nodes {
     return this.#nodes.get(name);
   }
 
-  /** Connected when it is first used. The same one each time, until the node is removed. */
+  /** Returns the node's environment, which connects on first use and stays the same until the node is removed. */
   environment(name: string): Environment | undefined {
     const node = this.#nodes.get(name);
     if (!node) return undefined;
@@ -98,7 +98,7 @@ export class Nodes {
     return environment;
   }
 
-  /** How a node is, or would be, connected to. */
+  /** Returns the options for connecting to a node. */
   connection(node: Node): SshOptions {
     return { ...node, ...(this.#knownHosts !== undefined && { knownHosts: this.#knownHosts }) };
   }
@@ -151,7 +151,7 @@ export class Nodes {
   }
 }
 
-/** @throws NodeError for what could not be a node */
+/** @throws NodeError for an invalid node */
 export function checkNode(node: Node): void {
   const read = NODE.safeParse(node);
   if (!read.success) {

@@ -1,14 +1,14 @@
 /**
- * Keeps file operations in the workspace, and lets a few further paths be read.
+ * Confines file operations to the workspace, and allows reading a few further paths.
  *
- * The rule: a path is judged where it leads to, links and all, and what was judged is what is used. Node has no
- * openat2 with RESOLVE_BENEATH. So: the path is resolved and judged; then it is opened (O_PATH: opening does
- * nothing yet, to a FIFO or device either; O_NOFOLLOW), and where the open file really is, is judged again. All
- * further work goes through `/proc/self/fd/N`, which leads to that very file whatever becomes of its name.
+ * A path is judged by its target, with all links resolved, and exactly that target is used. Node has no openat2 with
+ * RESOLVE_BENEATH, so the path is first resolved and judged. Then it is opened with O_NOFOLLOW and O_PATH (which has no
+ * effect on a FIFO or device), and the real place of the open file is judged again. All further work uses
+ * `/proc/self/fd/N`, which stays the same file whatever happens to its name.
  *
- * macOS has neither O_PATH nor /proc: there the second look is at the name, and a process that swaps links in
- * the workspace at the right microsecond wins. A hard link to a file outside looks like a file inside,
- * everywhere; Linux lets only the owner of a file make one (fs.protected_hardlinks).
+ * macOS has neither O_PATH nor /proc. There the second check uses the name, so a process that swaps links in the workspace at
+ * the right microsecond can win. On all systems a hard link to an outside file looks like a file inside; Linux lets only
+ * the owner of a file make one (fs.protected_hardlinks).
  */
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath } from "node:fs/promises";
@@ -18,36 +18,36 @@ import { FileError } from "./environment.ts";
 import { type Access, changedMeanwhile, gitFolder, notFolder, outside, systemError } from "./file-errors.ts";
 import { isInGitFolder } from "./git-folder.ts";
 
-/** Files outside the workspace that tell what system this is. */
+/** Files outside the workspace that identify the system. */
 export const READABLE_FILES = ["/etc/hostname", "/etc/os-release"] as const;
 
 export type GuardedPlace = {
   /** The workspace, absolute. */
   cwd: string;
-  /** Further files and folders that may be read; READABLE_FILES when absent. */
+  /** Further files and folders that may be read; absent = READABLE_FILES. */
   readable?: readonly string[];
   /** Further folders that may be read and written. */
   writable?: readonly string[];
-  /** Kept free on the disk, in bytes: nothing is written below that. */
+  /** Bytes to keep free on the disk; below that nothing is written. */
   minFreeBytes?: number;
-  /** `readable` is found below it: for tests. */
+  /** A root below which `readable` is searched, for tests. */
   root?: string;
 };
 
 /**
- * Where a path leads to, without links, as far as it is there. `link`: the path names a link that leads to
- * nothing, and these are its own figures.
+ * The target of a path, without links, as far as it exists. `link`: the path is a dangling link, and these are the link's own
+ * stats.
  */
 export type Found = { real: string; is: "there" | "absent"; link?: Stats };
 
-/** Something that was opened and judged. `path` leads to it and to nothing else. */
+/** An opened and judged file. `path` always leads to exactly this file. */
 export type Held = { path: string; stats: Stats; close(): Promise<void> };
 
 const ON_LINUX = process.platform === "linux";
-/** Not among Node's constants; the same on every architecture that Linux runs on with Node. */
+/** Missing from Node's constants; the same on every Linux architecture that Node supports. */
 const O_PATH = 0o10000000;
 const HOLD = constants.O_NOFOLLOW | (ON_LINUX ? O_PATH : constants.O_RDONLY | constants.O_NONBLOCK);
-/** As Linux has it (MAXSYMLINKS). */
+/** Linux' MAXSYMLINKS. */
 const MAX_LINKS = 40;
 
 export class PathGuard {
@@ -63,7 +63,7 @@ export class PathGuard {
     this.#writable = writable.map((path) => resolve(path));
   }
 
-  /** Where the path leads to. @throws FileError when that is not allowed */
+  /** Returns the target of the path. @throws FileError when it is not allowed */
   async find(path: string, access: Access): Promise<Found> {
     const named = this.#locate(path, access);
     const allowed = await this.#allowed(access);
@@ -82,18 +82,18 @@ export class PathGuard {
     }
   }
 
-  /** The folder of a path and its name in it, whose last part is not followed when it is a link. */
+  /** Returns the folder of a path and the name in it; a link at the end is not followed. */
   async findEntry(path: string, access: Access): Promise<{ folder: string; name: string }> {
     const named = this.#locate(path, access);
     const folder = await this.find(dirname(named), access);
     return { folder: folder.real, name: named.slice(named.lastIndexOf(sep) + 1) };
   }
 
-  /** The target of a write. */
+  /** Returns the target of a write. */
   async target(path: string): Promise<Target> {
     const { real } = await this.find(path, "write");
     const named = this.#locate(path, "write");
-    // The workspace itself may be named by a link: that is nobody's surprise.
+    // A link to the workspace itself does not count as a link.
     const plain = await Promise.all(
       this.#named("write").map(async (top) =>
         allows([top], named) ? join(await realpath(top).catch(() => top), named.slice(top.length)) : named,
@@ -102,7 +102,7 @@ export class PathGuard {
     return { path, real, link: !plain.includes(real), git: await this.#isGit(real) };
   }
 
-  /** @throws FileError `blocked` for a place of git's, unless the call was judged with that known */
+  /** @throws FileError `blocked` for a place in git's folder, unless the call was judged as such */
   async refuseGit(real: string, path: string, judged: Target | undefined): Promise<void> {
     if (judged?.git !== true && (await this.#isGit(real))) throw gitFolder(path);
   }
@@ -113,17 +113,17 @@ export class PathGuard {
     return top !== undefined && (await isInGitFolder(top, real));
   }
 
-  /** Opens what `find` found, and judges it again. @param path as asked for, for the words */
+  /** Opens the result of `find` and judges it again. @param path the requested path, for error texts */
   async hold(real: string, path: string, access: Access): Promise<Held> {
     return await this.#hold(real, path, access, real);
   }
 
-  /** Opens what is in a held folder by its name. */
+  /** Opens an entry of a held folder by its name. */
   async holdEntry(folder: Held, name: string, path: string, access: Access): Promise<Held> {
     return await this.#hold(join(folder.path, name), path, access);
   }
 
-  /** @param expected where a write has to find it: a folder on the way may have become a link since */
+  /** @param expected the place that a write must reach, since a folder on the path may have become a link */
   async #hold(name: string, path: string, access: Access, expected?: string): Promise<Held> {
     let handle: FileHandle | undefined;
     try {
@@ -156,7 +156,7 @@ export class PathGuard {
     return access === "read" && allows(this.#readable, plain) ? join(this.#root, plain) : plain;
   }
 
-  /** As they are named, before any link is followed. */
+  /** Returns the allowed paths as named, with links. */
   #named(access: Access): string[] {
     const both = [this.#cwd, ...this.#writable];
     return access === "write" ? both : [...both, ...this.#readable.map((path) => join(this.#root, path))];
@@ -176,7 +176,7 @@ function allows(allowed: readonly string[], path: string): boolean {
   return allowed.some((one) => path === one || path.startsWith(one.endsWith(sep) ? one : `${one}${sep}`));
 }
 
-/** Follows every link, and says where the path would be when a part of it is not there (yet). */
+/** Follows every link, and returns where the path would be when a part of it does not exist. */
 async function follow(path: string): Promise<Found> {
   try {
     return { real: await realpath(path), is: "there" };
@@ -216,7 +216,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
   }
 }
 
-/** @throws when it cannot be told: then nothing is opened */
+/** @throws when the place is unknown, so that nothing is opened */
 async function placeOf(handle: FileHandle, name: string, stats: Stats): Promise<string> {
   if (!ON_LINUX) return await realpath(name);
   const place = await readlink(`/proc/self/fd/${handle.fd}`).catch((error: unknown) => {
@@ -224,6 +224,6 @@ async function placeOf(handle: FileHandle, name: string, stats: Stats): Promise<
       cause: error,
     });
   });
-  // So Linux marks a file that was replaced meanwhile; what is held is the old one, which was there.
+  // Linux marks a file that was replaced like this; the held one is the old file, which was valid.
   return stats.nlink === 0 ? place.replace(/ \(deleted\)$/, "") : place;
 }

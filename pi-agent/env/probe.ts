@@ -1,11 +1,11 @@
-/** Tells whether a program is there. One that did not answer is not missing: on a busy machine it answers later. */
+/** Finds out whether a program is installed. One that did not answer may answer later, when the machine is less busy. */
 import { messageOf } from "@edgecall/node/log.ts";
 import { ExecError, type ExecOps, type Ran } from "./environment.ts";
 
-/** A program tells its version in a hundredth of this; a board that has just booted may need all of it. */
+/** A program usually prints its version in a hundredth of this time, but a board that has just booted may need all of it. */
 export const PROBE_MS = 30_000;
 
-/** The program may be there, and did not answer. The message names it. */
+/** The program may be installed but did not answer. The message names it. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
@@ -13,11 +13,11 @@ export class NoAnswer extends Error {
 export type Looked = { exitCode: number; output: string };
 
 /**
- * Starts a program to see whether it is there.
+ * Starts a program to find out whether it is installed.
  *
- * @param look how it is started, harmlessly: `["ping", "-V"]`
- * @returns undefined when there is no such program
- * @throws NoAnswer when it failed otherwise: too slow, killed, or not started
+ * @param look a harmless command: `["ping", "-V"]`
+ * @returns undefined when the program is missing
+ * @throws NoAnswer for other failures: too slow, killed, or not started
  */
 export async function lookFor(
   { run }: ExecOps,
@@ -39,6 +39,6 @@ export async function lookFor(
   }
   if (ran.stopped) throw new NoAnswer(`'${look[0]}' did not answer within ${withinMs / 1_000} s`);
   if (ran.exitCode === null) throw new NoAnswer(`'${look[0]}' was ended by ${ran.signal}`);
-  // Over ssh, behind env and with a library missing, "not found" is an exit code.
+  // Over ssh, through env, or with a missing library, "not found" is an exit code.
   return ran.exitCode === 127 ? undefined : { exitCode: ran.exitCode, output: output.trim() };
 }

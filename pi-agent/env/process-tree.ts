@@ -1,15 +1,14 @@
 /**
- * Ends a program and everything it started, also what left it: children that began a session of their own
- * (setsid), and those whose parents have died since. Linux's /proc says who belongs to it; elsewhere the
- * process group is all that is found.
+ * Ends a program and everything that it started, including children with a session of their own (setsid) and children whose
+ * parents have died. Linux' /proc shows what belongs to it; other systems show only the process group.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** An environment variable with a value of its own for each run; children inherit it wherever they go. */
+/** An environment variable with a different value for each run; all descendants inherit it. */
 export const MARK_VARIABLE = "EDGECALL_RUN";
 
-/** Stopping all before killing any is repeated until no new one appears: a program that forks runs ahead. */
+/** All processes are stopped before any is killed. This repeats until no new one appears, because a program may fork. */
 const STOP_ROUNDS_MAX = 50;
 const LOOK_AGAIN_MS = 5;
 
@@ -17,26 +16,26 @@ export type ProcessTree = {
   /** Leader of its own session and process group. */
   root: number;
   mark: string;
-  /** When the root began, in clock ticks since boot: who began before is none of its children. */
+  /** Start of the root in clock ticks since boot; processes that began earlier are not its children. */
   since: number;
 };
 
 type Process = { pid: number; parent: number; group: number; session: number; startedAt: number };
 
-/** When a process began, in clock ticks since boot; undefined when it is not there. */
+/** Returns a process's start in clock ticks since boot; undefined when there is no such process. */
 export function startOf(pid: number): number | undefined {
   return look(pid)?.startedAt;
 }
 
-/** Of a process that was just started as the leader of a session. */
+/** Describes a process that was just started as the leader of a session. */
 export function treeOf(root: number, mark: string): ProcessTree {
   return { root, mark, since: startOf(root) ?? 0 };
 }
 
 /**
- * Kills all of it and waits until it is gone.
+ * Kills the tree and waits until it is gone.
  *
- * @returns false when some of it was still there after `withinMs`: stuck in the kernel, or another user's
+ * @returns false when a process was still there after `withinMs`: stuck in the kernel, or another user's
  */
 export async function killTree(tree: ProcessTree, withinMs = 2_000): Promise<boolean> {
   const end = performance.now() + withinMs;
@@ -59,7 +58,7 @@ export async function killTree(tree: ProcessTree, withinMs = 2_000): Promise<boo
   }
 }
 
-/** Those that are alive and belong to it, or descend from one that was found before. */
+/** Returns the living processes that belong to the tree or descend from a known one. */
 export function members(tree: ProcessTree, known: ReadonlyMap<number, Process> = new Map()): Process[] {
   const all = alive().filter(({ startedAt }) => startedAt >= tree.since);
   const ours = new Set<number>([tree.root, ...known.keys()]);
@@ -79,13 +78,14 @@ export function members(tree: ProcessTree, known: ReadonlyMap<number, Process> =
 }
 
 /**
- * Bytes that it gave to disks (`write_bytes`), or wrote to anything (`wchar`). What a child wrote that has ended counts as its parent's.
+ * Returns the bytes that the tree wrote to disks (`write_bytes`) or to anything (`wchar`). Bytes of an ended child count for
+ * its parent.
  *
  * @returns undefined where the system does not tell
  */
 export function writtenBy(tree: ProcessTree, field: "write_bytes" | "wchar"): number | undefined {
   if (ioOf("self", field) === undefined) return undefined;
-  // One that cannot be read has just ended, or is not yet what it is to be.
+  // An unreadable process has just ended or has not fully started.
   return members(tree).reduce((sum, { pid }) => sum + (ioOf(pid, field) ?? 0), 0);
 }
 
@@ -93,7 +93,7 @@ function ioOf(pid: number | "self", field: "write_bytes" | "wchar"): number | un
   try {
     const io = readFileSync(`/proc/${pid}/io`, "latin1");
     const figure = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(io)?.[1] ?? 0);
-    // What was deleted before it came to the disk.
+    // Subtracts data that was deleted before it reached the disk.
     const never = field === "write_bytes" ? figure("cancelled_write_bytes") : 0;
     return Math.max(figure(field) - never, 0);
   } catch {
@@ -111,11 +111,11 @@ function alive(): Process[] {
   return names.flatMap((name) => (/^\d+$/.test(name) ? (look(Number(name)) ?? []) : []));
 }
 
-/** Undefined when it is gone; a zombie is. */
+/** Reads a process; undefined when it is gone or a zombie. */
 function look(pid: number): Process | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The second field is the program's name in brackets and may hold anything.
+    // The second field is the program's name in brackets and may contain anything.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [state, parent, group, session] = fields;
     if (state === "Z" || state === "X") return undefined;
@@ -139,7 +139,7 @@ function isMarked(pid: number, mark: string): boolean {
   }
 }
 
-/** The same number may be another process by now. */
+/** Compares the start too, because the id may belong to another process by now. */
 function isThere({ pid, startedAt }: Process): boolean {
   return look(pid)?.startedAt === startedAt;
 }
@@ -148,6 +148,6 @@ function send(pid: number, signal: "SIGSTOP" | "SIGKILL"): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone already, or not ours.
+    // It is already gone, or belongs to another user.
   }
 }

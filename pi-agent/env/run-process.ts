@@ -1,33 +1,33 @@
-/** One process of this machine, from its start until nothing of it is left. */
+/** Runs one process of this machine, from its start until its whole tree is gone. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { ExecError, type Ran, type RunOptions } from "./environment.ts";
 import { killTree, MARK_VARIABLE, type ProcessTree, treeOf } from "./process-tree.ts";
 
-/** After the end of the program: a child of it may still be writing what belongs to its output. */
+/** Time after the program's end in which its children may still write output. */
 const IDLE_GRACE_MS = 100;
-/** A child that never pauses does not hold the call for longer. */
+/** Longest such time, for a child that writes without a pause. */
 const GRACE_MAX_MS = 1_000;
 
 export type ProcessOptions = Pick<RunOptions, "stdin" | "onStdin" | "signal" | "onOutput" | "onStarted"> & {
   cwd?: string;
-  /** All of it. */
+  /** The complete environment. */
   env: Readonly<Record<string, string>>;
-  /** What the program writes to descriptor 3; without this it has none. */
+  /** Gets what the program writes to descriptor 3, which exists only with this callback. */
   onStatus?(chunk: Uint8Array): void;
-  /** What it reads from descriptor 4; only together with `onStatus`. */
+  /** The text that it reads from descriptor 4; only together with `onStatus`. */
   script?: string;
   /**
-   * For a program whose work is elsewhere: its stdin stays open until `done`, and the end of it tells the other
-   * side to stop everything there. At the abort it has `stopMs` for that before it is killed.
+   * For a program that works on another machine. Its stdin stays open until `done`, and closing it tells the other side to
+   * stop everything. At the abort it has `stopMs` for that before it is killed.
    */
   lifeline?: { done: Promise<unknown>; stopMs: number };
 };
 
 /**
- * Runs to the end, or kills the whole tree at the abort. What the program leaves running is killed at its end
- * too, so that nothing outlives a call.
+ * Runs to the end, or kills the whole tree at the abort. Processes that the program leaves running are killed too, so that
+ * nothing outlives a call.
  *
  * @throws ExecError `spawn_failed`
  */
@@ -57,7 +57,7 @@ function start([program, ...args]: readonly [string, ...string[]], options: Proc
     return spawn(program, args, {
       cwd: options.cwd,
       env: { ...options.env, [MARK_VARIABLE]: mark },
-      // A session of its own: its group can be killed, and no terminal can be reached.
+      // Its own session, so that its group can be killed and it cannot reach a terminal.
       detached: true,
       stdio: [held ? "pipe" : "ignore", "pipe", "pipe", ...pipesFor(options.onStatus, options.script)],
     });
@@ -92,7 +92,7 @@ class Running {
   readonly #options: ProcessOptions;
   readonly #exited: Promise<{ exitCode: number | null; signal: string | null }>;
   readonly #closed: Promise<void>;
-  /** Why it did not start. */
+  /** Resolves with the reason why it did not start. */
   readonly failure: Promise<Error>;
   #lastOutputAt = 0;
   #stopped = false;
@@ -103,7 +103,7 @@ class Running {
     this.#child = child;
     this.#options = options;
     this.failure = new Promise((resolve) => child.once("error", resolve));
-    // A failed kill is told by the same event; it must not take this process down.
+    // A failed kill causes the same event, which must not end this process.
     child.on("error", () => {});
     this.#exited = new Promise((resolve) =>
       child.once("exit", (exitCode, signal) => {
@@ -157,7 +157,7 @@ class Running {
     }
   }
 
-  /** It is done there; a connection that is held open by something left behind is cut. */
+  /** The other side is done; a connection that a leftover process holds open is closed. */
   async #letGo(stopMs: number): Promise<void> {
     this.#child.stdin?.end();
     if (!(await within(stopMs, this.#exited))) this.#child.kill("SIGKILL");
@@ -173,7 +173,7 @@ class Running {
 
   #feed(): void {
     const { stdin } = this.#child;
-    // A program that reads nothing closes its end; that is no failure.
+    // A program that reads nothing closes its end, which is not a failure.
     stdin?.on("error", () => {});
     if (this.#options.stdin !== undefined) stdin?.write(this.#options.stdin);
     const { lifeline } = this.#options;
@@ -183,7 +183,7 @@ class Running {
   }
 }
 
-/** @returns whether it was done in time */
+/** @returns whether `done` settled in time */
 function within(ms: number, done: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), ms);

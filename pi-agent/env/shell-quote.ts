@@ -1,8 +1,8 @@
-/** The one place where arguments become a line for a POSIX shell: that is all that ssh can send. */
+/** The only place where arguments become a POSIX shell line, which is all that ssh can send. */
 
 /**
- * @returns a line that a POSIX shell takes apart into these very words, whatever is in them
- * @throws TypeError for a NUL, which no argument can have
+ * @returns a line that a POSIX shell splits into exactly these words, whatever they contain
+ * @throws TypeError for a NUL, which no argument can contain
  */
 export function shellQuote(words: readonly string[]): string {
   return words.map(quoted).join(" ");
@@ -10,6 +10,6 @@ export function shellQuote(words: readonly string[]): string {
 
 function quoted(word: string): string {
   if (word.includes("\0")) throw new TypeError("An argument has a NUL in it.");
-  // Within single quotes nothing is special but the single quote itself.
+  // Within single quotes only the single quote is special.
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,11 +1,11 @@
-/** `evolution`: EvoClaw's figures of performance. */
+/** The command `evolution`: EvoClaw's performance figures. */
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import type { CommandKind, Device } from "../calls/command.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 import { judge } from "./performance.ts";
 
 const ACTIONS = "record_trade, get_performance, get_trade_history, reset";
-/** Of trades in one reply: all of them would not fit a report. */
+/** Most trades in a reply; all of them would not fit a report. */
 const SHOWN_TRADES = 500;
 
 const TradeCommand = z.looseObject({

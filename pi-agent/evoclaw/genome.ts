@@ -1,11 +1,11 @@
-/** EvoClaw's genome: who this agent is, how it behaves and what it leaves alone. Checked as a whole. Pure. */
+/** EvoClaw's genome: this agent's identity, behaviour and blocked actions. It is checked as a whole. Pure. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 
 const share = z.number().check(z.minimum(0), z.maximum(1));
 const words = (max: number) => z.string().check(z.maxLength(max));
 
-/** Unknown fields are kept: they are a newer peer's. The texts are bounded, since each prompt pays for them. */
+/** Unknown fields are kept, since they come from a newer peer. Texts are limited, because each prompt includes them. */
 export const Genome = z.looseObject({
   identity: z.looseObject({
     name: z.string().check(z.minLength(1), z.maxLength(200)),
@@ -34,7 +34,7 @@ export const Genome = z.looseObject({
 });
 export type Genome = z.infer<typeof Genome>;
 
-/** What a wrong field should have been, where the schema's own words do not tell. */
+/** The valid values of a field, where the schema's own error does not name them. */
 const RIGHT: Record<string, string> = {
   identity: "{name, persona, voice}, all text",
   skills: '{NAME: {enabled: true or false}}, e.g. {"weather": {"enabled": false}}; {} for all as they are',
@@ -42,7 +42,7 @@ const RIGHT: Record<string, string> = {
   constraints: '{blocked_actions: [names of tools or permissions]}; {} for none, e.g. ["bash", "device"]',
 };
 
-/** @returns the genome, or each wrong field and what would be right */
+/** @returns the genome, or an error that names each wrong field and its valid values */
 export function readGenome(value: unknown): Parsed<Genome> {
   const read = check(Genome, value);
   if (read.ok) return read;
@@ -53,13 +53,13 @@ export function readGenome(value: unknown): Parsed<Genome> {
   return { ok: false, error: `${read.error}${right ? `. Right would be: ${right}` : ""}` };
 }
 
-/** Of a skill that the genome does not name nothing is said: it stays as its owner installed it. */
+/** A skill that the genome does not name stays enabled. */
 export function leavesEnabled(genome: Genome | undefined, skill: string): boolean {
   if (!genome || !Object.hasOwn(genome.skills, skill)) return true;
   return genome.skills[skill]?.enabled !== false;
 }
 
-/** @param called the name it was called by, which for an older version is not the tool's */
+/** @param called the name in the call, which for an older version differs from the tool's */
 export function blocks(
   genome: Genome | undefined,
   tool: Pick<Tool, "name" | "permission" | "permissions">,
@@ -71,7 +71,7 @@ export function blocks(
   );
 }
 
-/** The end of the lowest third and the beginning of the highest: between them a figure asks for nothing special. */
+/** The end of the lowest third. Values in the middle third have no effect on the prompt. */
 const LOW = 1 / 3;
 const HIGH = 2 / 3;
 
@@ -93,10 +93,10 @@ const BEHAVIOR = {
   },
 } as const;
 
-/** How this agent answers when no genome says otherwise. */
+/** The style of answers without a genome. */
 export const DEFAULT_STYLE = BEHAVIOR.verbosity.middle;
 
-/** The genome's part of the system prompt. What may be done stays the policy's matter, whatever stands here. */
+/** Returns the genome's part of the system prompt. It does not change what the policy allows. */
 export function characterText({ identity, behavior }: Genome): string {
   const own = [
     `Your name is ${identity.name}.`,

@@ -1,4 +1,4 @@
-/** How well this agent does, in EvoClaw's figures: of its trades, where it has any, else of its tools' calls. */
+/** Computes EvoClaw's performance figures of this agent, from its trades if there are any, otherwise from its tool calls. */
 import type { ToolFigures } from "../metrics/tool-metrics.ts";
 import { clamp, fitnessOfTrades, type Performance, performanceOfTrades, type Trade } from "./trades.ts";
 
@@ -6,11 +6,11 @@ export type Judged = {
   performance: Performance;
   /** 0 to 100 */
   fitness: number;
-  /** What the figures are of. */
+  /** What the figures are computed from. */
   basis: "trades" | "tools";
 };
 
-/** A call that takes this long on average, in ms, is as slow as a person bears to wait for. */
+/** An average time per call, in ms, that gets no points for speed. */
 const SLOW_MS = 10_000;
 
 export function judge(tools: Readonly<Record<string, ToolFigures>>, trades: readonly Trade[]): Judged {
@@ -35,7 +35,7 @@ export function judge(tools: Readonly<Record<string, ToolFigures>>, trades: read
 
 type Total = { calls: number; success: number; timeout: number; ms: number };
 
-/** 70 for calls that went well, 20 for few time-outs, 10 for speed; 0 as long as nothing is known. */
+/** Up to 70 points for successful calls, 20 for few time-outs, 10 for speed; 0 without any calls. */
 function fitnessOfCalls({ calls, success, timeout, ms }: Total): number {
   if (calls === 0) return 0;
   const slowness = clamp(ms / calls / SLOW_MS);

@@ -1,13 +1,13 @@
-/** What `update_strategy` and `update_genome` have in common: one profile, its versions, and the way back. */
+/** The part that `update_strategy` and `update_genome` share: one profile, its versions, and going back to one. */
 import type { CommandKind, Device } from "../calls/command.ts";
 import { notForGuests } from "../commands/authority.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 
 /**
- * A command that changes the profile. The same once more changes nothing more; every reply tells the version
- * in force, also one that refuses.
+ * Makes a command that changes the profile. Repeating the same change has no effect. Every reply, also a refusal, names the
+ * version in force.
  *
- * @param act what it does beside the actions of every such command
+ * @param act handles the actions that only this command has
  */
 export function teaching(
   act: (payload: Record<string, unknown>, device: Device) => Promise<Reply> | Reply,

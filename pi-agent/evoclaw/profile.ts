@@ -1,4 +1,4 @@
-/** What an orchestrator taught this agent (strategies, tuning, a genome): versioned, and kept over restarts. */
+/** The profile that an orchestrator set for this agent (strategies, tuning, a genome). It is versioned and stored on disk. */
 import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
@@ -8,14 +8,14 @@ import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { Genome } from "./genome.ts";
 import { Tuning } from "./tuning.ts";
 
-/** A genome or a strategy is small; more is a mistake or an attack on the SD card. */
+/** A genome or strategy is small; more is a mistake, or an attack on the SD card. */
 export const PROFILE_MAX_BYTES = 64 * 1024;
-/** Versions before the present one that can be brought back. */
+/** Earlier versions that can be restored. */
 export const KEPT_VERSIONS = 10;
 
 const Taught = z.object({
   strategies: z.record(z.string(), z.record(z.string(), z.unknown())),
-  /** The agent's own keys, where they are not agent.toml's. */
+  /** Keys that override agent.toml's. */
   agent: z._default(Tuning, {}),
   genome: z.optional(Genome),
 });
@@ -23,11 +23,11 @@ export type Taught = z.infer<typeof Taught>;
 
 const Version = z.object({
   ...Taught.shape,
-  /** Rises with every change, also with one that brings an earlier version back. 0: nothing was taught yet. */
+  /** Rises with every change, including the restoring of an earlier version. 0 = no change yet. */
   version: z._default(z.int().check(z.minimum(0)), 1),
   /** ISO 8601 */
   at: z._default(z.string(), ""),
-  /** What brought it, in a few words. */
+  /** A short description of the change. */
   change: z._default(z.string(), ""),
 });
 type Version = z.infer<typeof Version>;
@@ -43,7 +43,7 @@ export class Profile {
   readonly #path: string;
   readonly #listeners = new Set<() => void>();
   #stored: Stored;
-  /** Changes go one after another: each is made from what the one before it left. */
+  /** Changes run one after another, each on the result of the one before. */
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, stored: Stored) {
@@ -56,7 +56,7 @@ export class Profile {
     return new Profile(path, (await readStored(path, log)) ?? NOTHING);
   }
 
-  /** A snapshot, never changed. */
+  /** An immutable snapshot. */
   get taught(): Readonly<Taught> {
     return this.#stored;
   }
@@ -76,11 +76,11 @@ export class Profile {
   }
 
   /**
-   * In force, and on disk, when it resolves; on any failure nothing has changed. What changes nothing makes
-   * no version.
+   * Makes a change, which is in force and on disk when this resolves. On any failure nothing has changed. A change without effect
+   * makes no version.
    *
-   * @param change what it is, in a few words
-   * @param next what is taught afterwards, or in words why not
+   * @param change a short description
+   * @param next returns the new profile, or why it is refused
    */
   change(change: string, next: (now: Readonly<Taught>) => Taught | string): Promise<Change> {
     const made = this.#last.then(() => this.#change(change, next));
@@ -88,7 +88,7 @@ export class Profile {
     return made;
   }
 
-  /** Brings all of an earlier version back, as a new one. */
+  /** Restores an earlier version as a new one. */
   back(version: number): Promise<Change> {
     return this.change(`back to version ${version}`, () => {
       if (version === this.version) return this.#stored;
@@ -99,7 +99,7 @@ export class Profile {
     });
   }
 
-  /** @returns takes that back */
+  /** @returns a function that removes the listener */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -143,7 +143,7 @@ async function readStored(path: string, log: Log): Promise<Stored | undefined> {
   try {
     const read = checkJson(Stored, await readFile(path, "utf8"));
     if (read.ok) return read.value;
-    // Its next version would overwrite what a person may still want to mend.
+    // The next version would overwrite a file that a person may still want to repair.
     await rename(path, `${path}.unreadable`);
     log("error", "profile.unreadable", { error: read.error, kept: `${path}.unreadable` });
   } catch (error) {

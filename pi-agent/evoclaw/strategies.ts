@@ -1,13 +1,13 @@
-/** EvoClaw's strategies: names and figures that its orchestrator sets. Kept and told; nothing is traded here. */
+/** EvoClaw's strategies: names and parameters that its orchestrator sets. They are stored and reported, never traded with. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 
 export type Params = Record<string, unknown>;
 
 type Known = {
   name: string;
-  /** What it has when it is added. */
+  /** Parameters and their values when it is added. */
   defaults: Readonly<Record<string, number>>;
-  /** What can be set later only. */
+  /** Parameters that can only be set later. */
   more: readonly string[];
 };
 
@@ -24,18 +24,18 @@ const KNOWN: Readonly<Record<string, Known>> = {
   },
 };
 
-/** @returns undefined when that action adds none */
+/** @returns undefined when the action adds no strategy */
 export function strategyAddedBy(action: string): Known | undefined {
   return Object.hasOwn(KNOWN, action) ? KNOWN[action] : undefined;
 }
 
-/** The figures of a payload, with EvoClaw's own where it has none. */
+/** Reads the parameters of a payload, with EvoClaw's defaults for missing ones. */
 export function addedParams({ defaults }: Known, payload: Params): Parsed<Params> {
   const given = Object.fromEntries(Object.keys(defaults).map((key) => [key, payload[key] ?? defaults[key]]));
   return checkParams(given, Object.keys(defaults));
 }
 
-/** @returns what is there with the changes in it, or each wrong field and what would be right */
+/** @returns the changed parameters, or an error that names each wrong field and its valid values */
 export function changedParams(name: string, now: Params, changes: unknown): Parsed<Params> {
   if (typeof changes !== "object" || changes === null || Array.isArray(changes)) {
     return { ok: false, error: "missing params: right would be an object of names and numbers" };
@@ -44,7 +44,7 @@ export function changedParams(name: string, now: Params, changes: unknown): Pars
   return checked.ok ? { ok: true, value: { ...now, ...checked.value } } : checked;
 }
 
-/** Of the figures of a skill in a genome those that are this strategy's, as EvoClaw takes them. */
+/** Returns the parameters of a genome's skill that belong to this strategy, as EvoClaw does. */
 export function paramsFor(name: string, params: Params): Params {
   return Object.fromEntries(Object.entries(params).filter(([key]) => paramsOf(name).includes(key)));
 }

@@ -1,4 +1,4 @@
-/** The trades that EvoClaw's evolution engine records with an agent, and its figures of them. Its formulas. */
+/** The trades that EvoClaw's evolution engine records with an agent, and its figures by the same formulas. */
 
 export type Trade = {
   /** Seconds since 1970. */
@@ -20,10 +20,10 @@ export type Performance = {
   avg_profit_per_trade: number;
 };
 
-/** EvoClaw's own number; the oldest go. */
+/** EvoClaw's number; the oldest are dropped. */
 export const MAX_TRADES = 1_000;
 
-/** In memory alone, as EvoClaw has them: a restart forgets them. */
+/** Stored only in memory, as in EvoClaw; a restart clears them. */
 export class Trades {
   #trades: Trade[] = [];
 
@@ -68,7 +68,7 @@ export function fitnessOfTrades({ sharpe_ratio, win_rate, total_pnl, max_drawdow
   );
 }
 
-/** Of each profit in per cent of the one before it, at least 1. */
+/** Computed from each profit in per cent of the one before it, at least 1. */
 function sharpeRatio(profits: readonly number[]): number {
   const returns = profits
     .slice(1)

@@ -1,14 +1,14 @@
 /**
- * The keys of agent.toml that may be changed from outside while the agent runs: its prompt, model and limits.
- * agent.toml bounds them: the model's address and key are not among them, and no limit can be raised above it.
+ * The keys of agent.toml that a command may change while the agent runs: prompt, model and limits. The model's address and key
+ * cannot be changed, and no limit can be raised above agent.toml's.
  */
 import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Settings } from "../config/settings.ts";
 
-/** Of text that every prompt pays for. */
+/** Most characters of the prompt, which is part of every request. */
 const PROMPT_CHARS = 8_000;
 
-/** An absent key is agent.toml's. */
+/** An absent key has agent.toml's value. */
 export const Tuning = z.object({
   system_prompt: z.optional(z.string()),
   model: z.optional(z.string()),
@@ -24,7 +24,7 @@ type Bounds = Pick<Settings, "llm" | "limits">;
 type Key = keyof Tuning;
 type Rule = { fits(value: unknown): boolean; right: string };
 
-/** @returns what may be set, or each wrong key and what would be right; `null` takes a key back to agent.toml's */
+/** `null` resets a key to agent.toml's. @returns the new keys, or an error that names each wrong key and its valid values */
 export function changeTuning(now: Tuning, changes: unknown, bounds: Bounds): Parsed<Tuning> {
   if (typeof changes !== "object" || changes === null || Array.isArray(changes)) {
     return { ok: false, error: `right would be an object of: ${KEYS.join(", ")}` };
@@ -39,13 +39,13 @@ export function changeTuning(now: Tuning, changes: unknown, bounds: Bounds): Par
     else if (rules[key].fits(value)) next[key] = value;
     else problems.push(`${key}: wrong; right would be: ${rules[key].right}`);
   }
-  // SAFETY: each key in it was checked now or when it was set.
+  // SAFETY: each key was checked now or when it was set.
   return problems.length > 0
     ? { ok: false, error: problems.join("; ") }
     : { ok: true, value: next as Tuning };
 }
 
-/** What counts now. agent.toml may have been lowered since, so its bounds hold here once more. */
+/** Returns the values in force. agent.toml's limits apply again, since they may have been lowered. */
 export function tuned(
   { llm, limits, systemPrompt }: Pick<Settings, "llm" | "limits" | "systemPrompt">,
   tuning: Tuning,
@@ -70,7 +70,7 @@ export function tuned(
   };
 }
 
-/** The same as agent.toml would have it, for whoever asks what counts now. */
+/** Returns the values in force in agent.toml's form, for replies. */
 export function shown({ llm, limits, systemPrompt }: ReturnType<typeof tuned>): Tuning {
   return {
     system_prompt: systemPrompt,

@@ -1,4 +1,4 @@
-/** `update_genome`: who this agent is, how it behaves, which skills it has and what it leaves alone. */
+/** The command `update_genome`: this agent's identity, behaviour, skills and blocked actions. */
 import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
 import type { Device } from "../calls/command.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
@@ -39,7 +39,7 @@ async function set(value: unknown, device: Device): Promise<Reply> {
   return succeeded({ status: "genome_updated", ...told(genome as Genome, device), version: change.version });
 }
 
-/** @param changes the genome's `agent`: this agent's own keys; absent = they stay */
+/** @param changes the genome's `agent`: this agent's own keys; absent = unchanged */
 function withGenome(
   now: Readonly<Taught>,
   genome: Genome,
@@ -72,7 +72,7 @@ function told(genome: Genome, device: Device): Record<string, unknown> {
   };
 }
 
-/** Names that mean nothing here are no error: skills come and go, and EvoClaw's genomes speak of trading. */
+/** Unknown names are notes, not errors: skills come and go, and EvoClaw's genomes concern trading. */
 function notesOn(genome: Genome, { registry, offer }: Device): string[] {
   const skills = new Set([
     ...offer.installed.tools.map(({ metadata }) => metadata.skill),

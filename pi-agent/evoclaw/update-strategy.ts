@@ -1,6 +1,6 @@
 /**
- * `update_strategy`: EvoClaw's strategies by name, and one of our own, `agent`: this agent's prompt, model and
- * limits. Kept, versioned, and in force from the next prompt on.
+ * The command `update_strategy`: EvoClaw's strategies by name, and our own strategy `agent` with this agent's prompt, model and
+ * limits. It is stored, versioned, and in force from the next prompt on.
  */
 import type { Device } from "../calls/command.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
@@ -10,7 +10,7 @@ import { changeTuning, shown, tuned } from "./tuning.ts";
 
 const ACTIONS =
   "add_funding_arbitrage, add_mean_reversion, update_params, get_params, reset, history, rollback";
-/** The strategy that is this agent itself. */
+/** The strategy for this agent itself. */
 export const AGENT = "agent";
 
 export const updateStrategy = teaching(act);

@@ -1,7 +1,7 @@
-/** The arguments of a skill's program, as EvoClaw's agent gives them: existing binaries run unchanged. */
+/** Makes the arguments of a skill's program in EvoClaw's form, so that existing binaries run unchanged. */
 import type { Value } from "./skill-file.ts";
 
-/** Linux takes no single argument that is longer (MAX_ARG_STRLEN, with its final NUL). */
+/** Linux' limit for a single argument (MAX_ARG_STRLEN includes the final NUL). */
 export const ARGUMENT_MAX_BYTES = 128 * 1024 - 1;
 
 /** @param input in the order of the tool's parameters */
@@ -19,7 +19,7 @@ export function argumentsOf(name: string, input: Readonly<Record<string, Value |
   }
 }
 
-/** What the kernel would not take, in words for the model. */
+/** Returns why the kernel would refuse the arguments, as a text for the model. */
 export function argumentProblem(args: readonly string[]): string | undefined {
   if (args.some((one) => one.includes("\0"))) return "an argument has a NUL character in it";
   const longest = Math.max(0, ...args.map((one) => Buffer.byteLength(one)));

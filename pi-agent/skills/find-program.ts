@@ -7,7 +7,7 @@ import type { Stamps } from "./stamps.ts";
 export type Place = {
   /** The skill's folder; absolute. */
   folder: string;
-  /** All that skills may be run from: their folders' folder, and `[tools.paths] bin`. */
+  /** The only folders that may contain skill programs: the skills' folder, and `[tools.paths] bin`. */
   roots: readonly string[];
   /** `[tools.paths] bin` */
   bin: string | undefined;
@@ -15,7 +15,7 @@ export type Place = {
 
 export type Found = { program: string } | { reason: string };
 
-/** The program of a tool: the one it names, else `dt-NAME` in `[tools.paths] bin` or in the skill's own bin. */
+/** Finds a tool's program: the one that it names, or `dt-NAME` in `[tools.paths] bin` or in the skill's own bin. */
 export async function findProgram(tool: ToolDefinition, place: Place, stamps: Stamps): Promise<Found> {
   const { folder, bin } = place;
   const named = tool.binary === undefined ? undefined : resolve(folder, tool.binary);
@@ -34,7 +34,7 @@ export async function findProgram(tool: ToolDefinition, place: Place, stamps: St
     if ((stats.mode & 0o111n) === 0n) return { reason: `${program} may not be run: chmod +x ${program}` };
     if (writableByAll(stats.mode))
       return { reason: `${program} is writable by everyone: chmod o-w ${program}` };
-    // One that is named with its whole path is the system's, and chosen by whoever installed the skill.
+    // A program with an absolute path belongs to the system; the person who installed the skill chose it.
     if (tool.binary !== undefined && isAbsolute(tool.binary) && program === named) return { program };
     if (await leadsOut(program, place.roots))
       return { reason: `${program} is a link that leads out of the skills` };
@@ -43,7 +43,7 @@ export async function findProgram(tool: ToolDefinition, place: Place, stamps: St
   return { reason: `no program: looked for ${places.join(", ")}` };
 }
 
-/** What anybody may write, anybody may have written. */
+/** Whether everybody may write the file, so that its content cannot be trusted. */
 export function writableByAll(mode: bigint): boolean {
   return (mode & 0o002n) !== 0n;
 }

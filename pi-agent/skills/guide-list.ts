@@ -1,11 +1,11 @@
 import type { Guide } from "./skill-guide.ts";
 
-/** Of one description here; all of it comes with the instructions. */
+/** Characters of a description in the list; the instructions contain all of it. */
 const SHOWN_CHARS = 250;
-/** Each one is paid for at every model call. */
+/** Most guides in the list, since each costs tokens at every model call. */
 const SHOWN_GUIDES = 30;
 
-/** The part of the agent's system prompt that names its skills; empty without any. */
+/** Returns the part of the system prompt that lists the skills; empty without any. */
 export function guideList(guides: readonly Guide[]): string {
   if (guides.length === 0) return "";
   const lines = guides

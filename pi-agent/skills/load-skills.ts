@@ -1,4 +1,4 @@
-/** The skills in a folder → tools and instructions, and what of it is not offered and why. */
+/** Loads the skills of a folder: tools, instructions, and what is not offered and why. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
@@ -13,10 +13,10 @@ import { skillTool } from "./skill-tool.ts";
 import { Stamps } from "./stamps.ts";
 import { compareVersions } from "./versions.ts";
 
-/** An advert has 256 tools at most, the agent's own among them. */
+/** An advert has at most 256 tools, including the agent's own. */
 export const MAX_SKILL_TOOLS = 128;
 export const MAX_SKILLS = 64;
-/** `name@version`: the wire's bound for a tool's name in events. */
+/** The wire's limit for `name@version` in events. */
 const FULL_NAME_MAX = 64;
 
 export type SkillsOptions = {
@@ -24,11 +24,11 @@ export type SkillsOptions = {
   path: string;
   /** `[tools.paths] bin`; absolute. */
   bin?: string | undefined;
-  /** What the agent may write: skills cannot lie in it. Absolute. */
+  /** The folder that the agent may write, which must not contain skills. Absolute. */
   workspace: string;
-  /** Where tools with each engine run. One that is absent is refused by name. */
+  /** Where tools of each engine run. An absent engine is refused by name. */
   environments: Partial<Record<SandboxEngine, Environment>>;
-  /** Called for an engine that is none of `environments`: why it is not. */
+  /** Returns why an engine is missing from `environments`. */
   lack?(engine: Exclude<SandboxEngine, "none">): string | undefined;
   /** For tools that name no engine. */
   engine: SandboxEngine;
@@ -55,15 +55,15 @@ export type SkillMetadata = {
 
 export type SkillTool = { tool: Tool; metadata: SkillMetadata };
 
-/** A snapshot; never changed. */
+/** An immutable snapshot. */
 export type SkillSet = {
-  /** The newest version of each. */
+  /** The newest version of each tool. */
   tools: readonly SkillTool[];
-  /** Each version that has one, as `name@version`: can be called, is offered to nobody. */
+  /** Every tool with a version, as `name@version`. These can be called but are not offered. */
   versions: ReadonlyMap<string, Tool>;
   guides: readonly Guide[];
   skipped: readonly Skipped[];
-  /** All that was read; the rest is made of it. */
+  /** Everything that was read; the other fields are made from it. */
   read: SkillsRead;
 };
 
@@ -74,7 +74,7 @@ export const NO_SKILLS: SkillSet = setOf({ tools: [], guides: [], skipped: [] })
 
 type Reading = { options: SkillsOptions; stamps: Stamps; skipped: Skipped[] };
 
-/** Never rejects: what cannot be read is left out, with the reason. */
+/** Never rejects: unreadable skills are left out, with the reason. */
 export async function loadSkills(options: SkillsOptions): Promise<{ set: SkillSet; stamps: Stamps }> {
   const reading: Reading = { options, stamps: new Stamps(), skipped: [] };
   const folders = await skillFolders(reading);
@@ -88,10 +88,10 @@ export async function loadSkills(options: SkillsOptions): Promise<{ set: SkillSe
 }
 
 /**
- * The same without some skills: none of their tools is offered or can be called, in any version, and what they
- * stood before is offered in their place.
+ * Returns the set without some skills. None of their tools can be called, in any version, and tools that they hid are offered
+ * again.
  *
- * @param why said in `skipped` of each one left out
+ * @param why the reason in `skipped` for each one left out
  */
 export function withoutSkills(set: SkillSet, isLeftOut: (skill: string) => boolean, why: string): SkillSet {
   const { tools, guides, skipped } = set.read;
@@ -224,7 +224,7 @@ async function loadTool(
   };
 }
 
-/** The seed's rule: one of its permissions is enough, and without any it is for everybody. */
+/** The seed's rule: one of the tool's permissions is enough, and a tool without permissions is always offered. */
 function unfitFor(
   { name, permissions = [], platforms }: ToolDefinition,
   { held, enabled, platform = process.platform }: SkillsOptions,
@@ -247,7 +247,7 @@ function noEngine(engine: SandboxEngine, { environments, lack }: SkillsOptions):
   return `sandboxing: ${engine} is not available on this agent; it has: ${there}${why === undefined ? "" : ` (${engine}: ${why})`}`;
 }
 
-/** The newest of each name is offered; the others, and it too, can be had by name and version. */
+/** Offers the newest version of each name; every version can be called by name and version. */
 function byVersion(loaded: readonly Loaded[], skipped: Skipped[]) {
   const newestFirst = loaded.toSorted(
     (a, b) => compareVersions(b.metadata.version, a.metadata.version) || (a.folder < b.folder ? -1 : 1),
@@ -288,7 +288,7 @@ function oneOfEachName(guides: readonly Guide[], skipped: Skipped[]): Guide[] {
   return [...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** They come in the order in which files were read, which is none. */
+/** Sorts by name, because files are read in no fixed order. */
 function byName(a: Skipped, b: Skipped): number {
   const [left, right] = [`${a.skill}/${a.tool ?? ""}`, `${b.skill}/${b.tool ?? ""}`];
   return left < right ? -1 : left > right ? 1 : 0;

@@ -1,4 +1,4 @@
-/** What a skill's program wrote: the beginning of its stdout, which is the result, and the end of its stderr. */
+/** Captures a skill program's output: the beginning of stdout, which is the result, and the end of stderr. */
 import {
   CUT_MAX_BYTES,
   cutNotice,
@@ -8,9 +8,9 @@ import {
   withNotice,
 } from "../tools/files/text-cut.ts";
 
-/** Kept of stdout: more than is shown, so that JSON is whole up to this. */
+/** Bytes kept of stdout. This is more than is shown, so that JSON up to this size stays complete. */
 export const STDOUT_KEPT_BYTES = 256 * 1024;
-/** Of stderr, for the model and `details`: its end says what went wrong. */
+/** Bytes of stderr for the model and `details`; its end says what went wrong. */
 export const STDERR_SHOWN_BYTES = 4 * 1024;
 
 export class ProgramOutput {
@@ -28,7 +28,7 @@ export class ProgramOutput {
     this.#stdoutBytes += chunk.length;
   }
 
-  /** Undefined when stdout is no JSON object, or too long to be kept whole. */
+  /** Undefined when stdout is not a JSON object or too long. */
   json(): Record<string, unknown> | undefined {
     if (this.#stdoutBytes > STDOUT_KEPT_BYTES) return undefined;
     try {
@@ -41,7 +41,7 @@ export class ProgramOutput {
     }
   }
 
-  /** For the model: without what is only for a terminal, and cut in the one form. */
+  /** Returns stdout for the model: without terminal codes, and cut in the usual form. */
   stdout(): string {
     const whole = this.#stdoutBytes <= STDOUT_KEPT_BYTES;
     const text = plain(Buffer.concat(this.#stdout).toString());
@@ -63,7 +63,7 @@ export class ProgramOutput {
   }
 }
 
-/** Colours and cursor moves: CSI and OSC sequences, other escapes, and control characters but tab and newline. */
+/** Terminal codes: CSI and OSC sequences, other escapes, and control characters except tab and newline. */
 const TERMINAL =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
   /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\-_]|[\x00-\x08\x0b-\x1f\x7f]/g;

@@ -1,4 +1,4 @@
-/** skill.toml → the tools that it declares. One that is wrong is left out with the reason; the others stand. */
+/** Reads the tools that a skill.toml declares. A wrong one is left out with the reason; the others stay. */
 
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { PERMISSIONS, type Permission } from "@edgecall/core/tools/contract.ts";
@@ -7,20 +7,20 @@ import { parse as parseToml } from "smol-toml";
 import { SANDBOX_ENGINES, type SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
 import { defaultTimeoutMs } from "./timeouts.ts";
 
-/** More is no list of tools any more; a slip must not fill the memory of a small device. */
+/** A larger file is a mistake, and must not fill the memory of a small device. */
 export const SKILL_FILE_MAX_BYTES = 256 * 1024;
-/** The wire's bound for an advert. */
+/** The wire's limit in an advert. */
 const DESCRIPTION_MAX = 2_000;
 const TIMEOUT_MAX_MS = 300_000;
-/** A week, the bound of everything that waits. */
+/** A week, the limit of everything that waits. */
 const JOB_MAX_S = 604_800;
-/** Providers take no other names. */
+/** Providers accept no other names. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** It becomes an option, `--name`. */
 const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-/** It stands behind the @ of an older version. */
+/** It follows the `@` in the name of an older version. */
 const VERSION = /^[A-Za-z0-9][A-Za-z0-9.+-]{0,31}$/;
-/** What a skill may be given of /dev: sensors, buses, cameras and sound; never memory or disks. */
+/** Devices in /dev that a skill may get: sensors, buses, cameras and sound; never memory or disks. */
 const DEVICE =
   /^\/dev\/(gpio(chip|mem)\d*|i2c-\d+|spidev\d+\.\d+|tty(USB|ACM|AMA|S)\d+|serial\d+|video\d+|media\d+|vchiq|vcio|dri\/[a-zA-Z]+\d+|snd\/[A-Za-z0-9]+)$/;
 
@@ -33,40 +33,40 @@ export type Parameter = {
   type: ParameterType;
   description: string;
   default?: Value;
-  /** The only values allowed, of a string. */
+  /** The only allowed values of a string. */
   enum?: readonly string[];
   required: boolean;
 };
 
 export type ToolDefinition = {
   name: string;
-  /** As the file has it; absent = `dt-NAME`. */
+  /** The program named in the file; absent = `dt-NAME`. */
   binary: string | undefined;
   description: string;
-  /** In the order of the file, which is that of the arguments. */
+  /** In the order of the file, which is the order of the arguments. */
   parameters: readonly Parameter[];
   /** Absent = the agent's own engine. */
   sandboxing: SandboxEngine | undefined;
   timeoutMs: number;
-  /** It goes on in the background for at most so long, and its call is answered at once; absent = no job. */
+  /** It runs as a background job for at most this time, and its call is answered at once; absent = no job. */
   jobMs: number | undefined;
-  /** Absent = not stated: it could be anything. An empty list says that it needs nothing. */
+  /** Absent = not stated, so it may need anything. An empty list means that it needs nothing. */
   permissions: readonly Permission[] | undefined;
-  /** Paths in /dev that it needs; given only to who holds `device`. */
+  /** Paths in /dev that it needs; it gets them only when the agent holds `device`. */
   devices: readonly string[];
-  /** Names of process.platform; empty = all. */
+  /** Values of process.platform; empty = all. */
   platforms: readonly string[];
-  /** Safe to run again after a crash in the middle. */
+  /** Whether it may run again after a crash. */
   idempotent: boolean;
   /** Empty = none given. */
   version: string;
   skill: string;
 };
 
-/** Something that is not offered, and why. `tool` is absent when it is the whole skill. */
+/** A tool that is not offered, and why. `tool` is absent for a whole skill. */
 export type Skipped = { skill: string; tool?: string; reason: string };
 
-/** The same in the form of every tool that is not offered. */
+/** Converts to the general form of tools that are not offered. */
 export function unavailableOf(skipped: readonly Skipped[]): Array<{ name: string; why: string }> {
   return skipped.map(({ skill, tool, reason }) => ({
     name: tool ?? skill,
@@ -76,7 +76,7 @@ export function unavailableOf(skipped: readonly Skipped[]): Array<{ name: string
 
 export type SkillFile = { tools: ToolDefinition[]; skipped: Skipped[] };
 
-/** Optional; what is there is checked, and a person reads `words` rather than zod's. */
+/** An optional field; when it is present and wrong, a person reads `words` instead of zod's error. */
 const right = (schema: z.ZodMiniType, words: string) =>
   z.optional(z.any().check(z.refine((value) => schema.safeParse(value).success, { error: words })));
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
@@ -89,7 +89,7 @@ const Property = z.looseObject({
 });
 type Property = { type?: ParameterType; description?: string; enum?: string[]; default?: unknown };
 
-/** Loose: what we do not know is another runtime's, e.g. EvoClaw's. */
+/** Loose, because unknown fields may belong to another runtime, e.g. EvoClaw's. */
 const Declared = z.looseObject({
   name: z.string().check(z.regex(TOOL_NAME, "right would be 1 to 64 letters, digits, _ or -")),
   binary: right(text(4_096), 'right would be a path, e.g. "bin/dt-hello"'),
@@ -123,7 +123,7 @@ const Declared = z.looseObject({
     }),
   ),
 });
-/** After the check; what `right` let pass has these types. */
+/** The types after the check with `right`. */
 type Declared = {
   name: string;
   binary?: string;
@@ -139,7 +139,7 @@ type Declared = {
   metadata?: { version?: string; skill?: string };
 };
 
-/** @param folder name of the skill's folder: its name, where the file has no other */
+/** @param folder name of the skill's folder, used when the file has no name */
 export function readSkillFile(source: string, folder: string, timeoutMs?: number): SkillFile {
   const whole = (reason: string): SkillFile => ({ tools: [], skipped: [{ skill: folder, reason }] });
   let file: Record<string, unknown>;
@@ -192,7 +192,7 @@ function readTool(
   };
 }
 
-/** @returns what is wrong, in words */
+/** @returns the parameters, or what is wrong */
 function readParameters({
   properties = {},
   required = [],

@@ -1,6 +1,6 @@
-/** SKILL.md: instructions for a kind of work, with a head that says when they are wanted. */
+/** Reads SKILL.md: instructions for a kind of work, with a head that says when to use them. */
 
-/** All of it goes to the model at once. */
+/** Limited because the whole text goes to the model. */
 export const GUIDE_MAX_BYTES = 48 * 1024;
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const DESCRIPTION_MAX_CHARS = 1_024;
@@ -15,8 +15,8 @@ export type Guide = {
 };
 
 /**
- * @param folder absolute; its last part is the name, where the head has none
- * @returns what is wrong, in words
+ * @param folder absolute; its last part is the name when the head has none
+ * @returns the guide, or what is wrong
  */
 export function readGuide(source: string, folder: string): Guide | string {
   if (Buffer.byteLength(source) > GUIDE_MAX_BYTES) {
@@ -38,7 +38,7 @@ export function readGuide(source: string, folder: string): Guide | string {
   return { name, description, folder, instructions };
 }
 
-/** The part of YAML that such heads use: `key: text`, quoted text, and text on the indented lines below. */
+/** Parses the part of YAML that such heads use: `key: text`, quoted text, and text on indented lines below. */
 export function headFields(head: string): Map<string, string> {
   const fields = new Map<string, string>();
   const lines = head.split("\n");

@@ -1,16 +1,16 @@
-/** What the command `skill` (list, status) says of each skill. */
+/** Makes the rows that the command `skill` (list, status) reports. */
 import type { SkillSet } from "./load-skills.ts";
 
 export type SkillRow = {
   name: string;
-  /** Something of it can be used. */
+  /** Whether any part of it can be used. */
   enabled: boolean;
   version: string;
   tools: string[];
-  /** It has a SKILL.md. */
+  /** Whether it has a SKILL.md. */
   instructions: boolean;
   description: string;
-  /** What of it is not offered, and why. */
+  /** The parts that are not offered, and why. */
   problems: string[];
 };
 

@@ -1,4 +1,4 @@
-/** One tool of a skill.toml as a Tool: its program, run in an environment. */
+/** Makes a Tool from a skill.toml: it runs the program in an environment. */
 import {
   defineTool,
   type Effect,
@@ -16,13 +16,13 @@ import { ProgramOutput } from "./program-output.ts";
 import type { ToolDefinition, Value } from "./skill-file.ts";
 import { inputOf } from "./tool-schema.ts";
 
-/** The greatest time a caller may ask for; a skill that names more has that. */
+/** The longest time-out that a caller may ask for, unless the skill names a longer one. */
 const MAX_TIMEOUT_MS = 60_000;
-/** Of what a program says of its own failure. */
+/** Characters of a program's own error text. */
 const STATED_CHARS = 2_000;
 /** EvoClaw's exit code of a program that was killed. */
 const KILLED = -1;
-/** Where the skill's own files are, for its program. */
+/** The variable that tells a program the folder of the skill's files. */
 export const FOLDER_VARIABLE = "SKILL_DIR";
 
 /** Gravest first: the permission that names the tool's effect, and the policy's rule. */
@@ -44,7 +44,7 @@ export type SkillProgram = {
   /** Absolute path of the skill's folder. */
   folder: string;
   environment: Environment;
-  /** What the agent holds; undefined = everything. */
+  /** The agent's permissions; undefined = all. */
   held: readonly Permission[] | undefined;
 };
 
@@ -63,7 +63,7 @@ export function skillTool({ definition, program, folder, environment, held }: Sk
     taints: taints(permissions),
     timeoutMs,
     maxTimeoutMs: Math.max(timeoutMs, MAX_TIMEOUT_MS),
-    // A bus or a file bears one at a time; what only reads, asks or computes may overlap.
+    // A bus or file allows one user at a time. Tools that only read, ask or compute may overlap.
     ...((effect === "device" || effect === "write") && { lock: () => `skill:${definition.skill}` }),
     async execute(input, { signal, update, job }): Promise<ToolResult> {
       const args = argumentsOf(name, input as Record<string, Value | undefined>);
@@ -104,7 +104,7 @@ export function skillTool({ definition, program, folder, environment, held }: Sk
   }
 }
 
-/** One that does not say what it needs is taken for a program that does what it likes. */
+/** A tool that does not state its permissions is treated as one that may do anything. */
 function gravest(permissions: readonly Permission[] | undefined): {
   effect: Effect;
   permission?: Permission;
@@ -114,14 +114,14 @@ function gravest(permissions: readonly Permission[] | undefined): {
   return found ? { permission: found[0], effect: found[1] } : { effect: "read" };
 }
 
-/** Its own word is no authority: it gets what it asks for and the agent holds. */
+/** Grants only what the tool asks for and the agent holds. */
 function grantsOf({ permissions, devices }: ToolDefinition, held: readonly Permission[] | undefined) {
   const has = (permission: Permission) =>
     permissions?.includes(permission) === true && (held === undefined || held.includes(permission));
   return { network: has("network"), devices: has("device") ? devices : [] };
 }
 
-/** A sensor's figures are the device's own words; files, the web and programs may repeat a stranger's. */
+/** A sensor's figures are the device's own text; files, the web and programs may repeat a stranger's. */
 function taints(permissions: readonly Permission[] | undefined): boolean {
   return permissions?.some((one) => one !== "device" && one !== "session") ?? true;
 }
@@ -139,7 +139,7 @@ function resultOf(name: string, ran: Ran, output: ProgramOutput): ToolResult {
   const stderr = output.stderr();
   const json = output.json();
   const details = { exit_code: ran.exitCode ?? KILLED, stderr, ...(json && { data: json }) };
-  // The runner says why it was stopped, and shows this below.
+  // The runner says why it was stopped and shows this text below.
   if (ran.stopped) return textResult([stdout, stderr].filter(Boolean).join("\n"), details);
   if (ran.exitCode === null) {
     return faultResult("signal", failure(`was killed by ${ran.signal ?? "a signal"}`), { details });
@@ -160,7 +160,7 @@ function resultOf(name: string, ran: Ran, output: ProgramOutput): ToolResult {
   }
 }
 
-/** EvoClaw's programs end with 0 and say in JSON that they failed. */
+/** Finds a failure in JSON, because EvoClaw's programs exit with 0 even then. */
 function failureOf(json: Record<string, unknown>): string | undefined {
   if (json.status !== "error" && json.success !== false) return undefined;
   const words = [json.error, json.message].find((it) => typeof it === "string" && it !== "");

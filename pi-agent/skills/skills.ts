@@ -1,11 +1,11 @@
-/** The skills of this agent as they are now: read once, and again when a file of them has changed. */
+/** The present skills of this agent. They are read once, and again when one of their files has changed. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { loadSkills, NO_SKILLS, type SkillSet, type SkillsOptions } from "./load-skills.ts";
 import type { Skipped } from "./skill-file.ts";
 import type { Stamps } from "./stamps.ts";
 
-/** A person who has just saved a skill looks whether it is there; sooner is not worth the wake-ups. */
+/** Short enough for a person who has just saved a skill; a shorter interval is not worth the wake-ups. */
 const LOOK_EVERY_MS = 5_000;
 
 export type ChangeListener = (set: SkillSet) => void;
@@ -23,19 +23,19 @@ export class Skills {
     this.#options = options;
   }
 
-  /** Reads them. Never rejects: what is wrong with a skill stands in `skipped`. */
+  /** Reads the skills. Never rejects: problems are in `skipped`. */
   static async open(options: SkillsOptions): Promise<Skills> {
     const skills = new Skills(options);
     await skills.look();
     return skills;
   }
 
-  /** As of the last look. */
+  /** The result of the last check. */
   get current(): SkillSet {
     return this.#set;
   }
 
-  /** Looks for changes, and tells the listeners before it resolves. For every listing, and every few seconds. */
+  /** Checks for changes and calls the listeners before it resolves. Runs for every listing, and every few seconds. */
   look(): Promise<SkillSet> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
@@ -43,7 +43,7 @@ export class Skills {
     return this.#looking;
   }
 
-  /** Reads them again though no file has changed: what they need may be there now. */
+  /** Reads the skills again even without a change, since a missing requirement may be installed now. */
   async reload(): Promise<SkillSet> {
     await this.#looking;
     this.#stale = true;
@@ -51,15 +51,15 @@ export class Skills {
   }
 
   /**
-   * Called with the new set whenever a look found a change: the time for a new registry and a new advert.
-   * @returns takes that back
+   * Calls the listener with the new set after each change, so that it can make a new registry and advert.
+   * @returns a function that removes the listener
    */
   onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Looks by itself from now on. @returns ends it */
+  /** Checks regularly from now on. @returns a function that ends it */
   watch(everyMs = LOOK_EVERY_MS): () => void {
     clearInterval(this.#timer);
     this.#timer = setInterval(() => void this.look(), everyMs);
@@ -79,7 +79,7 @@ export class Skills {
   }
 }
 
-/** All tools of this device: its own win over those of skills. `skipped` says which did not get their name. */
+/** Returns all tools of this device. Its own take precedence over skills' tools of the same name, listed in `skipped`. */
 export function withSkills(
   own: readonly Tool[],
   set: SkillSet,

@@ -2,14 +2,14 @@ import type { BigIntStats } from "node:fs";
 import { stat } from "node:fs/promises";
 
 /**
- * Remembers how files looked when they were read, and says whether any looks different now. Not fs.watch: that
- * sees nothing on network file systems, nothing of a folder that comes later, and loses events under load; a
- * look at some ten files costs less than a millisecond.
+ * Remembers the state of files when they were read, and tells whether any has changed. It does not use fs.watch, which misses
+ * changes on network file systems, in folders that are created later, and under load. Checking some ten files takes less
+ * than a millisecond.
  */
 export class Stamps {
   readonly #seen = new Map<string, string>();
 
-  /** To be called before the file is read: a change in between is then seen later. Undefined: it is not there. */
+  /** Call it before reading the file, so that a change in between is noticed later. Undefined = the file is missing. */
   async look(path: string): Promise<BigIntStats | undefined> {
     const stats = await statOf(path);
     this.#seen.set(path, stampOf(stats));
@@ -32,7 +32,7 @@ async function statOf(path: string): Promise<BigIntStats | undefined> {
   }
 }
 
-/** The time of change too: an old file moved into place has an old time of writing. */
+/** Includes the change time, because a file that was moved into place keeps its old modification time. */
 function stampOf(stats: BigIntStats | undefined): string {
   return stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}` : "";
 }

@@ -1,8 +1,8 @@
-/** The seed's table, for a tool whose skill.toml names no time. */
+/** The seed's table of time-outs, for a tool whose skill.toml names none. */
 const FILES = ["read", "write", "edit", "glob", "grep"];
 const NETWORK = ["bash", "websearch", "webfetch", "codesearch"];
 
-/** In ms. */
+/** Returns ms. */
 export function defaultTimeoutMs(name: string): number {
   if (FILES.includes(name)) return 5_000;
   if (NETWORK.includes(name)) return 30_000;

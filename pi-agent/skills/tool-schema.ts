@@ -1,7 +1,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Parameter } from "./skill-file.ts";
 
-/** The input of a skill's tool: strict, so that an argument that it does not have is an error. */
+/** Makes the input schema of a skill's tool. It is strict, so that an unknown argument is an error. */
 export function inputOf(parameters: readonly Parameter[]): z.ZodMiniType<Record<string, unknown>> {
   return z.strictObject(Object.fromEntries(parameters.map((one) => [one.name, schemaOf(one)])));
 }

@@ -1,10 +1,10 @@
 const NUMBER = /^\d+$/;
 
 /**
- * Orders versions of a tool: numbers as numbers, `1.10` above `1.9`; a pre-release (`2.0.0-rc1`) below its
- * release; no version below every other. What follows a `+` does not count.
+ * Orders versions of a tool. `1.10` is above `1.9`, a pre-release (`2.0.0-rc1`) below its release, and no version below all
+ * others. Text after a `+` is ignored.
  *
- * @returns below 0 when `a` is the older
+ * @returns a negative number when `a` is older
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
@@ -32,7 +32,7 @@ function compareParts(a: readonly string[], b: readonly string[]): number {
     const difference = comparePart(a[at], b[at]);
     if (difference !== 0) return difference;
   }
-  // 1.0 and 1.0.0 are the same, and something is more than nothing.
+  // 1.0 equals 1.0.0, and any version is above none.
   return Math.sign(a.length) - Math.sign(b.length);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every tool that this device could have, in groups, each with what it needs. What is missing is found out by
- * trying it: a tool that could only fail is not offered, and `tools_list` says why.
+ * All possible tools of this device, in groups with their requirements. Requirements are tested by trying them. A tool that
+ * could only fail is not offered, and `tools_list` says why.
  */
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
@@ -51,38 +51,38 @@ import { todo } from "../tools/session/todo.ts";
 import { shownGroups } from "./shown.ts";
 import type { Later } from "./toolbox.ts";
 
-/** Tools that stand or fall together. */
+/** Tools with the same requirements. */
 export type Group = {
   names: readonly string[];
   /**
-   * The reason that they cannot be offered, in words; undefined when they can.
-   * @throws NoAnswer when that could not be found out: it is asked again later
+   * Returns why they cannot be offered; undefined when they can.
+   * @throws NoAnswer when that could not be found out; it is tried again later
    */
   missing(): Promise<string | undefined>;
-  /** Only called when nothing is missing: what it alone needs is imported there, and takes no memory before. */
+  /** Called only when nothing is missing. It imports what only these tools need, which takes no memory before. */
   make(): Tool[] | Promise<Tool[]>;
 };
 
-/** Where tools are, and what they may use. */
+/** Where tools run, and what they may use. */
 export type Places = MachinePlaces & {
-  /** Files of the workspace directly, programs in the sandbox. */
+  /** Uses the workspace's files directly, and runs programs in the sandbox. */
   work: Engine;
-  /** Other machines that ssh reaches. */
+  /** Other machines, reached by ssh. */
   nodes: Nodes;
 };
 
 export type MachinePlaces = {
-  /** This machine: the machine's own tools, which are no shell. */
+  /** This machine, for the machine tools, which cannot run a shell. */
   local: Environment;
   held: HeldLines;
-  /** Where output goes that is too much to show. */
+  /** Where output goes that is too long to show. */
   spillDir: string;
   stateDir: string;
-  /** /proc, /sys and /etc are read below it. */
+  /** The root for reading /proc, /sys and /etc. */
   root: string;
 };
 
-/** All but those of the machine itself. */
+/** All groups except those of the machine itself. */
 export function workGroups(
   places: Places,
   settings: ToolSettings,
@@ -122,17 +122,17 @@ export function machineGroups(
   ];
 }
 
-/** What the kernel tells of itself, below `root`. */
+/** Tools that read the kernel's files below `root`. */
 export function kernelTools(place: { root: string; exec?: ExecOps }): Tool[] {
   return [temperature(place), ...figures(place)];
 }
 
-/** Of these, what every kernel has. */
+/** Those of the kernel tools that work on every kernel. */
 function figures(place: { root: string; exec?: ExecOps }): Tool[] {
   return [...[cpu, memory, disk, networkInfo, listProcesses].map((make) => make(place)), systemInfo(place)];
 }
 
-/** A read costs no process: the guard of local files holds against what runs in the sandbox meanwhile. */
+/** Reads need no process: the path guard protects against programs that run in the sandbox meanwhile. */
 function fileGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
   const { work } = places;
   const { maxReadBytes: maxBytes, maxReadLines: maxLines } = settings;
@@ -165,7 +165,7 @@ function shellGroups(environment: Environment, places: Places, settings: ToolSet
   ];
 }
 
-/** With an argument `node` only where there can be one: machines are known, or the tool that adds them is offered. */
+/** Adds the argument `node` only when machines are known or the tool that adds them is offered. */
 function whereverTheyCan(home: Environment, { nodes }: Places, { enabled }: ToolSettings) {
   const canBe = nodes.list().length > 0 || (enabled?.includes("nodes") ?? true);
   return (make: (environment: Environment) => Tool[]): Tool[] =>
@@ -192,7 +192,7 @@ const WEB_NAMES = ["webfetch", "codesearch"];
 const NO_WEB =
   "the gateway has it, where there is no home network to reach; enabled = true in [tools.web] of agent.toml offers it here as well";
 
-/** A tool by itself. @param isMissing what it needs; nothing when absent */
+/** Makes a group of one tool. @param isMissing returns what is missing; absent = no requirements */
 export function alone(
   tool: Tool,
   isMissing: () => Promise<string | undefined> = async () => undefined,
@@ -204,7 +204,7 @@ function always(tools: Tool[]): Group {
   return group(tools, async () => undefined);
 }
 
-/** Tools that are left out, and why. */
+/** Makes a group of tools that are left out, with the reason. */
 export function missing(names: string[], why: string): Group {
   return { names, missing: async () => why, make: () => [] };
 }

@@ -1,6 +1,6 @@
 /**
- * Names in `[policy]` and `[tools] enabled` that no tool has. A skill may be gone for a while, or have a slip in its
- * file: that must not stop the agent, and its rule holds again when it is back. So such a name is told, not refused.
+ * Finds names in `[policy]` and `[tools] enabled` that no tool has. A skill may be missing for a while or have a mistake in its
+ * file. That must not stop the agent, and its rule applies again once it is back. So such a name causes only a warning.
  */
 import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
 import { unknownNames } from "../calls/policy.ts";
@@ -8,7 +8,7 @@ import type { Settings } from "../config/settings.ts";
 import type { SkillSet } from "../skills/load-skills.ts";
 import type { Unavailable } from "./toolbox.ts";
 
-/** @param own the names of all tools that are no skills', offered or not */
+/** @param own names of all tools that do not come from skills, offered or not */
 export function namesWithoutTool(
   { tools: { enabled = [] }, policy }: Pick<Settings, "tools" | "policy">,
   own: readonly string[],
@@ -17,7 +17,7 @@ export function namesWithoutTool(
   const known = [
     ...own,
     ...tools.map(({ tool }) => tool.name),
-    // They have an entry of their own that says what is wrong.
+    // These have their own entry that says what is wrong.
     ...skipped.flatMap(({ tool }) => tool ?? []),
   ];
   const broken = skipped.filter(({ tool }) => tool === undefined);

@@ -1,4 +1,4 @@
-/** What this agent offers now: its own tools, and the skills that its genome leaves enabled. */
+/** The tools that this agent offers now: its own, and those of skills that its genome does not disable. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type Genome, leavesEnabled } from "../evoclaw/genome.ts";
@@ -8,7 +8,7 @@ import type { Skipped } from "../skills/skill-file.ts";
 import type { Skills } from "../skills/skills.ts";
 import { withSkills } from "../skills/skills.ts";
 
-/** What is asked of the skills; they change while the agent runs. */
+/** The part of the skills that is used here; skills change while the agent runs. */
 export type SkillSource = Pick<Skills, "current" | "look" | "onChange">;
 
 const DISABLED = "disabled by this agent's genome";
@@ -28,39 +28,39 @@ export class Offer {
   readonly #profile: Profile;
   #made: Made | undefined;
 
-  /** @param own the same list while nothing has changed */
+  /** @param own returns the same list while nothing has changed */
   constructor(own: () => readonly Tool[], source: SkillSource, profile: Profile) {
     this.#own = own;
     this.#source = source;
     this.#profile = profile;
   }
 
-  /** A snapshot; another one as soon as the skills or the genome are others. */
+  /** A snapshot; a new one after the skills or the genome change. */
   get registry(): ToolRegistry {
     return this.#now().registry;
   }
 
-  /** Also those that the genome disables. */
+  /** Includes skills that the genome disables. */
   get installed(): SkillSet {
     return this.#source.current;
   }
 
-  /** Those that are enabled. */
+  /** Only the enabled skills. */
   get skills(): SkillSet {
     return this.#now().skills;
   }
 
-  /** What of the skills is not offered, and why. */
+  /** Skills and tools that are not offered, and why. */
   get skipped(): readonly Skipped[] {
     return this.#now().skipped;
   }
 
-  /** The skill that a tool of the registry comes from; undefined for the agent's own. */
+  /** Returns the skill of a tool; undefined for the agent's own tools. */
   skillOf(tool: Tool): SkillTool | undefined {
     return this.skills.tools.find((one) => one.tool === tool);
   }
 
-  /** Looks for changes of the skills first: for every listing. */
+  /** Checks the skills for changes first; used for every listing. */
   async look(): Promise<void> {
     await this.#source.look();
   }

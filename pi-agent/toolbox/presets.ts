@@ -14,11 +14,11 @@ import { write } from "../tools/files/write.ts";
 import { BASH_TIMEOUT_MS, bash } from "../tools/programs/bash.ts";
 
 export type ToolOptions = {
-  /** Absolute. Left out where `environment` is given, whose own it is then. */
+  /** Absolute; absent when `environment` is given, which has its own. */
   cwd?: string;
-  /** Where files and processes are; `sandboxed(cwd)` when absent. Whoever makes it closes it. */
+  /** Where files and processes are; absent = `sandboxed(cwd)`. The caller that makes it must close it. */
   environment?: Environment;
-  /** Of text in one read; the 50 KB that a result may have hold besides. */
+  /** Most bytes of text in one read, in addition to the general limit of 50 KB. */
   maxReadBytes?: number;
   maxReadLines?: number;
   bashTimeoutMs?: number;
@@ -40,19 +40,19 @@ export function allTools(cwd: string): Tool[] {
 }
 
 /**
- * All six on another machine, over ssh. Its host key has to be in `~/.ssh/known_hosts`; for another file, another
- * port, or to close the connection, give `ssh(…)` to customTools.
+ * All six on another machine, over ssh. Its host key must be in `~/.ssh/known_hosts`. For another file or port, or to close
+ * the connection, pass `ssh(…)` to customTools.
  *
- * @param cwd absolute, on that machine
- * @param name of the machine, as results show it
- * @param key path of the private key; `~/` is the home of this process's user
- * @throws ExecError for a host or user that ssh would take for an option
+ * @param cwd absolute path on that machine
+ * @param name the machine's name in results
+ * @param key path of the private key; `~/` is the home folder of this process's user
+ * @throws ExecError for a host or user that ssh would treat as an option
  */
 export function remoteTools(cwd: string, name: string, host: string, user: string, key: string): Tool[] {
   return customTools({ environment: ssh({ cwd, name, host, user, key }) });
 }
 
-/** All six, with limits of one's own. @throws ExecError when there is no such folder */
+/** All six, with custom limits. @throws ExecError when there is no such folder */
 export function customTools({
   cwd = homedir(),
   environment = sandboxed(cwd),
@@ -71,8 +71,8 @@ export function customTools({
 }
 
 /**
- * This machine: programs in the sandbox, files directly, which are the same files under the same names. A read
- * or an edit then costs no process, and the path guard holds against what runs in the sandbox.
+ * This machine, with programs in the sandbox and direct access to the same files. A read or edit then needs no process, and
+ * the path guard protects against programs in the sandbox.
  */
 export function sandboxed(cwd: string): Environment {
   const environment = sandbox({ workspace: cwd });

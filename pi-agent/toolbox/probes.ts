@@ -1,18 +1,18 @@
-/** Finds out which groups of tools can be offered. What did not answer is tried again, with growing pauses. */
+/** Finds out which groups of tools can be offered. A group that did not answer is tried again, with growing pauses. */
 import { setTimeout as pause } from "node:timers/promises";
 import { backoffMs } from "@edgecall/core/backoff.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { Group } from "./all.ts";
 
-/** The agent does not come online later than this for slow programs, whose tools follow. */
+/** The agent waits at most this long for slow programs before it goes online; their tools follow later. */
 const START_WITHIN_MS = 10_000;
 const PAUSE_FIRST_MS = 2_000;
 const PAUSE_MAX_MS = 5 * 60_000;
 
 export type ProbesOptions = {
   log: Log;
-  /** Tools that could not be offered at first can be now. */
+  /** Called when further tools can be offered. */
   changed(): void;
   startWithinMs?: number;
   pauseMs?: { first: number; max: number };
@@ -20,7 +20,7 @@ export type ProbesOptions = {
 
 export type Probed = {
   names: readonly string[];
-  /** The reason that they are not offered; undefined when they are. */
+  /** Why they are not offered; undefined when they are. */
   why: string | undefined;
   tools: readonly Tool[];
 };
@@ -44,7 +44,7 @@ export class Probes {
     return this.#probed;
   }
 
-  /** Resolves when each group was tried once, or after a while without those that are slow. Never rejects. */
+  /** Resolves when each group was tried once, or after a time limit without the slow ones. Never rejects. */
   async start(): Promise<void> {
     const tried = Promise.all(this.#groups.map((group, index) => this.#try(group, index)));
     const over = new AbortController();
@@ -76,7 +76,7 @@ export class Probes {
     }
   }
 
-  /** @returns why it has to be tried again */
+  /** @returns why it must be tried again, or undefined */
   async #probe({ names, missing, make }: Group, index: number): Promise<string | undefined> {
     const result = (why: string | undefined, tools: readonly Tool[] = []) => {
       this.#probed[index] = { names, why, tools };

@@ -1,4 +1,4 @@
-/** The group that shows and looks: browser, canvas, image. Each module is loaded where it can be used only. */
+/** The tools browser, canvas and image. Each module is loaded only when its tool can be used. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolSettings } from "../config/settings.ts";
 import type { Environment } from "../env/environment.ts";
@@ -6,7 +6,7 @@ import { canvas } from "../tools/web/canvas.ts";
 import { alone, type Group, missing } from "./all.ts";
 import type { Later } from "./toolbox.ts";
 
-/** @param closing is told what has to be let go of at the agent's end */
+/** @param closing registers what must be closed at the agent's end */
 export function shownGroups(
   environment: Pick<Environment, "files">,
   settings: ToolSettings,

@@ -1,4 +1,4 @@
-/** The tools of this device: its own and those of skills, where each of them runs, and why some are not there. */
+/** The tools of this device: its own and those of skills, where each runs, and why some are missing. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/model.ts";
@@ -26,27 +26,27 @@ import { type Probed, Probes } from "./probes.ts";
 export type Unavailable = { name: string; why: string };
 
 export type Toolbox = {
-  /** The device's own; a skill's tool of the same name stands behind them. */
+  /** The device's own tools, which take precedence over a skill's tool of the same name. */
   tools: readonly Tool[];
   unavailable: readonly Unavailable[];
   skills: SkillSource;
-  /** Called when `tools` became others: a program answered late, an MCP server came, or came back with other tools. */
+  /** Calls the listener when `tools` changed: a program answered late, or an MCP server connected with other tools. */
   onChange?(listener: () => void): void;
-  /** Lets go of what tools hold beyond their calls. */
+  /** Releases what tools hold between calls. */
   close(): Promise<void>;
 };
 
-/** What tools need that is known once the agent runs, and changes while it does. */
+/** What tools need that is only known while the agent runs, and may change. */
 export type Later = {
   llm(): ModelSettings | undefined;
   limits(): LoopLimits;
-  /** All that this agent offers. */
+  /** Returns all tools that this agent offers. */
   tools(): readonly Tool[];
-  /** Of the skills that are enabled. */
+  /** Returns the guides of the enabled skills. */
   guides(): readonly Guide[];
 };
 
-/** @param more tools beside the device's own; the later of one name wins */
+/** @param more further tools; a later one replaces an earlier one of the same name */
 export async function openToolbox(
   settings: Settings,
   later: Later,
@@ -114,20 +114,20 @@ async function machineOf({
 }: Settings): Promise<MachinePlaces> {
   const spillDir = join(stateDir, "spill");
   await Promise.all([workspace, spillDir].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
-  // What was too much to show can be read on.
+  // Output that was too long to show can be read from its file.
   const minFreeBytes = writes.freeBytes;
   const plain = local({ cwd: workspace, readable: [...readable, spillDir], root, minFreeBytes });
   const here = { ...plain, exec: refusingAbsent(plain.exec) };
   return { local: here, held: new HeldLines(here.exec), spillDir, stateDir, root };
 }
 
-/** The place where programs run, and the skills that run there once it works. */
+/** Opens the place where programs run, and the skills that run there once it works. */
 async function workOf(
   here: MachinePlaces,
   { tools, permissions }: Settings,
 ): Promise<{ places: Places; skills: Skills; skillsCanRun: Group[] }> {
   const { workspace, sandbox, skillsPath, binPath } = tools;
-  // Skills are read in the sandbox as well: their programs are run from where they are.
+  // The sandbox can read the skills' folder, because their programs run from there.
   const readable = [
     ...tools.readable,
     here.spillDir,
@@ -150,7 +150,7 @@ async function workOf(
   };
   const work = engineOf(sandbox);
   const engines = new Map<SandboxEngine, Engine>([[sandbox, work]]);
-  // Without a sandbox, for the skills' tools that their owner names: in the workspace, and bounded like all others.
+  // Without a sandbox, for skill tools that the owner names: in the workspace, with the same limits.
   const plain = here.local.exec;
   const environments: SkillsOptions["environments"] =
     tools.unsandboxed.length === 0
@@ -162,7 +162,7 @@ async function workOf(
     workspace,
     environments,
     engine: sandbox,
-    // Trying a kind costs a start of it: beside the agent's own, only those are tried that a skill names.
+    // Trying a kind means starting it, so besides the agent's own only kinds that a skill names are tried.
     lack(kind) {
       if (!engines.has(kind)) engines.set(kind, engineOf(kind));
       return engines.get(kind)?.lack;
@@ -179,7 +179,7 @@ async function workOf(
         try {
           return await engine.missing();
         } finally {
-          // So that the skills' tools tell why they are not there.
+          // So that the skills' tools can report why they are missing.
           if (engine.lack !== undefined) await skills.reload();
         }
       },
@@ -218,7 +218,7 @@ function offered(
   };
 }
 
-/** The seed's capability filter: with a list, what needs something that is not in it is not there. */
+/** The seed's capability filter: returns why a tool that needs an unlisted permission is left out. */
 function notHeld(tool: Tool, held: readonly Permission[] | undefined): string | undefined {
   const needs = tool.permissions ?? (tool.permission ? [tool.permission] : []);
   if (held === undefined || needs.length === 0 || needs.some((need) => held.includes(need))) return undefined;

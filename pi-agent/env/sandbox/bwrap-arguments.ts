@@ -1,9 +1,8 @@
 /**
- * The arguments of bubblewrap, as a pure function, so that all of it can be read and tested.
+ * The arguments of bubblewrap, as a pure function that is easy to read and test.
  *
- * The rules: no network, no devices, no other processes, none of the host's files but its programs; the
- * workspace is all that can be written. The environment is that of the bwrap process itself, which must be a
- * clean one: `/proc/1/environ` in the sandbox shows it.
+ * The sandbox has no network, devices, other processes or host files except programs, and only the workspace is writable. Its
+ * environment is that of the bwrap process, which must be clean: `/proc/1/environ` in the sandbox shows it.
  */
 import {
   checkedDevice,
@@ -16,7 +15,7 @@ import {
   SYSTEM_FILES,
 } from "./sandbox-profile.ts";
 
-/** @throws ExecError `blocked` for a profile or grant that would open more than it says */
+/** @throws ExecError `blocked` for a profile or grant that would allow more than it states */
 export function bwrapArguments(profile: SandboxProfile, run: SandboxRun): string[] {
   const { workspace, limits } = profile;
   refuseWorkspace(workspace);
@@ -24,7 +23,7 @@ export function bwrapArguments(profile: SandboxProfile, run: SandboxRun): string
   const size = String(limits.temporaryBytes);
   return [
     "--unshare-user",
-    // Further namespaces would give back, inside, the powers that are dropped here.
+    // Further namespaces would restore inside the capabilities that are dropped here.
     "--disable-userns",
     "--unshare-ipc",
     "--unshare-pid",
@@ -45,10 +44,10 @@ export function bwrapArguments(profile: SandboxProfile, run: SandboxRun): string
     ...["--size", size, "--tmpfs", "/tmp"],
     ...["--proc", "/proc"],
     ...readOnly(profile.readable.map((path) => checkedReadable(path, workspace))),
-    // Last, so that no destination of a mount lies in what the agent writes (CVE-2026-87766).
+    // Last, so that no mount's destination is in a folder that the agent can write (CVE-2026-87766).
     ...["--bind", workspace, workspace],
-    // Root without a capability may still write to what root owns: /proc/sys/kernel/core_pattern names a
-    // program that the kernel starts outside of any sandbox.
+    // Root without capabilities may still write files that root owns. /proc/sys/kernel/core_pattern names a program
+    // that the kernel starts outside of any sandbox.
     ...["--remount-ro", "/proc"],
     ...["--remount-ro", "/"],
     ...["--chdir", "/"],

@@ -1,7 +1,7 @@
 /**
- * The arguments of firejail. It does not begin with nothing, as bubblewrap does, but with the whole machine, of which it hides
- * what it is told to; and it runs the program without any sandbox where it finds itself in another one. So the entering script looks
- * first whether all is hidden, at every call, and starts nothing where something is not.
+ * The arguments of firejail. Unlike bubblewrap it begins with the whole machine and hides what the arguments name. Inside
+ * another sandbox it runs the program without any. So at every call the entering script first checks that everything is
+ * hidden, and otherwise starts nothing.
  */
 import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
@@ -17,13 +17,13 @@ import {
   SYSTEM_FILES,
 } from "./sandbox-profile.ts";
 
-/** What the machine shows: read when the program is about to run. */
+/** The machine's state, read shortly before the program runs. */
 export type Machine = {
   /** The names in `/`. */
   top: readonly string[];
-  /** Those namespaces of this process that the program must not have. */
+  /** This process's namespaces, which the program must not share. */
   namespaces: { pid: string; net: string };
-  /** As the system's list of users has it. */
+  /** The home folder in the system's user list. */
   home: string;
 };
 
@@ -32,23 +32,23 @@ export function machine(home: string): Machine {
   return { top: readdirSync("/"), namespaces: { pid, net }, home };
 }
 
-/** Not hidden: firejail makes them read-only, or new ones. */
+/** Not hidden: firejail makes these read-only or replaces them. */
 const WHOLE = ["/usr", "/proc", "/dev", "/run/firejail"];
-/** What `/dev` may have. */
+/** Devices that `/dev` may contain. */
 const PLAIN_DEVICES = "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero".split(" ");
-/** `--private-dev` alone binds the machine's own sound, screens, cameras and keys into the new `/dev`. */
+/** Needed because `--private-dev` alone exposes the machine's sound, screens, cameras and security keys. */
 const NO_DEVICES = ["sound", "3d", "video", "u2f", "input", "tv", "dvd", "printers"];
-/** Emptied: a whitelist of what is not there. */
+/** Emptied by a whitelist that names nothing in them. */
 const EMPTY = ["/tmp", "/run"];
 const SESSIONS = "/run/user";
-/** firejail takes these for patterns, lists or words of its own. */
+/** Characters that firejail treats as patterns, lists or syntax. */
 const SPECIAL = /[*?[\]{}()<>|&;!^%,"'\\\s$~]/;
-/** What firejail puts into the home's folder: copies from /etc/skel. */
+/** Files that firejail copies from /etc/skel into the home folder. */
 const OF_SKELETON = [".bashrc", ".inputrc", ".zshrc", ".cshrc"];
-/** Copied into the home's folder where it has them: what opens the screen and the sound. */
+/** Files that firejail copies from the home folder, which give access to screen and sound. */
 const OF_DESKTOP = [".Xauthority", ".asoundrc"];
 
-/** Variables that it sets. */
+/** Variables that firejail sets. */
 const OF_FIREJAIL = [
   "container",
   "DBUS_SESSION_BUS_ADDRESS",
@@ -61,16 +61,16 @@ const OF_FIREJAIL = [
   "SHELL",
 ];
 
-/** firejail ends with an error at more arguments, or at longer ones. */
+/** firejail fails with more or longer arguments. */
 const MAX_ARGUMENTS = 126;
 const MAX_ARGUMENT_BYTES = 4_127;
-/** The kernel's bound for one word of a program. */
+/** The kernel's limit for one argument. */
 const MAX_WORD_BYTES = 131_071;
 
 /**
- * @returns the arguments, and the script that the shell at their end reads from descriptor 4: firejail's bounds would
- * end each command of more than 4 KiB
- * @throws ExecError `blocked` for a profile or grant that cannot be held, `spawn_failed` for words that no program can get
+ * @returns the arguments, and the script that the shell reads from descriptor 4, because firejail's limits would refuse
+ *   commands over 4 KiB
+ * @throws ExecError `blocked` for a profile or grant that cannot be enforced, `spawn_failed` for invalid arguments
  */
 export function firejailArguments(
   profile: SandboxProfile,
@@ -83,7 +83,7 @@ export function firejailArguments(
     throw new ExecError("blocked", "firejail opens no single devices; bubblewrap and podman do.");
   const network = run.grants?.network === true;
   const whole = [...WHOLE, ...profile.system.keys()];
-  // A link is shown as one, so what it leads to is shown as well.
+  // A link is shown as a link, so its target must be shown too.
   const withTargets = (paths: readonly string[]) => [
     ...new Set(
       paths
@@ -99,7 +99,7 @@ export function firejailArguments(
   const hidden = top
     .map((name) => `/${name}`)
     .filter((path) => !isIn(path, [...whole, ...EMPTY]) && !shown.some((one) => isIn(one, [path])));
-  // Where `/run` is emptied, firejail brings the user's own folder of it back.
+  // When `/run` is emptied, firejail adds the user's own folder there again.
   const session = shown.some((path) => isIn(path, [SESSIONS])) ? [] : [SESSIONS];
   const args = [
     "--quiet",
@@ -114,7 +114,7 @@ export function firejailArguments(
     "--ipc-namespace",
     "--dbus-user=none",
     "--dbus-system=none",
-    // It would be emptied before the whitelist takes from it what is shown.
+    // It would be emptied before the whitelist reads from it.
     "--keep-var-tmp",
     "--private-dev",
     ...NO_DEVICES.map((name) => `--no${name}`),
@@ -149,7 +149,7 @@ export function firejailArguments(
   return { args, script: `set -- ${shellQuote(words)}\n${entry}` };
 }
 
-/** The script's part that fails open nowhere: each folder on the way to what is shown has nothing else that can be read. */
+/** The script's check that each folder on the way to a shown path contains nothing else that can be read. */
 function check({
   shown,
   whole,
@@ -188,7 +188,7 @@ function above(path: string): string[] {
   return folder === path ? [] : [folder, ...above(folder)];
 }
 
-/** A folder of `/` itself is shown by not hiding it. */
+/** A folder directly in `/` is shown by not hiding it. */
 function isBelowTop(path: string): boolean {
   return dirname(path) !== "/";
 }

@@ -1,6 +1,7 @@
 /**
- * The arguments of podman: a container without an image. Its root is an empty folder of the agent's, with the same parts of the system bound
- * into it that bubblewrap shows; so nothing is fetched, and a path and a program mean the same to every kind of sandbox.
+ * The arguments of podman for a container without an image. Its root is an empty folder of the agent, into which the same parts
+ * of the system are bound that bubblewrap shows. So nothing is downloaded, and paths and programs are the same in every
+ * kind of sandbox.
  */
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -17,17 +18,17 @@ import {
   sandboxEnv,
 } from "./sandbox-profile.ts";
 
-/** A usual shell's; as root, podman would ask for more than many containers may give. */
+/** The usual limit of a shell. As root, podman would ask for more than many containers allow. */
 const OPEN_FILES = 1_024;
-/** podman makes its own of these, where there is a network. */
+/** With a network, podman makes its own versions of these. */
 const BY_PODMAN = ["/etc/resolv.conf", "/etc/hosts"];
-/** They would lead podman itself elsewhere. */
+/** Variables that would redirect podman itself. */
 const OF_PODMAN = /^(CONTAINERS?_|STORAGE_|PODMAN|BUILDAH|REGISTRY|XDG_|DBUS_|HOME$|TMPDIR$|NOTIFY_SOCKET$)/;
 
 /**
  * @param container its name and its root folder
- * @param names variables of podman's own environment that the program gets too
- * @throws ExecError `blocked` for a profile, grant or variable that would open more than it says
+ * @param names variables of podman's own environment that the program also gets
+ * @throws ExecError `blocked` for a profile, grant or variable that would allow more than it states
  */
 export function podmanArguments(
   profile: SandboxProfile,
@@ -69,7 +70,7 @@ export function podmanArguments(
     "--hostname=sandbox",
     "--http-proxy=false",
     ...(network ? ["--network=host"] : ["--network=none", "--no-hosts"]),
-    // For root, whom nproc does not hold; for others not every system has it.
+    // For root, which nproc does not limit. For others, not every system supports it.
     `--pids-limit=${isRoot ? limits.processes : -1}`,
     `--ulimit=nproc=${limits.processes}:${limits.processes}`,
     `--ulimit=nofile=${OPEN_FILES}:${OPEN_FILES}`,
@@ -79,12 +80,12 @@ export function podmanArguments(
     ...[...readOnly].map(([path, source]) => `--mount=type=bind,src=${plain(source)},dst=${plain(path)},ro`),
     `--mount=type=bind,src=${plain(workspace)},dst=${plain(workspace)}`,
     ...devices.map((device) => `--device=${device}`),
-    // The groups of the agent's user own the pins and the cameras.
+    // Keeps the groups of the agent's user, which own the pins and cameras.
     ...(devices.length > 0 && !isRoot ? ["--group-add=keep-groups"] : []),
     ...Object.entries(sandboxEnv(workspace)).flatMap(([name, value]) =>
       names.includes(name) ? [] : [`--env=${name}=${value}`],
     ),
-    // Without their values, which other users of this machine could read in the list of processes.
+    // Names only, because other users of this machine could read the values in the process list.
     ...names.map((name) => `--env=${name}`),
     "--workdir=/",
     "--rootfs",
@@ -94,9 +95,9 @@ export function podmanArguments(
 }
 
 /**
- * podman's `ro` holds for one mount, and those below it come along as they are: each of them needs a mount of its own.
+ * Lists the mounts below the shown paths. podman's `ro` applies to one mount only, so each mount below needs its own.
  *
- * @returns what is at each path
+ * @returns the source for each path
  */
 function withMountsBelow(shown: readonly string[], workspace: string): Map<string, string> {
   const all = new Map(shown.map((path) => [path, realpathSync(path)]));
@@ -106,7 +107,7 @@ function withMountsBelow(shown: readonly string[], workspace: string): Map<strin
       if (!mount.startsWith(`${source}/`)) continue;
       const place = join(path, mount.slice(source.length));
       const isWorkspaces = `${place}/`.startsWith(`${workspace}/`);
-      // One that another mount covers has a name and cannot be reached.
+      // A mount that another one covers is listed but cannot be reached.
       if (!all.has(place) && !isWorkspaces && existsSync(mount)) all.set(place, mount);
     }
   return all;
@@ -121,7 +122,7 @@ function mountPoints(): string[] {
   );
 }
 
-/** The folder that containers have as their root, where it is not there yet. */
+/** Makes the folder that containers use as their root, if it is missing. */
 export function podmanRoot(folder: string, { system }: SandboxProfile): string {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   for (const [path, link] of system) {
@@ -131,7 +132,7 @@ export function podmanRoot(folder: string, { system }: SandboxProfile): string {
   return folder;
 }
 
-/** A comma ends a word of `--mount`. */
+/** Refuses a comma, which separates the fields of `--mount`. */
 function plain(path: string): string {
   if (!/[,"\n]/.test(path)) return path;
   throw new ExecError(

@@ -1,7 +1,6 @@
 /**
- * How many processes a sandbox may have when the agent runs as root, whom the kernel exempts from the limit
- * that prlimit sets: a control group, of version 2 or 1. Without one, root has no limit; the agent should be
- * an ordinary user anyway.
+ * Limits the processes of a sandbox when the agent runs as root, which the kernel exempts from prlimit's limit. It uses a
+ * control group of version 2 or 1. Without one, root has no limit; the agent should run as an ordinary user anyway.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
@@ -9,13 +8,13 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 export type ProcessGroupLimit = {
-  /** Before a command: it joins the group and then becomes the command. Empty when there is no limit to set. */
+  /** Prefix of a command, which joins the group and then runs the command. Empty when there is no limit to set. */
   prefix: readonly string[];
   release(): Promise<void>;
 };
 
 const NONE: ProcessGroupLimit = { prefix: [], release: async () => {} };
-/** The kernel takes a moment to let go of a group whose last process has died. */
+/** The kernel needs a moment to release a group after its last process died. */
 const RELEASE_TRIES = 100;
 const RELEASE_EVERY_MS = 10;
 
@@ -45,7 +44,7 @@ async function made(parent: string, processes: number): Promise<string | undefin
     return undefined;
   }
   try {
-    // The file is there when the controller is; writing would otherwise make nothing but an error.
+    // The file exists only when the controller is active.
     await writeFile(join(group, "pids.max"), String(processes), { flag: "r+" });
     return group;
   } catch {

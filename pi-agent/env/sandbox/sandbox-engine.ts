@@ -1,4 +1,4 @@
-/** The setting `sandboxing`: where programs run, and what is said when that cannot be. */
+/** The setting `sandboxing`: where programs run, and the error when they cannot run there. */
 import { messageOf } from "@edgecall/node/log.ts";
 import type { Environment } from "../environment.ts";
 import { local } from "../local.ts";
@@ -8,16 +8,16 @@ import { SANDBOX_KINDS } from "./sandbox-kinds.ts";
 export const SANDBOX_ENGINES = ["none", ...SANDBOX_KINDS] as const;
 export type SandboxEngine = (typeof SANDBOX_ENGINES)[number];
 
-/** A sandbox that is not there is never replaced by none. */
+/** A missing sandbox is never replaced by running without one. */
 export type Engine = {
   readonly environment: Environment;
   /**
-   * Tries it, unless it is known to work, or not to be there.
+   * Tries it, unless the result is already known.
    * @returns why programs cannot run there; undefined when they can
-   * @throws NoAnswer when it is there and did not start: that may pass
+   * @throws NoAnswer when it is installed but did not start, which may pass
    */
   missing(): Promise<string | undefined>;
-  /** What the last try found missing. */
+  /** What the last attempt found missing. */
   readonly lack: string | undefined;
 };
 
@@ -31,7 +31,7 @@ export function sandboxEngine(engine: SandboxEngine, options: Omit<SandboxOption
   return new Tried(sandbox(ofKind), () => trySandbox(ofKind));
 }
 
-/** Several groups of tools ask for the same sandbox: it is tried once for all of them. */
+/** Several groups of tools use the same sandbox, so it is tried once for all of them. */
 class Tried implements Engine {
   readonly environment: Environment;
   readonly #try: () => Promise<string | undefined>;

@@ -1,4 +1,4 @@
-/** The kinds of sandbox: how each is started, and what it cannot promise. docs/tools/execution.md has them side by side. */
+/** The kinds of sandbox: how each is started, and what it cannot guarantee. docs/tools/execution.md compares them. */
 import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
@@ -16,17 +16,17 @@ export type SandboxKind = (typeof SANDBOX_KINDS)[number];
 
 export type Start = {
   args: string[];
-  /** What it reads from descriptor 4. */
+  /** The text that it reads from descriptor 4. */
   script?: string;
-  /** All that the kind's program gets. */
+  /** The complete environment of the kind's program. */
   env: Record<string, string>;
-  /** Called after a run that did not come to its own end. Never rejects. */
+  /** Called after a run that was stopped. Never rejects. */
   clear?(): Promise<void>;
 };
 
 type Given = {
   program: string;
-  /** What the call adds to the environment. */
+  /** Variables that the call adds. */
   env: Readonly<Record<string, string>>;
   stateDir: string | undefined;
 };
@@ -34,9 +34,9 @@ type Given = {
 type Kind = {
   program: string;
   howToGetIt: string;
-  /** What it promises less than bubblewrap; undefined for bubblewrap. */
+  /** What it guarantees less than bubblewrap; undefined for bubblewrap. */
   gaps?: string;
-  /** Before the first run: removes what an agent that was killed left. */
+  /** Runs before the first use, and removes what a killed agent left. */
   begin?(program?: string): Promise<void>;
   start(profile: SandboxProfile, run: SandboxRun, given: Given): Start;
 };
@@ -44,7 +44,7 @@ type Kind = {
 export const KINDS: Readonly<Record<SandboxKind, Kind>> = {
   bubblewrap: {
     program: "bwrap",
-    // `--disable-userns` is in 0.8.0, of Debian 12, and later.
+    // Version 0.8.0 (Debian 12) and later have `--disable-userns`.
     howToGetIt:
       "install bubblewrap 0.8.0 or newer (apt install bubblewrap), and let ordinary users have user namespaces",
     start: (profile, run, { env }) => ({
@@ -74,18 +74,18 @@ export const KINDS: Readonly<Record<SandboxKind, Kind>> = {
       return {
         args: podmanArguments(profile, run, { name, root }, [...Object.keys(env), MARK_VARIABLE]),
         env: { ...podmanEnv(), ...env },
-        // A container is no child of ours: it would go on without podman.
+        // A container is not our child process, so it would continue without podman.
         clear: async () => await remove(program, [name]),
       };
     },
   },
 };
 
-/** Before the agent's process and what is the container's own. */
+/** Prefix of container names; the agent's process and the container's own part follow. */
 const CONTAINER = "edgecall";
 const REMOVE_MS = 30_000;
 
-/** podman finds its store and its runtime folder by them. */
+/** Variables with which podman finds its store and its runtime folder. */
 function podmanEnv(own: Readonly<Record<string, string | undefined>> = process.env): Record<string, string> {
   const names = ["HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
   return {
@@ -95,7 +95,7 @@ function podmanEnv(own: Readonly<Record<string, string | undefined>> = process.e
   };
 }
 
-/** Containers of agents that are no more. What began in another PID namespace since the machine's start may still run, and stays. */
+/** Removes containers of ended agents. One from another PID namespace since boot may still run, so it stays. */
 async function removeForgotten(program = "podman"): Promise<void> {
   const names = await podman(program, [
     "ps",
@@ -113,9 +113,9 @@ async function removeForgotten(program = "podman"): Promise<void> {
 }
 
 /**
- * A process as no other is called: an id comes again, in a container at each start.
+ * Returns a unique name of a process, since ids repeat, in a container even at each start.
  *
- * @returns boot, PID namespace, id and start, the last one 0 when there is no such process
+ * @returns boot, PID namespace, id and start; the start is 0 when there is no such process
  */
 export function ownerOf(pid: number): string {
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);

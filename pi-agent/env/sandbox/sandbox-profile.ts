@@ -1,15 +1,15 @@
-/** What every kind of sandbox keeps: what is shown and opened, what is refused, and the script that runs first inside. */
+/** The rules of every kind of sandbox: what is shown, allowed and refused, and the script that runs first inside. */
 import { posix } from "node:path";
 import { ExecError, type RunOptions } from "../environment.ts";
 
 export type SandboxLimits = {
-  /** At once, in one call. The kernel exempts root from it: see process-group-limit.ts. */
+  /** Most processes at once in a call. The kernel exempts root (see process-group-limit.ts). */
   processes: number;
   /** The largest file that can be written, in bytes. */
   fileBytes: number;
-  /** Memory a process may write to, in bytes; not address space, of which some programs reserve a lot. */
+  /** Most writable memory of a process, in bytes. Address space is not limited, since some programs reserve a lot. */
   dataBytes: number;
-  /** Each of /tmp and /dev/shm, which are memory, in bytes. */
+  /** Size in bytes of /tmp and of /dev/shm, which are in memory. */
   temporaryBytes: number;
 };
 
@@ -21,28 +21,28 @@ export const SANDBOX_LIMITS: SandboxLimits = {
 };
 
 export type SandboxProfile = {
-  /** On the host and, under the same name, in the sandbox: a path means the same to every tool. */
+  /** Has the same path on the host and in the sandbox, so that a path means the same to every tool. */
   workspace: string;
-  /** Bound read-only where they are there. None may lie in the workspace. */
+  /** Bound read-only if they exist. None may be in the workspace. */
   readable: readonly string[];
-  /** `/bin`, `/lib` and the like: what each one links to, or undefined for a folder of its own. */
+  /** `/bin`, `/lib` and the like, each with its link target, or undefined for a real folder. */
   system: ReadonlyMap<string, string | undefined>;
   limits: SandboxLimits;
-  /** Whether `prlimit` is there to set limits with. */
+  /** Whether `prlimit` is installed to set limits. */
   prlimit: boolean;
 };
 
-/** What runs in a sandbox, and what is opened to it. */
+/** A run in a sandbox, and the access that it gets. */
 export type SandboxRun = {
   argv: readonly string[];
-  /** Absolute; judged in the sandbox. */
+  /** Absolute; checked in the sandbox. */
   cwd: string;
   grants?: RunOptions["grants"];
 };
 
-/** What programs of a Debian system look up outside /usr, and tells nothing of this house. */
+/** Files outside /usr that programs of a Debian system need, and that reveal nothing about this home. */
 export const SYSTEM_FILES = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types"];
-/** Names of hosts and the certificates to check them by: only with the network. */
+/** Host names and certificates; only with the network. */
 export const NETWORK_FILES = [
   "/etc/resolv.conf",
   "/etc/hosts",
@@ -52,13 +52,13 @@ export const NETWORK_FILES = [
   "/etc/ssl/certs",
   "/etc/ssl/openssl.cnf",
 ];
-/** Mounted on by the profile itself, or nothing that a person would have as a workspace. */
+/** Folders that the profile mounts itself, or that nobody would use as a workspace. */
 const NO_WORKSPACE = ["/", "/usr", "/bin", "/sbin", "/lib", "/etc", "/proc", "/sys", "/dev", "/tmp", "/boot"];
 
-/** What the entering script tells on descriptor 3 before the program starts; `open PATH` is for kinds that are checked. */
+/** What the entering script reports on descriptor 3 before the program starts; `open PATH` only for checked kinds. */
 export type Entered = "ready" | "no-cwd" | "outside" | "no-program" | `open ${string}`;
 
-/** Words of bwrap's own environment; HOME is what can be written. */
+/** Variables of the sandbox program's own environment; HOME is the writable folder. */
 export function sandboxEnv(
   workspace: string,
   own: Readonly<Record<string, string | undefined>> = process.env,
@@ -73,11 +73,12 @@ export function sandboxEnv(
 }
 
 /**
- * What runs first in a sandbox of any kind. It goes to the working directory, where links count as the sandbox sees them,
- * and says on descriptor 3 how far it came: a program's own exit code cannot be mistaken for ours.
+ * Returns the script that runs first in every sandbox. It changes to the working directory, with links as the sandbox sees
+ * them, and reports on descriptor 3 how far it came, so that the program's exit code cannot be mistaken for ours.
  *
- * @param before lines of shell
- * @param isChild for a kind that has no process of its own above the program: the first of a PID namespace cannot be killed from within
+ * @param before shell lines that run first
+ * @param isChild for a kind without a process above the program: the first process of a PID namespace cannot be killed from
+ *   within
  */
 export function entering(
   { workspace, limits, prlimit }: SandboxProfile,
@@ -87,7 +88,7 @@ export function entering(
   const limited = prlimit
     ? `prlimit --core=0 --nproc=${limits.processes} --fsize=${limits.fileBytes} --data=${limits.dataBytes} -- `
     : "";
-  // The shell would write "Killed" between the program's own words.
+  // The shell would write "Killed" into the program's output.
   const asChild = `exec 4>&2 2>/dev/null
 ( exec ${limited}"$@" 2>&4 4>&- )
 exit $?`;

@@ -1,4 +1,4 @@
-/** Files and programs in a sandbox on this machine: each call gets a fresh one, and nothing outlives it. */
+/** Files and programs in a sandbox on this machine. Each call gets a fresh sandbox, and nothing outlives it. */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { posix } from "node:path";
@@ -14,24 +14,24 @@ import { KINDS, type SandboxKind, type Start } from "./sandbox-kinds.ts";
 import { type Entered, SANDBOX_LIMITS, type SandboxLimits, type SandboxProfile } from "./sandbox-profile.ts";
 
 export type SandboxOptions = {
-  /** All that can be written. Under the same name in the sandbox. */
+  /** The only writable folder; it has the same path in the sandbox. */
   workspace: string;
-  /** Further files and folders that may be read; READABLE_FILES when absent. */
+  /** Further files and folders that may be read; absent = READABLE_FILES. */
   readable?: readonly string[];
   limits?: Partial<SandboxLimits>;
-  /** bubblewrap when absent. */
+  /** Absent = bubblewrap. */
   kind?: SandboxKind;
-  /** The kind's program, if it is not in the path. */
+  /** The kind's program, if it is not in PATH. */
   program?: string;
-  /** Where a kind keeps what it needs between calls: only podman needs anything. */
+  /** Where a kind stores data between calls; only podman needs it. */
   stateDir?: string;
 };
 
 /**
- * Tries it with a real call.
+ * Tries the sandbox with a real call.
  *
- * @returns what is missing and how to get it; undefined when it works
- * @throws NoAnswer when it is there and does not start
+ * @returns what is missing and how to install it; undefined when it works
+ * @throws NoAnswer when it is installed but does not start
  */
 export async function trySandbox(options: SandboxOptions): Promise<string | undefined> {
   const kind = options.kind ?? "bubblewrap";
@@ -46,12 +46,12 @@ export async function trySandbox(options: SandboxOptions): Promise<string | unde
   throw new NoAnswer(doesNotStart(tried.output || `exit code ${tried.exitCode}`));
 }
 
-/** The same for whoever asks once: also what may pass is told. */
+/** The same for a single check: also returns problems that may pass. */
 export async function sandboxMissing(options: SandboxOptions): Promise<string | undefined> {
   return await trySandbox(options).catch((error: Error) => error.message);
 }
 
-/** @throws ExecError when there is no such workspace */
+/** @throws ExecError when the workspace does not exist */
 export function sandbox(options: SandboxOptions): Environment {
   const profile = profileOf(options);
   const exec = sandboxExec(profile, options);
@@ -95,7 +95,7 @@ async function enter(
   let status = "";
   let said = "";
   const ran = await runProcess(command, {
-    // The host's root folder is no secret, and is there whatever becomes of the workspace.
+    // The host's root folder always exists, even if the workspace is removed, and is no secret.
     cwd: "/",
     env: start.env,
     signal,
@@ -119,15 +119,15 @@ async function enter(
 }
 
 /**
- * A program behind a shell or bwrap that died of signal N shows as the exit code 128 + N. One that really exits
- * with such a code is taken for killed: nobody but a shell in the same situation does.
+ * Converts the exit code 128 + N, with which a shell or bwrap reports a program killed by signal N. A program that exits with
+ * such a code by itself also counts as killed; only shells do that.
  */
 export function asShellsTell(ran: Ran): Ran {
   const signal = ran.exitCode === null ? undefined : SIGNALS.get(ran.exitCode - 128);
   return signal === undefined ? ran : { ...ran, exitCode: null, signal };
 }
 
-/** Those that end a program, by the numbers that all of Linux's architectures agree on. */
+/** Signals that end a program, with numbers that are the same on all Linux architectures. */
 const SIGNALS: ReadonlyMap<number, string> = new Map([
   [1, "SIGHUP"],
   [2, "SIGINT"],
@@ -161,7 +161,7 @@ function notEntered(
         "spawn_failed",
         `The sandbox did not start: ${entered === "" ? said.trim() || "no reason given" : leftOpen(entered)}.`,
         {
-          // Behind root's limit a shell looks for bwrap.
+          // With root's limit, a shell starts bwrap.
           absent,
         },
       );
@@ -201,7 +201,7 @@ function profileOf({ workspace, readable = READABLE_FILES, limits }: SandboxOpti
   };
 }
 
-/** Links into /usr on today's systems, folders of their own on older ones. */
+/** Returns the system folders: links into /usr on current systems, real folders on older ones. */
 export function systemFolders(): Map<string, string | undefined> {
   const folders = new Map<string, string | undefined>();
   for (const path of ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]) {

@@ -1,17 +1,17 @@
 /**
- * What runs a program on a machine behind ssh: a POSIX script that confines the working directory, gives the
- * program a clean environment, and ends its whole tree when our side ends stdin, for whatever reason (an abort,
- * a lost connection, this process's death).
+ * A POSIX script that runs a program on a machine over ssh. It confines the working directory, gives the program a clean
+ * environment, and kills the whole tree when stdin ends, for whatever reason (an abort, a lost connection, the death of this
+ * process).
  *
- * Arguments: a mark, the root, the working directory, how many bytes of stdin are for the program, variables as
- * NAME=VALUE, the program and its arguments. What became of it is told as the last line on stderr, behind a NUL
- * and with the mark, so that no exit code of the program's can be taken for one of ours or of ssh's.
+ * Arguments: a mark, the root, the working directory, the number of bytes of stdin for the program, variables as NAME=VALUE,
+ * the program and its arguments. The outcome is the last line on stderr, after a NUL and with the mark, so that the
+ * program's exit code cannot be confused with ours or ssh's.
  */
 
-/** Where programs are on a far machine, of which nothing is known. */
+/** The usual program folders, for a machine of which nothing is known. */
 const FAR_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** So that signals reach all of it: those that carry the mark, what descends from them, and their sessions. */
+/** Finds all processes of the run: those with the mark, their descendants, and their sessions. */
 const KIN = `kin() {
   marked=$(grep -lsF -- "EDGECALL_RUN=$mark" /proc/[0-9]*/environ | cut -d/ -f3 | tr '\\n' ' ')
   cat /proc/[0-9]*/stat 2>/dev/null |
@@ -70,7 +70,7 @@ export type FarEnd =
   | { end: "outside" }
   | { end: "no-program" };
 
-/** Takes the last line out of stderr; everything before it is passed on as it comes. */
+/** Removes the last line from stderr, and passes everything before it on at once. */
 export class FarEndFilter {
   readonly #start: Buffer;
   readonly #pass: (chunk: Uint8Array) => void;
@@ -97,7 +97,7 @@ export class FarEndFilter {
       if (this.end) this.#onEnd();
       return;
     }
-    // Text has no NUL; where there is one at the end, it may be ours, of which the rest is still to come.
+    // Text has no NUL. One near the end may be ours, with the rest still to come.
     const nul = this.#held.lastIndexOf(0);
     const mayBe =
       nul >= 0 && this.#start.subarray(0, this.#held.length - nul).equals(this.#held.subarray(nul));

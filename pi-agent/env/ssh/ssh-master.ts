@@ -1,6 +1,6 @@
 /**
- * The one connection over which all calls to a machine go: a call costs a round trip in place of a handshake.
- * Without it ssh connects for each call itself, so it is never more than a help.
+ * A shared connection for all calls to a machine, so that a call costs a round trip instead of a handshake. It is optional:
+ * without it, ssh connects for each call.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -10,10 +10,10 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { cleanEnv } from "../clean-env.ts";
 
-/** As long as ssh itself tries to connect. */
+/** As long as ssh's own connect time-out. */
 const UP_MS = 10_000;
 const LOOK_EVERY_MS = 10;
-/** One that is stopped, or hangs in the network, does not end by itself. */
+/** A connection that is stopped or hangs in the network does not end by itself. */
 const CLOSE_MS = 2_000;
 const SOCKET = "s";
 
@@ -26,14 +26,14 @@ export class SshMaster {
   #running: Promise<Running> | undefined;
   #closed = false;
 
-  /** @param line what `sshArguments` gives */
+  /** @param line the result of `sshArguments` */
   constructor(program: string, line: readonly string[], host: string) {
     this.#program = program;
     this.#line = line;
     this.#host = host;
   }
 
-  /** @returns the arguments for ssh to use the connection, which is made where there is none */
+  /** Connects if needed. @returns the arguments with which ssh uses the connection */
   async socket(signal: AbortSignal): Promise<string[]> {
     if (this.#closed) return [];
     const starting = this.#running ?? this.#start();
@@ -51,7 +51,7 @@ export class SshMaster {
     const running = await this.#running;
     if (!running) return;
     const { child, ended } = running;
-    // It holds no process up while it serves; but its end is waited for now.
+    // The connection does not keep this process alive while it serves, but now its end is awaited.
     child.ref();
     child.kill("SIGTERM");
     const over = new AbortController();
@@ -62,10 +62,10 @@ export class SshMaster {
   }
 
   async #start(): Promise<Running> {
-    // Short, for a socket's path has at most 107 bytes; nobody else may enter it.
+    // Short, because a socket's path has at most 107 bytes; no other user may enter the folder.
     const folder = await mkdtemp(join(tmpdir(), "edgecall-ssh-"));
     const socket = join(folder, SOCKET);
-    // It ends when its stdin does: with this process, however that ends.
+    // It ends when its stdin ends, and so with this process, however that ends.
     const args = [...this.#line, "-M", "-S", socket, "--", this.#host, "read -r end"];
     const child = spawn(this.#program, args, {
       cwd: "/",

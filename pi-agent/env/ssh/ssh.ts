@@ -1,6 +1,6 @@
 /**
- * Files and programs of another machine, through the OpenSSH client of this one. Nothing here ever falls back
- * to this machine: without a connection, every operation fails and says so.
+ * Files and programs of another machine, through this machine's OpenSSH client. Nothing here falls back to this machine:
+ * without a connection, every operation fails with an error.
  */
 import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
@@ -17,16 +17,16 @@ import { FAR_SCRIPT, type FarEnd, FarEndFilter } from "./far-script.ts";
 import { SshMaster } from "./ssh-master.ts";
 
 export type SshOptions = {
-  /** Of the machine, as results show it. */
+  /** The machine's name in results. */
   name: string;
   host: string;
   user: string;
-  /** Path of the private key; `~/` is this user's home. */
+  /** Path of the private key; `~/` is this user's home folder. */
   key: string;
   port?: number;
-  /** The file with the host's key, which must be in it; `~/.ssh/known_hosts` when absent. */
+  /** The file that must contain the host's key; absent = `~/.ssh/known_hosts`. */
   knownHosts?: string;
-  /** Absolute, on that machine: the folder to work in, all that may be written. */
+  /** Absolute path on that machine: the working folder, and the only one that may be written. */
   cwd: string;
   readable?: readonly string[];
   /** The OpenSSH client. */
@@ -34,13 +34,13 @@ export type SshOptions = {
 };
 
 const CONNECT_SECONDS = 10;
-/** What a far machine may take to end everything there, when it was told to. */
+/** How long the other machine may take to end everything after a stop. */
 const STOP_MS = 5_000;
-/** A single argument of a program, on Linux; the whole far command is one. */
+/** Linux' limit for a single argument; the whole remote command is one. */
 const COMMAND_MAX_BYTES = 128 * 1024;
 const PROBE_MS = 15_000;
 
-/** @throws ExecError `blocked` for a host, user or path that ssh would take for something else */
+/** @throws ExecError `blocked` for a host, user or path that ssh would interpret differently */
 export function ssh(options: SshOptions): Environment {
   const line = sshArguments(options);
   const program = options.program ?? "ssh";
@@ -56,7 +56,7 @@ export function ssh(options: SshOptions): Environment {
   };
 }
 
-/** @returns what is wrong with the connection and how to mend it; undefined when it works */
+/** @returns what is wrong with the connection and how to repair it; undefined when it works */
 export async function sshMissing(options: SshOptions): Promise<string | undefined> {
   let environment: Environment;
   try {
@@ -165,8 +165,8 @@ function notRun(
 }
 
 /**
- * Before the host: no password, no question, no agent, no forwarding, no settings file, and only a host whose
- * key is known.
+ * Returns the options before the host: no password, question, agent, forwarding or settings file, and only a host whose key is
+ * known.
  */
 export function sshArguments({ name, host, user, key, port = 22, knownHosts, cwd }: SshOptions): string[] {
   if (!/^[A-Za-z0-9_.:%[\]-]+$/.test(host) || host.startsWith("-"))
@@ -202,7 +202,7 @@ export function sshArguments({ name, host, user, key, port = 22, knownHosts, cwd
   return ["-F", "none", ...settings.flatMap((setting) => ["-o", setting])];
 }
 
-/** ssh takes such a value apart at blanks, and expands `%`. */
+/** Quotes a path, because ssh splits such a value at blanks and expands `%`. */
 function pathSetting(path: string, name: string): string {
   const whole = path.startsWith("~/") ? posix.join(homedir(), path.slice(2)) : path;
   if (!posix.isAbsolute(whole) || /["\\\n\0$]/.test(whole))
