@@ -1,6 +1,6 @@
 /**
  * The embedded MQTT broker of the one-machine stack: aedes, MQTT 3.1.1, in memory, loopback only.
- * Anything with a network uses Mosquitto: one frozen subscriber can stall aedes, and it knows no accounts.
+ * Use Mosquitto for anything with a network: one frozen subscriber can stall aedes, and it has no accounts.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { isFree } from "./port.ts";
 export type Broker = { url: string; stop(): Promise<void> };
 
 /**
- * At the port of the last time unless that is taken: devices that were paired have it in their settings.
+ * Starts the broker on its last port unless that is taken, because paired devices have that port in their settings.
  * @param dir the stack's state
  */
 export async function startKeptBroker(dir: string, say: (line: string) => void): Promise<Broker> {
@@ -31,7 +31,7 @@ async function startKeeping(file: string, port: number): Promise<Broker> {
   return broker;
 }
 
-/** @returns 0 where there is none, or the file is damaged */
+/** @returns 0 when the file is missing or damaged */
 function readPort(file: string): number {
   try {
     const port = Number(readFileSync(file, "utf8"));
@@ -45,7 +45,7 @@ function readPort(file: string): number {
 export async function startBroker(options: { port?: number } = {}): Promise<Broker> {
   const aedes = await Aedes.createBroker();
   const sockets = new Set<Socket>();
-  // Nagle's algorithm and the delayed ACK of the other side would cost 44 ms a message.
+  // Nagle's algorithm with the other side's delayed ACK would cost 44 ms for each message.
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));

@@ -1,6 +1,6 @@
 /**
- * Writes the console's script and stylesheet, and what devices are installed from, to where wrangler uploads them from;
- * says how large the script is, and refuses one that is too large.
+ * Writes the console's script and stylesheet, and the installation files of devices, to the folder that wrangler uploads.
+ * Prints the script's size, and fails when it is too large.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

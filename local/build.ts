@@ -46,7 +46,7 @@ if (!process.exitCode) {
   console.log(button);
 }
 
-/** An app of Home Assistant is built from its own folder: all that it takes, to be copied to /addons as it is. */
+/** A Home Assistant app is built from its own folder, so this one is complete and can be copied to /addons. */
 if (!process.exitCode) {
   const app = new URL("home-assistant/edgecall_bridge/", DIST);
   const bridge = new URL("../bridge/", import.meta.url);

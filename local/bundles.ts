@@ -1,4 +1,4 @@
-/** How each program becomes one file. The one-machine stack, `npm run build` and the bench share this. */
+/** Bundles each program into one file, for the one-machine stack, `npm run build` and the bench. */
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 
@@ -15,7 +15,7 @@ const MQTT_SLIM: Record<string, string> = {
   "worker-timers": fileURLToPath(new URL("./empty-module.cjs", import.meta.url)),
 };
 
-/** What stands in the Worker for a module of a package: wrangler.toml's `[alias]`, and a test holds the two together. */
+/** Replacements of package modules in the Worker. They equal wrangler.toml's `[alias]`; a test compares the two. */
 export const WORKER_ALIAS: Record<string, string> = {
   "@modelcontextprotocol/server/_shims": "./worker/frontends/mcp/sdk-shims.ts",
 };
@@ -29,14 +29,14 @@ const COMMON = {
 } as const satisfies BuildOptions;
 
 /**
- * What the Worker says of the program that it serves to devices, its SHA-256 and its bytes: `EDGECALL_PROGRAM` in the
- * Worker's code. One text, since esbuild would put an object into every module.
+ * SHA-256 and size of the program that the Worker serves to devices: `EDGECALL_PROGRAM` in the Worker's code. It is a text,
+ * because esbuild would insert an object into every module.
  */
 export type ServedProgram = `${string} ${number}`;
 
 /**
- * The Worker as one ES module; `minify` for what is uploaded, without it for readable stack traces.
- * @param options.program absent: it offers devices no update
+ * Bundles the Worker into one ES module: minified for the upload, otherwise with readable stack traces.
+ * @param options.program absent = devices are offered no update
  */
 export function bundleWorker(
   options: { entry?: string; minify?: boolean; program?: ServedProgram; plugins?: Plugin[] } = {},
@@ -54,7 +54,7 @@ export function bundleWorker(
       Object.entries(WORKER_ALIAS).map(([name, file]) => [name, fileURLToPath(new URL(file, ROOT_URL))]),
     ),
     define: { EDGECALL_PROGRAM: JSON.stringify(options.program) ?? "undefined" },
-    // What wrangler's default rules import as text.
+    // Wrangler's default rules import these as text.
     loader: { ".html": "text", ".txt": "text", ".sql": "text" },
     minify: options.minify ?? false,
     plugins: options.plugins ?? [],
@@ -75,7 +75,7 @@ export function bundleConsole(): Promise<string> {
   });
 }
 
-/** The console's stylesheet, for the same browsers: nothing is written otherwise for older ones. */
+/** The console's stylesheet for the same browsers, without prefixes for older ones. */
 export function bundleConsoleStyle(): Promise<string> {
   return bundle({ ...COMMON, entryPoints: ["worker/frontends/console/style/console.css"], minify: true });
 }
@@ -89,7 +89,7 @@ export function bundleBridge(): Promise<string> {
     target: "node20",
     platform: "node",
     banner: { js: REQUIRE_IN_ESM },
-    // Native speed-ups of ws that need a compiler on the machine; it runs without them.
+    // Optional native parts of ws, which need a compiler on the machine.
     external: ["bufferutil", "utf-8-validate"],
     alias: MQTT_SLIM,
     minify: true,
@@ -97,14 +97,14 @@ export function bundleBridge(): Promise<string> {
 }
 
 /**
- * The agent as one CommonJS file for Node 20 and later: what the bench measures, and who needs no more runs.
- * @param options.testTools what only tests have is in it; never in what is shipped
+ * Bundles the agent into one CommonJS file for Node 20 and later, for the bench and for use without the command.
+ * @param options.testTools includes tools that only tests use; never shipped
  */
 export function bundleAgent(options: { testTools?: boolean } = {}): Promise<string> {
   return bundleForDevice("pi-agent/main.ts", options);
 }
 
-/** `edgecall`, with agent and bridge in it: what is installed on a device, and what becomes a single executable. */
+/** Bundles `edgecall` with agent and bridge, which is installed on devices and becomes the single executables. */
 export function bundleCommand(): Promise<string> {
   return bundleForDevice("cli/main.ts");
 }
@@ -116,13 +116,13 @@ function bundleForDevice(entry: string, { testTools = false } = {}): Promise<str
     format: "cjs",
     target: "node20",
     platform: "node",
-    // CommonJS has no import.meta; esbuild would make it an empty object.
+    // CommonJS has no import.meta, and esbuild would replace it by an empty object.
     define: { "import.meta.url": "__moduleUrl" },
     banner: { js: "const __moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
     alias: { ...MQTT_SLIM, ws: fileURLToPath(new URL("./lazy-ws.cjs", import.meta.url)) },
-    // Six times the size of all else, and of use only where there is a Chromium: installed beside the bundle.
-    // Native speed-ups of ws need a compiler on the machine; it runs without them.
-    // What only tests have is not shipped: run.ts loads it when their environment says so.
+    // Six times the size of everything else and useful only with Chromium, so it is installed beside the bundle.
+    // Optional native parts of ws need a compiler on the machine.
+    // Test tools are not shipped; run.ts loads them only in the tests' environment.
     external: ["playwright-core", "bufferutil", "utf-8-validate", ...(testTools ? [] : ["./testing/*"])],
     minify: true,
   });

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "@edgecall/core/protocol/parse.ts";
 
-/** An agent that starts beside us is there within a second; a machine under load gets more. */
+/** An agent usually starts within a second; a busy machine needs more. */
 const AGENT_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 /** The longest a turn may take here: a device's prompt may run for 15 minutes. */
@@ -30,7 +30,7 @@ export type TurnView = z.infer<typeof TurnView>;
 
 export type Client = { url: string; token: string };
 
-/** Waits until an agent can be asked. @throws in words when none came in time */
+/** Waits until an agent is online. @throws an error for people when none is in time */
 export async function waitForAgent(
   client: Client,
   agentId: string,
@@ -70,7 +70,7 @@ export async function askTurn(client: Client, conversation: string, text: string
   return view;
 }
 
-/** The gateway understood and said no: asking again would not help. */
+/** The gateway refused the request, so a retry would not help. */
 class Refused extends Error {
   override readonly name = "Refused";
 }

@@ -16,14 +16,14 @@ const TYPES: Record<string, string> = {
 
 export const CONSOLE_SCRIPT = "console.js";
 export const CONSOLE_STYLE = "console.css";
-/** Of gzip: a second on a slow phone line. */
+/** After gzip: about a second on a slow phone connection. */
 export const SCRIPT_MAX_BYTES = 40 * 1024;
 
 export type ServedFile = { type: string; body(): string | Promise<string> };
 
 /**
- * By path, as Cloudflare serves them. What an earlier build left there is not used.
- * @param devices what devices are given; absent: built when one asks
+ * Returns the files by path, as Cloudflare serves them. Files of an earlier build are not used.
+ * @param devices the files for devices; absent = built on the first request
  */
 export async function consoleFiles(
   directory: string,

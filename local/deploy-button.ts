@@ -1,6 +1,6 @@
 /**
- * The folder that Cloudflare's deploy button takes: it has to stand alone, which a workspace does not. Made by
- * `npm run build` from what is deployed otherwise, so that nothing is said twice.
+ * Makes the folder for Cloudflare's deploy button. It must be complete in itself, which a workspace is not. `npm run build`
+ * makes it from the same sources as any deploy.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ import { buildDeviceFiles, servedProgram } from "./device-files.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** What the button's form says beside each secret; the gateway refuses what stands in the fields, and everybody with it. */
+/** The text of the button's form beside each secret. The gateway refuses the form's placeholder values. */
 export const SECRETS = {
   API_TOKENS: {
     example: "leave this as it is, and open /tokens of the gateway once it is deployed",
@@ -25,7 +25,7 @@ export const SECRETS = {
   },
 } as const;
 
-/** @param dir is made, and its files replaced */
+/** @param dir created if missing; its files are replaced */
 export async function writeDeployButton(dir: string): Promise<void> {
   const devices = await buildDeviceFiles();
   const [code, page, wranglerToml, rootPackage] = await Promise.all([

@@ -1,4 +1,4 @@
-/** `npm run tokens`: new tokens for a gateway on Cloudflare, and the secrets by which it knows them. */
+/** `npm run tokens`: makes new tokens for a gateway on Cloudflare, and the secrets with which it verifies them. */
 import { newToken, tokenRecords } from "./tokens.ts";
 
 const tokens = { api: newToken(), client: newToken(), bridge: newToken() };

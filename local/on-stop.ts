@@ -1,11 +1,11 @@
-/** When a program of the local stack is to stop: a signal, or the end of the process that started it. */
+/** Stops a program of the local stack on a signal, or when the process that started it ends. */
 
-/** One Ctrl-C comes twice: from the terminal to the whole group, and from npm, which passes its own on. */
+/** One Ctrl-C arrives twice: the terminal signals the whole group, and npm forwards its own signal. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
  * Runs `stop` once, then ends the process; a second signal ends it at once.
- * @param code 1 where something was asked for that now has no answer
+ * @param code 1 when a question stays unanswered
  */
 export function onStop(stop: () => Promise<void>, code: 0 | 1 = 0): void {
   let stoppingSince: number | undefined;
@@ -25,7 +25,7 @@ export function onStop(stop: () => Promise<void>, code: 0 | 1 = 0): void {
   };
   process.on("SIGINT", end);
   process.on("SIGTERM", end);
-  // The terminal is gone, and with it whoever could have stopped us.
+  // The terminal is gone, so nobody could stop the program any more.
   process.on("SIGHUP", end);
   process.on("disconnect", end);
 }

@@ -2,16 +2,16 @@
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The children of a stack that was killed let go of its port within this time. */
+/** The children of a killed stack release its port within this time. */
 const TAKEN_FOR_MS = 2_000;
 const LOOK_EVERY_MS = 50;
 
-/** Below those that systems give to outgoing connections (Linux from 32,768): such a one takes a port at any time. */
+/** Below the ports of outgoing connections (Linux: from 32,768), which may be taken at any time. */
 const LOWEST = 20_000;
 const HIGHEST = 29_999;
 const TRIES = 100;
 
-/** A free port that stays free as far as the system has a say: a program that is started again finds it once more. */
+/** Returns a free port outside the range that the system assigns, so that a restarted program can use it again. */
 export async function freePort(): Promise<number> {
   for (let n = 0; n < TRIES; n += 1) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));

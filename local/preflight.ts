@@ -1,4 +1,4 @@
-/** These checks run before any program starts: a mistake in a setting is one line at once, not a time-out of a program. */
+/** Checks settings before any program starts, so that a mistake is one line at once instead of a program's time-out. */
 
 import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
@@ -7,28 +7,28 @@ import { type BridgeSettings, readSettings as readBridgeSettings } from "../brid
 import { type Environment, workerVars } from "./settings.ts";
 
 const BROKER_WITHIN_MS = 10_000;
-/** Bad user name or password, not authorised: of MQTT 3.1.1, and of 5. */
+/** Codes of MQTT 3.1.1 and 5 for a bad user name or password, and for not authorised. */
 const LOGIN_REFUSED = [4, 5, 134, 135];
 
-/** Imported by its address: the Worker is compiled with Cloudflare's types, and this is Node. */
+/** Imported by address, because the Worker is compiled with Cloudflare's types and this file with Node's. */
 const WORKER_SETTINGS = new URL("../worker/settings/settings.ts", import.meta.url).href;
 type WorkerSettings = { settingsOrError(env: Record<string, string>): object };
 
-/** The settings as the programs will read them. @returns what the broker is reached with */
+/** Reads the settings as the programs will. @returns the settings for the broker */
 export async function checkSettings(env: Environment): Promise<Parsed<BridgeSettings>> {
   const { settingsOrError } = (await import(WORKER_SETTINGS)) as WorkerSettings;
   const worker = settingsOrError(workerVars(env));
   if (worker instanceof Error) return { ok: false, error: worker.message };
-  // npm start itself gives these to the bridge.
+  // npm start itself passes these to the bridge.
   const given = { GATEWAY_URL: "http://127.0.0.1", BRIDGE_TOKEN: "x".repeat(43) };
   const bridge = readBridgeSettings({ ...env, ...given });
   return bridge.ok ? { ok: true, value: bridge.settings } : { ok: false, error: bridge.errors.join("\n") };
 }
 
-/** Logs in at somebody's broker, once. @throws in words with the settings to look at */
+/** Logs in at the broker once. @throws an error for people that names the settings to check */
 export async function checkBroker(settings: BridgeSettings): Promise<void> {
   const { mqttUrl, mqttUsername, mqttPassword, mqttCa } = settings;
-  // Without what may stand before the host: a password.
+  // Without user and password.
   const { host } = new URL(mqttUrl);
   const client = connect(mqttUrl, {
     clientId: `edgecall-check-${crypto.randomUUID().slice(0, 8)}`,

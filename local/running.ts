@@ -1,4 +1,4 @@
-/** Which stack runs in a state folder: two Workers on one database would damage it. */
+/** Ensures that one stack runs in a state folder, because two Workers would damage its database. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -8,7 +8,7 @@ export type Running = z.infer<typeof RunningFile>;
 
 const fileIn = (dir: string) => join(dir, "running.json");
 
-/** Claims the folder for this process, or tells who has it. */
+/** Claims the folder for this process, or returns the stack that has it. */
 export function claim(dir: string, url: string): { ok: true; release(): void } | { ok: false; by: Running } {
   const by = runningIn(dir);
   if (by) return { ok: false, by };
@@ -27,7 +27,7 @@ export function runningIn(dir: string): Running | undefined {
   }
 }
 
-/** Alive, and where /proc tells it, still the program that wrote the file: process ids are used again. */
+/** Whether the process lives and, if /proc tells, is the one that wrote the file, since process ids are reused. */
 function isStack(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -16,7 +16,7 @@ export const USAGE = `usage: npm start                     the whole stack; Ctrl
        npm start -- --ask "QUESTION"   asks one question, prints the answer, ends`;
 
 export type StartSettings = {
-  /** One question, then the end; absent = run until told to stop. */
+  /** Ask one question and end; absent = run until stopped. */
   ask: string | undefined;
   /** Undefined = 8787, or for a question any free one. */
   port: number | undefined;
@@ -25,12 +25,12 @@ export type StartSettings = {
   mqttUrl: string | undefined;
   /** Undefined = the stand-in model. */
   llmBaseUrl: string | undefined;
-  /** Undefined = generated and kept. */
+  /** Undefined = generated and stored. */
   token: string | undefined;
   agentId: string;
 };
 
-/** What `Authorization: Bearer` can carry (RFC 6750 §2.1), as long as the Worker takes it. */
+/** The form of a bearer token (RFC 6750 §2.1), with the lengths that the Worker accepts. */
 const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
 
 export function readStartSettings(args: string[], env: Environment): Parsed<StartSettings> {
@@ -87,7 +87,7 @@ export function readPort(text: string | undefined, fallback: number): Parsed<num
   return { ok: false, error: `PORT: expected a number from 0 to 65535, got '${text}'` };
 }
 
-/** The state's folder; a relative one is taken from where the person stands. */
+/** The state folder; a relative path starts at the person's working directory. */
 export function edgecallDir(env: Environment): string {
   return resolve(env.EDGECALL_DIR || resolve(ROOT, ".edgecall"));
 }
@@ -101,7 +101,7 @@ export function agentIdOf(host: string): string {
   return id !== "localhost" && AGENT_ID.test(id) ? id : "this-machine";
 }
 
-/** Variables and secrets of the Worker (worker/env.ts) that are passed on to it. */
+/** Variables and secrets that are passed to the Worker (worker/env.ts). */
 const WORKER_VARIABLES = [
   "API_TOKENS",
   "BRIDGE_TOKENS",

@@ -1,4 +1,4 @@
-/** The parts of the one-machine stack, started side by side and ended together. */
+/** Starts the parts of the one-machine stack side by side and ends them together. */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,17 +12,17 @@ import { STAND_IN_MODEL, startStandIn } from "./stand-in/server.ts";
 import { type Child, supervise } from "./supervisor.ts";
 import { type KeptTokens, tokenRecords, withOwnRecords } from "./tokens.ts";
 
-/** All of it takes two seconds; a machine under load, or a broker far away, gets more. */
+/** A start takes two seconds; a busy machine or a distant broker needs more. */
 const READY_WITHIN_MS = 30_000;
 
 const script = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export type Stack = {
-  /** As it is shown. */
+  /** The form for display. */
   mqttUrl: string;
-  /** Where the model is asked, and whether it is only the stand-in. */
+  /** The model's endpoint, and whether it is only the stand-in. */
   model: { baseUrl: string; name: string; standIn: boolean };
-  /** Resolves when every program is connected. @throws when one ended, or was not within the time */
+  /** Resolves when every program is connected. @throws when one ended or was not connected in time */
   ready(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -51,13 +51,13 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
 
   const worker = start("worker", [script("worker.ts")], {
     CONNECTIONS_KEY: tokens.connections,
-    // Devices that are paired are told it; who logs in there is theirs to say.
+    // Paired devices get the address without the login, which is a setting of the device.
     BROKER_URL: shown,
     ...workerVars(env),
     ...withOwnRecords(tokenRecords(tokens), env),
     ALLOW_UNSIGNED_AGENTS: env.ALLOW_UNSIGNED_AGENTS ?? "*",
   });
-  // Not before the Worker listens: a log that begins with refused connections looks broken, and nothing is.
+  // Only after the Worker listens, because a log that begins with refused connections looks broken.
   const bridge = startAfter(worker.ready, () =>
     start("bridge", [script("../bridge/main.ts")], {
       GATEWAY_URL: `http://127.0.0.1:${port}`,
@@ -65,7 +65,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
       HEALTH_PORT: env.HEALTH_PORT ?? "0",
     }),
   );
-  // Paired before it starts, as a device would be: what is used every day is what is used for real.
+  // Paired before it starts, so that the local stack works exactly like a real device.
   const stateDir = join(settings.dir, "agent");
   const paired = worker.ready.then(() =>
     enrol({ url: `http://127.0.0.1:${port}`, token: tokens.api, agentId: settings.agentId, stateDir }),
@@ -81,14 +81,14 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     model: { baseUrl: llm.LLM_BASE_URL ?? "", name: llm.LLM_MODEL ?? "", standIn: standIn !== undefined },
     ready: () => allReady(children, mqttUrl),
     async stop() {
-      // The broker last: the agent says goodbye through it.
+      // The broker ends last, since the agent says goodbye through it.
       await Promise.all(Object.values(children).map((child) => child.stop()));
       await Promise.all([broker?.stop(), standIn?.stop()]);
     },
   };
 }
 
-/** A program that is started once something else is done. */
+/** Starts a program after something else is done. */
 function startAfter(done: Promise<unknown>, start: () => Child): Pick<Child, "ready" | "stop"> {
   let child: Child | undefined;
   let stopped = false;
@@ -97,7 +97,7 @@ function startAfter(done: Promise<unknown>, start: () => Child): Pick<Child, "re
     child = start();
     return child.ready;
   });
-  // Nobody may be waiting when it fails late.
+  // Avoids an unhandled rejection when it fails late.
   ready.catch(() => {});
   return {
     ready,
@@ -113,7 +113,7 @@ async function allReady(children: Record<string, Pick<Child, "ready">>, mqttUrl:
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     const names = [...missing].join(", ");
-    // Without what may stand before the host: a password.
+    // Without user and password.
     const broker = missing.has("worker") ? "" : `; is there a broker at ${new URL(mqttUrl).host}?`;
     late.reject(new Error(`not connected within ${READY_WITHIN_MS / 1000} s: ${names}${broker}`));
   }, READY_WITHIN_MS);
@@ -128,7 +128,7 @@ async function allReady(children: Record<string, Pick<Child, "ready">>, mqttUrl:
   }
 }
 
-/** The agent for this machine. Its file is written anew each time, since the broker may be another one. */
+/** Writes this machine's agent.toml. It is written at each start, since the broker may have changed. */
 function writeAgentToml(
   settings: StartSettings,
   mqttUrl: string,
@@ -143,7 +143,7 @@ function writeAgentToml(
     state_dir: stateDir,
     mqtt: {
       url: mqttUrl,
-      // As the bridge reads them: the same broker.
+      // The same values as the bridge's, for the same broker.
       ...(env.MQTT_USERNAME && { username: env.MQTT_USERNAME }),
       ...(env.MQTT_PASSWORD && { password: env.MQTT_PASSWORD }),
       ...(env.MQTT_CA && { ca: resolve(env.MQTT_CA) }),

@@ -14,9 +14,9 @@ import { type Stack, startStack } from "./stack.ts";
 import { makeStateFolder } from "./state-folder.ts";
 import { loadTokens } from "./tokens.ts";
 
-/** Enough of what the programs wrote to see why there is no answer. */
+/** Log lines of the programs that are kept, enough to see why there is no answer. */
 const LINES_KEPT = 50;
-/** Where an address of a broker names none. */
+/** The port when the broker's address names none. */
 const MQTT_PORT = 1883;
 
 if (process.argv.some((word) => word === "--help" || word === "-h")) {
@@ -44,7 +44,7 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
   const tokens = loadTokens(settings.dir, settings.token);
   const running = runningIn(settings.dir);
   if (running) {
-    // Before its port is looked at: that it is taken, by a stranger as it seems, would mislead.
+    // Before the check of its port, whose error would say that some other program has taken it.
     if (settings.ask === undefined) throw alreadyRuns(settings.dir, running);
     console.error(`asking the stack that runs here already, at ${running.url}`);
     process.exitCode = await answer({ url: running.url, token: tokens.api }, settings.ask);
@@ -85,14 +85,14 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
     }
     process.exitCode = await answer(client, settings.ask, ended.signal);
   } catch (error) {
-    // A part that was told to stop did not fail.
+    // A part that was asked to stop has not failed.
     if (stopping) return;
     process.exitCode = 1;
     log.show();
     failure = messageOf(error);
   }
   await stop();
-  // The last line, below what the programs say of their end.
+  // The last line, below the programs' own last lines.
   if (failure !== undefined) console.error(failure);
   process.exit();
 }
@@ -113,7 +113,7 @@ async function choosePort(settings: StartSettings): Promise<number> {
 }
 
 /**
- * `edgecall ask` at this terminal: the answer alone on stdout, an approval asked for where somebody can be asked.
+ * Runs `edgecall ask` at this terminal: only the answer goes to stdout, and approvals are asked for if a person is there.
  * @returns its exit code
  */
 async function answer(client: Client, question: string, signal?: AbortSignal): Promise<number> {
@@ -133,7 +133,7 @@ async function answer(client: Client, question: string, signal?: AbortSignal): P
   return code ?? 1;
 }
 
-/** What the programs write. Beside a question it is kept back, and shown when there is no answer. */
+/** The programs' log. With `--ask` it is held back, and shown when there is no answer. */
 function programLog(keptBack: boolean): { say(name: string, line: string): void; show(): void } {
   let kept: string[] | undefined = keptBack ? [] : undefined;
   return {
@@ -180,7 +180,7 @@ Another machine as a device: a shell there, which lends it this machine's addres
 `);
 }
 
-/** Addresses of this machine alone, under the same ones on another: as long as that ssh runs. */
+/** Returns an ssh command that makes this machine's addresses available on another machine while it runs. */
 function lent(...urls: string[]): string {
   const hosts = urls.filter(isLoopback).map((url) => new URL(url));
   return hosts

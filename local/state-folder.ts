@@ -1,13 +1,13 @@
-/** The state's folder, made where it is missing. */
+/** Makes the state folder if it is missing. */
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * One folder after the other: Node's own `recursive` never ends where a file system says ENOENT below a folder that is
- * there, as /proc does.
+ * Makes one folder at a time, because Node's `recursive` loops for ever on a file system that reports ENOENT below an
+ * existing folder, as /proc does.
  *
  * @param dir absolute
- * @throws in words that name EDGECALL_DIR
+ * @throws an error that names EDGECALL_DIR
  */
 export function makeStateFolder(dir: string): void {
   try {

@@ -1,13 +1,13 @@
-/** Runs child programs: restarts one that ends by itself, ends all of them when told, leaves nothing behind. */
+/** Runs child programs: restarts one that ends by itself, and stops all of them on request without leaving processes. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 
-/** Long enough for a bridge to hand over what it holds; then SIGKILL. */
+/** Long enough for a bridge to deliver what it holds; SIGKILL follows. */
 const STOP_WITHIN_MS = 4_000;
 const RESTARTS: Backoff = { baseMs: 200, capMs: 10_000 };
-/** A child that ran this long was well; its next restart is a first one again. */
+/** After running this long, a child's restart delay begins again from the start. */
 const STEADY_MS = 30_000;
 
 export type Program = {
@@ -22,8 +22,8 @@ export type Program = {
 export type Child = {
   readonly pid: number | undefined;
   /**
-   * Resolves at the child's first `{ready: true}`, with that message; rejects when it ended before, since a
-   * program that cannot even start will not be helped by doing it again.
+   * Resolves with the child's first message `{ready: true}`. Rejects when it ended before, since restarting a program that
+   * cannot start does not help.
    */
   ready: Promise<Record<string, unknown>>;
   /** Ends it for good; resolves when it is gone. */
@@ -31,8 +31,8 @@ export type Child = {
 };
 
 /**
- * Starts a program and keeps it running. It gets an IPC channel, whose end (we may be killed) tells it to
- * stop, and a process group of its own, so that a Ctrl-C at the terminal reaches us alone.
+ * Starts a program and keeps it running. It gets an IPC channel, whose end tells it to stop even if we are killed, and its own
+ * process group, so that a Ctrl-C at the terminal reaches only us.
  */
 export function supervise(program: Program): Child {
   const ready = Promise.withResolvers<Record<string, unknown>>();
@@ -61,7 +61,7 @@ export function supervise(program: Program): Child {
     const ended = Promise.withResolvers<void>();
     gone = ended.promise;
     const onEnd = (how: string) => {
-      // What it started itself (workerd) must not outlive it and hold the port of the next one.
+      // Its own children (workerd) must not outlive it, since they would hold the port of its successor.
       killGroup(child, "SIGKILL");
       ended.resolve();
       if (stopped) return;
@@ -79,7 +79,7 @@ export function supervise(program: Program): Child {
     child.once("exit", (code, signal) => onEnd(signal ?? `exit code ${code}`));
   };
   run();
-  // Nobody may be waiting when it fails late.
+  // Avoids an unhandled rejection when it fails late.
   ready.promise.catch(() => {});
 
   return {
@@ -106,7 +106,7 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // Nobody of the group is left.
+    // The group has no process left.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The local stack's two tokens and its key: made once, kept in a file that only the owner reads. */
+/** The local stack's two tokens and its key, made once and stored in a file that only the owner can read. */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,26 +6,26 @@ import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 
 const TokensFile = z.object({ api: z.string(), bridge: z.string(), connections: z.optional(z.string()) });
 export type Tokens = { api: string; bridge: string };
-/** @property connections CONNECTIONS_KEY: with another one, what chat apps were connected by cannot be read any more */
+/** @property connections CONNECTIONS_KEY; with another key the stored secrets of chat apps cannot be decrypted */
 export type KeptTokens = Tokens & { connections: string };
 
 /** 256 bits, as text: nothing to guess. */
 const TOKEN_BYTES = 32;
 
-/** @param given the API token that the person chose, instead of the kept one */
+/** @param given the API token that the person chose; it replaces the stored one */
 export function loadTokens(dir: string, given: string | undefined): KeptTokens {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = join(dir, "tokens.json");
   const kept = readTokens(file);
   const made = { api: newToken(), bridge: newToken(), ...kept };
   const tokens = { ...made, connections: kept?.connections ?? newToken() };
-  // The key came later than the tokens.
+  // Older files have no key.
   if (kept?.connections === undefined)
     writeFileSync(file, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 });
   return { ...tokens, ...(given && { api: given }) };
 }
 
-/** A file that is missing or was damaged is replaced: old tokens are lost, and chat apps are connected anew. */
+/** A missing or damaged file is replaced: old tokens are lost, and chat apps must be connected again. */
 function readTokens(file: string): z.infer<typeof TokensFile> | undefined {
   try {
     const read = checkJson(TokensFile, readFileSync(file, "utf8"));
@@ -40,9 +40,9 @@ export function newToken(): string {
 }
 
 /**
- * The Worker's secrets for these tokens (worker/http/tokens.ts): it knows hashes only.
- * @param tokens.client for a program or a model's client: it asks, and can never approve what a device asks about
- * @param of the home that they are of, and what the owner's is called in logs
+ * Returns the Worker's secrets for these tokens (worker/http/tokens.ts), which contain only hashes.
+ * @param tokens.client for a program or a model's client, which can ask but never approve
+ * @param of the tokens' home, and the name of the owner's token in logs
  */
 export function tokenRecords(
   tokens: Tokens & { client?: string },
@@ -65,7 +65,7 @@ export function tokenRecords(
   };
 }
 
-/** The stack's own records before those of the person: both count. */
+/** Puts the stack's own records before the person's; both are valid. */
 export function withOwnRecords(
   own: { API_TOKENS: string; BRIDGE_TOKENS: string },
   env: { API_TOKENS?: string | undefined; BRIDGE_TOKENS?: string | undefined },
@@ -75,7 +75,7 @@ export function withOwnRecords(
   return { API_TOKENS: both("API_TOKENS"), BRIDGE_TOKENS: both("BRIDGE_TOKENS") };
 }
 
-/** The Worker checks the fields of each record. @returns undefined: no list of records */
+/** The Worker checks each record's fields. @returns undefined when it is not a list of records */
 export function readRecords(text: string | undefined): object[] | undefined {
   if (!text) return [];
   const read = checkJson(z.array(z.looseObject({ hash: z.string() })), text);

@@ -27,14 +27,14 @@ const starting = startWorker({
   vars,
   onRestart: () => console.error("the Workers runtime ended and was started again"),
 });
-// Until it is up, ending this process is enough: Miniflare kills its workerd at any exit.
+// Until it is up, ending this process is enough, because Miniflare kills its workerd at exit.
 process.once("disconnect", () => process.exit(0));
 try {
   const gateway = await starting;
-  // Miniflare would exit at a signal before its workerd is gone; we wait for that.
+  // Miniflare would exit at a signal before its workerd is gone, so this waits for it.
   for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.removeAllListeners(event);
   onStop(() => gateway.stop());
-  // The bundle is made; esbuild's helper process is not needed again.
+  // The bundle is finished, so esbuild's helper process can end.
   await stopEsbuild();
   process.send?.({ ready: true, url: gateway.url });
   console.error(`the Worker listens at ${gateway.url}`);

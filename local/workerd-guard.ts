@@ -1,18 +1,18 @@
 /**
- * Ends workerd when this process is killed. Miniflare cannot (nothing runs after a SIGKILL), and a workerd
- * that goes on alone keeps the port and writes to the database that its successor opens.
+ * Ends workerd when this process is killed. Miniflare cannot do that after a SIGKILL, and a remaining workerd keeps the port
+ * and writes to the database that its successor opens.
  */
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * A shell that reads process ids from us and kills the last ones told when its input ends: the kernel closes
- * the pipe however we die. An empty line takes them back.
+ * A shell that reads process ids from us, and kills the last ones when its input ends. The kernel closes the pipe however we
+ * die. An empty line clears the ids.
  */
 const GUARD = 'while read -r next; do pids=$next; done; [ -z "$pids" ] || kill -9 $pids 2>/dev/null';
 
 export type WorkerdGuard = {
-  /** Looks up the workerds of this process anew; to be called after each start of one. */
+  /** Finds the workerds of this process again; call it after each start of one. */
   watch(): void;
   /** Resolves when the guard itself is gone. */
   end(): Promise<void>;
@@ -36,7 +36,7 @@ export function guardWorkerd(): WorkerdGuard {
   };
 }
 
-/** Process ids of our children of that name. Linux alone: elsewhere nobody is guarded. */
+/** Returns the ids of our children of that name. Only on Linux; elsewhere there is no guard. */
 export function childrenNamed(name: string, parent = process.pid): number[] {
   return processIds().filter((pid) => {
     const stat = readStat(pid);

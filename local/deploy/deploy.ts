@@ -1,4 +1,4 @@
-/** The steps of `npm run deploy`. Each may be done again: what broke off goes on when it is run once more. */
+/** The steps of `npm run deploy`. Each can be repeated, so an interrupted deploy continues when it is run again. */
 import { newToken } from "../tokens.ts";
 import {
   connectionsKey,
@@ -18,13 +18,13 @@ export type Deployment = {
   options: DeployOptions;
   wrangler: Wrangler;
   questions: Questions;
-  /** Progress. */
+  /** Shows progress. */
   say(line: string): void;
-  /** The result, as soon as it is certain: tokens are shown before anything else can fail. */
+  /** Shows the result as soon as it is certain, so that tokens appear before anything else can fail. */
   show(text: string): void;
 };
 
-/** @throws in words for a person */
+/** @throws errors with texts for people */
 export async function deploy({ options, wrangler, questions, say, show }: Deployment): Promise<void> {
   const signedIn = await chooseAccount({ options, wrangler, questions, say });
   let name = options.name ?? DEFAULT_NAME;
@@ -57,7 +57,7 @@ export async function deploy({ options, wrangler, questions, say, show }: Deploy
     say("Nothing was changed: this was --dry-run.");
     return;
   }
-  // The code first: until its secrets are there, it refuses everybody.
+  // The code first, because it refuses everybody until its secrets are set.
   const [target] = await wrangler.deploy(name, { dryRun: false, terminal: !options.quiet });
   const url = (options.url ?? target)?.replace(/\/$/, "");
   if (Object.keys(secrets).length > 0) await wrangler.setSecrets(name, secrets);
@@ -71,7 +71,7 @@ export async function deploy({ options, wrangler, questions, say, show }: Deploy
   show(isFirst || tokens ? nextSteps(url, tokens, options) : `${url} is up to date.\n`);
 }
 
-/** @returns false: nobody is signed in, which --dry-run does without */
+/** @returns false when nobody is signed in, which --dry-run does not need */
 async function chooseAccount({
   options,
   wrangler,

@@ -1,11 +1,11 @@
-/** The secrets of a gateway: what a first deploy sets, and how a model is told to it. Pure but for the dice. */
+/** A gateway's secrets: those of a first deploy, and those for a model. Pure except for random numbers. */
 import { newToken, type Tokens, tokenRecords } from "../tokens.ts";
 import type { Model } from "./options.ts";
 
-/** Kept as secrets and not as variables: a deploy replaces variables, and leaves secrets as they are. */
+/** Stored as secrets, because a deploy replaces variables but not secrets. */
 export type Secrets = Record<string, string | null>;
 
-/** With one for clients, which ask and can approve nothing. */
+/** Includes a token for clients, which can ask but not approve. */
 export type GatewayTokens = Tokens & { client: string };
 
 export function tokenSecrets(tokens: GatewayTokens, home: string): Secrets {
@@ -13,14 +13,14 @@ export function tokenSecrets(tokens: GatewayTokens, home: string): Secrets {
 }
 
 /**
- * Chat apps' own secrets are encrypted with it: made where there is none, also for a gateway that did without (what lies
- * there is read as before), and once, since another key could not read what this one encrypted.
+ * Makes the key that encrypts the secrets of chat apps. A gateway without one also gets it, and still reads its existing
+ * data. It is made only once, because another key could not decrypt what this one encrypted.
  */
 export function connectionsKey(): Secrets {
   return { CONNECTIONS_KEY: newToken() };
 }
 
-/** @param present names of the secrets that are there: what is not needed any more is removed */
+/** @param present names of the existing secrets; those no longer needed are removed */
 export function modelSecrets(model: Model, present: readonly string[]): Secrets {
   const wanted: Secrets =
     model.via === "workers-ai"

@@ -1,7 +1,7 @@
-/** Waits until a gateway that was just deployed answers. */
+/** Waits until a newly deployed gateway answers. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 
-/** A new workers.dev address takes up to a minute, its certificate included. */
+/** A new workers.dev address takes up to a minute, including its certificate. */
 const UP_WITHIN_MS = 180_000;
 const PAUSE_MS = 1_000;
 const REQUEST_MS = 10_000;
@@ -9,12 +9,12 @@ const REQUEST_MS = 10_000;
 export type GatewayCheck = {
   /** Without a slash at its end. */
   url: string;
-  /** The owner's, where it is known: then it has to be taken. */
+  /** The owner's token if it is known; the gateway must then accept it. */
   token: string | undefined;
   withinMs?: number;
 };
 
-/** @throws with the last thing that was wrong, in words */
+/** @throws an error with the last problem */
 export async function gatewayUp({ url, token, withinMs = UP_WITHIN_MS }: GatewayCheck): Promise<void> {
   const until = Date.now() + withinMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** `npm run deploy`: puts the gateway on Cloudflare, or upgrades the one that is there. */
+/** `npm run deploy`: deploys the gateway to Cloudflare, or upgrades it. */
 import { deploy } from "./deploy.ts";
 import { readOptions, USAGE } from "./options.ts";
 import { Questions } from "./questions.ts";

@@ -1,4 +1,4 @@
-/** What `npm run deploy` is told by flags and by the environment, and what of it is refused. Pure. */
+/** Reads and checks the flags and environment of `npm run deploy`. Pure. */
 import { parseArgs } from "node:util";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 
@@ -8,22 +8,22 @@ export type Model =
   | { via: "endpoint"; baseUrl: string; model: string; apiKey: string | undefined };
 
 export type DeployOptions = {
-  /** Of the Worker; undefined: `edgecall`, or another one if that is not there and a person is asked. */
+  /** The Worker's name; undefined = `edgecall`, or a name that the person chooses when it does not exist. */
   name: string | undefined;
-  /** The home that the first tokens are of. */
+  /** The home of the first tokens. */
   home: string;
-  /** What was chosen expressly: by flag, or at a first deploy by the environment. */
+  /** The model chosen by flag, or at a first deploy by the environment. */
   model: Model | undefined;
-  /** The same, from the environment alone: for a first deploy. */
+  /** The model chosen by the environment alone, for a first deploy. */
   firstModel: Model | undefined;
   account: string | undefined;
-  /** Where the gateway is reached, if not where wrangler says: a domain of one's own. */
+  /** The gateway's address when it differs from wrangler's: a custom domain. */
   url: string | undefined;
-  /** Tokens of the person's own; else they are made, and shown once. */
+  /** The person's own tokens; absent ones are made and shown once. */
   tokens: { api: string | undefined; bridge: string | undefined };
-  /** In place of those that are there: for who lost theirs. */
+  /** Replaces the existing tokens, for people who lost theirs. */
   newTokens: boolean;
-  /** Nobody is asked anything. */
+  /** Asks no questions. */
   quiet: boolean;
   dryRun: boolean;
 };
@@ -43,11 +43,11 @@ export const USAGE = `npm run deploy -- [flags]        puts the gateway on Cloud
 Environment: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID (instead of signing in), LLM_BASE_URL, LLM_MODEL, LLM_API_KEY,
 EDGECALL_TOKEN and BRIDGE_TOKEN (tokens of your own, at least 32 characters; else they are made and shown once).`;
 
-/** As Cloudflare takes them for a workers.dev address. */
+/** The names that Cloudflare accepts for a workers.dev address. */
 const WORKER_NAME = /^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$/;
 const HOME_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const OWN_TOKEN = /^[A-Za-z0-9._~+/=-]{32,256}$/;
-/** What stands in examples where something of one's own belongs. */
+/** Placeholders of examples, which must be replaced. */
 const PLACEHOLDER =
   /…|\.\.\.|^<.*>$|your[-_ ]|^your|change[-_ ]?me|replace[-_ ]?|placeholder|^todo$|^x+$|example/i;
 const LOCAL_HOST =
@@ -124,7 +124,7 @@ function parse(args: string[]) {
   return parseArgs({ args, options, strict: true, allowPositionals: false }).values;
 }
 
-/** @returns undefined: nothing is said of a model */
+/** @returns undefined when no model is named */
 export function readModel(
   baseUrl: string | undefined,
   model: string | undefined,

@@ -1,4 +1,4 @@
-/** What a first deploy asks a person at a terminal. */
+/** The questions of a first deploy at a terminal. */
 import { createInterface } from "node:readline/promises";
 import { isWorkerName, type Model, readModel } from "./options.ts";
 import type { Account } from "./wrangler.ts";
@@ -57,7 +57,7 @@ export class Questions {
     try {
       const answer = lines.question(question);
       if (hidden) {
-        // The question is written by now; what is typed after it is not shown.
+        // The question is written by now; the typed answer is not shown.
         (lines as unknown as { _writeToOutput(text: string): void })._writeToOutput = () => {};
       }
       return (await Promise.race([answer, ended])).trim();

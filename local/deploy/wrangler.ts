@@ -1,4 +1,4 @@
-/** Runs the wrangler that is installed here. What is secret goes over its stdin: argv is seen by every process. */
+/** Runs the installed wrangler. Secrets go through its stdin, because every process can see argv. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const WRANGLER = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
 
 export type Account = { id: string; name: string };
 
-/** A step that wrangler did not do; its own words were shown. */
+/** A step that failed in wrangler; wrangler's own output was shown. */
 export class WranglerError extends Error {
   override readonly name = "WranglerError";
 }
@@ -30,7 +30,7 @@ export class Wrangler {
     this.#account = id;
   }
 
-  /** @returns the accounts of who is signed in; undefined: nobody is */
+  /** @returns the accounts of the signed-in person; undefined when nobody is signed in */
   async whoami(): Promise<Account[] | undefined> {
     const { code, stdout, said } = await this.#run(["whoami", "--json"], { show: false });
     const read = checkJson(Whoami, stdout);
@@ -42,7 +42,7 @@ export class Wrangler {
     await this.#orThrow("sign in", ["login"], { show: true, terminal: true });
   }
 
-  /** @returns the names of a Worker's secrets; undefined: there is no such Worker */
+  /** @returns the names of a Worker's secrets; undefined when there is no such Worker */
   async secrets(name: string): Promise<string[] | undefined> {
     const { code, stdout, said, failure } = await this.#run(
       ["secret", "list", "--name", name, "--format", "json"],
@@ -56,9 +56,9 @@ export class Wrangler {
     );
   }
 
-  /** @returns where it can be reached, the first first */
+  /** @returns its addresses, the main one first */
   async deploy(name: string, options: { dryRun: boolean; terminal: boolean }): Promise<string[]> {
-    // The asset itself is written by wrangler.toml's build, from the same sources.
+    // wrangler.toml's build writes the asset itself, from the same sources.
     const program = servedProgram((await buildDeviceFiles()).program);
     const defined = ["--define", `EDGECALL_PROGRAM:${JSON.stringify(program)}`];
     const args = ["deploy", "--name", name, ...defined, ...(options.dryRun ? ["--dry-run"] : [])];
@@ -97,7 +97,7 @@ export class Wrangler {
           WRANGLER_SEND_METRICS: "false",
           ...(this.#account !== undefined && { CLOUDFLARE_ACCOUNT_ID: this.#account }),
         },
-        // What wrangler says goes to stderr: stdout holds the result alone.
+        // wrangler's output goes to stderr, since stdout holds only the result.
         stdio: [terminal ? "inherit" : "pipe", show ? 2 : "pipe", show ? 2 : "pipe"],
       });
       let stdout = "";

@@ -1,12 +1,12 @@
-/** Words an answer from what the tools said: their words, nothing added but which tool said them. */
+/** Makes an answer from the tool results: their texts, each with its tool's name. */
 import { type Message, textOf } from "./request.ts";
 
-/** A result is cut here in an answer; the whole of it stands in the transcript. */
+/** Longest result in an answer; the transcript has all of it. */
 const MAX_RESULT_CHARS = 4_000;
 
 export type ToolResult = { label: string; text: string };
 
-/** The results that stand after the question, each under the tool (and the agent) that was asked. */
+/** Returns the results after the question, each with the name of its tool or agent. */
 export function resultsIn(messages: readonly Message[]): ToolResult[] {
   const labels = new Map<string, string>();
   for (const message of messages) {
@@ -22,7 +22,7 @@ export function resultsIn(messages: readonly Message[]): ToolResult[] {
     }));
 }
 
-/** A call to one of several agents is told by the agent, any other by its tool. */
+/** Labels a call to one of several agents by the agent, any other by its tool. */
 function labelOf(name: string, rawArguments: string): string {
   try {
     const { agent_id: agent } = JSON.parse(rawArguments) as { agent_id?: unknown };
@@ -49,7 +49,7 @@ function readResult(text: string): { failed: boolean; words: string } {
   return { failed, words: cut(words.trim() || "(no output)") };
 }
 
-/** A result that is an object is told in words: its text, where it has one, or else field by field. */
+/** Converts an object result to text: its own text, or otherwise field by field. */
 function fromJson(text: string): { failed: boolean; words: string } | undefined {
   if (!text.startsWith("{")) return undefined;
   let value: Record<string, unknown>;

@@ -6,7 +6,7 @@ import { asSchema, propertiesOf, requiredOf, type Schema, typeOf } from "./schem
 import { splitActions, valueLines, valuesOf } from "./value-lines.ts";
 import { escapeRegExp, names, type Question, stemsOf } from "./words.ts";
 
-/** Nested objects deeper than this are nobody's arguments. */
+/** Deeper objects are not arguments. */
 const MAX_DEPTH = 4;
 
 export type Filled =
@@ -133,7 +133,7 @@ function numberValue({ name, schema, required, question }: Wanted): number | und
   return typeOf(schema) === "integer" && !Number.isInteger(value) ? undefined : value;
 }
 
-/** Asks for words: gets the person's own. */
+/** Parameters that get the person's own words. */
 const IS_QUESTION = /^(?:query|prompt|question)$/i;
 const IS_WORDS = /^(?:text|q|message|input|search|topic)$/i;
 

@@ -1,4 +1,4 @@
-/** What stands in a question as such: addresses, paths, quoted strings, numbers. */
+/** Finds literals in a question: addresses, paths, quoted strings, numbers. */
 import { propertiesOf, requiredOf, type Schema } from "./schema.ts";
 
 const IS_URL = /^(?:url|uri|link|href)$/i;
@@ -12,7 +12,7 @@ export function literalKind(name: string, schema: Schema): "urls" | "paths" | "h
   return IS_HOST.test(name) ? "hosts" : undefined;
 }
 
-/** Whether a tool cannot do without a literal that the question has. */
+/** Whether a tool requires a literal that the question contains. */
 export function takesLiteral(parameters: Schema, literals: Literals): boolean {
   const required = requiredOf(parameters);
   return propertiesOf(parameters).some(([name, schema]) => {
@@ -52,7 +52,7 @@ function all(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map((match) => match[0]);
 }
 
-/** A sentence's own stop is not part of a path or an address. */
+/** Removes the sentence's full stop from a path or address. */
 function withoutStop(literal: string): string {
   return literal.length > 1 ? literal.replace(/[.,;:!?)]+$/, "") : literal;
 }

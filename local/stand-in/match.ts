@@ -5,7 +5,7 @@ import { propertiesOf } from "./schema.ts";
 import { splitActions, valueLines, valuesOf } from "./value-lines.ts";
 import { names, type Question, stemsOf } from "./words.ts";
 
-/** A word in a tool's name says most, one in its description least: prose mentions much in passing. */
+/** Weights: a word in a tool's name counts most, one in its description least, since prose mentions many things. */
 const IN_NAME = 4;
 const IN_PART_OF_NAME = 3;
 const IN_VALUE = 3;
@@ -77,7 +77,7 @@ function toolWeights(tool: OfferedTool): Weights {
   return weights;
 }
 
-/** `websearch` meets "search the web": names are often written as one word. */
+/** `websearch` matches "search the web", because names are often written as one word. */
 function partOfName(tool: OfferedTool, stem: string): number {
   if (stem.length < 3) return 0;
   const meets = stemsOf(tool.name).some(

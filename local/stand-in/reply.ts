@@ -1,4 +1,4 @@
-/** What the stand-in says to a request: calls of tools, or an answer. Pure. */
+/** Makes the stand-in's reply to a request: tool calls or an answer. Pure. */
 import { answerFrom, resultsIn } from "./answer.ts";
 import { fillArguments } from "./fill.ts";
 import { toolsFor } from "./match.ts";
@@ -40,7 +40,7 @@ function ask(question: Question, tools: readonly OfferedTool[], known: readonly 
   const absent = known.filter(
     (line) => OFFLINE.test(line.text) && !values.has(line.id) && names(question.text, line.id),
   );
-  // The question names somebody who is not there: to ask another one instead would answer another question.
+  // The question names an unknown agent. Asking another agent would answer another question.
   if (absent.length > 0 && !named) return { text: absent.map((line) => line.text).join("\n"), calls: [] };
 
   const fitting = toolsFor(question, tools).map((tool) => ({ tool, filled: fillArguments(question, tool) }));

@@ -1,7 +1,7 @@
-/** A chat completion request, read from what a stranger sent. */
+/** Reads and checks a chat completion request. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 
-/** A tool as the request offers it; its schema is looked at, never trusted. */
+/** A tool that the request offers; its schema is not trusted. */
 export type OfferedTool = { name: string; description: string; parameters: Record<string, unknown> };
 
 const toolCall = z.object({

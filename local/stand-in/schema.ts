@@ -1,4 +1,4 @@
-/** Looking into a JSON Schema that somebody else wrote: nothing in it is certain. */
+/** Reads a foreign JSON Schema, in which nothing is certain. */
 
 export type Schema = Record<string, unknown>;
 

@@ -1,11 +1,11 @@
-/** What a model is tried with: each flow is a conversation, and says itself whether it went well. Pure. */
+/** The flows that test a model: each is a conversation with its own check. Pure. */
 import type { TurnView } from "../client.ts";
 
 export type Flow = {
   name: string;
-  /** One after another, in one conversation. @param agent the id of the device that is there */
+  /** Messages, sent one after another in one conversation. @param agent the device's id */
   says: (agent: string) => string[];
-  /** @param turn the last one @returns what was wrong; undefined: it went well */
+  /** @param turn the last one @returns what was wrong; undefined when it went well */
   problem: (turn: TurnView) => string | undefined;
 };
 

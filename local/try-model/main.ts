@@ -1,6 +1,6 @@
 /**
- * `npm run try-model`: the example flows against a real model (LLM_BASE_URL, LLM_MODEL, LLM_API_KEY), on the one-machine
- * stack, and a table of how it did. It costs what the model costs: a person starts it, and nothing else does.
+ * `npm run try-model`: runs the example flows against a real model (LLM_BASE_URL, LLM_MODEL, LLM_API_KEY) on the one-machine
+ * stack and prints a table of the results. It costs model usage, so only a person starts it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { FLOWS, type Flow } from "./flows.ts";
 
 type Row = { flow: string; result: string; calls: string; tokens: number; seconds: number; answer: string };
 
-/** Of an answer in the table. */
+/** Characters of an answer in the table. */
 const SHOWN_CHARS = 80;
 
 if (!process.env.LLM_BASE_URL) {
