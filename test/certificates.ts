@@ -1,4 +1,4 @@
-/** Certificates for tests: an authority of one's own, and what it signs, made by openssl. */
+/** Certificates for tests: an own authority and certificates that it signs, made by openssl. */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 

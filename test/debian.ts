@@ -1,6 +1,6 @@
 /**
- * A minimal Debian by debootstrap, which what is tested on a Debian of its own begins with: the bridge's image and the
- * machines of the trial. It takes half a minute to make: kept between runs, as one file.
+ * A minimal Debian made by debootstrap: the base of the bridge's image and of the trial's machines. Making it takes half a
+ * minute, so it is kept between runs as one file.
  */
 import { execFile } from "node:child_process";
 import { existsSync, lstatSync, mkdtempSync } from "node:fs";
@@ -11,11 +11,11 @@ import { promisify } from "node:util";
 const MIRROR = process.env.DEBIAN_MIRROR ?? "http://deb.debian.org/debian";
 export const RELEASE = "bookworm";
 
-/** It needs root; elsewhere sudo, if it asks nothing. */
+/** The prefix to run as root: nothing for root, otherwise sudo without a question. */
 export const AS_ROOT: readonly string[] = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
 export const ROOT_ENV = { ...process.env, PATH: [process.env.PATH, "/usr/sbin", "/sbin"].join(delimiter) };
 
-/** @returns what it said */
+/** @returns its output */
 export async function asRoot(...command: string[]): Promise<string> {
   const [program = "", ...args] = [...AS_ROOT, ...command];
   return (await promisify(execFile)(program, args, { env: ROOT_ENV })).stdout;
@@ -25,7 +25,7 @@ export async function asRoot(...command: string[]): Promise<string> {
 export async function minimalDebian(): Promise<string> {
   const tar = join(tmpdir(), `edgecall-${RELEASE}-minbase.tar`);
   if (isKept(tar)) return tar;
-  // Beside it first: another run never finds half of it.
+  // Written beside it first, so that another run never finds half a file.
   const dir = mkdtempSync(join(tmpdir(), "edgecall-debian-"));
   try {
     const [root, made] = [join(dir, "root"), join(dir, "tar")];
@@ -40,8 +40,8 @@ export async function minimalDebian(): Promise<string> {
 }
 
 /**
- * Whether it was made before, by root.
- * @throws if by somebody else: anybody may make a file there, and root starts what is in it
+ * Whether root made it before.
+ * @throws when another user made it, because root starts programs from it
  */
 export function isKept(path: string): boolean {
   if (!existsSync(path)) return false;

@@ -1,18 +1,18 @@
-/** A client of a turn's events, for tests: what a person would see of it while it goes. */
+/** A client of a turn's events for tests. It shows what a person would see while the turn runs. */
 import { ask } from "./workerd.ts";
 
 export type Seen = { event: string; id: number | undefined; data: Record<string, unknown> };
 
 export class EventStream {
   readonly seen: Seen[] = [];
-  /** When the gateway has closed it. */
+  /** Resolves when the gateway has closed the stream. */
   readonly ended: Promise<void>;
 
   private constructor(body: ReadableStream<Uint8Array>) {
     this.ended = this.#read(body);
   }
 
-  /** Says something, and follows the turn. */
+  /** Sends a message and follows the turn. */
   static async say(conversation: string, text: string): Promise<EventStream> {
     const response = await ask(`/v1/conversations/${conversation}/messages`, {
       method: "POST",

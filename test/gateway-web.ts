@@ -1,13 +1,13 @@
-/** For tests inside workerd: a conversation with the gateway's own tools, over a web that the test holds. */
+/** For tests inside workerd: a conversation with the gateway's own tools, whose web the test provides. */
 import { runInDurableObject } from "cloudflare:test";
 import { conversationOf } from "./states.ts";
 
 export type Site = (url: string, init: { signal: AbortSignal }) => Response | Promise<Response>;
 
 /**
- * Makes the conversation, or finds it, with these tools and this web; an instance that comes after it has neither.
+ * Gives the conversation these tools and this web. A later instance of the object has neither.
  *
- * @param site answers in place of every address
+ * @param site answers for every address
  */
 export async function withWeb(id: string, site: Site, tools = "webfetch"): Promise<void> {
   const WEB = {
@@ -21,5 +21,5 @@ export async function withWeb(id: string, site: Site, tools = "webfetch"): Promi
 
 export const html = (body: string) => new Response(body, { headers: { "content-type": "text/html" } });
 
-/** A call of webfetch as the model writes it. */
+/** A webfetch call as a model writes it. */
 export const fetching = (url: string) => ({ name: "webfetch", arguments: { url } });

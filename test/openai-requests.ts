@@ -1,4 +1,4 @@
-/** For tests inside workerd: the routes as a client uses them. */
+/** For tests inside workerd: uses the OpenAI routes as a client does. */
 import { ask } from "./workerd.ts";
 
 type Json = Record<string, unknown>;
@@ -11,7 +11,7 @@ export function post(path: string, body: unknown, init: Parameters<typeof ask>[1
 export const user = (content: unknown) => ({ role: "user", content });
 export const assistant = (content: unknown) => ({ role: "assistant", content });
 
-/** One question, not streamed. */
+/** Asks one question without streaming. */
 export async function chat(messages: unknown[], more: Json = {}, headers: Record<string, string> = {}) {
   const response = await post("/v1/chat/completions", { model: "gpt-4o", messages, ...more }, { headers });
   const body = (await response.json()) as Completion;
@@ -27,7 +27,7 @@ export type Completion = {
   error?: { message: string; type: string; code: string; param: string | null };
 };
 
-/** The data of every event, to the end; `text` is the stream as it was. */
+/** Reads the data of all events; `text` is the raw stream. */
 export async function events(response: Response) {
   const text = await response.text();
   const data = text

@@ -1,10 +1,9 @@
 /**
- * A real OpenAI-compatible endpoint whose answers a test writes into the question.
+ * A real OpenAI-compatible endpoint. The test writes its answers into the question.
  *
- * A user's message that holds `script: [step, …]` is answered step by step, one step a request, so that a
- * step may be a fault and the next one the retry. Every request's history is checked the way strict
- * endpoints do: each call answered exactly once, in order, right after its message; a breach is kept in
- * `breaches` and answered with 400.
+ * A user message with `script: [step, …]` is answered step by step, one step for each request, so a step may be a fault and
+ * the next one answers the retry. Every history is checked as strict endpoints do: each call has exactly one result, in
+ * order, right after its message. A violation is recorded in `breaches` and answered with 400.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,11 +15,11 @@ export type Step =
    * `$pictures` the media type and length of each picture that it was shown.
    */
   | { text: string }
-  /** Stops in the middle of its text until the test calls `release` with this name; then goes on, or breaks off. */
+  /** Stops in the middle of its text until the test calls `release` with this name; then it continues or breaks off. */
   | { text: string; pause: string; breakOff?: true }
-  /** A text of so many characters. */
+  /** A text with this many characters. */
   | { chars: number }
-  /** A slow one: so many pieces, one each so many ms. */
+  /** A slow text in this many pieces, with a pause in ms between them. */
   | { text: string; pieces: number; everyMs: number }
   | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string; pause?: string }
   | { status: number; headers?: Record<string, string>; body?: unknown }
@@ -28,13 +27,13 @@ export type Step =
   | { breakOff: true }
   /** Answers when the test calls `release` with this name. */
   | { hold: string; step: Step }
-  /** Sends its first byte after so many ms, as a model on a small board does. */
+  /** Sends its first byte after this many ms, as a model on a small board does. */
   | { afterMs: number; step: Step }
-  /** Written as it is, as an event stream. */
+  /** Sent unchanged, as an event stream. */
   | { raw: string };
 
 export type ModelRequest = {
-  /** The newest script among its messages; "": there is none. */
+  /** The newest script among its messages; empty when there is none. */
   question: string;
   at: number;
   model: string;
@@ -51,21 +50,21 @@ type Message = {
 };
 
 export type ScriptedModel = {
-  /** To be used as LLM_BASE_URL. */
+  /** The value for LLM_BASE_URL. */
   url: string;
   requests: ModelRequest[];
   breaches: string[];
-  /** Lets a step that holds go on, also one that is asked for later. */
+  /** Releases a held step, also one that is requested later. */
   release(name: string): void;
   close(): Promise<void>;
 };
 
 export function script(...steps: Step[]): string {
-  // Each question is its own: two tests with the same steps must not share their position.
+  // Each question is unique, so that two tests with the same steps do not share their position.
   return `script ${crypto.randomUUID()}: ${JSON.stringify(steps)}`;
 }
 
-/** @param host where it listens; other machines do not reach loopback */
+/** @param host the address to listen on; other machines cannot reach loopback */
 export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedModel> {
   const requests: ModelRequest[] = [];
   const breaches: string[] = [];
@@ -89,7 +88,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
     for await (const chunk of request) body += chunk;
     const released = request.url?.split("/release/")[1];
     if (released !== undefined) {
-      // For tests inside workerd, which have no other way to reach this.
+      // For tests inside workerd, which cannot reach this in another way.
       hold(released).resolve();
       json(response, 200, {});
       return;
@@ -123,7 +122,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       return;
     }
     if (question === "") {
-      // The gateway asks on its own account: for a summary. A word in what is summed up holds it.
+      // The gateway's own request for a summary. A word in the summarised text can hold it.
       const name = asked.messages
         .map(textOf)
         .join()
@@ -192,7 +191,7 @@ async function play(
     .replaceAll("$pictures", picturesOf(asked.messages));
   const calls = "calls" in step ? step.calls : [];
   let out = "";
-  // In two pieces at least, so that streaming is seen.
+  // In at least two pieces, so that streaming is visible.
   const pieces = "pieces" in step ? step.pieces : 2;
   for (let at = 0; at < pieces; at += 1) {
     const piece = text.slice((text.length * at) / pieces, (text.length * (at + 1)) / pieces);
@@ -236,7 +235,7 @@ function textOf(message: Message | undefined): string {
   return Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : "";
 }
 
-/** At the beginning of a line: several messages may have been joined to one. The last one counts. */
+/** Matches at the beginning of a line, since several messages may have been joined into one. The last match counts. */
 const SCRIPT = /^script [0-9a-f-]{36}: (?![\s\S]*^script [0-9a-f-]{36}: )/m;
 
 function isScript(message: Message): boolean {
@@ -266,7 +265,7 @@ function notesOf(messages: Message[]): string {
     .join(" | ");
 }
 
-/** What is wrong with a history, or undefined. */
+/** Returns what is wrong with a history, or undefined. */
 function breachOf(messages: Message[]): string | undefined {
   const ids = new Set<string>();
   for (let at = 0; at < messages.length; at += 1) {

@@ -1,4 +1,4 @@
-/** An agent with a key of its own, for tests: what it says, signed, as the broker would carry it. */
+/** An agent with its own key for tests. It makes signed messages as the broker would carry them. */
 import { toBase64Url } from "@edgecall/core/encoding.ts";
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
@@ -19,9 +19,9 @@ export class SignedAgent {
   readonly id: string;
   readonly publicKey: string;
   readonly #key: Key;
-  /** The run that speaks; a test that "restarts" it changes this. */
+  /** The agent's run; a test changes it to simulate a restart. */
   bootId = crypto.randomUUID() as string;
-  /** The counter of what it said last. */
+  /** The counter of its last message. */
   n = 1_000;
 
   private constructor(id: string, pair: KeyPair, key: Key) {
@@ -35,7 +35,7 @@ export class SignedAgent {
     return new SignedAgent(id, pair, await importPrivateKey(pair.privateKey));
   }
 
-  /** @returns the text that it publishes on that topic */
+  /** @returns the text that it publishes on the topic */
   async say(kind: TopicKind, said: Fields): Promise<string> {
     this.n += 1;
     const body = stamped(JSON.stringify(said), { boot_id: this.bootId, n: this.n });
@@ -47,7 +47,7 @@ export class SignedAgent {
     return this.say("reports", { ...report, payload: { ...payload, request_id: id } });
   }
 
-  /** All that a bridge tells of it. */
+  /** Returns the agent's state as a bridge reports it. */
   async state(more: { online?: boolean; line?: string; tools?: unknown[] } = {}): Promise<AgentState> {
     const { online = true, line = `${this.id} edge agent`, tools = [] } = more;
     const features = ["tool", "prompt", "cancel", "ack", "question"];
@@ -62,7 +62,7 @@ export class SignedAgent {
     };
   }
 
-  /** For the gateway's relay. @param expInS seconds from now */
+  /** Makes a token for the gateway's relay. @param expInS seconds from now */
   async relayToken(place: string, expInS = 300): Promise<string> {
     const exp = Math.floor(Date.now() / 1_000) + expInS;
     const body = relayTokenBody({ agent: this.id, exp, for: place, nonce: crypto.randomUUID() });
@@ -70,7 +70,7 @@ export class SignedAgent {
     return `${body}.${toBase64Url(new Uint8Array(signature))}`;
   }
 
-  /** The word of its key that `newKey` takes its place. */
+  /** Signs with its key that `newKey` replaces it. */
   async nameSuccessor(newKey: string): Promise<string> {
     const word = await crypto.subtle.sign("Ed25519", this.#key, rotationBytes(this.id, newKey));
     return toBase64Url(new Uint8Array(word));

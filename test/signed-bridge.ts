@@ -1,4 +1,4 @@
-/** A bridge with a key of its own, for tests: the tokens that it makes, right ones and others. */
+/** A bridge with its own key for tests. It makes valid and invalid tokens. */
 import { toBase64Url } from "@edgecall/core/encoding.ts";
 import {
   type BridgeClaims,
@@ -22,14 +22,14 @@ export class SignedBridge {
     return new SignedBridge(publicKey, await importPrivateKey(privateKey));
   }
 
-  /** For the gateway of the tests in workerd, unless it says other. */
+  /** Makes a token, by default for the gateway of the tests in workerd. */
   async token(claims: Partial<BridgeClaims> = {}): Promise<string> {
     this.#last = Math.max(Date.now(), this.#last + 1);
     const body = bridgeTokenBody({ home: "a", for: "gateway", n: this.#last, ...claims });
     return `${body}.${await this.sign(bridgeTokenBytes(body))}`;
   }
 
-  /** Whatever it may be. @returns base64url */
+  /** Signs any bytes. @returns base64url */
   async sign(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
     return toBase64Url(new Uint8Array(await crypto.subtle.sign("Ed25519", this.#key, bytes)));
   }

@@ -1,4 +1,4 @@
-/** Tables of states: each is brought about twice, and the object stopped there, by an eviction and by a crash. */
+/** Tables of states. Each state is produced twice, and the object is stopped in it by an eviction and by a crash. */
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, test } from "vitest";
@@ -8,24 +8,24 @@ import { until } from "./wait.ts";
 import { TestBridge } from "./workerd.ts";
 
 const HOWS: readonly How[] = ["evict", "abort"];
-/** A waiting client comes back a second after a crash, an alarm after two; the rest is for a busy machine. */
+/** A waiting client returns a second after a crash, an alarm after two; the rest is for a busy machine. */
 const WITHIN_MS = 20_000;
 
 /** What lives on between a test's brought-about state and its end. */
 type Trial = {
   how: How;
-  /** Of a conversation that nobody else has. */
+  /** The id of a conversation that only this test uses. */
   id: string;
 };
 
 export type ConversationTrial = Trial & {
   bridge: TestBridge;
-  /** Stops the conversation. @param release opens what holds it in its state */
+  /** Stops the conversation. @param release releases what holds it in its state */
   stop(release?: () => unknown): Promise<void>;
 };
 
 export type HomeTrial = Trial & {
-  /** The bridge up to the stop. */
+  /** The bridge before the stop. */
   first: TestBridge;
   /**
    * Stops the home, and with a crash the bridge's socket.
@@ -47,7 +47,7 @@ export function theHome() {
 
 export function stopConversationWhile(states: States<ConversationTrial>): void {
   describe.each(HOWS)("%s of a conversation while", (how) => {
-    // Each row has a home of its own.
+    // Each row has its own home.
     afterEach(reset);
     test.each(Object.entries(states))(
       "%s",

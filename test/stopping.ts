@@ -1,12 +1,12 @@
-/** For tests inside workerd that stop an object in the middle of something, and look how it goes on. */
+/** For tests inside workerd that stop an object during its work and check how it continues. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, onTestFinished } from "vitest";
 import { isBlank } from "../worker/migrate.ts";
 import { until } from "./wait.ts";
 
 /**
- * `evict`: the platform lets what is in flight come to its end, then forgets the instance; hibernating sockets
- * live on. `abort`: a crash here and now; whatever is in flight is lost, and every socket with it.
+ * `evict`: the platform lets pending work finish and then drops the instance; hibernating sockets survive. `abort`: an
+ * immediate crash, which loses all pending work and every socket.
  */
 export type How = "evict" | "abort";
 export const HOWS: readonly How[] = ["evict", "abort"];
@@ -24,16 +24,16 @@ export async function stop(how: How, stub: DurableObjectStub, release: () => unk
 }
 
 export type Held = {
-  /** Somebody is held. */
+  /** Resolves when a call is held. */
   reached(): Promise<void>;
   release(): void;
-  /** After the release: whoever was held has gone on. */
+  /** Resolves when the held calls have continued after the release. */
   passed(): Promise<void>;
 };
 
 /**
- * Holds the calls of an object's method, before or after it does its work, so that whoever waits for it can be
- * stopped meanwhile. The method is the real one: the Worker runs in the isolate of its tests.
+ * Holds the calls of an object's method, before or after its work, so that the caller can be stopped meanwhile. It is the real
+ * method, because the Worker runs in the isolate of its tests.
  */
 export function hold<T extends object>(
   of: { prototype: T },
@@ -45,7 +45,7 @@ export function hold<T extends object>(
   if (!real) throw new Error(`there is no method ${method}`);
   let waiting = 0;
   let open = false;
-  // A promise that another object's context resolves does not outlive that object, so it looks by itself.
+  // It polls, because a promise that another object's context resolves does not outlive that object.
   const wait = async () => {
     waiting += 1;
     await until(() => open, { every: 2, within: 20_000, what: `${method} is released` });
@@ -69,13 +69,13 @@ export function hold<T extends object>(
   };
 }
 
-/** Rows of an object, as they stand. */
+/** Reads rows of an object. */
 export async function rowsOf<Row extends Record<string, SqlStorageValue>>(
   stub: DurableObjectStub,
   query: string,
 ): Promise<Row[]> {
   return await runInDurableObject(stub, (_, { storage }) =>
-    // Before the first thing is stored there are no tables.
+    // There are no tables before the first write.
     isBlank(storage) ? [] : storage.sql.exec<Row>(query).toArray(),
   );
 }

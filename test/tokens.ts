@@ -1,4 +1,4 @@
-/** Tokens of the tests, and the Worker's variables that know them. Two homes, so that each can be kept from the other. */
+/** Tokens for tests, and the Worker's variables with them. There are two homes, to test that they are isolated. */
 import { createHash } from "node:crypto";
 
 export const TOKENS = {
@@ -13,7 +13,7 @@ export const TOKENS = {
   otherBridge: "test-bridge-token-of-home-b",
 };
 
-/** Nobody listens at the platforms' addresses; what goes out is tested with real servers (test/e2e/channels.test.ts). */
+/** Nothing listens at the platforms' addresses; outgoing requests are tested with servers (test/e2e/channels.test.ts). */
 const nowhere = "http://127.0.0.1:9";
 export const CHANNEL_SECRETS = {
   telegram: "test-webhook-secret-of-telegram",
@@ -62,15 +62,15 @@ const CHANNELS = [
   { connection: "door", channel: "generic", home: "a", secret: CHANNEL_SECRETS.generic, allow: ["*"] },
 ];
 
-/** What the Worker of these tests says of the program for devices. */
+/** The program for devices, as the Worker of these tests describes it. */
 export const testProgram = `${sha256("a program")} 9`;
 
 export const testVars = {
-  // Tests ask fast; those of the limits say otherwise.
+  // Tests send many requests; tests of the limits set their own.
   RATE_LIMITS: "off",
   CHANNELS: JSON.stringify(CHANNELS),
   LLM_MODEL: "scripted",
-  // Those that are named are let in, words and all; the star serves whoever else a test makes up.
+  // Named agents are accepted with their texts; the star serves all others that a test invents.
   ALLOW_UNSIGNED_AGENTS: "* garden nas pi rust valve",
   API_TOKENS: JSON.stringify([
     {

@@ -1,4 +1,4 @@
-/** For tests inside workerd: turns brought into a state, what people see of them, and that they end right. */
+/** For tests inside workerd: brings turns into a state, and checks what people see and how they end. */
 import { expect } from "vitest";
 import { Home } from "../worker/home/home.ts";
 import { script } from "./scripted-model.ts";
@@ -9,19 +9,19 @@ import { type Answer, agent, ask, CPU, SIREN, say, type TestBridge } from "./wor
 const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "watch", "job"];
 const PATIENT = { ...SIREN, name: "water", queue_ms: 3_600_000 };
 
-/** An agent whose action `water` may wait for it. */
+/** An agent whose action `water` may be queued while it is offline. */
 export function garden(online: boolean) {
   return agent("garden", { online, features: FEATURES, tools: [PATIENT] });
 }
 
-/** One that can do everything, one that knows EvoClaw's words only, and one that is not there. */
+/** An agent with all features, a foreign one of EvoClaw, and an offline one. */
 export const AGENTS = [
   agent("pi", { features: FEATURES, tools: [CPU, SIREN] }),
   agent("rust", { foreign: true, features: [], tools: [] }),
   garden(false),
 ];
 
-/** An edge_call as the model writes it. */
+/** An edge_call as a model writes it. */
 export function on(agent_id: string, what: { action: string } | { query: string }) {
   return { arguments: { agent_id, ...what } };
 }
@@ -30,7 +30,7 @@ export const siren = on("pi", { action: "siren" });
 export const results = { text: "$results" };
 export const sounds = { status: "success", tool: "siren", result: "it sounds" };
 
-/** A turn whose one call is with the bridge, and its conversation parked. */
+/** Starts a turn whose only call is at the bridge while the conversation is parked. */
 export async function sirenOut(id: string, bridge: TestBridge) {
   const text = script({ calls: [siren] }, results);
   const submit = hold(Home, "submit", "after");
@@ -39,12 +39,12 @@ export async function sirenOut(id: string, bridge: TestBridge) {
   submit.release();
   await submit.passed();
   const call = await until(() => bridge.calls()[0]?.id);
-  // Comes into the conversation after Home's reply did.
+  // This reaches the conversation after Home's reply.
   await turnsOf(id);
   return { waiting, call, text };
 }
 
-/** The siren's call has one result, and one answer was made of it. */
+/** Checks that the siren's call has one result and led to one answer. */
 export async function expectSounds(
   id: string,
   waiting: ReturnType<typeof say>,
@@ -57,7 +57,7 @@ export async function expectSounds(
   ]);
 }
 
-/** The first call read a file, so the second, to an agent that cannot ask for itself, is asked for by the gateway. */
+/** The first call reads a file, so for the second, to an agent that cannot ask itself, the gateway asks. */
 export async function gatewayAsks(id: string, bridge: TestBridge) {
   const tools_executed = [{ tool: "read_file", success: true }];
   bridge.onCall = () => ({ status: "success", content: "done", tools_executed });
@@ -66,13 +66,13 @@ export async function gatewayAsks(id: string, bridge: TestBridge) {
   return { waiting, question: await questionOf(id) };
 }
 
-/** The device asks a person, in the middle of a call. */
+/** The device asks a person during a call. */
 export function deviceAsks(bridge: TestBridge, call: string, what: Record<string, unknown>): void {
   const event = { type: "question", request_id: call, question_id: "q", expires_in_ms: 60_000, ...what };
   bridge.send({ t: "event", id: call, agent: "pi", payload: JSON.stringify(event) });
 }
 
-/** What a device makes of an answer: it tells that it has it, and ends its call. */
+/** The device acknowledges an answer and ends its call. */
 export function answerEnds(bridge: TestBridge, call: string, result: (answer: string) => string): void {
   bridge.onCall = ({ id, payload }) => {
     const { answer } = (JSON.parse(payload) as { payload: { answer: string } }).payload;
@@ -82,7 +82,7 @@ export function answerEnds(bridge: TestBridge, call: string, result: (answer: st
   };
 }
 
-/** The bridge goes, and Home knows. */
+/** Disconnects the bridge and waits until Home has noticed. */
 export async function leave(bridge: TestBridge): Promise<void> {
   bridge.close();
   const online = async () =>
@@ -90,7 +90,7 @@ export async function leave(bridge: TestBridge): Promise<void> {
   await until(async () => !(await online()), { what: "the bridge is gone" });
 }
 
-/** A bridge that came back is sent a call that its predecessor was sent, once. */
+/** Checks that a reconnected bridge gets its predecessor's call once. */
 export async function sameCallAgain(bridge: TestBridge, call: string): Promise<void> {
   await until(() => bridge.calls().some(({ id }) => id === call), { what: "the call is sent again" });
   expect(bridge.calls().filter(({ id }) => id === call)).toHaveLength(1);
@@ -111,7 +111,7 @@ export async function turnsOf(conversation: string): Promise<ShownTurn[]> {
 
 export type OpenCall = { id: string; agent: string; command: string; state: string };
 
-/** Calls that Home waits for. */
+/** Returns the calls that Home waits for. */
 export async function openCalls(): Promise<OpenCall[]> {
   return ((await (await ask("/v1/status")).json()) as { calls: OpenCall[] }).calls;
 }
@@ -136,8 +136,8 @@ export async function answerQuestion(id: string, answer: string): Promise<void> 
 export type Expected = { status?: string; answer: string | RegExp; calls?: Array<Record<string, unknown>> };
 
 /**
- * The conversation holds exactly these turns, each ended once and in these words, and nothing of them is left
- * open anywhere.
+ * Checks that the conversation has exactly these turns, each ended once with this text, and that nothing of them is still
+ * open.
  */
 export async function expectTurns(conversation: string, expected: Expected[]): Promise<void> {
   await until(async () => (await turnsOf(conversation)).filter(isOver).length >= expected.length, {

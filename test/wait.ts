@@ -1,7 +1,7 @@
-/** A machine under load takes its time; a test that means a bound says it. */
+/** Generous, for a busy machine; a test that checks a time limit passes its own. */
 const PATIENCE_MS = 15_000;
 
-/** Waits until `condition` gives something true, and gives that back; throws naming `what` when time is up. */
+/** Waits until `condition` returns a truthy value and returns it; throws an error that names `what` when time is up. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   options: { within?: number; every?: number; what?: string } = {},

@@ -1,6 +1,6 @@
 /**
- * The Worker as it is, but its Home says when it is built, spoken to and woken by its alarm. An object that
- * hibernated is built again for whatever comes next, so that a Home which says nothing was asleep, or idle.
+ * The unchanged Worker, whose Home reports when it is built, called, and woken by its alarm. A hibernated object is built again
+ * for the next event, so a Home that reports nothing was asleep or idle.
  */
 import { Home as RealHome } from "../worker/home/home.ts";
 import worker, { Conversation } from "../worker/index.ts";

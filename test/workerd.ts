@@ -46,9 +46,9 @@ export class TestBridge {
   readonly #socket: WebSocket;
   readonly received: HomeFrame[] = [];
   closed: { code: number; reason: string } | undefined;
-  /** Makes the report of a call; undefined = silence. */
+  /** Makes the report of a call; undefined = no report. */
   onCall: (call: CallFrame) => Record<string, unknown> | undefined = () => undefined;
-  /** Whether it tells that it has a call. */
+  /** Whether it sends `taken` for a call. */
   takes = true;
 
   private constructor(socket: WebSocket) {
@@ -66,7 +66,7 @@ export class TestBridge {
     return new TestBridge(response.webSocket);
   }
 
-  /** Dialled, welcomed, its agents told, and what they say of themselves accepted by an administrator. */
+  /** Connects, sends its agents, and has an administrator accept their descriptions. */
   static async connect(agents: AgentState[], token = TOKENS.bridge): Promise<TestBridge> {
     const bridge = await TestBridge.connectUnread(agents, token);
     const owner = ownerOf(token);
@@ -75,7 +75,7 @@ export class TestBridge {
     return bridge;
   }
 
-  /** The same, and nobody has read what its agents say of themselves. */
+  /** The same without the accepted descriptions. */
   static async connectUnread(agents: AgentState[], token = TOKENS.bridge): Promise<TestBridge> {
     const bridge = await TestBridge.dial(token);
     await bridge.hello();
@@ -150,7 +150,7 @@ function ownerOf(bridge: string): string {
   return bridge === TOKENS.otherBridge ? TOKENS.otherHome : TOKENS.owner;
 }
 
-/** An agent of ours as a bridge tells of it. */
+/** One of our agents as a bridge reports it. */
 export function agent(
   id: string,
   more: Partial<Omit<AgentState, "tools">> & {

@@ -51,7 +51,7 @@ test("a budget of nothing refuses at once", () => {
   expect(checkBudget(used({}), { day: { modelCalls: 0 } }, NOW)).toMatchObject({ state: "refused" });
 });
 
-test("the day begins anew at midnight UTC", () => {
+test("a new day begins at midnight UTC", () => {
   expect(budgetDay(NOW)).toBe("2026-11-21");
   const free = checkBudget(used({ day: tokens(1) }), { day: { tokens: 1 } }, NOW);
   expect(free.state === "refused" && budgetDay(free.freeAt ?? 0)).toBe("2026-11-22");

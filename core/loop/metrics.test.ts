@@ -59,7 +59,7 @@ test("a batch saves what its calls took less what it took", () => {
   });
 });
 
-test("a batch that went one after another saves nothing, and one that ends as the next begins is not at once", () => {
+test("sequential calls save no time, and a call that ends as the next begins does not run at the same time", () => {
   const batch = [call(0, 100), call(100, 200), call(210, 300)];
   expect(turnMetrics([batch], 2, 0, 300)).toMatchObject({ max_concurrency: 1, wall_time_saved_ms: 0 });
 });

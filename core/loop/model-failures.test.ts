@@ -191,7 +191,7 @@ test("what an endpoint refuses is left out or renamed, and asked again", async (
   });
 });
 
-test("a refusal that leaving out does not mend ends", async () => {
+test("a refusal that leaving a part out does not solve ends the call", async () => {
   let asked = 0;
   const message = "bad temperature, bad stream_options, bad max_completion_tokens";
   endpoint.handle = (_, response) => {

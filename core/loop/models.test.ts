@@ -51,7 +51,7 @@ test("three failures in a row cool a model down for five minutes, and the next o
   expect(picked(cooling, undefined, NOW + COOL_DOWN_MS)).toBe("a");
 });
 
-test("the wanted one that cools is stood in for by the first of the others", () => {
+test("while the wanted model cools down, the first of the others replaces it", () => {
   expect(picked(failing({}, "b", 3), "b")).toBe("a");
   expect(picked(failing(failing({}, "b", 3), "a", 3), "b")).toBe("c");
 });

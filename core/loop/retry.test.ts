@@ -91,7 +91,7 @@ test("pauses grow, and end with the last attempt", () => {
   expect(delays("cancelled")).toEqual(Array(MAX_ATTEMPTS).fill(undefined));
 });
 
-test("the endpoint's own wait goes first, unless a person would wait too long", () => {
+test("the endpoint's own wait takes precedence, unless a person would wait too long", () => {
   const error = (retryAfterMs: number) => new ModelError("later", "", { retryAfterMs });
   expect(retryDelay(error(5), 1)).toBe(5);
   expect(retryDelay(error(LONGEST_WAIT_MS), 1)).toBe(LONGEST_WAIT_MS);

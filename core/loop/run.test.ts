@@ -218,7 +218,7 @@ test("a device's inner calls stay in the record", async () => {
   expect(result.calls[0]?.calls).toEqual(inner);
 });
 
-test("assistantEntry: an id that the conversation has is not taken again", () => {
+test("assistantEntry: an id that the conversation has is not used again", () => {
   const reply: ModelReply = { ...base, calls: [{ id: "x", name: "read", rawArguments: "{}" }] };
   const first = assistantEntry(reply, [], true);
   const second = assistantEntry(reply, [first], true);

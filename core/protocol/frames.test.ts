@@ -101,7 +101,7 @@ test("every frame of the bridge comes back as it went, its payload to the letter
   );
 });
 
-test("every frame of Home comes back as it went", () => {
+test("every frame of Home is read as it was written", () => {
   fc.assert(
     fc.property(homeFrame, (frame) => {
       const read = checkJson(HomeFrame, encodeFrame(frame as HomeFrame));

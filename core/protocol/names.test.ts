@@ -43,7 +43,7 @@ test("a prefix may have levels of its own", () => {
   expect(parseTopic("home", "home/one/agents/pi/tools")).toBeUndefined();
 });
 
-test("topicOf and parseTopic are each other's inverse; nothing throws", () => {
+test("topicOf and parseTopic are inverse, and neither throws", () => {
   const prefix = fc.string({ minLength: 1 });
   fc.assert(
     fc.property(

@@ -32,7 +32,7 @@ test("what is below the floor is old, also from the start", () => {
   expect([window.take(150), window.take(201), window.take(101)]).toEqual(["old", "fresh", "repeat"]);
 });
 
-test("nothing is fresh twice, whatever comes", () => {
+test("no message is fresh twice, in any order", () => {
   fc.assert(
     fc.property(
       fc.array(fc.nat(30), { maxLength: 200 }),

@@ -20,7 +20,7 @@ test.each<[string, string | undefined]>([
   expect(closest(word, COMMANDS)).toBe(expected);
 });
 
-test("property: a word of the list is its own nearest, whatever the others are", () => {
+test("property: a word of the list is its own nearest word", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 20 }),

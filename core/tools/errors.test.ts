@@ -44,7 +44,7 @@ test("a cancelled call: whether anything was run, and what to do", () => {
   );
 });
 
-test("each code travels under one of the seven error types", () => {
+test("each code has one of the seven error types", () => {
   expect(ERROR_TYPES).toEqual([
     "timeout",
     "not_found",

@@ -22,7 +22,7 @@ test("of more the end is kept, and that is said", () => {
   expect(bytes(lines.join("\n"))).toBeGreaterThan(OUTPUT_TAIL_MAX_BYTES - 20);
 });
 
-test("property: in whatever pieces, it is the end, in bounds, of whole characters", () => {
+test("property: in any pieces, it is the end of the output, within the limit, in whole characters", () => {
   const piece = fc.string({ unit: fc.constantFrom("a", "ü", "€", "🌡"), maxLength: 20 });
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), fc.integer({ min: 8, max: 40 }), (pieces, max) => {

@@ -38,7 +38,7 @@ const untilStopped = (signal: AbortSignal) =>
 const TIMED_OUT = "Error: Tool 'bash' timed out after 0.1s. Command: 'make'.";
 const ADVICE = "Try again with a shorter timeout or explain to the user.";
 
-describe("what is left of a call that was stopped", () => {
+describe("the result of a stopped call", () => {
   test("its output until then", async () => {
     const tool = bash(async (_, { update }) => {
       update("compiling a\n");

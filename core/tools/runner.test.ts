@@ -171,7 +171,7 @@ describe("policy", () => {
 });
 
 describe("time and cancel", () => {
-  test("a time-out, though the tool ignores its signal", async () => {
+  test("a time-out of a tool that ignores its signal", async () => {
     const { result, elapsedMs } = await run(bash(FOREVER), { command: "sleep 60" }, { timeoutMs: 100 });
     expect(result.fault?.code).toBe("timeout");
     expect(modelTextOf(result)).toBe(
@@ -284,7 +284,7 @@ describe("faults", () => {
     expect((await run(read({ execute }), { path: "x" })).result.fault?.code).toBe("tool_failed");
   });
 
-  test("mending that breaks", async () => {
+  test("a repair that throws", async () => {
     const prepare = () => {
       throw new Error("no such habit");
     };

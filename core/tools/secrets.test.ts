@@ -65,7 +65,7 @@ test("property: in whatever pieces it comes, no secret passes", () => {
   );
 });
 
-test("a stream without secrets in it comes through whole, held back only while it may be one", () => {
+test("a stream without secrets passes whole, and is held back only where a secret may begin", () => {
   const stream = new SecretStream([KEY]);
   expect(stream.push("ask")).toBe("a");
   expect(stream.push("-01")).toBe("");

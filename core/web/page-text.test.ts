@@ -120,7 +120,7 @@ describe("HTML becomes Markdown", () => {
   });
 });
 
-describe("what was fetched", () => {
+describe("the text of a page", () => {
   test.each([
     ["header", latin1("gr\xf6\xdfe"), "text/plain; charset=ISO-8859-1"],
     ["header in quotes", latin1("gr\xf6\xdfe"), 'text/plain;charset="windows-1252"'],

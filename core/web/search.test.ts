@@ -75,7 +75,7 @@ describe("websearch", () => {
     }
   });
 
-  test("a question that the service does not take is not asked again with another key", async () => {
+  test("a question that the service refuses is not sent again with another key", async () => {
     const { asked, run } = search(() => new Response("", { status: 422 }), ["key-1", "key-2"]);
     expect((await run({ query: "x" })).code).toBe("invalid_params");
     expect(asked).toHaveLength(1);

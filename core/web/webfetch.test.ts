@@ -80,7 +80,7 @@ describe("a page", () => {
     expect(down.text).not.toContain("10.1.2.3");
   });
 
-  test("that never ends is given up at the limit, whatever its header says", async () => {
+  test("a page without end is stopped at the limit, whatever its header says", async () => {
     let sent = 0;
     let cancelled = false;
     const endless = new ReadableStream<Uint8Array>({

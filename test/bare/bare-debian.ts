@@ -1,4 +1,4 @@
-/** A Debian with Node and npm and nothing else that our tests could use: no git, no Python, no sshd, no browser. */
+/** A Debian with only Node and npm: no git, Python, sshd, browser or other program that our tests could use. */
 import { execFile, spawn } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 /** The folder where a command runs. */
 const FOLDER = "/home/bare/edgecall";
 
-/** A shell with a login has these: a terminal's devices, /proc, and a root that `df` finds. */
+/** Sets up what a login shell has: a terminal's devices, /proc, and a root that `df` finds. */
 const ENTER = `set -e
 mount --bind "$0" "$0"
 mount -t proc proc "$0/proc"
@@ -31,7 +31,7 @@ export class BareDebian {
     this.#root = root;
   }
 
-  /** With the files of the project as they are, without those that git ignores. */
+  /** Makes it with the project's present files, without those that git ignores. */
   static async make(): Promise<BareDebian> {
     const made = new BareDebian(mkdtempSync(join(tmpdir(), "edgecall-bare-")));
     await made.#furnish();
@@ -51,7 +51,7 @@ export class BareDebian {
     await asRoot("cp", "-a", npm, at("usr/local/lib/node_modules/npm"));
     for (const name of ["npm", "npx"])
       await asRoot("ln", "-sf", `../lib/node_modules/npm/bin/${name}-cli.js`, at(`usr/local/bin/${name}`));
-    // These let this machine reach the registry.
+    // These settings give access to the registry.
     copyFileSync("/etc/resolv.conf", at("etc/resolv.conf"));
     writeFileSync(at("etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
     await asRoot("mkdir", "-p", dirname(at(CERTIFICATES)));

@@ -9,7 +9,7 @@ import { AS_ROOT, asRoot, minimalDebian, ROOT_ENV } from "../debian.ts";
 
 const DOCKERFILE = fileURLToPath(new URL("../../bridge/Dockerfile", import.meta.url));
 
-/** As `buildah inspect` shows it: what Docker's engine goes by. */
+/** The image's settings in `buildah inspect`, which Docker's engine uses. */
 export type ImageConfig = {
   User: string;
   Env: string[];
@@ -18,7 +18,7 @@ export type ImageConfig = {
 };
 
 export class BuiltImage {
-  /** Everything of buildah's, so that one `rm` leaves nothing. */
+  /** Contains all files of buildah, so that one `rm` removes everything. */
   readonly #dir = mkdtempSync(join(tmpdir(), "edgecall-image-"));
   #container = "";
   #root = "";
@@ -42,7 +42,7 @@ export class BuiltImage {
   async #build(): Promise<void> {
     const base = await this.#buildah("from", "scratch");
     await this.#buildah("add", "--quiet", base, await minimalDebian(), "/");
-    // The Node that the project runs with, where Debian's own images have it.
+    // The project's Node, at the place that Debian's own images use.
     await this.#buildah("copy", "--quiet", base, process.execPath, "/usr/local/bin/node");
     await this.#buildah("commit", "--quiet", "--rm", base, "edgecall-base");
     const context = join(this.#dir, "context");
@@ -60,7 +60,7 @@ export class BuiltImage {
     this.#config = inspected.Docker.config;
   }
 
-  /** Bytes of all files. */
+  /** Returns the bytes of all files. */
   async size(): Promise<number> {
     return Number((await asRoot("du", "-sb", this.#root)).split("\t")[0]);
   }
@@ -88,7 +88,7 @@ export class BuiltImage {
     }
   }
 
-  /** Runs it as compose.yaml does: as its user, without capabilities, nothing writable but /tmp and what is bound. */
+  /** Runs it like compose.yaml: as its user, without capabilities, with only /tmp and the bound folders writable. */
   start(
     args: readonly string[],
     env: Record<string, string>,

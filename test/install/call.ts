@@ -1,4 +1,4 @@
-/** Calls one action of the agent `eye` at the broker of this machine: `node call.ts TOOL JSON`; prints the result's payload. */
+/** `node call.ts TOOL JSON`: calls an action of the agent `eye` through this machine's broker, and prints the result. */
 import { randomUUID } from "node:crypto";
 import { connectAsync } from "mqtt";
 

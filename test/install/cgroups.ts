@@ -1,8 +1,8 @@
-/** Cgroups of their own for machines under systemd-nspawn: two systemd in one would end each other's services. */
+/** Separate cgroups for machines under systemd-nspawn, since two systemd in one cgroup would end each other's services. */
 import { globSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** One in each hierarchy that systemd uses: a single one in version 2, two in the mixed form. Not made yet. */
+/** Returns a folder in each hierarchy that systemd uses: one in version 2, two in the mixed form. It does not make them. */
 export function cgroupFolders(name: string): string[] {
   const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n");
   return mounts.flatMap((line) => {
@@ -12,12 +12,12 @@ export function cgroupFolders(name: string): string[] {
   });
 }
 
-/** The shell's lines before its `exec`: makes them, and goes in. */
+/** Returns shell lines that make the cgroups and enter them; an `exec` follows. */
 export function enterCgroups(folders: readonly string[]): string {
   return folders.map((dir) => `mkdir -p '${dir}' && echo $$ > '${dir}/cgroup.procs' || exit\n`).join("");
 }
 
-/** With all that the machines' systemd made below them. */
+/** Removes the cgroups and everything that the machine's systemd made below them. */
 export function removeCgroups(folders: readonly string[]): void {
   for (const folder of folders) {
     const below = globSync("**/", { cwd: folder }).map((one) => join(folder, one));
@@ -25,7 +25,7 @@ export function removeCgroups(folders: readonly string[]): void {
       try {
         rmdirSync(one);
       } catch {
-        // Never made, or its last process is not quite gone; it is empty and harms nobody.
+        // It was never made, or its last process has not fully ended. An empty cgroup is harmless.
       }
     }
   }

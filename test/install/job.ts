@@ -1,4 +1,4 @@
-/** Has the agent `eye` do a job, at the broker of this machine: `node job.ts TOOL`; prints what came of it, whichever process of the agent tells. */
+/** `node job.ts TOOL`: runs a job of the agent `eye` through this machine's broker, and prints its result, also after a restart of the agent. */
 import { randomUUID } from "node:crypto";
 import { connectAsync } from "mqtt";
 

@@ -1,4 +1,4 @@
-/** Logs in at a broker: `node log-in.ts URL [USER PASSWORD]`; exit code 0: it let us in. */
+/** `node log-in.ts URL [USER PASSWORD]`: logs in at a broker; exit code 0 on success. */
 import { connect } from "mqtt";
 
 const [url = "", username, password] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * A machine with a systemd of its own, to install things in: systemd-nspawn over this machine's /usr, read-only,
- * with an /etc and a /var of its own and no network but loopback. It boots in a second and leaves nothing.
+ * A machine with its own systemd for installation tests: systemd-nspawn over this machine's read-only /usr, with its own /etc
+ * and /var and only a loopback network. It boots in a second and leaves no files.
  */
 import { spawn } from "node:child_process";
 import {
@@ -21,10 +21,10 @@ import { basename, dirname, join } from "node:path";
 import { cgroupFolders, enterCgroups, removeCgroups } from "./cgroups.ts";
 
 export type Ran = { code: number; out: string; log: string };
-/** By their paths in the machine: text, or the path of a file or folder here, which is bound read-only. */
+/** Files by their paths in the machine: a text, or a file or folder here that is bound read-only. */
 export type MachineFiles = Readonly<Record<string, { text: string } | { bind: string }>>;
 
-/** Of this machine's /etc: what programs cannot do without, and nobody's settings. */
+/** Files of this machine's /etc that programs need and that hold no settings of a person. */
 const ETC = ["ld.so.cache", "nsswitch.conf", "login.defs", "os-release", "debian_version", "protocols"];
 const USERS = `root:x:0:0:root:/root:/bin/sh
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
@@ -40,7 +40,7 @@ tty:x:5:
 video:x:44:
 `;
 
-/** Boots it, runs a shell script in it as root, and ends it. */
+/** Boots the machine, runs a shell script in it as root, and stops it. */
 export async function runInMachine(options: {
   script: string;
   files: MachineFiles;
@@ -49,7 +49,7 @@ export async function runInMachine(options: {
   const root = mkdtempSync(join(tmpdir(), "edgecall-machine-"));
   const cgroups = cgroupFolders(basename(root));
   try {
-    // It is the machine's `/`, which every user may enter.
+    // The folder becomes the machine's `/`, which every user may enter.
     chmodSync(root, 0o755);
     const binds = furnish(root, options);
     const log = await boot(root, { binds, cgroups, within: options.within });
@@ -92,7 +92,7 @@ function furnish(root: string, { script, files }: Parameters<typeof runInMachine
   write("/etc/passwd", USERS);
   write("/etc/group", GROUPS);
   write("/etc/shadow", "root:*:20000:0:99999:7:::\n");
-  // A machine without an id takes this for its first boot, and enables every service that there is.
+  // Without an id, systemd would treat this as a first boot and enable every service.
   write("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
   write("/script", script);
   write(
@@ -136,7 +136,7 @@ function boot(
       ],
       {
         stdio: ["ignore", "pipe", "pipe"],
-        // A whole /proc, as a real machine has it: bubblewrap gets one of its own only where there is one.
+        // A whole /proc as on a real machine, since bubblewrap can only mount its own where one exists.
         env: { ...process.env, SYSTEMD_NSPAWN_API_VFS_WRITABLE: "yes" },
         timeout: within,
         killSignal: "SIGKILL",

@@ -1,11 +1,11 @@
 /**
- * How an agent as a program does: size, time from its start until it is online (by the clock, and of the processor,
- * which a busy machine changes less), and memory at rest.
+ * Measures an agent program: size, time from its start until it is online (clock time, and processor time, which a busy
+ * machine changes less), and memory at rest.
  *
  *   node test/install/measure.ts [--rounds N] [--bare] 'NAME=COMMAND …' …
  *
- * COMMAND is split at spaces and gets `agent run --config FILE`. Rounds alternate, medians are shown. `--bare`: only
- * tools that try no other program, where starting one says more of an emulator than of the agent.
+ * COMMAND is split at spaces and gets `agent run --config FILE`. Rounds alternate, and medians are shown. `--bare`: only tools
+ * that start no other program, for emulators, on which such a start is slow.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -16,9 +16,9 @@ import { parseArgs } from "node:util";
 import { Peer, startBroker } from "../../pi-agent/testing/home.ts";
 import { until } from "../wait.ts";
 
-/** Until garbage of the start is collected, and nothing grows any more. */
+/** Time until the garbage of the start is collected and memory is stable. */
 const REST_MS = 5_000;
-/** What /proc counts processor time in, on Linux. */
+/** The unit of processor time in Linux' /proc. */
 const TICK_MS = 10;
 
 const { values, positionals } = parseArgs({
@@ -67,7 +67,7 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
   }
 }
 
-/** Of the process itself, without the programs that it starts. */
+/** Returns the process's own time, without the programs that it starts. */
 function cpuMs(pid: number | undefined): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;

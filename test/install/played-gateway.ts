@@ -1,4 +1,4 @@
-/** A gateway that welcomes the bridge with the token `secret`, for a machine without one: prints its address, and runs. */
+/** A fake gateway that accepts a bridge with the token `secret`. It prints its address and runs. */
 import { PlayedHome } from "../../bridge/testkit/home.ts";
 
 console.log(await new PlayedHome().start());

@@ -1,7 +1,7 @@
 /**
- * What a bridge and root's side of an update need of a gateway, for a machine without one: `node played-updates.ts DIR`.
- * DIR/program is served, as the version in DIR/version; DIR/gateway.json is what pairing would have written, DIR/url where
- * the bridge dials. At SIGUSR1 the bridge is told to update itself; what it says of it stands in DIR/updated.
+ * `node played-updates.ts DIR`: a fake gateway for updates. It serves DIR/program as the version in DIR/version. It writes
+ * DIR/gateway.json, as pairing would, and DIR/url, which the bridge dials. On SIGUSR1 it tells the bridge to update itself,
+ * and writes the bridge's outcome to DIR/updated.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,11 +1,11 @@
-/** What is installed in the machines of the tests: `edgecall`, another of the same version, and two that never come online. */
+/** Programs to install in test machines: `edgecall`, another one of the same version, and two that never come online. */
 import { bundleCommand } from "../../local/bundles.ts";
 import type { MachineFiles } from "./machine.ts";
 
 export async function programs(): Promise<MachineFiles> {
   const bundle = await bundleCommand();
   const [shebang] = bundle.split("\n");
-  /** Says its version, as a program that runs here does, and then does this. */
+  /** Prints its version like a working program and then runs `rest`. */
   const says = (rest: string) =>
     `${shebang}\nif (process.argv[2] === "--version") console.log("edgecall 9.9.9"); else ${rest}\n`;
   return {

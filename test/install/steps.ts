@@ -1,27 +1,27 @@
-/** A script of steps (steps.sh) in a machine of its own, for a test: what each of them came to. */
+/** Runs a script of steps (steps.sh) in a machine of its own for a test, and returns the result of each step. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect } from "vitest";
 import { type MachineFiles, type Ran, runInMachine } from "./machine.ts";
 
-/** Many times what the longest of them takes: a machine under load must not decide. */
+/** Many times what the longest script takes, so that a busy machine does not fail the test. */
 const WITHIN_MS = 280_000;
-/** For what is done before and after, outside the machine. */
+/** Includes the work outside the machine before and after. */
 const HOOK_WITHIN_MS = WITHIN_MS + 20_000;
 
 export type Step = { out: string; code: number };
 
 export type Steps = {
-  /** One that was not reached says what there was. */
+  /** Returns a step's result; the error for a step that was not reached lists the others. */
   step: (name: string) => Step;
-  /** Steps that have to end with 0; what they said is shown if not. */
+  /** Checks that steps ended with 0, and shows their output otherwise. */
   fine: (...names: string[]) => void;
 };
 
 /**
- * To be called once, in a `describe`.
+ * Call it once, in a `describe`.
  * @param script its name in this folder
- * @param files what the machine has besides Node, this repository and the settings of a broker
+ * @param files the machine's files besides Node, this repository and a broker's settings
  */
 export function useSteps(script: string, files: () => MachineFiles | Promise<MachineFiles>): Steps {
   let steps: ReadonlyMap<string, Step>;

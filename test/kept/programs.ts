@@ -1,4 +1,4 @@
-/** Programs of other versions as files to start: those that were kept (README.md), and any with another number on it. */
+/** Programs of other versions as files: kept releases (README.md), and programs with a changed version number. */
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ const BUNDLES = {
 export type ProgramName = keyof typeof BUNDLES;
 
 export type Programs = {
-  /** @returns where it is, as it was built then; with `calledItself`, under another number */
+  /** @returns the path of the released program; with `calledItself`, under another version number */
   kept(name: ProgramName, version: "0.2.0", calledItself?: string): string;
-  /** @returns where it is: today's, under another number */
+  /** @returns the path of the present program under another version number */
   ofToday(name: ProgramName, calledItself: string): Promise<string>;
-  /** To be removed at the end. */
+  /** Remove it at the end. */
   folder: string;
 };
 
@@ -43,7 +43,7 @@ export function openPrograms(): Programs {
   };
 }
 
-/** Its number stands in it once. */
+/** Replaces the version number, which occurs once in the code. */
 function renumbered(code: string, from: string, to: string): string {
   const parts = code.split(`"${from}"`);
   if (parts.length !== 2) throw new Error(`"${from}" stands ${parts.length - 1} times in it, not once`);

@@ -32,7 +32,7 @@ test("everything is shut, and the workspace is the last thing that is mounted", 
   expect(made().slice(-3)).toEqual(["/home/pi/ws", "/home/pi/ws", "ls"]);
 });
 
-test("a grant opens what it says", () => {
+test("a grant opens only what it names", () => {
   expect(made({ network: true })).not.toContain("--unshare-net");
   expect(text({ network: true })).toContain("--ro-bind-try /etc/resolv.conf");
   expect(text({ devices: ["/dev/i2c-1"] })).toContain("--dev /dev --dev-bind /dev/i2c-1 /dev/i2c-1");

@@ -119,7 +119,7 @@ test.each([
   expect(() => sshArguments({ ...options, [field]: value })).toThrow(/no |must be/);
 });
 
-test("nothing asks, forwards or trusts unasked", () => {
+test("no option asks, forwards or trusts", () => {
   const line = sshArguments(options).join(" ");
   for (const setting of [
     "BatchMode=yes",

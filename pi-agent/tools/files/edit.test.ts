@@ -101,7 +101,7 @@ describe("a loose match", () => {
   });
 });
 
-test("what is not text is left alone, and so is what is too large", async () => {
+test("files that are not text or too large stay unchanged", async () => {
   const latin1 = Buffer.from([0x67, 0xf6, 0x67]);
   const { code, folder } = await edited(latin1, { old_string: "g", new_string: "x" });
   expect(code).toBe("is_binary");

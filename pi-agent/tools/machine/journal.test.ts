@@ -40,7 +40,7 @@ describe("journal", () => {
     expect(journalLines(entry("x".repeat(2_000)))[0]).toMatch(/x\.\.\. \[truncated\]$/);
   });
 
-  test("what was asked for reaches the program", async () => {
+  test("the arguments reach the program", async () => {
     const args = { unit: "ssh", lines: 7, since: "2 hours ago", priority: "err" };
     const { text } = await callTool(journal(at('echo "$*" >&2; exit 3')), args);
     expect(text).toContain("--lines=7 --unit=ssh --since=2 hours ago --priority=err");

@@ -64,7 +64,7 @@ describe("ping", () => {
     }
   });
 
-  test("what is no host never reaches the program", async () => {
+  test("an invalid host never reaches the program", async () => {
     const silent = at("exit 0");
     for (const host of [
       "-f",

@@ -106,7 +106,7 @@ describe("disk", () => {
     expect(result.details?.disks).toMatchObject([{ used_percent: Number(/(\d+)%/.exec(df)?.[1]) }]);
   });
 
-  test("of a path: the disk that it lies on", async () => {
+  test("a path shows its own disk", async () => {
     const { text } = await callTool(disk(zero), { path: "/media/my stick/a.txt" });
     expect(text).toMatch(
       /^\/media\/my stick\/a.txt \d+% used .* vfat on \/dev\/sda1 \(mounted at \/media\/my stick\)$/,

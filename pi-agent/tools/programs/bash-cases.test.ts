@@ -116,7 +116,7 @@ const inPlace = (kind: string) => {
     expect(shown).toBe(text);
   });
 
-  test("what was said before a time-out is told, in the words of the runner", async () => {
+  test("output before a time-out is shown below the runner's text", async () => {
     const { text, code } = await run({ command: "echo begun; sleep 60", timeout: 1 });
     expect(code).toBe("timeout");
     expect(text).toBe(

@@ -87,7 +87,7 @@ test("a key that is none is told with those there are, and nothing is run", asyn
   );
 });
 
-test("what is typed is judged with the command", async () => {
+test("typed text is judged together with the command", async () => {
   const typed = { command: "sh", keys: ["rm -rf ", "/", "<enter>"] };
   const caller = { principal: "test", role: "owner", channel: "test" };
   const place = local({ cwd: folder });

@@ -125,7 +125,7 @@ test("each of its calls is under the policy: one that is not a read asks, and ru
   expect(readFileSync(marks, "utf8").trim().split("\n")).toHaveLength(1);
 });
 
-test("what the policy denies is denied to it too", async () => {
+test("it gets no tool that the policy denies", async () => {
   const { prompt, result, look } = await home(
     (request) =>
       results(request).length === 0

@@ -43,7 +43,7 @@ async function call(args: Record<string, unknown>): Promise<ToolResult> {
   return result;
 }
 
-test("a part of a page becomes one, and the person is told where", async () => {
+test("an HTML fragment becomes a page, and the person gets its address", async () => {
   const result = await call({ html: "<p>21 °C", title: "Tom & <Jerry>" });
   expect(result.forUser).toBe("Tom & <Jerry>: /v1/media/id-1");
   expect(textOf(result)).toContain("at /v1/media/id-1. Give the user that address.");

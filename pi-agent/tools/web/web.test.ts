@@ -127,7 +127,7 @@ describe("the guard", () => {
     expect([requests.length, rebound.connections]).toEqual([1, 0]);
   });
 
-  test("a redirect is looked up anew", async () => {
+  test("the address of a redirect is checked again", async () => {
     const private_ = await trap("127.0.0.2");
     const { port } = await serve((_, response) =>
       response.writeHead(302, { location: `http://b.example:${private_.port}/` }).end(),
