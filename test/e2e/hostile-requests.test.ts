@@ -4,7 +4,7 @@ import { judge } from "../hostile/judge.ts";
 import { FIXED } from "../hostile/kinds/fixed.ts";
 import { runHostile } from "../hostile/run.ts";
 
-const REQUESTS = 1_500;
+const REQUESTS = 3_000;
 
 describe("no 5xx, no turn, no row that nobody may write", () => {
   // What failed is printed with its seed: `npm run hostile -- --requests 500 --seed SEED` sends the same again.

@@ -52,9 +52,9 @@ function formComplaint({ form }: HttpShot, type = "", text: string): string | un
 
 function isError(body: unknown, form: ErrorForm): boolean {
   const { jsonrpc, error } = body as { jsonrpc?: unknown; error?: Record<string, unknown> };
-  const { code, message, type } = error ?? {};
+  const { code, message, type, param, ...more } = error ?? {};
   if (typeof message !== "string" || message === "") return false;
   if (form === "openai") return typeof code === "string" && typeof type === "string";
   if (form === "mcp" && jsonrpc === "2.0") return typeof code === "number";
-  return typeof code === "string" && code !== "";
+  return typeof code === "string" && code !== "" && Object.keys(more).length === 0;
 }
