@@ -17,7 +17,7 @@ import type { RunEvent, RunnerOptions } from "@edgecall/core/tools/runner.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { AuditLog } from "./calls/audit.ts";
-import type { Device } from "./calls/command.ts";
+import type { Device } from "./calls/device.ts";
 import { Inbox } from "./calls/inbox.ts";
 import { JobDesk } from "./calls/jobs.ts";
 import { Ledger } from "./calls/ledger.ts";
@@ -45,8 +45,10 @@ import { Metrics } from "./metrics/metrics.ts";
 import { serveMetrics } from "./metrics/metrics-page.ts";
 import { ToolMetrics } from "./metrics/tool-metrics.ts";
 import { unavailableOf } from "./skills/skill-file.ts";
+import type { Unavailable } from "./toolbox/group.ts";
 import { Offer, type SkillSource } from "./toolbox/offer.ts";
-import { type Later, openToolbox, type Unavailable } from "./toolbox/toolbox.ts";
+import type { Later } from "./toolbox/places.ts";
+import { openToolbox } from "./toolbox/toolbox.ts";
 
 /** Replies of callers that acknowledge nothing, kept while the broker is away: the newest so many. */
 const OUTBOX_MAX = 100;

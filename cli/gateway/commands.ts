@@ -120,11 +120,4 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     options: { forget: { about: "take both away again" } },
     load: async () => (await import("./login.ts")).login,
   },
-  {
-    name: "completion",
-    about: "a script that lets the shell complete all this",
-    takes: "bash|zsh|fish",
-    options: {},
-    load: async () => (await import("./completion.ts")).completion,
-  },
 ];

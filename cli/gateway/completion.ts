@@ -4,13 +4,14 @@ import { type Command, type CommandCall, EXIT, UsageError } from "../command.ts"
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
-export async function completion({ positionals, io }: CommandCall): Promise<number> {
-  // Here, since the table names this file.
-  const { COMMANDS } = await import("../commands.ts");
-  const shell = SHELLS.find((one) => one === positionals[0]);
-  if (!shell || positionals.length > 1) throw new UsageError(`takes one of ${SHELLS.join(", ")}`);
-  io.out(completionScript(shell, COMMANDS));
-  return EXIT.ok;
+/** @returns the command, for a shell that completes `commands` */
+export function completionOf(commands: readonly Command[]) {
+  return async ({ positionals, io }: CommandCall): Promise<number> => {
+    const shell = SHELLS.find((one) => one === positionals[0]);
+    if (!shell || positionals.length > 1) throw new UsageError(`takes one of ${SHELLS.join(", ")}`);
+    io.out(completionScript(shell, commands));
+    return EXIT.ok;
+  };
 }
 
 /** @returns a script for the shell to read */

@@ -14,7 +14,7 @@ import {
   QUESTION,
   text,
 } from "../testkit/endpoint.ts";
-import type { ModelRequest } from "./model.ts";
+import type { ModelRequest } from "./request.ts";
 
 let endpoint: Endpoint;
 const where = () => ` at ${new URL(endpoint.settings.baseUrl).host}`;

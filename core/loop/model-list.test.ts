@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ModelSettings } from "./model.ts";
 import { type ModelListSource, readModelList } from "./model-list.ts";
+import type { ModelSettings } from "./request.ts";
 
 const SINGLE: ModelSettings = {
   baseUrl: "https://one.example/v1",

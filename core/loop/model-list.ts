@@ -1,7 +1,7 @@
 /** Reads `LLM_MODELS`, the setting that names several models. Pure. */
 import { checkJson, type Parsed, z } from "../protocol/parse.ts";
-import type { ModelSettings } from "./model.ts";
 import type { NamedModel } from "./models.ts";
+import type { ModelSettings } from "./request.ts";
 
 const NAME = /^[A-Za-z0-9@][A-Za-z0-9@._:/-]{0,127}$/;
 

@@ -6,30 +6,10 @@
  * endpoints without `finish_reason` send.
  */
 import { _iterSSEMessages as eventsOf } from "openai/streaming";
-import type { ToolDefinition } from "../tools/registry.ts";
-import type { ChatMessage } from "./messages.ts";
 import { type LooseChunk, type ModelReply, ReplyBuilder } from "./reply.ts";
+import type { ModelRequest, ModelSettings, ModelTimeouts } from "./request.ts";
 import { type RequestBody, requestBody, withoutRefused } from "./request.ts";
 import { errorInReply, errorOfStatus, ModelError } from "./retry.ts";
-
-export type ModelSettings = {
-  /** The address up to and including `/v1`, as OpenAI clients expect it. */
-  baseUrl: string;
-  /** A function is called before each model call, for keys that expire. */
-  apiKey?: string | (() => string);
-  model: string;
-  maxTokens: number;
-  temperature: number;
-  timeouts?: Partial<ModelTimeouts>;
-};
-
-export type ModelTimeouts = {
-  firstByteMs: number;
-  betweenBytesMs: number;
-  totalMs: number;
-  /** The name of the setting behind `firstByteMs`, for error texts. */
-  firstByteSetting?: string;
-};
 
 /** A hosted endpoint sends its first byte within seconds; a longer silence is an outage. */
 export const HOSTED_FIRST_BYTE_MS = 30_000;
@@ -40,19 +20,6 @@ export const DEFAULT_MODEL_TIMEOUTS: ModelTimeouts = {
   firstByteMs: HOSTED_FIRST_BYTE_MS,
   betweenBytesMs: 60_000,
   totalMs: 300_000,
-};
-
-/** The model must call a tool: any tool, or the named one. */
-export type ToolChoice = "required" | { type: "function"; function: { name: string } };
-
-export type ModelRequest = {
-  messages: ChatMessage[];
-  tools: ToolDefinition[];
-  toolChoice?: ToolChoice | undefined;
-  maxTokens?: number;
-  signal?: AbortSignal;
-  /** Gets each piece of text as it arrives. */
-  onText?: (delta: string) => void;
 };
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

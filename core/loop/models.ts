@@ -2,7 +2,8 @@
  * Chooses a model by name, with fall-back: a model that failed three times in a row cools down, and the next one answers.
  * Pure: the caller stores the record of failures, in rows or in memory.
  */
-import type { ModelSettings } from "./model.ts";
+
+import type { ModelSettings } from "./request.ts";
 import type { ModelError } from "./retry.ts";
 
 export type NamedModel = ModelSettings & { name: string };

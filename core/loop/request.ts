@@ -1,6 +1,7 @@
 /** Makes the body of a model request, and adapts it for endpoints that refuse a part of it. Pure. */
+
+import type { ToolDefinition } from "../tools/registry.ts";
 import type { ChatMessage } from "./messages.ts";
-import type { ModelRequest, ModelSettings } from "./model.ts";
 
 export type RequestBody = Record<string, unknown>;
 
@@ -62,3 +63,35 @@ function withoutPictures(messages: readonly ChatMessage[]): ChatMessage[] | unde
   });
   return any ? texts : undefined;
 }
+
+export type ModelSettings = {
+  /** The address up to and including `/v1`, as OpenAI clients expect it. */
+  baseUrl: string;
+  /** A function is called before each model call, for keys that expire. */
+  apiKey?: string | (() => string);
+  model: string;
+  maxTokens: number;
+  temperature: number;
+  timeouts?: Partial<ModelTimeouts>;
+};
+
+export type ModelTimeouts = {
+  firstByteMs: number;
+  betweenBytesMs: number;
+  totalMs: number;
+  /** The name of the setting behind `firstByteMs`, for error texts. */
+  firstByteSetting?: string;
+};
+
+/** The model must call a tool: any tool, or the named one. */
+export type ToolChoice = "required" | { type: "function"; function: { name: string } };
+
+export type ModelRequest = {
+  messages: ChatMessage[];
+  tools: ToolDefinition[];
+  toolChoice?: ToolChoice | undefined;
+  maxTokens?: number;
+  signal?: AbortSignal;
+  /** Gets each piece of text as it arrives. */
+  onText?: (delta: string) => void;
+};

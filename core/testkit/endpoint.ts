@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
-import { callModel, type ModelRequest, type ModelSettings } from "../loop/model.ts";
+import { callModel } from "../loop/model.ts";
 import type { ModelReply } from "../loop/reply.ts";
+import type { ModelRequest, ModelSettings } from "../loop/request.ts";
 import { ModelError } from "../loop/retry.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;

@@ -4,7 +4,8 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import { faultResult, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import type { CommandCall, Device } from "./command.ts";
+import type { CommandCall } from "./command.ts";
+import type { Device } from "./device.ts";
 import { APPROVE, DENY, verdictOf } from "./policy.ts";
 import { unrecordable } from "./refusals.ts";
 

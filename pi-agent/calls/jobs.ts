@@ -14,7 +14,6 @@ import {
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type ParsedCall, type RunnerOptions, runTool } from "@edgecall/core/tools/runner.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
-import { replyOf } from "../commands/tool.ts";
 import type { Settings } from "../config/settings.ts";
 import { isFailure, replyText, succeeded } from "../link/reports.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -23,6 +22,7 @@ import type { Ledger } from "./ledger.ts";
 import { mediaOf, pack } from "./media.ts";
 import { Progress, type Said } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
+import { replyOf } from "./tool-reply.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** A week, as the wire has it for everything that waits. */

@@ -1,5 +1,6 @@
 /** Every command that is answered with a report. `cancel`, `answer` and `ack` act on others: see inbox.ts. */
-import type { CommandKind } from "../calls/command.ts";
+
+import type { CommandKind } from "../calls/command-kind.ts";
 import { evolution } from "../evoclaw/evolution.ts";
 import { execute } from "../evoclaw/execute.ts";
 import { updateGenome } from "../evoclaw/update-genome.ts";

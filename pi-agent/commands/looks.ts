@@ -2,7 +2,9 @@
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { AUDIT_RECENT } from "../calls/audit.ts";
-import type { CommandCall, CommandKind, Device } from "../calls/command.ts";
+import type { CommandCall } from "../calls/command.ts";
+import type { CommandKind } from "../calls/command-kind.ts";
+import type { Device } from "../calls/device.ts";
 import { judge } from "../evoclaw/performance.ts";
 import { succeeded } from "../link/reports.ts";
 import { onlyForOwners } from "./authority.ts";

@@ -10,15 +10,17 @@ import { advisedOf } from "@edgecall/core/tools/contract.ts";
 import { type ErrorType, errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { cutText } from "@edgecall/core/tools/runner.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import { CallEnded, type CommandCall, type CommandKind, type Device } from "../calls/command.ts";
+import { CallEnded, type CommandCall } from "../calls/command.ts";
+import type { CommandKind } from "../calls/command-kind.ts";
+import type { Device } from "../calls/device.ts";
 import { Journal } from "../calls/journal.ts";
 import { mediaOf, pack } from "../calls/media.ts";
 import { runAction } from "../calls/run-action.ts";
+import { innerCalls, reported } from "../calls/tool-reply.ts";
 import { characterText, DEFAULT_STYLE } from "../evoclaw/genome.ts";
 import { tuned } from "../evoclaw/tuning.ts";
 import { type Reply, succeeded } from "../link/reports.ts";
 import { guideList } from "../skills/guide-list.ts";
-import { innerCalls, reported } from "./tool.ts";
 
 /** For a prompt that came without a budget, e.g. from an EvoClaw orchestrator. */
 export const PROMPT_MAX_MS = 15 * 60 * 1_000;

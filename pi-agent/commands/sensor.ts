@@ -1,7 +1,9 @@
 /** `sensor`: a reading by the name of what is read, under the same policy as any call. */
 import { errorFields } from "@edgecall/core/tools/advice.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
-import type { CommandCall, CommandKind, Device } from "../calls/command.ts";
+import type { CommandCall } from "../calls/command.ts";
+import type { CommandKind } from "../calls/command-kind.ts";
+import type { Device } from "../calls/device.ts";
 import { runAction } from "../calls/run-action.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 

@@ -1,5 +1,6 @@
 /** `shutdown`: ends the agent; its service starts it again or leaves it. */
-import type { CommandKind } from "../calls/command.ts";
+
+import type { CommandKind } from "../calls/command-kind.ts";
 import { failed, succeeded } from "../link/reports.ts";
 import { onlyForOwners } from "./authority.ts";
 

@@ -1,5 +1,7 @@
 /** `skill`: what skills this agent has, in EvoClaw's words. */
-import type { CommandKind, Device } from "../calls/command.ts";
+
+import type { CommandKind } from "../calls/command-kind.ts";
+import type { Device } from "../calls/device.ts";
 import { leavesEnabled } from "../evoclaw/genome.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 import type { SkillTool } from "../skills/load-skills.ts";

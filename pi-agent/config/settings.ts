@@ -1,8 +1,8 @@
 /** agent.toml and the environment → settings, or errors that name the key and what would be right. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import type { ModelSettings, ModelTimeouts } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
+import type { ModelSettings, ModelTimeouts } from "@edgecall/core/loop/request.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import type { Permission } from "@edgecall/core/tools/contract.ts";

@@ -1,6 +1,7 @@
 /** The command `evolution`: EvoClaw's performance figures. */
 import { check, z } from "@edgecall/core/protocol/parse.ts";
-import type { CommandKind, Device } from "../calls/command.ts";
+import type { CommandKind } from "../calls/command-kind.ts";
+import type { Device } from "../calls/device.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 import { judge } from "./performance.ts";
 

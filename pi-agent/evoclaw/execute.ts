@@ -2,7 +2,8 @@
  * `execute`: what EvoClaw's agents do by their type. There is no market here, so what needs one says so, in the
  * shape in which EvoClaw's agents say that their trading client or monitor is not there.
  */
-import type { CommandKind } from "../calls/command.ts";
+
+import type { CommandKind } from "../calls/command-kind.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 
 const TRADER_ACTIONS = ["get_prices", "get_positions", "place_order", "monitor_positions"];

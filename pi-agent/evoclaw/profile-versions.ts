@@ -1,5 +1,7 @@
 /** The part that `update_strategy` and `update_genome` share: one profile, its versions, and going back to one. */
-import type { CommandKind, Device } from "../calls/command.ts";
+
+import type { CommandKind } from "../calls/command-kind.ts";
+import type { Device } from "../calls/device.ts";
 import { notForGuests } from "../commands/authority.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 

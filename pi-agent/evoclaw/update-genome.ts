@@ -1,6 +1,6 @@
 /** The command `update_genome`: this agent's identity, behaviour, skills and blocked actions. */
 import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
-import type { Device } from "../calls/command.ts";
+import type { Device } from "../calls/device.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 import { type Genome, leavesEnabled, readGenome } from "./genome.ts";
 import type { Taught } from "./profile.ts";

@@ -2,7 +2,8 @@
  * The command `update_strategy`: EvoClaw's strategies by name, and our own strategy `agent` with this agent's prompt, model and
  * limits. It is stored, versioned, and in force from the next prompt on.
  */
-import type { Device } from "../calls/command.ts";
+
+import type { Device } from "../calls/device.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 import { teaching } from "./profile-versions.ts";
 import { addedParams, changedParams, strategyAddedBy } from "./strategies.ts";

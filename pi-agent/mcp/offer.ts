@@ -3,8 +3,8 @@ import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { namesIn } from "../calls/policy.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../env/sandbox/sandbox-engine.ts";
-import type { MachinePlaces, Places } from "../toolbox/all.ts";
-import type { Unavailable } from "../toolbox/toolbox.ts";
+import type { Unavailable } from "../toolbox/group.ts";
+import type { MachinePlaces, Places } from "../toolbox/places.ts";
 import type { McpServers } from "./servers.ts";
 
 /** For a server's tools, where no setting names a time-out. */

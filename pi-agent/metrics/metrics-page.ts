@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { exposition, METRICS_CONTENT_TYPE, type MetricFamily } from "@edgecall/core/metrics/exposition.ts";
 import { processFamilies } from "@edgecall/core/metrics/process.ts";
 import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
-import type { Device } from "../calls/command.ts";
+import type { Device } from "../calls/device.ts";
 
 export type MetricsSource = {
   connection: { readonly connected: boolean; readonly connects: number };

@@ -15,7 +15,8 @@ import { localFiles } from "../env/local-files.ts";
 import { NO_SKILLS } from "../skills/load-skills.ts";
 import { kernelTools } from "../toolbox/all.ts";
 import type { SkillSource } from "../toolbox/offer.ts";
-import type { Later, Toolbox } from "../toolbox/toolbox.ts";
+import type { Later } from "../toolbox/places.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import { read } from "../tools/files/read.ts";
 
 export type Broker = {

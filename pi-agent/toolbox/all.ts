@@ -6,8 +6,6 @@ import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolSettings } from "../config/settings.ts";
 import type { Environment, ExecOps } from "../env/environment.ts";
-import type { Nodes } from "../env/nodes.ts";
-import type { Engine } from "../env/sandbox/sandbox-engine.ts";
 import { append } from "../tools/files/append.ts";
 import { applyPatch } from "../tools/files/apply-patch.ts";
 import { edit } from "../tools/files/edit.ts";
@@ -21,7 +19,6 @@ import { write } from "../tools/files/write.ts";
 import { cpu } from "../tools/machine/cpu.ts";
 import { disk } from "../tools/machine/disk.ts";
 import { gpioMissing } from "../tools/machine/gpio-access.ts";
-import type { HeldLines } from "../tools/machine/gpio-held-lines.ts";
 import { gpioList } from "../tools/machine/gpio-list.ts";
 import { gpioRead } from "../tools/machine/gpio-read.ts";
 import { gpioWrite } from "../tools/machine/gpio-write.ts";
@@ -48,39 +45,9 @@ import { gitStatus } from "../tools/programs/git-status.ts";
 import { nodes, nodesMissing } from "../tools/programs/nodes.ts";
 import { question } from "../tools/session/question.ts";
 import { todo } from "../tools/session/todo.ts";
+import { alone, always, type Group, group, missing } from "./group.ts";
+import type { Later, MachinePlaces, Places } from "./places.ts";
 import { shownGroups } from "./shown.ts";
-import type { Later } from "./toolbox.ts";
-
-/** Tools with the same requirements. */
-export type Group = {
-  names: readonly string[];
-  /**
-   * Returns why they cannot be offered; undefined when they can.
-   * @throws NoAnswer when that could not be found out; it is tried again later
-   */
-  missing(): Promise<string | undefined>;
-  /** Called only when nothing is missing. It imports what only these tools need, which takes no memory before. */
-  make(): Tool[] | Promise<Tool[]>;
-};
-
-/** Where tools run, and what they may use. */
-export type Places = MachinePlaces & {
-  /** Uses the workspace's files directly, and runs programs in the sandbox. */
-  work: Engine;
-  /** Other machines, reached by ssh. */
-  nodes: Nodes;
-};
-
-export type MachinePlaces = {
-  /** This machine, for the machine tools, which cannot run a shell. */
-  local: Environment;
-  held: HeldLines;
-  /** Where output goes that is too long to show. */
-  spillDir: string;
-  stateDir: string;
-  /** The root for reading /proc, /sys and /etc. */
-  root: string;
-};
 
 /** All groups except those of the machine itself. */
 export function workGroups(
@@ -191,24 +158,3 @@ function webGroups({ web }: ToolSettings): Group[] {
 const WEB_NAMES = ["webfetch", "codesearch"];
 const NO_WEB =
   "the gateway has it, where there is no home network to reach; enabled = true in [tools.web] of agent.toml offers it here as well";
-
-/** Makes a group of one tool. @param isMissing returns what is missing; absent = no requirements */
-export function alone(
-  tool: Tool,
-  isMissing: () => Promise<string | undefined> = async () => undefined,
-): Group {
-  return group([tool], isMissing);
-}
-
-function always(tools: Tool[]): Group {
-  return group(tools, async () => undefined);
-}
-
-/** Makes a group of tools that are left out, with the reason. */
-export function missing(names: string[], why: string): Group {
-  return { names, missing: async () => why, make: () => [] };
-}
-
-function group(tools: Tool[], isMissing: () => Promise<string | undefined>): Group {
-  return { names: tools.map(({ name }) => name), missing: isMissing, make: () => tools };
-}

@@ -6,7 +6,7 @@ import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
 import { unknownNames } from "../calls/policy.ts";
 import type { Settings } from "../config/settings.ts";
 import type { SkillSet } from "../skills/load-skills.ts";
-import type { Unavailable } from "./toolbox.ts";
+import type { Unavailable } from "./group.ts";
 
 /** @param own names of all tools that do not come from skills, offered or not */
 export function namesWithoutTool(

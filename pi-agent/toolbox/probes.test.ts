@@ -8,7 +8,7 @@ import { NoAnswer } from "../env/probe.ts";
 import { type Broker, memoryLog, Peer, readyAgent, startBroker, testSettings } from "../testing/home.ts";
 import { programFolder } from "../testing/programs/folder.ts";
 import { probe } from "../testing/tools.ts";
-import { alone, type Group } from "./all.ts";
+import { alone, type Group } from "./group.ts";
 import { Probes, type ProbesOptions } from "./probes.ts";
 import { openToolbox } from "./toolbox.ts";
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { backoffMs } from "@edgecall/core/backoff.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
-import type { Group } from "./all.ts";
+import type { Group } from "./group.ts";
 
 /** The agent waits at most this long for slow programs before it goes online; their tools follow later. */
 const START_WITHIN_MS = 10_000;

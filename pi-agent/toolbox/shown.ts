@@ -3,8 +3,8 @@ import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolSettings } from "../config/settings.ts";
 import type { Environment } from "../env/environment.ts";
 import { canvas } from "../tools/web/canvas.ts";
-import { alone, type Group, missing } from "./all.ts";
-import type { Later } from "./toolbox.ts";
+import { alone, type Group, missing } from "./group.ts";
+import type { Later } from "./places.ts";
 
 /** @param closing registers what must be closed at the agent's end */
 export function shownGroups(

@@ -1,8 +1,6 @@
 /** The tools of this device: its own and those of skills, where each runs, and why some are missing. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ModelSettings } from "@edgecall/core/loop/model.ts";
-import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { Settings } from "../config/settings.ts";
@@ -13,17 +11,17 @@ import { Nodes } from "../env/nodes.ts";
 import { type Engine, type SandboxEngine, sandboxEngine } from "../env/sandbox/sandbox-engine.ts";
 import { openMcp } from "../mcp/offer.ts";
 import type { SkillsOptions } from "../skills/load-skills.ts";
-import type { Guide } from "../skills/skill-guide.ts";
 import { Skills } from "../skills/skills.ts";
 import { HeldLines } from "../tools/machine/gpio-held-lines.ts";
 import { skill, skillMissing } from "../tools/session/skill.ts";
 import { task, taskMissing } from "../tools/session/task.ts";
-import { alone, type Group, type MachinePlaces, machineGroups, type Places, workGroups } from "./all.ts";
+import { machineGroups, workGroups } from "./all.ts";
+import type { Unavailable } from "./group.ts";
+import { alone, type Group } from "./group.ts";
 import { namesWithoutTool } from "./names-without-tool.ts";
 import type { SkillSource } from "./offer.ts";
+import type { Later, MachinePlaces, Places } from "./places.ts";
 import { type Probed, Probes } from "./probes.ts";
-
-export type Unavailable = { name: string; why: string };
 
 export type Toolbox = {
   /** The device's own tools, which take precedence over a skill's tool of the same name. */
@@ -34,16 +32,6 @@ export type Toolbox = {
   onChange?(listener: () => void): void;
   /** Releases what tools hold between calls. */
   close(): Promise<void>;
-};
-
-/** What tools need that is only known while the agent runs, and may change. */
-export type Later = {
-  llm(): ModelSettings | undefined;
-  limits(): LoopLimits;
-  /** Returns all tools that this agent offers. */
-  tools(): readonly Tool[];
-  /** Returns the guides of the enabled skills. */
-  guides(): readonly Guide[];
 };
 
 /** @param more further tools; a later one replaces an earlier one of the same name */

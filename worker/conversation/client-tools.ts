@@ -3,7 +3,7 @@
  * the call open; its result comes with a later turn (`brought.results`), whose history shows the call answered by it.
  */
 import type { Call, CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
-import type { ToolChoice } from "@edgecall/core/loop/model.ts";
+import type { ToolChoice } from "@edgecall/core/loop/request.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";

@@ -1,11 +1,11 @@
 /** What a person is told of a turn that did not end well. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import type { TurnQuestion } from "../api/answers.ts";
-import { WORKERS_AI_URL } from "../models/workers-ai.ts";
+import { WORKERS_AI_URL } from "../settings/workers-ai.ts";
 import type { StoredCall, StoredEntry } from "./store/transcript-rows.ts";
 
 export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its log has the reason.";

@@ -3,12 +3,13 @@
  * models are known to answer in. The real one needs an account, and no test asks it.
  */
 import { env } from "cloudflare:workers";
-import type { ModelRequest } from "@edgecall/core/loop/model.ts";
 import { callModel } from "@edgecall/core/loop/model.ts";
+import type { ModelRequest } from "@edgecall/core/loop/request.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { say } from "../../test/workerd.ts";
 import { NO_MODEL, readSettings } from "../settings/settings.ts";
-import { DEFAULT_MODEL, modelFetch, WORKERS_AI_URL, type WorkersAi } from "./workers-ai.ts";
+import { DEFAULT_MODEL, WORKERS_AI_URL } from "../settings/workers-ai.ts";
+import { modelFetch, type WorkersAi } from "./workers-ai.ts";
 
 const TOOLS: ModelRequest["tools"] = [
   {

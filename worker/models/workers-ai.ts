@@ -6,17 +6,11 @@
  */
 import type { Fetch } from "@edgecall/core/loop/model.ts";
 import type { Env } from "../env.ts";
+import { WORKERS_AI_URL } from "../settings/workers-ai.ts";
 import { callsInText, isObject, mayBeCall, openAiForm, statusOfError } from "./workers-ai-forms.ts";
 
 /** The binding, as far as it is used here. */
 export type WorkersAi = NonNullable<Env["AI"]>;
-
-/** Stands where an endpoint's address does. */
-export const WORKERS_AI_URL = "workers-ai://binding/v1";
-/** Calls tools over several steps, and is what Cloudflare recommends in place of its older models (May 2026). */
-export const DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash";
-/** How the names of its models begin. */
-export const IS_WORKERS_AI_MODEL = /^@(cf|hf)\//;
 
 /** @returns undefined: the model is at an address, and reached as any */
 export function modelFetch(ai: WorkersAi | undefined, baseUrl: string): Fetch | undefined {

@@ -1,14 +1,14 @@
 /** The Worker's variables: their defaults, their bounds, and what is said when one is wrong. */
 import type { BudgetLimits } from "@edgecall/core/loop/budget.ts";
-import { HOSTED_FIRST_BYTE_MS, LOCAL_FIRST_BYTE_MS, type ModelSettings } from "@edgecall/core/loop/model.ts";
+import { HOSTED_FIRST_BYTE_MS, LOCAL_FIRST_BYTE_MS } from "@edgecall/core/loop/model.ts";
 import { readModelList } from "@edgecall/core/loop/model-list.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
+import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { FOREIGN_TIMEOUT_MAX_MS, FOREIGN_TIMEOUT_MS } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import type { Env } from "../env.ts";
-import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "../models/workers-ai.ts";
 import { type AuditSettings, readAuditSettings } from "./audit.ts";
 import { BROKER_URL } from "./broker-url.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./gateway-tools.ts";
@@ -16,6 +16,7 @@ import { type Prices, readPrices } from "./prices.ts";
 import { type RelaySettings, readRelaySettings } from "./relay.ts";
 import { SettingsError } from "./settings-error.ts";
 import { readTranscription, type Transcription } from "./transcription.ts";
+import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "./workers-ai.ts";
 
 export type Settings = {
   /** In the order in which they stand in for one another; empty when none is configured. */

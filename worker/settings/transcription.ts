@@ -1,7 +1,7 @@
 /** Which model turns voice messages into text; off until one is named. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
-import { IS_WORKERS_AI_MODEL } from "../models/workers-ai.ts";
+import { IS_WORKERS_AI_MODEL } from "./workers-ai.ts";
 
 export type TranscriptionVariables = Pick<
   Env,

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { afterEach, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 /** task: a sub-agent with its own history and fewer tools. It returns only its answer, not what it read. */
 import type { Call, CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
-import type { ModelSettings } from "@edgecall/core/loop/model.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
+import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import {
   advisedOf,

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ModelSettings } from "@edgecall/core/loop/model.ts";
+import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { localFiles } from "../../env/local-files.ts";

@@ -1,4 +1,5 @@
-import type { Fetch, ModelSettings } from "@edgecall/core/loop/model.ts";
+import type { Fetch } from "@edgecall/core/loop/model.ts";
+import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import {
   defineTool,

@@ -1,0 +1,42 @@
+/** The agent as commands find it: what they act upon. */
+import type { TurnCounts } from "@edgecall/core/metrics/tally.ts";
+import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
+import type { RunnerOptions } from "@edgecall/core/tools/runner.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Profile } from "../evoclaw/profile.ts";
+import type { Trades } from "../evoclaw/trades.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import type { ToolMetrics } from "../metrics/tool-metrics.ts";
+import type { Offer } from "../toolbox/offer.ts";
+import type { AuditLog } from "./audit.ts";
+import type { JobDesk } from "./jobs.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Questions } from "./questions.ts";
+import type { Slots } from "./slots.ts";
+import type { Uploads } from "./uploads.ts";
+
+export type Device = {
+  settings: Settings;
+  /** What is offered now; it changes with the skills and the genome. */
+  readonly registry: ToolRegistry;
+  offer: Offer;
+  /** Tools that it could have, and what each one lacks. */
+  unavailable(): readonly { name: string; why: string }[];
+  runner: RunnerOptions;
+  metrics: Metrics;
+  toolMetrics: ToolMetrics;
+  /** Questions in words since the start. */
+  turns: TurnCounts;
+  trades: Trades;
+  audit: AuditLog;
+  profile: Profile;
+  ledger: Ledger;
+  questions: Questions;
+  jobs: JobDesk;
+  uploads: Uploads;
+  promptSlots: Slots;
+  log: Log;
+  /** Ends the agent once the reply is out. */
+  shutdown(): void;
+};

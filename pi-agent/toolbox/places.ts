@@ -1,0 +1,39 @@
+/** Where tools are, and what they may use. */
+
+import type { LoopLimits } from "@edgecall/core/loop/next.ts";
+import type { ModelSettings } from "@edgecall/core/loop/request.ts";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
+import type { Environment } from "../env/environment.ts";
+import type { Nodes } from "../env/nodes.ts";
+import type { Engine } from "../env/sandbox/sandbox-engine.ts";
+import type { Guide } from "../skills/skill-guide.ts";
+import type { HeldLines } from "../tools/machine/gpio-held-lines.ts";
+
+/** Where tools run, and what they may use. */
+export type Places = MachinePlaces & {
+  /** Uses the workspace's files directly, and runs programs in the sandbox. */
+  work: Engine;
+  /** Other machines, reached by ssh. */
+  nodes: Nodes;
+};
+
+export type MachinePlaces = {
+  /** This machine, for the machine tools, which cannot run a shell. */
+  local: Environment;
+  held: HeldLines;
+  /** Where output goes that is too long to show. */
+  spillDir: string;
+  stateDir: string;
+  /** The root for reading /proc, /sys and /etc. */
+  root: string;
+};
+
+/** What tools need that is only known while the agent runs, and may change. */
+export type Later = {
+  llm(): ModelSettings | undefined;
+  limits(): LoopLimits;
+  /** Returns all tools that this agent offers. */
+  tools(): readonly Tool[];
+  /** Returns the guides of the enabled skills. */
+  guides(): readonly Guide[];
+};
