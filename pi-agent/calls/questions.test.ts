@@ -4,15 +4,17 @@ import { Questions } from "./questions.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-function harness() {
+/** @param now monotonic ms; absent: the real clock, or the test's fake one */
+function harness(now?: () => number) {
   const said: Array<{ question_id: string } & Record<string, unknown>> = [];
-  const questions = new Questions((event) => void said.push(event));
+  const questions = new Questions((event) => void said.push(event), now && { now });
   const control = new AbortController();
   return { said, questions, control };
 }
 
 test("asks, and gives the answer to whom asked; the same answer again is no second one", async () => {
-  const { said, questions, control } = harness();
+  // The event tells the time that is left, to the millisecond.
+  const { said, questions, control } = harness(() => 0);
   const answered = questions.ask({ requestId: "r", text: "Which?", options: ["a", "b"] }, control.signal);
   expect(said).toEqual([
     {
