@@ -11,9 +11,10 @@ const IN_NODE = [
   "bridge",
   "pi-agent",
   "local",
+  "stand-in",
   "cli",
+  "bench",
   "test/chaos",
-  "test/bench",
   "test/hostile",
 ].map((folder) => `${folder}/**/*.test.ts`);
 IN_NODE.push("test/*.test.ts");

@@ -16,7 +16,6 @@ import { bundleWorker } from "./bundles.ts";
 import { consoleFiles } from "./console-files.ts";
 import { buildDeviceFiles, servedProgram } from "./device-files.ts";
 import { isFree } from "./port.ts";
-import { asSchema as asTable } from "./stand-in/schema.ts";
 import { makeStateFolder } from "./state-folder.ts";
 import { guardWorkerd } from "./workerd-guard.ts";
 
@@ -284,6 +283,10 @@ function text(file: string, field: string, value: unknown): string {
 
 function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}
+
+function asTable(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function tables(value: unknown): Array<Record<string, unknown>> {

@@ -14,8 +14,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "pi-agent": ["core", "node"],
   // On a device the command, the bridge and the agent are one program.
   cli: ["core", "node", "bridge", "pi-agent"],
+  "stand-in": ["core"],
   // It starts and enrolls bridge and agent, so it reads the bridge's settings and makes the agent's key.
-  local: ["core", "node", "bridge", "pi-agent"],
+  local: ["core", "node", "bridge", "pi-agent", "stand-in"],
+  bench: ["core", "node", "worker", "bridge", "pi-agent", "local", "test"],
 };
 
 /**

@@ -3,12 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
+import { STAND_IN_MODEL, startStandIn } from "@edgecall/stand-in/server.ts";
 import { stringify as toToml } from "smol-toml";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
 import { startKeptBroker } from "./broker.ts";
 import { enrol } from "./enrol.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
-import { STAND_IN_MODEL, startStandIn } from "./stand-in/server.ts";
 import { type Child, supervise } from "./supervisor.ts";
 import { type KeptTokens, tokenRecords, withOwnRecords } from "./tokens.ts";
 

@@ -1,6 +1,6 @@
 /** `npm run try-model` as a program, against the stand-in: that it runs to its end, not that a model is any good. */
 import { expect, test } from "vitest";
-import { STAND_IN_MODEL, startStandIn } from "../../local/stand-in/server.ts";
+import { STAND_IN_MODEL, startStandIn } from "../../stand-in/server.ts";
 import { Program } from "./program.ts";
 
 test("it tries each flow, and says how each went", async () => {

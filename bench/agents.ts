@@ -1,0 +1,76 @@
+/** The agents of the bench, and the calls that it has made of them. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundleAgent } from "../local/bundles.ts";
+import { enrol } from "../local/enrol.ts";
+import { TOKENS } from "../test/tokens.ts";
+import type { ActionCall } from "./endpoint.ts";
+import type { Leashed, Processes } from "./processes.ts";
+import { waitTool } from "./wait-tool.ts";
+
+/** The cheapest real tool: it reads one file of the kernel. */
+export const BENCH_ACTION = "memory";
+const WAITING_AGENT_PROGRAM = fileURLToPath(new URL("./waiting-agent.ts", import.meta.url));
+
+/** The agent as it is shipped. */
+export async function startBenchAgent(
+  dir: string,
+  mqttUrl: string,
+  id: string,
+  processes: Processes,
+): Promise<Leashed> {
+  const program = [await writeAgentProgram(dir), "--config", writeAgentConfig(dir, mqttUrl, id)];
+  return await processes.start(id, [process.execPath, ...program]);
+}
+
+/** The agent with a tool that waits. */
+export function startWaitingAgent(
+  dir: string,
+  mqttUrl: string,
+  id: string,
+  processes: Processes,
+): Promise<Leashed> {
+  return processes.start(id, [process.execPath, WAITING_AGENT_PROGRAM, writeAgentConfig(dir, mqttUrl, id)]);
+}
+
+export function read(agent: string): ActionCall {
+  return { agent_id: agent, action: BENCH_ACTION };
+}
+
+export function waits(agent: string, ms: number): ActionCall {
+  return { agent_id: agent, action: waitTool.name, params: { ms } };
+}
+
+/** Writes the agent as the one file that a Pi gets. @returns its path */
+export async function writeAgentProgram(dir: string): Promise<string> {
+  const program = join(dir, "pi-agent.cjs");
+  writeFileSync(program, await bundleAgent());
+  return program;
+}
+
+/** Writes an agent's settings. @returns their path */
+export function writeAgentConfig(dir: string, mqttUrl: string, id: string): string {
+  const own = join(dir, `agent-${id}`);
+  mkdirSync(own, { recursive: true });
+  const config = join(own, "agent.toml");
+  writeFileSync(config, `agent_id = "${id}"\n\n[mqtt]\nurl = "${mqttUrl}"\n`);
+  return config;
+}
+
+/** As a pairing does it, before they are started: from then on each message is signed, and each command checked. */
+export async function enrolAgents(url: string, dir: string, ids: readonly string[]): Promise<void> {
+  for (const agentId of ids)
+    await enrol({
+      url,
+      token: TOKENS.owner,
+      agentId,
+      stateDir: join(dir, `agent-${agentId}`, `${agentId}.state`),
+    });
+}
+
+export async function areOnline(url: string, ids: readonly string[]): Promise<boolean> {
+  const response = await fetch(`${url}/v1/agents`, { headers: { authorization: `Bearer ${TOKENS.owner}` } });
+  const { agents } = (await response.json()) as { agents: Array<{ id: string; online: boolean }> };
+  return ids.every((wanted) => agents.some(({ id, online }) => id === wanted && online));
+}

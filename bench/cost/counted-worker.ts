@@ -1,0 +1,92 @@
+/**
+ * The Worker as it is, but what Cloudflare bills of it becomes lines of its log: requests, rows, alarms, and the
+ * time that its objects are awake. Lines, not counters, since an object forgets its memory when it sleeps; and
+ * here, not in the Worker, so that nobody pays for the counting.
+ */
+import { Home as RealHome } from "../../worker/home/home.ts";
+import worker, { Conversation as RealConversation } from "../../worker/index.ts";
+import type { Actor, CostLine, Via } from "./lines.ts";
+
+function say(line: CostLine): void {
+  console.log(JSON.stringify(line));
+}
+
+/** Puts counters in front of what an object stores with; to be called before the object is built. */
+function countStorage(of: Actor, ctx: DurableObjectState): void {
+  const { storage } = ctx;
+  const { sql } = storage;
+  const exec = sql.exec.bind(sql);
+  sql.exec = <Row extends Record<string, SqlStorageValue>>(query: string, ...bindings: unknown[]) => {
+    const cursor = exec<Row>(query, ...bindings);
+    // A cursor counts while it is read, and each is read to its end by the function that opened it.
+    queueMicrotask(() =>
+      say({ cost: "rows", of, read: cursor.rowsRead, written: cursor.rowsWritten, sql: oneLine(query) }),
+    );
+    return cursor;
+  };
+  const setAlarm = storage.setAlarm.bind(storage);
+  storage.setAlarm = async (...args) => {
+    say({ cost: "alarm", of, did: "set" });
+    await setAlarm(...args);
+  };
+  const waitUntil = ctx.waitUntil.bind(ctx);
+  ctx.waitUntil = (work) => {
+    const from = Date.now();
+    waitUntil(Promise.resolve(work).finally(() => say({ cost: "work", of, from, to: Date.now() })));
+  };
+}
+
+function oneLine(sql: string): string {
+  return sql.replace(/\s+/g, " ").trim().slice(0, 160);
+}
+
+const HANDLERS: Readonly<Record<string, Via>> = {
+  fetch: "fetch",
+  alarm: "alarm",
+  webSocketMessage: "message",
+  webSocketClose: "close",
+};
+
+type Method = (this: { ctx: DurableObjectState }, ...args: unknown[]) => Promise<unknown>;
+
+/** Puts a counter in front of each method that is reached from outside: the public ones of an object are. */
+function countRequests(of: Actor, prototype: object, real: object): void {
+  for (const name of Object.getOwnPropertyNames(real)) {
+    const method: unknown = Reflect.get(real, name);
+    if (name === "constructor" || typeof method !== "function") continue;
+    const counted: Method = async function (...args) {
+      const from = Date.now();
+      if (name === "alarm") say({ cost: "alarm", of, did: "runs" });
+      try {
+        return await (method as Method).apply(this, args);
+      } finally {
+        say({ cost: "request", of, via: HANDLERS[name] ?? "rpc", name, from, to: Date.now() });
+        say({ cost: "size", of, bytes: this.ctx.storage.sql.databaseSize });
+      }
+    };
+    Object.defineProperty(prototype, name, { value: counted, configurable: true, writable: true });
+  }
+}
+
+export class Home extends RealHome {
+  constructor(...args: ConstructorParameters<typeof RealHome>) {
+    countStorage("Home", args[0]);
+    super(...args);
+  }
+}
+countRequests("Home", Home.prototype, RealHome.prototype);
+
+export class Conversation extends RealConversation {
+  constructor(...args: ConstructorParameters<typeof RealConversation>) {
+    countStorage("Conversation", args[0]);
+    super(...args);
+  }
+}
+countRequests("Conversation", Conversation.prototype, RealConversation.prototype);
+
+export default {
+  fetch(request, env, ctx) {
+    say({ cost: "worker" });
+    return worker.fetch(request, env, ctx);
+  },
+} satisfies ExportedHandler<ConstructorParameters<typeof RealHome>[1]>;

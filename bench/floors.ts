@@ -1,0 +1,83 @@
+/** The two floors: what the machine takes for the same hops when nothing is done on the way. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundleWorker } from "../local/bundles.ts";
+import { startWorker } from "../local/gateway.ts";
+import { until } from "../test/wait.ts";
+import { connectBroker } from "./floor/broker-client.ts";
+import { FLOOR_COMMANDS, type FloorCommand, type FloorReport, floorReports } from "./floor/topics.ts";
+import { poster } from "./http.ts";
+import type { Work } from "./load.ts";
+import type { Processes } from "./processes.ts";
+
+/** As much as a real command and its report hold, so that bytes do not tell the rows apart. */
+const PAYLOAD = JSON.stringify({ filling: "x".repeat(240) });
+
+const program = (name: string) => fileURLToPath(new URL(`./floor/${name}`, import.meta.url));
+
+export type Floor = { work: Work; stop(): Promise<void> };
+
+/** (a) MQTT request and response between this process and the echo. Starts the echo, which (b) needs too. */
+export async function startMqttFloor(mqttUrl: string, processes: Processes): Promise<Floor> {
+  await processes.start("floor-echo", [process.execPath, program("echo.ts"), mqttUrl]);
+  const waiting = new Map<string, () => void>();
+  const client = await connectBroker(mqttUrl, (message) => {
+    const { id } = JSON.parse(message.toString()) as FloorReport;
+    waiting.get(id)?.();
+    waiting.delete(id);
+  });
+  await client.subscribeAsync(floorReports("mqtt"), { qos: 1 });
+  const work: Work = (slot) =>
+    new Promise((resolve) => {
+      const id = `${slot}`;
+      const began = performance.now();
+      waiting.set(id, () => resolve([performance.now() - began]));
+      const command: FloorCommand = { id, asker: "mqtt", payload: PAYLOAD };
+      client.publish(FLOOR_COMMANDS, JSON.stringify(command), { qos: 1 });
+    });
+  await until(() => Promise.race([work(-1), later(200)]), { what: "the echo answers over MQTT" });
+  return { work, stop: () => client.endAsync(true) };
+}
+
+/** (b) HTTP → Durable Object → Durable Object → WebSocket → Node → MQTT → echo, and back. */
+export async function startPathFloor(
+  dir: string,
+  mqttUrl: string,
+  atOnce: number,
+  processes: Processes,
+): Promise<Floor> {
+  const bundle = await bundleWorker({ entry: program("worker.ts") });
+  const worker = await startWorker({
+    port: 0,
+    dir: join(dir, "floor"),
+    config: program("wrangler.toml"),
+    bundle,
+    onLog: () => {},
+  });
+  const socketUrl = worker.url.replace("http:", "ws:");
+  await processes.start("floor-bridge", [process.execPath, program("bridge.ts"), socketUrl, mqttUrl]);
+  const { post, close } = poster(worker.url, atOnce);
+  const work: Work = async (slot) => {
+    const began = performance.now();
+    const { status, body } = await post(`/${slot}`, PAYLOAD);
+    const took = performance.now() - began;
+    if (status !== 200 || body !== PAYLOAD)
+      throw new Error(`floor 2 answered ${status}: ${body.slice(0, 200)}`);
+    return [took];
+  };
+  await until(() => Promise.race([work(-1).catch(() => undefined), later(200)]), {
+    what: "the floor's bridge answers",
+  });
+  return {
+    work,
+    async stop() {
+      close();
+      await worker.stop();
+    },
+  };
+}
+
+/** Nothing, after a while: a message before the other side has subscribed is lost, and asked again. */
+function later(ms: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), ms));
+}

@@ -1,0 +1,44 @@
+/** The front doors: a Worker of its own, chat platforms that are played in this process, and a model with a delay. */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { bundleWorker } from "../../local/bundles.ts";
+import { startWorker } from "../../local/gateway.ts";
+import { everybody } from "../../test/platforms/people.ts";
+import { testVars } from "../../test/tokens.ts";
+import { type Acks, measureAcks } from "./acks.ts";
+import { type FirstTokens, measureFirstTokens } from "./first-token.ts";
+import { startModel } from "./model.ts";
+
+/** At once, for what the gateway itself takes; and what a person waits for with a model behind an API. */
+const FIRST_TOKEN_MS = [0, 300] as const;
+
+export type Fronts = { acks: Acks; firstTokens: FirstTokens[] };
+export type FrontsPlan = { acksMs: number; firstTokens: number };
+
+export async function measureFronts(dir: string, plan: FrontsPlan): Promise<Fronts> {
+  const model = await startModel();
+  let gateway = "";
+  const people = Object.values(await everybody((path, init) => fetch(gateway + path, init)));
+  const worker = await startWorker({
+    port: 0,
+    dir: join(dir, "fronts"),
+    bundle: await bundleWorker({ minify: true }),
+    vars: {
+      ...testVars,
+      CHANNELS: JSON.stringify(people.map(({ settings }) => ({ ...settings, allow: ["*"] }))),
+      LLM_BASE_URL: model.url,
+      LLM_MODEL: "bench",
+    },
+    onLog: (line) => appendFileSync(join(dir, "fronts.log"), `${line}\n`),
+  });
+  gateway = worker.url;
+  try {
+    const firstTokens: FirstTokens[] = [];
+    for (const ms of FIRST_TOKEN_MS)
+      firstTokens.push(await measureFirstTokens(gateway, model.url, ms, plan.firstTokens));
+    return { firstTokens, acks: await measureAcks(people, plan.acksMs) };
+  } finally {
+    await worker.stop();
+    await Promise.all([model.close(), ...people.map(({ server }) => server.close())]);
+  }
+}

@@ -1,0 +1,118 @@
+/** Our own path: Worker, bridge and agent as they are shipped, asked over HTTP with a model that is scripted. */
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { bundleBridge, bundleWorker } from "../local/bundles.ts";
+import { startWorker } from "../local/gateway.ts";
+import { childrenNamed } from "../local/workerd-guard.ts";
+import { TOKENS, testVars } from "../test/tokens.ts";
+import { until } from "../test/wait.ts";
+import { areOnline, enrolAgents, read, startBenchAgent, startWaitingAgent, waits } from "./agents.ts";
+import { type ActionCall, startEndpoint } from "./endpoint.ts";
+import { poster } from "./http.ts";
+import type { Work } from "./load.ts";
+import type { Processes } from "./processes.ts";
+
+/** Calls of one turn of row (c): most of its time is then the call path, and its history stays short. */
+const CALLS_OF_A_TURN = 4;
+/** A conversation gets so many turns and then a new one follows: a long history would measure JSON. */
+const TURNS_OF_A_CONVERSATION = 5;
+
+export type Path = {
+  /** (c) From the last byte of a reply that asks for a call to the first byte of the next request. */
+  call: Work;
+  /** (d) A whole turn with one call over HTTP, less the model's own time. */
+  turn: Work;
+  /** ms of a whole turn that makes these batches of calls, each of a tool that takes `BATCH_TOOL_MS`. */
+  batches(sizes: readonly number[]): Promise<number>;
+  /** The processes that a call passes. */
+  pids: Record<"workerd" | "bridge" | "agent", number>;
+  stop(): Promise<void>;
+};
+
+export const BATCH_TOOL_MS = 200;
+const BENCH_AGENT = "bench";
+const WAITING_AGENT = "waits";
+
+export async function startPath(
+  dir: string,
+  mqttUrl: string,
+  atOnce: number,
+  processes: Processes,
+): Promise<Path> {
+  const endpoint = await startEndpoint();
+  const others = new Set(childrenNamed("workerd"));
+  const worker = await startWorker({
+    port: 0,
+    dir: join(dir, "worker"),
+    bundle: await bundleWorker({ minify: true }),
+    vars: { ...testVars, LLM_BASE_URL: endpoint.url, LLM_MODEL: "bench" },
+    onLog: (line) => appendFileSync(join(dir, "worker.log"), `${line}\n`),
+  });
+  const bridge = join(dir, "bridge.mjs");
+  writeFileSync(bridge, await bundleBridge());
+  const [workerd = 0] = childrenNamed("workerd").filter((pid) => !others.has(pid));
+  const bridged = await processes.start("bridge", [process.execPath, bridge], {
+    GATEWAY_URL: worker.url,
+    BRIDGE_TOKEN: TOKENS.bridge,
+    MQTT_URL: mqttUrl,
+    HEALTH_PORT: "0",
+  });
+  await enrolAgents(worker.url, dir, [BENCH_AGENT, WAITING_AGENT]);
+  const agent = await startBenchAgent(dir, mqttUrl, BENCH_AGENT, processes);
+  await startWaitingAgent(dir, mqttUrl, WAITING_AGENT, processes);
+  await until(() => areOnline(worker.url, [BENCH_AGENT, WAITING_AGENT]), {
+    within: 15_000,
+    what: "the bench's agents are online",
+  });
+
+  const { post, close } = poster(worker.url, atOnce);
+  const headers = { authorization: `Bearer ${TOKENS.owner}`, "content-type": "application/json" };
+  let started = 0;
+  const conversations = new Map<number, { name: string; turns: number }>();
+
+  const conversationOf = (slot: number): string => {
+    const known = conversations.get(slot);
+    if (known && known.turns < TURNS_OF_A_CONVERSATION) {
+      known.turns += 1;
+      return known.name;
+    }
+    started += 1;
+    const name = `bench-${started}`;
+    conversations.set(slot, { name, turns: 1 });
+    return name;
+  };
+
+  const run = async (slot: number, batches: ActionCall[][]) => {
+    const calls = batches.flat().length;
+    const path = `/v1/conversations/${conversationOf(slot)}/messages`;
+    const { text, times } = endpoint.script(batches);
+    const began = performance.now();
+    const { status, body } = await post(path, JSON.stringify({ text }), headers);
+    const took = performance.now() - began;
+    if (status !== 200) throw new Error(`a turn was answered with ${status}: ${body.slice(0, 500)}`);
+    const result = JSON.parse(body) as { status: string; calls: Array<{ status: string }> };
+    const well = result.calls.filter((call) => call.status === "success").length;
+    if (result.status !== "done" || well !== calls || times.calls.length !== batches.length)
+      throw new Error(`a turn did not do its ${calls} calls: ${body.slice(0, 500)}`);
+    return { took, times };
+  };
+
+  return {
+    call: async (slot) => (await run(slot, Array(CALLS_OF_A_TURN).fill([read(BENCH_AGENT)]))).times.calls,
+    turn: async (slot) => {
+      const { took, times } = await run(slot, [[read(BENCH_AGENT)]]);
+      return [took - times.own];
+    },
+    async batches(sizes) {
+      const batch = (size: number) => Array.from({ length: size }, () => waits(WAITING_AGENT, BATCH_TOOL_MS));
+      const { took, times } = await run(0, sizes.map(batch));
+      return took - times.own;
+    },
+    pids: { workerd, bridge: bridged.pid, agent: agent.pid },
+    async stop() {
+      close();
+      await worker.stop();
+      await endpoint.close();
+    },
+  };
+}

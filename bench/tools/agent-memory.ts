@@ -1,0 +1,127 @@
+/**
+ * What the agent takes of a Pi's memory: resident bytes of its bundle, idle and after calls of all kinds over the
+ * broker, beside those of a Node that does nothing.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../../test/wait.ts";
+import type { NodeStart } from "../node-starts.ts";
+import type { Leashed, Processes } from "../processes.ts";
+import { median } from "../stats.ts";
+import type { Caller, ToolCall } from "./caller.ts";
+
+/** One process can come out a few MB off, by how its garbage collections fell. */
+const OF_EACH = 3;
+const BARE_NODE = "setInterval(()=>{},1e6)";
+/** The agents' marks, in calls. The first is when every tool has been used and its code is compiled. */
+const MARKS = [100, 1_000, 2_000] as const;
+/** What is not a read would ask first. */
+const POLICY = '\n[policy]\nshell = "allow"\nfile_write = "allow"\ngit = "allow"\n';
+
+export type AgentMemory = {
+  /** How Node was started, for all. */
+  start: NodeStart;
+  /** Median resident set, bytes. */
+  bareNode: number;
+  idle: number;
+  after: Record<(typeof MARKS)[number], number>;
+  agents: number;
+};
+
+const MIX = 20;
+/** Before the mix, for git_status. */
+const FIRST: ToolCall = { tool: "bash", parameters: { command: "git init -q ." } };
+
+/** The nth call of the mix. Of 20, 5 start a program in the sandbox. */
+export function mixedCall(n: number): ToolCall {
+  const round = Math.floor(n / MIX);
+  const path = `notes/${round % 10}.txt`;
+  const mix: ToolCall[] = [
+    { tool: "write", parameters: { path, content: `Note ${round}\n${"word ".repeat(400)}\n` } },
+    { tool: "read", parameters: { path } },
+    { tool: "memory", parameters: {} },
+    { tool: "bash", parameters: { command: "seq 1 200" } },
+    { tool: "cpu", parameters: {} },
+    { tool: "list_processes", parameters: {} },
+    { tool: "edit", parameters: { path, old_string: "Note ", new_string: "Paper " } },
+    { tool: "grep", parameters: { pattern: "Paper" } },
+    { tool: "disk", parameters: {} },
+    { tool: "ls", parameters: { path: "notes" } },
+    { tool: "system_info", parameters: {} },
+    { tool: "read", parameters: { path: "/etc/os-release" } },
+    { tool: "network_info", parameters: {} },
+    { tool: "find", parameters: { pattern: "*.txt" } },
+    { tool: "memory", parameters: {} },
+    { tool: "append", parameters: { path, content: `line ${round}\n` } },
+    { tool: "read", parameters: { path } },
+    { tool: "todoread", parameters: {} },
+    { tool: "git_status", parameters: {} },
+    { tool: "glob", parameters: { pattern: "notes/*" } },
+  ];
+  return mix[n % MIX] as ToolCall;
+}
+
+/** @param settleMs how long they are left alone before each reading */
+export async function measureAgentMemory(
+  dir: string,
+  {
+    program,
+    mqttUrl,
+    caller,
+    processes,
+  }: { program: string; mqttUrl: string; caller: Caller; processes: Processes },
+  { settleMs, start }: { settleMs: { idle: number; after: number }; start: NodeStart },
+): Promise<AgentMemory> {
+  const node = [process.execPath, ...start.flags];
+  const bare: Leashed[] = [];
+  const agents: Leashed[] = [];
+  for (let i = 0; i < OF_EACH; i += 1) {
+    const id = `memory-${i}${start.flags.join("").replaceAll(/[^a-z0-9-]/g, "")}`;
+    bare.push(await processes.start(`bare-${id}`, [...node, "-e", BARE_NODE], start.env));
+    const config = writeConfig(dir, id, mqttUrl, POLICY);
+    agents.push(await processes.start(id, [...node, program, "--config", config], start.env));
+  }
+  try {
+    await until(() => agents.every(({ name }) => caller.advertised.has(name)), {
+      within: 30_000,
+      what: "the agents have advertised",
+    });
+    await sleep(settleMs.idle);
+    const idle = medianRss(agents);
+    await Promise.all(agents.map(({ name }) => caller.call(name, FIRST)));
+    const after = { 100: Number.NaN, 1000: Number.NaN, 2000: Number.NaN };
+    let made = 0;
+    for (const mark of MARKS) {
+      await Promise.all(agents.map(({ name }) => callAll(caller, name, made, mark)));
+      made = mark;
+      await sleep(settleMs.after);
+      after[mark] = medianRss(agents);
+    }
+    return { start, bareNode: medianRss(bare), idle, after, agents: OF_EACH };
+  } finally {
+    await Promise.all([...bare, ...agents].map(({ name }) => processes.end(name)));
+  }
+}
+
+async function callAll(caller: Caller, agent: string, from: number, to: number): Promise<void> {
+  for (let n = from; n < to; n += 1) await caller.call(agent, mixedCall(n));
+}
+
+/** @param more sections of agent.toml. @returns its path */
+export function writeConfig(dir: string, id: string, mqttUrl: string, more = ""): string {
+  const own = join(dir, `agent-${id}`);
+  mkdirSync(own, { recursive: true });
+  const config = join(own, "agent.toml");
+  writeFileSync(config, `agent_id = "${id}"\n\n[mqtt]\nurl = "${mqttUrl}"\n${more}`);
+  return config;
+}
+
+function medianRss(processes: readonly Leashed[]): number {
+  return median(processes.map(({ pid }) => rss(pid)));
+}
+
+export function rss(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes ?? Number.NaN) * 1_024;
+}
