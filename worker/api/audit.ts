@@ -17,3 +17,6 @@ export type AuditBatch = { at: number; lines: AuditLine[] };
 
 /** @property after the place of the last row that was looked at. @property more whether there are rows behind it */
 export type AuditPage = { batches: AuditBatch[]; after: number; more: boolean };
+
+/** In place of an agent's id, for what the gateway's own tools do; no agent can have it. */
+export const GATEWAY_AGENT = "@gateway";

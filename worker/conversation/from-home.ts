@@ -2,7 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Plan } from "../api/plan.ts";
 import type { AskedOfPerson } from "../api/questions.ts";
-import { AFTER_EXPIRY_MS } from "../home/questions/asking.ts";
+import { AFTER_EXPIRY_MS } from "../api/questions.ts";
 import { logInfo } from "../log.ts";
 import type { CallStep } from "./call-step.ts";
 import type { ChatDesk } from "./chat/desk.ts";

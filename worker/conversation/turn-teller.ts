@@ -4,13 +4,14 @@
  */
 
 import type { PastTurn, TurnResult } from "../api/answers.ts";
+import type { FollowedEvent, TurnEvent } from "../api/turn-events.ts";
 import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
 import type { ToldTurn } from "../api/usage.ts";
 import { logInfo } from "../log.ts";
 import type { Transcript } from "./store/transcript.ts";
 import type { StoredEntry, Turn } from "./store/transcript-rows.ts";
-import { eventsAfter, resultOf, type TurnEvent, toldTurn } from "./turn-view.ts";
-import type { FollowedEvent, Waiters } from "./waiters.ts";
+import { eventsAfter, resultOf, toldTurn } from "./turn-view.ts";
+import type { Waiters } from "./waiters.ts";
 
 /** Of one answer: results may have 50 KB each, and an answer between two objects 32 MiB. */
 const PAGE_MAX_CHARS = 4_000_000;

@@ -3,34 +3,12 @@ import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
-import type { TurnQuestion, TurnResult } from "../api/answers.ts";
+import type { TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
+import type { TurnEvent } from "../api/turn-events.ts";
 import type { ToldTurn } from "../api/usage.ts";
 import { isClients, requestedOf } from "./client-tools.ts";
 import { type StoredEntry, type StoredQuestion, shownCall, type Turn } from "./store/transcript-rows.ts";
-
-/**
- * What a waiting client gets. `id` is the conversation's seq: a client that re-attaches with the last one
- * misses nothing that counts. Deltas carry none: the whole message follows them.
- */
-export type TurnEvent =
-  | { event: "turn"; data: { turn: string; status: "running" } }
-  /** `at`: how many characters of this step came before it; a client that came late sees the gap. */
-  | { event: "delta"; data: { text: string; at: number } }
-  /** The model's endpoint is asked again at `until` (epoch ms); `text` says why, for a person. Stands in no row. */
-  | { event: "waiting"; data: { until: number; text: string } }
-  /** The step is tried again: what the deltas since the last message said is void. */
-  | { event: "reset"; data: Record<string, never> }
-  /** Somebody asks whether this client is still there: it is written to. */
-  | { event: "probe"; data: Record<string, never> }
-  | { id: number; event: "message"; data: { text: string; calls: CallRecord[] } }
-  | { id: number; event: "call"; data: CallRecord }
-  /** A device has the call and works on it. One that is done at once says so by its result alone. `at`: epoch ms. */
-  | { event: "accepted"; data: { call: string; at: number } }
-  /** Output of a device as it comes; what counts comes with the call's result. */
-  | { event: "progress"; data: { call: string; tool?: string; text: string } }
-  | { id: number; event: "question"; data: TurnQuestion }
-  | { id: number; event: "done"; data: TurnResult };
 
 export function resultOf(
   turn: Turn,

@@ -2,17 +2,8 @@
  * Clients that wait for a turn, each a WebSocket from the Worker that the object accepted with the
  * hibernation API: the object sleeps while they wait, and nothing is billed.
  */
-import type { PastTurn } from "../api/answers.ts";
-import type { TurnEvent } from "./turn-view.ts";
-
-/** An event for who follows the whole conversation: with the turn that it is of. */
-export type FollowedEvent =
-  | {
-      turn: string;
-      event: "turn";
-      data: { turn: string; status: "running" } & Pick<PastTurn, "text" | "images" | "created_at">;
-    }
-  | (Exclude<TurnEvent, { event: "turn" }> & { turn: string });
+import type { FollowedEvent, TurnEvent } from "../api/turn-events.ts";
+import { acceptSocket, closeQuietly } from "../sockets.ts";
 
 /** Of those who follow every turn of the conversation, those to come too. */
 const FOLLOWS = "follows";
@@ -99,25 +90,6 @@ function sendAll(sockets: readonly WebSocket[], message: object): void {
     } catch {
       // It closed a moment ago; its client re-attaches and reads the same from rows.
     }
-  }
-}
-
-/** A socket that lets its object sleep, and the response that gives its other end away. */
-export function acceptSocket(
-  ctx: DurableObjectState,
-  tags: string[],
-): { socket: WebSocket; response: Response } {
-  const { 0: webSocket, 1: socket } = new WebSocketPair();
-  ctx.acceptWebSocket(socket, tags);
-  return { socket, response: new Response(null, { status: 101, webSocket }) };
-}
-
-/** Closing a socket that is closed already throws; there is nothing to be done about it. */
-export function closeQuietly(socket: WebSocket, reason: string, code = 1000): void {
-  try {
-    socket.close(code, reason);
-  } catch {
-    // Closed already.
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { TurnResult } from "../api/answers.ts";
 import { conversationOf } from "../api/stubs.ts";
-import type { TurnEvent } from "../conversation/turn-view.ts";
+import type { TurnEvent } from "../api/turn-events.ts";
 import type { Env } from "../env.ts";
 import { eventStream } from "./event-stream.ts";
 import { messagesOf, openSocket } from "./object-socket.ts";

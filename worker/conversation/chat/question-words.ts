@@ -7,8 +7,8 @@ import {
   visibleJson,
 } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../api/answers.ts";
+import { CLOSED, EXPIRED } from "../../api/questions.ts";
 import { type Button, buttonData } from "../../frontends/channels/channel.ts";
-import { CLOSED, EXPIRED } from "../../home/questions/questions.ts";
 
 /** More than a keyboard shows. */
 const CHOICES_MAX = 20;

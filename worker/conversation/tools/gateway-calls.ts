@@ -14,7 +14,7 @@ import { advisedOf, faultResult, type Tool, type ToolResult } from "@edgecall/co
 import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type RunEvent, runTool } from "@edgecall/core/tools/runner.ts";
-import { GATEWAY_AGENT } from "../../home/audit/audit.ts";
+import { GATEWAY_AGENT } from "../../api/audit.ts";
 import { logError, logInfo } from "../../log.ts";
 import type { StoredCall, StoredEntry, Turn } from "../store/transcript-rows.ts";
 import { wasShown } from "./shown-address.ts";

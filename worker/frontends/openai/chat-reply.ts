@@ -1,7 +1,7 @@
 /** A turn as `chat.completion` and as its chunks. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
-import type { TurnEvent } from "../../conversation/turn-view.ts";
+import type { TurnEvent } from "../../api/turn-events.ts";
 import { clientCallId, type Place } from "./conversation-key.ts";
 import { OWN_NAME } from "./models.ts";
 import { type Linker, shownMedia } from "./pictures.ts";

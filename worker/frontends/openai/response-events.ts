@@ -7,7 +7,7 @@
  */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
-import type { TurnEvent } from "../../conversation/turn-view.ts";
+import type { TurnEvent } from "../../api/turn-events.ts";
 import { shownMedia } from "./pictures.ts";
 import {
   type About,

@@ -4,15 +4,13 @@
  * Rows stand in the order in which they came, each with the sum of the bytes up to it: so what is too old or too much
  * is found by its two ends, and whoever takes the record elsewhere goes on where it was.
  */
+
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { OutletState } from "../../api/answers.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "../../api/audit.ts";
 import { logError } from "../../log.ts";
 import { type AuditVariables, readAuditSettings } from "../../settings/audit.ts";
 import { type OutletPlace, OutletRow } from "./outlet-row.ts";
-
-/** In place of an agent's id, for what the gateway's own tools do; no agent can have it. */
-export const GATEWAY_AGENT = "@gateway";
 
 /** A device's clock may be ahead by so much; else none of its lines is newer than the row that brought it. */
 const CLOCK_AHEAD_MS = 86_400_000;

@@ -9,7 +9,7 @@ import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { HELLO_WITHIN_MS, KEEPALIVE_LOST_MS, KEEPALIVE_LOST_SLOW_MS } from "@edgecall/core/protocol/names.ts";
 import type { BridgeUpdate } from "../../api/answers.ts";
-import { acceptSocket, closeQuietly } from "../../conversation/waiters.ts";
+import { acceptSocket, closeQuietly } from "../../sockets.ts";
 
 const TAG = "bridge";
 /** What to do, at the bridge's log: at most 123 bytes, as a close frame has it. */

@@ -2,7 +2,7 @@
  * Who waits for a call that belongs to no conversation (a command of the API, a call of an MCP client): a socket
  * of Home's waiting room each. Those that want more than the outcome are told what happens on the way.
  */
-import { acceptSocket, closeQuietly } from "../../conversation/waiters.ts";
+import { acceptSocket, closeQuietly } from "../../sockets.ts";
 import { tellOutcome } from "./handover.ts";
 import type { LedgerCall } from "./ledger.ts";
 

@@ -1,8 +1,16 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
+
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
-import type { Answered, Asked, Question } from "../../api/questions.ts";
+import {
+  AFTER_EXPIRY_MS,
+  type Answered,
+  type Asked,
+  CLOSED,
+  EXPIRED,
+  type Question,
+} from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
 import { type CallNews, placeOf, tellWatchers } from "../calls/call-watchers.ts";
@@ -10,10 +18,7 @@ import type { Dispatcher, NewOrder } from "../calls/dispatcher.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import { Tries } from "../calls/tries.ts";
 import type { HomeContext } from "../context.ts";
-import { CLOSED, EXPIRED } from "./questions.ts";
 
-/** A call is given up this long after its question expired: the device says so itself before. */
-export const AFTER_EXPIRY_MS = 15_000;
 /** For an approval that the gateway asks for; the device's have their own. */
 const GATEWAY_APPROVAL_MS = 10 * 60_000;
 /** The device asks again every minute until it has its answer, and then gets it again. */

@@ -6,6 +6,7 @@
  * the device checks it again before it runs anything. Only a token with the scope `approve` can give one;
  * no model holds such a token, and no tool's argument counts as an approval.
  */
+
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import type { Answered, Asked, Question } from "../../api/questions.ts";
 
@@ -25,10 +26,6 @@ type QuestionRow = {
   answered_by: string | null;
   answered_at: number | null;
 };
-
-/** How a question can end beside an answer; kept in `answer` so that it is closed exactly once. */
-export const EXPIRED = "(expired)";
-export const CLOSED = "(closed)";
 
 const KEEP_CLOSED_MS = 48 * 3_600_000;
 
