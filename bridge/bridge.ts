@@ -5,18 +5,18 @@ import type { Log } from "@edgecall/node/log.ts";
 import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
 import { BrokerLink } from "./broker/broker.ts";
 import { Calls } from "./broker/calls.ts";
-import { ForeignLanes } from "./broker/foreign.ts";
+import { ForeignAgentQueue } from "./broker/foreign-agent-queue.ts";
 import { Inbound, LISTENS_TO } from "./broker/inbound.ts";
 import { LogThrottle } from "./broker/log-throttle.ts";
 import { BROKER_GRACE_MS, Roster, type Standing } from "./broker/presence.ts";
-import { ReportShelf } from "./broker/shelf.ts";
-import { Trust } from "./broker/trust.ts";
+import { ReportBuffer } from "./broker/report-buffer.ts";
+import { ReportVerifier } from "./broker/report-verifier.ts";
 import { systemClock } from "./clock.ts";
 import { GatewayLink } from "./gateway/gateway.ts";
 import { snapshotFrames } from "./gateway/snapshot.ts";
+import { BrokerLogins } from "./ops/broker-logins.ts";
 import { Counts } from "./ops/counts.ts";
 import { type Readiness, serveHealth } from "./ops/health.ts";
-import { KeptLogins } from "./ops/kept-logins.ts";
 import { SelfUpdate } from "./ops/self-update.ts";
 import type { BridgeSettings } from "./settings.ts";
 
@@ -56,12 +56,12 @@ class RunningBridge implements Bridge {
   readonly #roster = new Roster(systemClock);
   readonly #stall = new StallDetector({ afterMs: TICK_MS });
   readonly #counts = new Counts();
-  readonly #trust = new Trust();
-  readonly #logins: KeptLogins | undefined;
-  readonly #shelf: ReportShelf;
+  readonly #verifier = new ReportVerifier();
+  readonly #logins: BrokerLogins | undefined;
+  readonly #reports: ReportBuffer;
   readonly #broker: BrokerLink;
   readonly #gateway: GatewayLink;
-  readonly #lanes: ForeignLanes;
+  readonly #foreign: ForeignAgentQueue;
   readonly #calls: Calls;
   readonly #inbound: Inbound;
   readonly #update: SelfUpdate;
@@ -82,11 +82,11 @@ class RunningBridge implements Bridge {
   constructor(settings: BridgeSettings, log: Log) {
     this.#settings = settings;
     this.#log = log;
-    this.#shelf = new ReportShelf(log);
+    this.#reports = new ReportBuffer(log);
     this.#rosterBy = systemClock.now() + BROKER_GRACE_MS;
     const { topicPrefix: prefix, brokerFiles, mqttPassword } = settings;
     if (brokerFiles !== undefined)
-      this.#logins = new KeptLogins(brokerFiles, prefix, mqttPassword ?? "", log);
+      this.#logins = new BrokerLogins(brokerFiles, prefix, mqttPassword ?? "", log);
     this.#broker = new BrokerLink({
       url: settings.mqttUrl,
       username: settings.mqttUsername,
@@ -128,7 +128,7 @@ class RunningBridge implements Bridge {
       },
     });
     const { publish } = this.#broker;
-    this.#lanes = new ForeignLanes(this.#roster, {
+    this.#foreign = new ForeignAgentQueue(this.#roster, {
       now: systemClock.now,
       publish: (agent, payload, expiresInMs) =>
         publish(topicOf(prefix, agent, "commands"), payload, expiresInMs),
@@ -138,8 +138,8 @@ class RunningBridge implements Bridge {
     this.#calls = new Calls({
       prefix,
       roster: this.#roster,
-      lanes: this.#lanes,
-      shelf: this.#shelf,
+      foreign: this.#foreign,
+      reports: this.#reports,
       publish,
       brokerUp: () => this.#broker.up,
       send: (frame) => {
@@ -155,8 +155,8 @@ class RunningBridge implements Bridge {
     this.#inbound = new Inbound({
       prefix,
       roster: this.#roster,
-      trust: this.#trust,
-      lanes: this.#lanes,
+      verifier: this.#verifier,
+      foreign: this.#foreign,
       calls: this.#calls,
       event: (frame) => this.#event(frame),
       log,
@@ -213,8 +213,8 @@ class RunningBridge implements Bridge {
       agents: this.#roster.now(),
       queues: {
         calls: this.#calls.inFlight,
-        foreign_calls: this.#lanes.waiting,
-        reports: this.#shelf.all().length,
+        foreign_calls: this.#foreign.waiting,
+        reports: this.#reports.all().length,
         events: this.#events.length,
       },
     });
@@ -234,22 +234,26 @@ class RunningBridge implements Bridge {
     this.#calls.brokerBack();
     clearTimeout(this.#pings);
     this.#pings = setTimeout(() => {
-      for (const agent of this.#roster.unheardForeign()) this.#lanes.ping(agent);
+      for (const agent of this.#roster.unheardForeign()) this.#foreign.ping(agent);
     }, RETAINED_WITHIN_MS);
     this.#flushSoon();
   }
 
   /** What was believed of an agent before its key was known is looked at again. */
   #learn(keys: readonly AgentKey[]): void {
-    for (const id of this.#trust.learn(keys)) {
-      this.#roster.believeOnly(id, (kind, text) => this.#trust.problem(id, kind, text, false) === undefined);
+    for (const id of this.#verifier.learn(keys)) {
+      this.#roster.believeOnly(
+        id,
+        (kind, text) => this.#verifier.problem(id, kind, text, false) === undefined,
+      );
     }
     const unsigned = this.#unsigned;
     // An older gateway tells of none: then any may be one that it serves.
     const others: Standing = unsigned === undefined || unsigned.has("*") ? "any" : "stranger";
-    const isNamed = (id: string) => this.#trust.isKeyed(id) || unsigned?.has(id) === true;
+    const isNamed = (id: string) => this.#verifier.isKeyed(id) || unsigned?.has(id) === true;
     this.#roster.serve((id) => (isNamed(id) ? "named" : others));
-    if (!this.#roster.lacks([...this.#trust.keyed(), ...(unsigned ?? [])].filter((id) => id !== "*"))) return;
+    if (!this.#roster.lacks([...this.#verifier.keyed(), ...(unsigned ?? [])].filter((id) => id !== "*")))
+      return;
     this.#broker.readAgain();
     this.#rosterBy = Math.max(this.#rosterBy, systemClock.now() + RETAINED_WITHIN_MS);
   }
@@ -274,8 +278,8 @@ class RunningBridge implements Bridge {
 
   /** Unacked reports, one after the other: all at once could be more than the line is allowed to hold. */
   async #resend(): Promise<void> {
-    for (const report of this.#shelf.all()) {
-      if (this.#shelf.get(report.agent, report.id) !== report) continue;
+    for (const report of this.#reports.all()) {
+      if (this.#reports.get(report.agent, report.id) !== report) continue;
       const sent = await new Promise<boolean>((resolve) => {
         if (!this.#gateway.send({ t: "report", ...report }, (error) => resolve(!error))) resolve(false);
       });
@@ -327,7 +331,7 @@ class RunningBridge implements Bridge {
 
   #tick(): void {
     if (!this.#stall.tick()) return;
-    this.#lanes.tick();
+    this.#foreign.tick();
     this.#calls.tick();
     this.#tellChanges();
   }

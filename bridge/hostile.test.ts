@@ -6,12 +6,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Published } from "./broker/broker.ts";
 import { Calls } from "./broker/calls.ts";
-import { ForeignLanes } from "./broker/foreign.ts";
+import { ForeignAgentQueue } from "./broker/foreign-agent-queue.ts";
 import { Inbound } from "./broker/inbound.ts";
 import { LogThrottle } from "./broker/log-throttle.ts";
 import { Roster } from "./broker/presence.ts";
-import { ReportShelf } from "./broker/shelf.ts";
-import { Trust } from "./broker/trust.ts";
+import { ReportBuffer } from "./broker/report-buffer.ts";
+import { ReportVerifier } from "./broker/report-verifier.ts";
 import { snapshotFrames } from "./gateway/snapshot.ts";
 
 /** The whole of the bridge but its two connections; every line of log and every frame is kept. */
@@ -30,7 +30,7 @@ function bench() {
   ];
   let turn = 0;
   const publish = () => Promise.resolve(outcomes[turn++ % outcomes.length] ?? { kind: "offline" as const });
-  const lanes: ForeignLanes = new ForeignLanes(roster, {
+  const foreign: ForeignAgentQueue = new ForeignAgentQueue(roster, {
     now: () => now,
     publish,
     taken: (id) => calls.taken(id),
@@ -39,8 +39,8 @@ function bench() {
   const calls: Calls = new Calls({
     prefix: "evoclaw",
     roster,
-    lanes,
-    shelf: new ReportShelf(log),
+    foreign,
+    reports: new ReportBuffer(log),
     publish,
     brokerUp: () => turn % 5 !== 4,
     send: (frame) => sent.push(frame),
@@ -53,8 +53,8 @@ function bench() {
   const inbound = new Inbound({
     prefix: "evoclaw",
     roster,
-    trust: new Trust(),
-    lanes,
+    verifier: new ReportVerifier(),
+    foreign,
     calls,
     event: (f) => sent.push(f),
     log,
@@ -62,7 +62,7 @@ function bench() {
   });
   const tick = (ms: number) => {
     now += ms;
-    lanes.tick();
+    foreign.tick();
     calls.tick();
     for (const change of roster.changes()) {
       sent.push(

@@ -19,12 +19,12 @@ import { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { AuditLog } from "./calls/audit.ts";
 import type { Device } from "./calls/device.ts";
 import { Inbox } from "./calls/inbox.ts";
-import { JobDesk } from "./calls/jobs.ts";
-import { Ledger } from "./calls/ledger.ts";
+import { Jobs } from "./calls/jobs.ts";
+import { CommandLedger } from "./calls/ledger.ts";
 import { LedgerFile } from "./calls/ledger-file.ts";
-import { Questions } from "./calls/questions.ts";
+import { PersonQuestions } from "./calls/questions.ts";
 import { Redelivery } from "./calls/redelivery.ts";
-import { Slots } from "./calls/slots.ts";
+import { Semaphore } from "./calls/semaphore.ts";
 import { Uploads } from "./calls/uploads.ts";
 import type { Settings } from "./config/settings.ts";
 import { Profile } from "./evoclaw/profile.ts";
@@ -32,22 +32,22 @@ import { Trades } from "./evoclaw/trades.ts";
 import { tuned } from "./evoclaw/tuning.ts";
 import { capabilitiesText, presenceText, toolsText } from "./link/adverts.ts";
 import { wallClock } from "./link/clock.ts";
+import { CommandVerifier } from "./link/command-verifier.ts";
 import { Connection } from "./link/connection.ts";
 import { Counter } from "./link/counter.ts";
 import { openIdentity, readGateway } from "./link/identity.ts";
-import { Orders } from "./link/orders.ts";
+import { type MessageSigner, messageSigner, plainSigner } from "./link/message-signer.ts";
 import { reportText } from "./link/reports.ts";
 import { RetainedGuard } from "./link/retained-guard.ts";
 import { Standby } from "./link/standby.ts";
-import { plainVoice, signedVoice, type Voice } from "./link/voice.ts";
 import { mcpSecrets } from "./mcp/settings.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { serveMetrics } from "./metrics/metrics-page.ts";
 import { ToolMetrics } from "./metrics/tool-metrics.ts";
 import { unavailableOf } from "./skills/skill-file.ts";
 import type { Unavailable } from "./toolbox/group.ts";
-import { Offer, type SkillSource } from "./toolbox/offer.ts";
 import type { Later } from "./toolbox/places.ts";
+import { type SkillSource, ToolCatalog } from "./toolbox/tool-catalog.ts";
 import { openToolbox } from "./toolbox/toolbox.ts";
 
 /** Replies of callers that acknowledge nothing, kept while the broker is away: the newest so many. */
@@ -95,18 +95,21 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const later: Later = {
     llm: () => now().llm,
     limits: () => now().limits,
-    tools: () => offer.registry.all(),
-    guides: () => offer.skills.guides,
+    tools: () => catalog.registry.all(),
+    guides: () => catalog.skills.guides,
   };
   const toolbox = await (options.toolbox ?? openToolbox)(settings, later, options.tools, log);
   const bootId = randomUUID();
-  const { voice, orders } = await trustOf(settings, bootId, log);
+  const { signer, verifier } = await trustOf(settings, bootId, log);
   const topic = (kind: TopicKind) => topicOf(settings.mqtt.topicPrefix, settings.agentId, kind);
   const broadcasts = broadcastTopic(settings.mqtt.topicPrefix);
   /** @returns whether the broker took it; nothing is said, and no number used, while there is none */
   const say = async (kind: Exclude<TopicKind, "commands">, text: string, options?: { retain?: boolean }) =>
-    connection.connected && (await connection.publish(topic(kind), voice.say(kind, text), options));
-  const ledger = await Ledger.open({ storage: new LedgerFile(join(settings.stateDir, "ledger.jsonl")), log });
+    connection.connected && (await connection.publish(topic(kind), signer.say(kind, text), options));
+  const ledger = await CommandLedger.open({
+    storage: new LedgerFile(join(settings.stateDir, "ledger.jsonl")),
+    log,
+  });
   const stall = new StallDetector({ afterMs: 2_000 });
   const outbox: string[] = [];
   let isReady = false;
@@ -121,10 +124,10 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     log,
     send: event,
   });
-  const offer = new Offer(() => toolbox.tools, options.skills ?? toolbox.skills, profile);
-  const questions = new Questions(event);
+  const catalog = new ToolCatalog(() => toolbox.tools, options.skills ?? toolbox.skills, profile);
+  const questions = new PersonQuestions(event);
   const uploads = new Uploads(event, log);
-  const jobs = new JobDesk({
+  const jobs = new Jobs({
     settings,
     ledger,
     runner,
@@ -134,13 +137,13 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     report,
     progress: (token, said) => event({ type: "progress", request_id: token, ...said }),
   });
-  const unavailable = () => [...toolbox.unavailable, ...unavailableOf(offer.skipped)];
+  const unavailable = () => [...toolbox.unavailable, ...unavailableOf(catalog.skipped)];
   const device: Device = {
     settings,
     get registry() {
-      return offer.registry;
+      return catalog.registry;
     },
-    offer,
+    catalog,
     unavailable,
     runner,
     metrics,
@@ -153,7 +156,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     questions,
     jobs,
     uploads,
-    promptSlots: new Slots(settings.maxPrompts),
+    promptSemaphore: new Semaphore(settings.maxPrompts),
     log,
     shutdown: () => setImmediate(() => void stop()),
   };
@@ -166,7 +169,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     refuse: (text) => void connection.publish(topic("reports"), text),
     event,
     acked: (id) => redelivery.acked(id),
-    ...(orders && { orders }),
+    ...(verifier && { verifier }),
   });
   const unfinished = await inbox.settleInterrupted();
 
@@ -175,7 +178,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     clientId: `edgecall-${settings.agentId}`,
     will: () => ({
       topic: topic("presence"),
-      payload: voice.connecting(presenceText("offline", "last will")),
+      payload: signer.connecting(presenceText("offline", "last will")),
     }),
     log,
     onConnected: advertise,
@@ -199,7 +202,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await connection.subscribe([broadcasts]).catch((error: unknown) => {
       log("info", "mqtt.no_broadcast", { error: messageOf(error) });
     });
-    birthText = voice.say("presence", presenceText("online", "birth"));
+    birthText = signer.say("presence", presenceText("online", "birth"));
     await birth();
     toldCapabilities = "";
     await advertiseTools();
@@ -218,15 +221,15 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
 
   /** The line too, where it follows from the tools. */
   async function advertiseTools(): Promise<void> {
-    const text = capabilitiesText(settings, offer.registry.list());
+    const text = capabilitiesText(settings, catalog.registry.list());
     if (text !== toldCapabilities && (await sayRetained("capabilities", text))) toldCapabilities = text;
-    await sayRetained("tools", toolsText(offer.registry));
+    await sayRetained("tools", toolsText(catalog.registry));
   }
 
   /** @returns whether the broker took it */
   async function sayRetained(kind: "capabilities" | "tools", said: string): Promise<boolean> {
     if (!connection.connected) return false;
-    const text = voice.say(kind, said);
+    const text = signer.say(kind, said);
     guard.said(topic(kind), text);
     return await connection.publish(topic(kind), text, { retain: true });
   }
@@ -239,7 +242,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
       toldCapabilities = "";
       void advertiseTools();
     } else {
-      birthText = voice.say("presence", presenceText("online", "birth"));
+      birthText = signer.say("presence", presenceText("online", "birth"));
       void birth();
     }
   });
@@ -270,7 +273,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   function seePresence(text: string, retained: boolean): void {
     // Later subscribers find the retained text: it must not be a stranger's, nor an old one of ours.
     guard.saw(topic("presence"), text);
-    if (!voice.isMine(text)) return;
+    if (!signer.isMine(text)) return;
     const presence = checkJson(Presence, text);
     if (!presence.ok) return;
     const { boot_id } = presence.value;
@@ -288,10 +291,10 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
    */
   function seeOther(text: string, boot: string, retained: boolean): void {
     if (connection.connects <= 1) return void before.add(boot);
-    if (!retained || stopping || earlierBirth === undefined || !voice.isAfter(text, earlierBirth)) return;
+    if (!retained || stopping || earlierBirth === undefined || !signer.isAfter(text, earlierBirth)) return;
     if (before.has(boot)) void giveWay(boot);
     // Its numbers are ahead of ours: without this the gateway would take what we say for old.
-    else if (voice.outdo(text)) connection.restart();
+    else if (signer.outdo(text)) connection.restart();
   }
 
   let standby: Standby | undefined;
@@ -308,7 +311,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
       clientId: `edgecall-${settings.agentId}-${bootId.slice(0, 8)}`,
       topic: topic("presence"),
       isTaken(text) {
-        const presence = voice.isMine(text) ? checkJson(Presence, text) : undefined;
+        const presence = signer.isMine(text) ? checkJson(Presence, text) : undefined;
         return (
           presence?.ok === true && presence.value.state === "online" && presence.value.boot_id !== bootId
         );
@@ -345,7 +348,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await within(LAST_WORDS_MS, Promise.all([inbox.idle(), jobs.idle()]));
     await connection.stop({
       topic: topic("presence"),
-      payload: voice.say("presence", presenceText("offline", "shutdown")),
+      payload: signer.say("presence", presenceText("offline", "shutdown")),
     });
     stall.stop();
     await toolbox.close();
@@ -356,24 +359,24 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
 
   log("info", "agent.starting", {
     boot_id: bootId,
-    tools: offer.registry.list(),
+    tools: catalog.registry.list(),
     model: settings.llm?.model ?? null,
   });
-  const offerChanged = () => {
-    log("info", TOOLS_CHANGED, { tools: offer.registry.list() });
+  const toolsChanged = () => {
+    log("info", TOOLS_CHANGED, { tools: catalog.registry.list() });
     if (connection.connected) void advertiseTools();
   };
   // A genome that disables a skill takes its tools back.
-  profile.onChange(offerChanged);
-  (options.skills ?? toolbox.skills).onChange(offerChanged);
-  toolbox.onChange?.(offerChanged);
+  profile.onChange(toolsChanged);
+  (options.skills ?? toolbox.skills).onChange(toolsChanged);
+  toolbox.onChange?.(toolsChanged);
   stall.start();
   const heartbeats = setInterval(() => {
     heartbeat().catch(() => {});
   }, HEARTBEAT_EVERY_MS);
   for (const job of unfinished) jobs.resume(job);
   connection.start();
-  const offered = () => ({ tools: offer.registry.list(), unavailable: unavailable() });
+  const offered = () => ({ tools: catalog.registry.list(), unavailable: unavailable() });
   return { bootId, settings, offered, metricsPort: () => served?.port(), stop, stopped };
 }
 
@@ -382,14 +385,14 @@ async function trustOf(
   { stateDir, agentId, gatewayKey: given }: Settings,
   bootId: string,
   log: Log,
-): Promise<{ voice: Voice; orders: Orders | undefined }> {
+): Promise<{ signer: MessageSigner; verifier: CommandVerifier | undefined }> {
   const gatewayKey = given ?? (await readGateway(stateDir));
-  if (gatewayKey === undefined) return { voice: plainVoice(bootId), orders: undefined };
-  const orders = new Orders({ agentId, bootId, gatewayKey });
+  if (gatewayKey === undefined) return { signer: plainSigner(bootId), verifier: undefined };
+  const verifier = new CommandVerifier({ agentId, bootId, gatewayKey });
   const identity = await openIdentity(stateDir);
   const counter = await Counter.open({ file: join(stateDir, "counter.json"), log });
   log("info", "agent.signs", { key: identity.fingerprint });
-  return { voice: signedVoice(agentId, bootId, identity, counter), orders };
+  return { signer: messageSigner(agentId, bootId, identity, counter), verifier };
 }
 
 /** The model over the gateway's relay is asked with a new token each time: made of this device's key, they are short-lived. */

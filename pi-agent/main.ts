@@ -1,7 +1,7 @@
 /** The agent as a program: `node main.ts --config FILE [--id ID]`. */
 import { parseArgs } from "node:util";
 import { messageOf } from "@edgecall/node/log.ts";
-import { loadSettings, SettingsError } from "./config/settings.ts";
+import { AgentSettingsError, loadSettings } from "./config/settings.ts";
 import { makeIdentity, openIdentity } from "./link/identity.ts";
 import { runAgent } from "./run.ts";
 
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
     if (todo === "run") await runAgent({ config, id, env: process.env });
     else await printKey(config, id, todo === "new-key");
   } catch (error) {
-    if (error instanceof SettingsError) fail(error.problems);
+    if (error instanceof AgentSettingsError) fail(error.problems);
     throw error;
   }
 }

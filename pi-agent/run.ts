@@ -2,7 +2,7 @@
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { jsonLog } from "@edgecall/node/log.ts";
 import { type Agent, startAgent } from "./agent.ts";
-import { loadSettings, type ReadSettings, SettingsError } from "./config/settings.ts";
+import { AgentSettingsError, loadSettings, type ReadSettings } from "./config/settings.ts";
 import { openService, type Service } from "./service/service.ts";
 import { watchMainThread } from "./watchdog.ts";
 
@@ -21,7 +21,7 @@ export type Run = {
 
 /**
  * Runs the agent until it is stopped, by a signal or a command, and then ends the process.
- * @throws SettingsError when it cannot start
+ * @throws AgentSettingsError when it cannot start
  */
 export async function runAgent({ config, id, env, onTrial = false }: Run): Promise<never> {
   const { settings, notes } = loadSettings(config, env, id === undefined ? {} : { agentId: id });
@@ -68,7 +68,7 @@ async function testingTools(env: NodeJS.ProcessEnv): Promise<Tool[]> {
   if (env.EDGECALL_TEST_TOOLS !== "1") return [];
   const file = env.EDGECALL_TEST_FILE;
   if (!file) {
-    throw new SettingsError([
+    throw new AgentSettingsError([
       "EDGECALL_TEST_FILE: missing beside EDGECALL_TEST_TOOLS=1; right would be: a file's path",
     ]);
   }

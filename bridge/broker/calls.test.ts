@@ -4,9 +4,9 @@ import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Published } from "./broker.ts";
 import { type CallFrame, Calls, COMMAND_MAX_BYTES } from "./calls.ts";
-import { ForeignLanes } from "./foreign.ts";
+import { ForeignAgentQueue } from "./foreign-agent-queue.ts";
 import { Roster } from "./presence.ts";
-import { ReportShelf } from "./shelf.ts";
+import { ReportBuffer } from "./report-buffer.ts";
 
 const HEARD: Published = { kind: "delivered", listening: true };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -19,7 +19,7 @@ let published: { topic: string; payload: string; expiresInMs: number | undefined
 let sent: BridgeFrame[];
 let roster: Roster;
 let stall: StallDetector;
-let shelf: ReportShelf;
+let reports: ReportBuffer;
 let calls: Calls;
 
 beforeEach(() => {
@@ -31,12 +31,12 @@ beforeEach(() => {
   roster = new Roster({ now: () => now, wall: () => now });
   roster.brokerConnected();
   stall = new StallDetector({ afterMs: TICK_MS, now: () => now });
-  shelf = new ReportShelf(noLog);
+  reports = new ReportBuffer(noLog);
   const publish = (topic: string, payload: string, expiresInMs?: number) => {
     published.push({ topic, payload, expiresInMs });
     return Promise.resolve(outcome);
   };
-  const lanes = new ForeignLanes(roster, {
+  const foreign = new ForeignAgentQueue(roster, {
     now: () => now,
     publish: (agent, payload, expires) => publish(`evoclaw/agents/${agent}/commands`, payload, expires),
     taken: (id) => calls.taken(id),
@@ -45,8 +45,8 @@ beforeEach(() => {
   calls = new Calls({
     prefix: "evoclaw",
     roster,
-    lanes,
-    shelf,
+    foreign,
+    reports,
     publish,
     brokerUp: () => brokerUp,
     send: (frame) => sent.push(frame),
@@ -284,9 +284,9 @@ describe("a lost connection to the broker", () => {
 describe("reports and acks", () => {
   test("a report is kept until it is acked, and the ack goes on to the agent", async () => {
     calls.ownReport("pi", "c", "answer");
-    expect(shelf.all()).toEqual([{ id: "c", agent: "pi", payload: "answer" }]);
+    expect(reports.all()).toEqual([{ id: "c", agent: "pi", payload: "answer" }]);
     calls.ack({ t: "ack", id: "c", agent: "pi", payload: '{"command":"ack"}' });
-    expect(shelf.all()).toEqual([]);
+    expect(reports.all()).toEqual([]);
     expect(published).toMatchObject([{ topic: "evoclaw/agents/pi/commands", payload: '{"command":"ack"}' }]);
   });
 
@@ -294,7 +294,7 @@ describe("reports and acks", () => {
     calls.ownReport("pi", "c", "mine");
     calls.ownReport("thief", "c", "forged");
     calls.ack({ t: "ack", id: "c", agent: "thief" });
-    expect(shelf.all()).toMatchObject([{ agent: "pi", payload: "mine" }]);
+    expect(reports.all()).toMatchObject([{ agent: "pi", payload: "mine" }]);
   });
 
   test("a foreign agent is sent no command that it does not know", async () => {
@@ -303,13 +303,13 @@ describe("reports and acks", () => {
     calls.foreignReport("claw", "00000000-0000-4000-8000-000000000000", "late", {});
     calls.ack({ t: "ack", id: "00000000-0000-4000-8000-000000000000", payload: '{"command":"ack"}' });
     expect(published).toEqual([]);
-    expect(shelf.all()).toEqual([]);
+    expect(reports.all()).toEqual([]);
     calls.publish({ t: "publish", agent: "pi", payload: cancel });
     expect(published).toHaveLength(1);
   });
 
   test("S19 an agent that reports without end pushes out its own", () => {
-    const small = new ReportShelf(noLog, 10_000);
+    const small = new ReportBuffer(noLog, 10_000);
     small.keep({ id: "of the quiet", agent: "eye", payload: "x".repeat(100) });
     for (let n = 0; n < 500; n += 1) small.keep({ id: `r${n}`, agent: "pi", payload: "x".repeat(100) });
     expect(small.get("eye", "of the quiet")).toBeDefined();
@@ -317,7 +317,7 @@ describe("reports and acks", () => {
   });
 
   test("the shelf is bounded, and the oldest goes first", () => {
-    const small = new ReportShelf(noLog, 100);
+    const small = new ReportBuffer(noLog, 100);
     for (const id of ["a", "b", "c"]) small.keep({ id, agent: "pi", payload: "x".repeat(40) });
     expect(small.all().map((report) => report.id)).toEqual(["b", "c"]);
     small.keep({ id: "b", agent: "pi", payload: "y" });

@@ -10,9 +10,9 @@ import { FOREIGN_COMMAND_MAX_BYTES, topicOf } from "@edgecall/core/protocol/name
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { Publish, Published } from "./broker.ts";
-import type { ForeignLanes } from "./foreign.ts";
+import type { ForeignAgentQueue } from "./foreign-agent-queue.ts";
 import type { Roster } from "./presence.ts";
-import type { KeptReport, ReportShelf } from "./shelf.ts";
+import type { BufferedReport, ReportBuffer } from "./report-buffer.ts";
 
 export type CallFrame = Extract<HomeFrame, { t: "call" }>;
 export type PublishFrame = Extract<HomeFrame, { t: "publish" }>;
@@ -21,8 +21,8 @@ export type AckFrame = Extract<HomeFrame, { t: "ack" }>;
 export type CallsOptions = {
   prefix: string;
   roster: Roster;
-  lanes: ForeignLanes;
-  shelf: ReportShelf;
+  foreign: ForeignAgentQueue;
+  reports: ReportBuffer;
   publish: Publish;
   brokerUp(): boolean;
   /** To Home, when it is there. */
@@ -58,7 +58,7 @@ type InFlight = {
 type Decision =
   | { kind: "refuse"; code: Refusal; message: string }
   /** Its report is held: that is sent again. */
-  | { kind: "answered"; report: KeptReport }
+  | { kind: "answered"; report: BufferedReport }
   /** Published before, or waiting; nothing more is done for it. */
   | { kind: "known" }
   | { kind: "own" }
@@ -94,7 +94,7 @@ export class Calls {
         this.taken(id);
         break;
       case "foreign":
-        this.#o.lanes.submit({ id, agent, payload, command: decision.command, deadline });
+        this.#o.foreign.submit({ id, agent, payload, command: decision.command, deadline });
         break;
       case "own": {
         const call = this.#inFlight.get(id) ?? {
@@ -121,7 +121,7 @@ export class Calls {
 
   /** Home has stored the report: it is forgotten here, and the agent is told so. */
   ack(frame: AckFrame): void {
-    const forgotten = this.#o.shelf.acked(frame.id, frame.agent);
+    const forgotten = this.#o.reports.acked(frame.id, frame.agent);
     const agent = frame.agent ?? forgotten[0]?.agent;
     if (agent === undefined || frame.payload === undefined || this.#o.roster.isForeign(agent)) return;
     if (Buffer.byteLength(frame.payload) <= COMMAND_MAX_BYTES) this.#publishPlain(agent, frame.payload);
@@ -139,7 +139,7 @@ export class Calls {
     raw: string,
     payload: Record<string, unknown>,
   ): void {
-    const matched = this.#o.lanes.answered(agent, requestId, payload);
+    const matched = this.#o.foreign.answered(agent, requestId, payload);
     if (matched !== undefined) this.#report(agent, matched.id, raw);
     else
       this.#o.log("debug", "report_ignored", { agent, id: requestId, reason: "answers none of our calls" });
@@ -190,9 +190,9 @@ export class Calls {
     if (command.value.request_id !== id) {
       return { kind: "refuse", code: "invalid", message: "payload: request_id: should be the call's id" };
     }
-    const report = this.#o.shelf.get(agent, id);
+    const report = this.#o.reports.get(agent, id);
     if (report !== undefined) return { kind: "answered", report };
-    if (this.#o.lanes.has(id)) return { kind: "known" };
+    if (this.#o.foreign.has(id)) return { kind: "known" };
     const before = this.#inFlight.get(id);
     if (before !== undefined && before.agent !== agent) {
       return { kind: "refuse", code: "invalid", message: "id: a call to another agent has it" };
@@ -274,7 +274,7 @@ export class Calls {
 
   #report(agent: string, id: string, payload: string): void {
     const report = { id, agent, payload };
-    this.#o.shelf.keep(report);
+    this.#o.reports.keep(report);
     this.#o.send({ t: "report", ...report });
   }
 }

@@ -16,10 +16,10 @@ import { stampOf } from "@edgecall/core/protocol/signing.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { BrokerMessage } from "./broker.ts";
 import type { Calls } from "./calls.ts";
-import type { ForeignLanes } from "./foreign.ts";
+import type { ForeignAgentQueue } from "./foreign-agent-queue.ts";
 import type { LogThrottle } from "./log-throttle.ts";
 import type { Roster } from "./presence.ts";
-import type { Trust } from "./trust.ts";
+import type { ReportVerifier } from "./report-verifier.ts";
 
 /** The topics that the bridge listens to. `commands` is where it speaks. */
 export const LISTENS_TO = ["capabilities", "tools", "presence", "reports", "events", "status"] as const;
@@ -45,8 +45,8 @@ const AnyStatus = z.record(z.string(), z.unknown());
 export type InboundOptions = {
   prefix: string;
   roster: Roster;
-  trust: Trust;
-  lanes: ForeignLanes;
+  verifier: ReportVerifier;
+  foreign: ForeignAgentQueue;
   calls: Calls;
   /** An event for Home. */
   event(frame: Extract<BridgeFrame, { t: "event" }>): void;
@@ -79,7 +79,7 @@ export class Inbound {
     const text = message.payload.toString("utf8");
     const { agentId, kind } = topic;
     const live = !message.retained;
-    const problem = this.#o.trust.problem(agentId, kind, text, live);
+    const problem = this.#o.verifier.problem(agentId, kind, text, live);
     if (problem !== undefined) return problem;
     if (kind === "reports" && live) this.#signOfLife(agentId, text);
     return this.#take(agentId, kind, text, live);
@@ -87,7 +87,7 @@ export class Inbound {
 
   /** Of an agent with a key: its signature on a report of now outweighs what is retained of its presence. */
   #signOfLife(agent: string, text: string): void {
-    if (!this.#o.trust.isKeyed(agent) || text.length > MAX_BYTES.status) return;
+    if (!this.#o.verifier.isKeyed(agent) || text.length > MAX_BYTES.status) return;
     const stamp = stampOf(text);
     if (stamp.ok && this.#o.roster.reportSigned(agent, text, stamp.value.boot_id))
       this.#o.calls.agentBack(agent);
@@ -113,7 +113,7 @@ export class Inbound {
   }
 
   #capabilities(agent: string, text: string, live: boolean): string | undefined {
-    const { roster, lanes } = this.#o;
+    const { roster, foreign } = this.#o;
     if (text === "") {
       roster.withdrawn(agent);
       return undefined;
@@ -121,7 +121,7 @@ export class Inbound {
     const advert = checkJson(Capabilities, text);
     if (!advert.ok) return advert.error;
     if (!roster.advertised(agent, text, advert.value, live)) return TOO_MUCH;
-    if (live && roster.isForeign(agent)) lanes.advertisedAfresh(agent);
+    if (live && roster.isForeign(agent)) foreign.advertisedAfresh(agent);
     return undefined;
   }
 
@@ -139,7 +139,7 @@ export class Inbound {
     }
     const presence = checkJson(Presence, text);
     if (!presence.ok) return presence.error;
-    if (this.#o.trust.isKeyed(agent)) this.#o.roster.vouched(agent);
+    if (this.#o.verifier.isKeyed(agent)) this.#o.roster.vouched(agent);
     this.#o.roster.presenceSaid(agent, text, presence.value, live);
     if (presence.value.state === "online") this.#o.calls.agentBack(agent);
     return undefined;
@@ -148,10 +148,10 @@ export class Inbound {
   #report(agent: string, text: string): string | undefined {
     const report = readReport(text);
     if (!report.ok) return report.error;
-    const { roster, lanes } = this.#o;
+    const { roster, foreign } = this.#o;
     if (report.value.type === "heartbeat") {
       roster.heartbeat(agent);
-      lanes.heartbeat(agent);
+      foreign.heartbeat(agent);
       return undefined;
     }
     // A skill_report or metric of EvoClaw's: sent of its own accord, so no proof that it hears.

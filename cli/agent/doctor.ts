@@ -1,7 +1,7 @@
 /** `edgecall agent doctor`: from the settings to the model, link by link: what is wrong, and what to do. */
 import { existsSync } from "node:fs";
 import { OUTCOMES_VARIABLE } from "@edgecall/node/systemd/update.ts";
-import { loadSettings, type Settings, SettingsError } from "@edgecall/pi-agent/config/settings.ts";
+import { AgentSettingsError, loadSettings, type Settings } from "@edgecall/pi-agent/config/settings.ts";
 import type { CommandCall } from "../command.ts";
 import { type Finding, findService, findUpdates, tellFindings } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
@@ -53,7 +53,7 @@ function readSettings(
       finding: { link: "settings", is: "fine", says: `${file}, agent_id ${settings.agentId}` },
     };
   } catch (error) {
-    const problems = error instanceof SettingsError ? error.problems : [String(error)];
+    const problems = error instanceof AgentSettingsError ? error.problems : [String(error)];
     const todo = existsSync(file) ? `correct ${file}` : "sudo edgecall agent install, or give --config FILE";
     return {
       settings: undefined,

@@ -1,7 +1,7 @@
 /** The settings of a device that has none yet. */
 import { hostname } from "node:os";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
-import { readSettings, SettingsError } from "@edgecall/pi-agent/config/settings.ts";
+import { AgentSettingsError, readSettings } from "@edgecall/pi-agent/config/settings.ts";
 import { UsageError } from "../command.ts";
 import { AGENT } from "../service/services.ts";
 
@@ -36,7 +36,7 @@ export function checkSettings(text: string): void {
   try {
     readSettings(text, { file: AGENT.places.settings, env: { STATE_DIRECTORY: AGENT.places.state } });
   } catch (error) {
-    if (error instanceof SettingsError) throw new UsageError(error.message);
+    if (error instanceof AgentSettingsError) throw new UsageError(error.message);
     throw error;
   }
 }

@@ -13,7 +13,7 @@ export async function status(call: CommandCall): Promise<number> {
   return file === undefined ? await agentStatus(call) : await statusElsewhere(file, call);
 }
 
-/** @throws SettingsError, in words for a person */
+/** @throws AgentSettingsError, in words for a person */
 async function statusElsewhere(file: string, { env, io, flag }: CommandCall): Promise<number> {
   const { settings } = loadSettings(file, env);
   const { agentId: agent, mqtt } = settings;

@@ -98,7 +98,7 @@ async function follow(asking: Asking, message: { text: string; model?: string })
     asking.nobody ??= question;
     return true;
   };
-  const questions = new Questions(asking, ended.signal, onInterrupt);
+  const questions = new TerminalQuestions(asking, ended.signal, onInterrupt);
   process.on("SIGINT", onInterrupt);
   try {
     for await (const event of turnEvents(asking.gateway, asking.conversation, message, giveUp.signal)) {
@@ -124,7 +124,7 @@ function cancel({ gateway, conversation }: Asking, turn: string): Promise<Turn> 
 }
 
 /** What people are asked in this turn: one after another, and not what somebody else has answered already. */
-class Questions {
+class TerminalQuestions {
   readonly #asking: Asking;
   readonly #ended: AbortSignal;
   readonly #onInterrupt: () => void;

@@ -50,7 +50,7 @@ async function follow(
   show: (lines: readonly AuditLine[]) => void,
   err: (text: string) => void,
 ): Promise<void> {
-  let seen = new Set(first.map(keyOf));
+  let seen = new Set(first.map(lineKey));
   let wait = LOOK_EVERY_MS;
   // What came before the first look is not news, however late a device brings it.
   const begin = new Date(Date.now() - OVERLAP_MS);
@@ -59,8 +59,8 @@ async function follow(
     await sleep(wait);
     try {
       const lines = await auditLines(gateway, { ...query, since: from, limit: AUDIT_LINES_MAX });
-      const fresh = lines.filter((line) => !seen.has(keyOf(line))).reverse();
-      seen = new Set(lines.map(keyOf));
+      const fresh = lines.filter((line) => !seen.has(lineKey(line))).reverse();
+      seen = new Set(lines.map(lineKey));
       if (fresh.length > 0) show(fresh);
       wait = fresh.length > 0 ? LOOK_EVERY_MS : Math.min(wait * 1.5, LOOK_SELDOM_MS);
       from = new Date(Math.max(begin.getTime(), Date.now() - OVERLAP_MS));
@@ -75,7 +75,7 @@ async function follow(
 }
 
 /** One call's line; the inner calls of a prompt share its request. */
-function keyOf({ agent_id, call_id, timestamp }: AuditLine): string {
+function lineKey({ agent_id, call_id, timestamp }: AuditLine): string {
   return `${agent_id} ${call_id} ${timestamp}`;
 }
 

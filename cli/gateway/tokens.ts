@@ -28,11 +28,11 @@ export async function listTokens({ positionals, flag, env, io }: CommandCall): P
   if (positionals.length > 0) throw new UsageError("takes nothing");
   const { tokens } = await new Gateway(readConnection(env)).json(Tokens, "/v1/tokens");
   if (flag("json")) io.out(`${JSON.stringify(tokens)}\n`);
-  else io.out(shown(tokens, io.width));
+  else io.out(tokenTable(tokens, io.width));
   return EXIT.ok;
 }
 
-function shown(tokens: readonly Token[], width: number | undefined): string {
+function tokenTable(tokens: readonly Token[], width: number | undefined): string {
   const columns = [
     { title: "NAME", gives: true },
     { title: "ROLE" },

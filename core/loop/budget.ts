@@ -49,13 +49,13 @@ export function checkBudget(
   if (spent.length > 0) {
     const text = [...spent.map(spentText), ...freeTexts(spent, now)].join(" ");
     const byTime = spent.every(({ scope }) => scope === "day");
-    return { state: "refused", text, keys: spent.map(keyOf), ...(byTime && { freeAt: dayEnd(now) }) };
+    return { state: "refused", text, keys: spent.map(budgetKey), ...(byTime && { freeAt: dayEnd(now) }) };
   }
   const near = budgets.filter(
-    (budget) => budget.used >= budget.limit * NOTICE_AT && !told.includes(keyOf(budget)),
+    (budget) => budget.used >= budget.limit * NOTICE_AT && !told.includes(budgetKey(budget)),
   );
   if (near.length === 0) return { state: "ok" };
-  return { state: "notice", text: near.map(nearText).join(" "), keys: near.map(keyOf) };
+  return { state: "notice", text: near.map(nearText).join(" "), keys: near.map(budgetKey) };
 }
 
 /** Returns the UTC day of a budget, such as `2026-11-21`. It is the same for every home and machine. */
@@ -97,7 +97,7 @@ function freeTexts(spent: readonly Budget[], now: number): string[] {
   return texts;
 }
 
-function keyOf({ scope, measure }: Budget): BudgetKey {
+function budgetKey({ scope, measure }: Budget): BudgetKey {
   return `${scope}.${measure}`;
 }
 

@@ -69,13 +69,16 @@ export function webfetch(options: WebfetchOptions): Tool {
           `Error: 'offset' ${offset} is beyond the end of the page (${part.total} characters).`,
         );
       }
-      return textResult(untrusted(shown(page.url, read.title, part.text)) + notice(offset, part), details);
+      return textResult(
+        untrusted(pageWords(page.url, read.title, part.text)) + notice(offset, part),
+        details,
+      );
     },
   });
 }
 
 /** Address and title are the site's own text too, so they belong inside the marks. */
-function shown(url: URL, title: string, text: string): string {
+function pageWords(url: URL, title: string, text: string): string {
   return [url.href, ...(title ? [`Title: ${title}`] : []), "", text || "(no text on this page)"].join("\n");
 }
 

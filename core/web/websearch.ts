@@ -48,7 +48,7 @@ export function websearch({ search }: { search: SearchProvider }): Tool {
         const hits = await search({ query, count, ...(range && { range }) }, signal);
         if (hits.length === 0)
           return textResult("Nothing was found. Try other or fewer words.", { count: 0 });
-        return textResult(untrusted(hits.map(shown).join("\n\n")), { count: hits.length });
+        return textResult(untrusted(hits.map(hitText).join("\n\n")), { count: hits.length });
       } catch (error) {
         return serviceFault(error);
       }
@@ -56,7 +56,7 @@ export function websearch({ search }: { search: SearchProvider }): Tool {
   });
 }
 
-function shown({ title, url, text, age }: SearchHit, index: number): string {
+function hitText({ title, url, text, age }: SearchHit, index: number): string {
   const lines = [`${index + 1}. ${title}`, url, ...(age ? [age] : []), text];
   const one = visible(lines.filter(Boolean).join("\n"));
   return partOf(one, 0, HIT_MAX_CHARS, HIT_MAX_CHARS * 3).text;

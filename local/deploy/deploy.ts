@@ -9,7 +9,7 @@ import {
 } from "./first-secrets.ts";
 import { gatewayUp } from "./gateway-up.ts";
 import type { DeployOptions, Model } from "./options.ts";
-import type { Questions } from "./questions.ts";
+import type { DeployQuestions } from "./questions.ts";
 import type { Wrangler } from "./wrangler.ts";
 
 const DEFAULT_NAME = "edgecall";
@@ -17,7 +17,7 @@ const DEFAULT_NAME = "edgecall";
 export type Deployment = {
   options: DeployOptions;
   wrangler: Wrangler;
-  questions: Questions;
+  questions: DeployQuestions;
   /** Shows progress. */
   say(line: string): void;
   /** Shows the result as soon as it is certain, so that tokens appear before anything else can fail. */

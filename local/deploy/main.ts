@@ -1,7 +1,7 @@
 /** `npm run deploy`: deploys the gateway to Cloudflare, or upgrades it. */
 import { deploy } from "./deploy.ts";
 import { readOptions, USAGE } from "./options.ts";
-import { Questions } from "./questions.ts";
+import { DeployQuestions } from "./questions.ts";
 import { Wrangler } from "./wrangler.ts";
 
 const args = process.argv.slice(2);
@@ -19,7 +19,7 @@ try {
   await deploy({
     options: options.value,
     wrangler: new Wrangler(process.env, options.value.account),
-    questions: new Questions(say),
+    questions: new DeployQuestions(say),
     say,
     show: (text) => text !== "" && console.log(text),
   });

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { isWorkerName, type Model, readModel } from "./options.ts";
 import type { Account } from "./wrangler.ts";
 
-export class Questions {
+export class DeployQuestions {
   readonly #say: (line: string) => void;
 
   constructor(say: (line: string) => void) {

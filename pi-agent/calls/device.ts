@@ -8,19 +8,19 @@ import type { Profile } from "../evoclaw/profile.ts";
 import type { Trades } from "../evoclaw/trades.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { ToolMetrics } from "../metrics/tool-metrics.ts";
-import type { Offer } from "../toolbox/offer.ts";
+import type { ToolCatalog } from "../toolbox/tool-catalog.ts";
 import type { AuditLog } from "./audit.ts";
-import type { JobDesk } from "./jobs.ts";
-import type { Ledger } from "./ledger.ts";
-import type { Questions } from "./questions.ts";
-import type { Slots } from "./slots.ts";
+import type { Jobs } from "./jobs.ts";
+import type { CommandLedger } from "./ledger.ts";
+import type { PersonQuestions } from "./questions.ts";
+import type { Semaphore } from "./semaphore.ts";
 import type { Uploads } from "./uploads.ts";
 
 export type Device = {
   settings: Settings;
   /** What is offered now; it changes with the skills and the genome. */
   readonly registry: ToolRegistry;
-  offer: Offer;
+  catalog: ToolCatalog;
   /** Tools that it could have, and what each one lacks. */
   unavailable(): readonly { name: string; why: string }[];
   runner: RunnerOptions;
@@ -31,11 +31,11 @@ export type Device = {
   trades: Trades;
   audit: AuditLog;
   profile: Profile;
-  ledger: Ledger;
-  questions: Questions;
-  jobs: JobDesk;
+  ledger: CommandLedger;
+  questions: PersonQuestions;
+  jobs: Jobs;
   uploads: Uploads;
-  promptSlots: Slots;
+  promptSemaphore: Semaphore;
   log: Log;
   /** Ends the agent once the reply is out. */
   shutdown(): void;

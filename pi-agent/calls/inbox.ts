@@ -9,8 +9,8 @@ import { type Advised, errorFields } from "@edgecall/core/tools/advice.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { COMMANDS } from "../commands/all.ts";
 import { PROMPT_MAX_MS } from "../commands/prompt.ts";
+import type { CommandVerifier } from "../link/command-verifier.ts";
 import { GatewayVersion } from "../link/gateway-version.ts";
-import type { Orders } from "../link/orders.ts";
 import { failed, isFailure, type Reply, replyText, reportText, succeeded } from "../link/reports.ts";
 import { type Budget, type BudgetClocks, budgetOf, clockAhead } from "./budget.ts";
 import { CallEnded, type CommandCall } from "./command.ts";
@@ -44,7 +44,7 @@ export type InboxOptions = {
   event(said: AgentEvent): void;
   acked(id: string): void;
   /** Whom this device obeys; absent: anybody on its broker. */
-  orders?: Orders;
+  verifier?: CommandVerifier;
 };
 
 const NOT_SIGNED = "it does not carry the gateway's signature";
@@ -98,13 +98,13 @@ export class Inbox {
     const unknownAge = this.#options.unknownAgeMs();
     try {
       const text = bytes.toString("utf8");
-      const { orders } = this.#options;
-      if (orders && !orders.isSigned(text)) return this.#refuse(requestIdOf(text), NOT_SIGNED);
+      const { verifier } = this.#options;
+      if (verifier && !verifier.isSigned(text)) return this.#refuse(requestIdOf(text), NOT_SIGNED);
       const command = checkJson(Command, text);
       if (!command.ok) return await this.#unreadable(text, command.error);
       const maxMs = command.value.command === "prompt" ? PROMPT_MAX_MS : undefined;
       const budget = budgetOf(command.value, unknownAge, this.#options.clocks, maxMs);
-      if (orders && !this.#isOrder(orders, command.value)) return;
+      if (verifier && !this.#isOrder(verifier, command.value)) return;
       await this.#take(command.value, budget);
     } catch (error) {
       log("error", "command.failed", { error: messageOf(error) });
@@ -112,9 +112,9 @@ export class Inbox {
   }
 
   /** Whether a signed command is to be carried out. A repetition is one only where the ledger recognises it. */
-  #isOrder(orders: Orders, command: Command): boolean {
+  #isOrder(verifier: CommandVerifier, command: Command): boolean {
     const { request_id } = command;
-    const verdict = orders.judge(command);
+    const verdict = verifier.judge(command);
     if (!verdict.obey) this.#refuse(request_id, verdict.why);
     else if (!verdict.repeat || this.#options.device.ledger.knows(request_id)) return true;
     else this.#options.device.log("info", "command.repeated", { request_id });

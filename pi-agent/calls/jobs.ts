@@ -18,7 +18,7 @@ import type { Settings } from "../config/settings.ts";
 import { isFailure, replyText, succeeded } from "../link/reports.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { CallEnded, type CommandCall } from "./command.ts";
-import type { Ledger } from "./ledger.ts";
+import type { CommandLedger } from "./ledger.ts";
 import { mediaOf, pack } from "./media.ts";
 import { Progress, type Said } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
@@ -30,9 +30,9 @@ export const JOB_MAX_MS = 604_800_000;
 /** More at once than a small device should be busy with. */
 export const MAX_JOBS = 16;
 
-export type JobDeskOptions = {
+export type JobsOptions = {
   settings: Settings;
-  ledger: Ledger;
+  ledger: CommandLedger;
   runner: RunnerOptions;
   metrics: Metrics;
   uploads: Uploads;
@@ -67,12 +67,12 @@ type Work = {
 /** Of a job that goes on nobody says any more who asked for it; the tool was allowed to when it began. */
 const FORGOTTEN: CommandCall["caller"] = { principal: "gateway", role: "member", channel: "gateway" };
 
-export class JobDesk {
-  readonly #options: JobDeskOptions;
+export class Jobs {
+  readonly #options: JobsOptions;
   readonly #jobs = new Map<string, Job>();
   #stopping = false;
 
-  constructor(options: JobDeskOptions) {
+  constructor(options: JobsOptions) {
     this.#options = options;
   }
 

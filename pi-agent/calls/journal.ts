@@ -3,7 +3,7 @@ import type { Call } from "@edgecall/core/loop/history.ts";
 import { faultResult, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
 import { cutText, type ParsedCall } from "@edgecall/core/tools/runner.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import type { Ledger } from "./ledger.ts";
+import type { CommandLedger } from "./ledger.ts";
 import { unrecordable } from "./refusals.ts";
 
 /** Of an inner call's arguments and result in the record, in bytes: an SD card bears only so much. */
@@ -15,10 +15,10 @@ type Recorded = Pick<Call, "id" | "name">;
 export class Journal {
   readonly #inner: Recorded;
   readonly #promptId: string;
-  readonly #ledger: Ledger;
+  readonly #ledger: CommandLedger;
   #started = false;
 
-  constructor(inner: Recorded, promptId: string, ledger: Ledger) {
+  constructor(inner: Recorded, promptId: string, ledger: CommandLedger) {
     this.#inner = inner;
     this.#promptId = promptId;
     this.#ledger = ledger;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MemoryStorage } from "../testing/memory-storage.ts";
-import { LEDGER_KEEP_MS, LEDGER_MAX_BYTES, LEDGER_MAX_ENTRIES, Ledger, type Start } from "./ledger.ts";
+import { CommandLedger, LEDGER_KEEP_MS, LEDGER_MAX_BYTES, LEDGER_MAX_ENTRIES, type Start } from "./ledger.ts";
 import { LedgerFile } from "./ledger-file.ts";
 
 const NOON = Date.UTC(2026, 5, 1, 12);
@@ -13,7 +13,7 @@ function harness(storage = new MemoryStorage()) {
   const events: string[] = [];
   const clock = { wall: NOON, mono: 0 };
   const open = () =>
-    Ledger.open({
+    CommandLedger.open({
       storage,
       log: (_level, event) => void events.push(event),
       wallClock: () => clock.wall,
@@ -344,12 +344,12 @@ describe("ledger file", () => {
   test("keeps what was written, for its own user alone, and is replaced as a whole", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "edgecall-ledger-")), "state", "ledger.jsonl");
     const log = () => {};
-    const ledger = await Ledger.open({ storage: new LedgerFile(path), log });
+    const ledger = await CommandLedger.open({ storage: new LedgerFile(path), log });
     await ledger.begin(work("a"));
     await ledger.done("a", "report a");
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await ledger.close();
-    const again = await Ledger.open({ storage: new LedgerFile(path), log });
+    const again = await CommandLedger.open({ storage: new LedgerFile(path), log });
     await again.begin(work("b"));
     expect(await again.begin(work("a"))).toEqual({ do: "repeat", report: "report a" });
     await again.close();
@@ -359,7 +359,10 @@ describe("ledger file", () => {
   test("a folder that cannot be made refuses work and serves reads", async () => {
     const file = join(mkdtempSync(join(tmpdir(), "edgecall-ledger-")), "file");
     writeFileSync(file, "");
-    const ledger = await Ledger.open({ storage: new LedgerFile(join(file, "ledger.jsonl")), log: () => {} });
+    const ledger = await CommandLedger.open({
+      storage: new LedgerFile(join(file, "ledger.jsonl")),
+      log: () => {},
+    });
     expect((await ledger.begin(work("w"))).do).toBe("refuse");
     expect(await ledger.begin(look("r"))).toEqual({ do: "run" });
   });

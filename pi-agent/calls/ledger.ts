@@ -72,7 +72,7 @@ export type LedgerOptions = {
   now?: () => number;
 };
 
-export class Ledger {
+export class CommandLedger {
   readonly #storage: LedgerStorage;
   readonly #log: Log;
   readonly #wallClock: () => number;
@@ -95,8 +95,8 @@ export class Ledger {
   }
 
   /** Opens the ledger. One that cannot be read or written is no reason not to serve reads: it says so in the log. */
-  static async open(options: LedgerOptions): Promise<Ledger> {
-    const ledger = new Ledger(options);
+  static async open(options: LedgerOptions): Promise<CommandLedger> {
+    const ledger = new CommandLedger(options);
     await ledger.#load();
     return ledger;
   }

@@ -1,13 +1,13 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { verdictOf } from "./policy.ts";
-import { Questions } from "./questions.ts";
+import { PersonQuestions } from "./questions.ts";
 
 afterEach(() => void vi.useRealTimers());
 
 /** @param now monotonic ms; absent: the real clock, or the test's fake one */
 function harness(now?: () => number) {
   const said: Array<{ question_id: string } & Record<string, unknown>> = [];
-  const questions = new Questions((event) => void said.push(event), now && { now });
+  const questions = new PersonQuestions((event) => void said.push(event), now && { now });
   const control = new AbortController();
   return { said, questions, control };
 }
@@ -61,7 +61,7 @@ test("nobody answers: its time ends, and a late answer is told so", async () => 
 test("after a stop of the process an answer that is read before the timers ran is late all the same", async () => {
   const said: Array<{ question_id: string }> = [];
   let now = 0;
-  const questions = new Questions((event) => void said.push(event), { now: () => now });
+  const questions = new PersonQuestions((event) => void said.push(event), { now: () => now });
   const answered = questions.ask({ requestId: "r", text: "?" }, new AbortController().signal);
   now = 600_000;
   const question_id = said[0]?.question_id ?? "";

@@ -39,7 +39,7 @@ export type AnswerTaken = { ok: true } | { ok: false; error: string };
 type Open = { asked: Asked; expiresAt: number; expire(): void; close(answered: Answered): void };
 type Closed = { why: "answered" | "expired" | "ended"; answerId?: string };
 
-export class Questions {
+export class PersonQuestions {
   readonly #publish: (event: QuestionEvent) => void;
   readonly #againMs: number;
   readonly #now: () => number;

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { MemoryStorage } from "../testing/memory-storage.ts";
-import { Ledger } from "./ledger.ts";
+import { CommandLedger } from "./ledger.ts";
 import { Redelivery } from "./redelivery.ts";
 
 const open: Redelivery[] = [];
@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 async function harness(online = true) {
-  const ledger = await Ledger.open({ storage: new MemoryStorage(), log: () => {} });
+  const ledger = await CommandLedger.open({ storage: new MemoryStorage(), log: () => {} });
   const sent: Array<{ report: string; at: number }> = [];
   const line = { online };
   const publish = async (report: string) => {

@@ -1,7 +1,7 @@
 /** Results that the gateway has not acknowledged are sent again, until it does or a day is over. */
 import { backoffMs } from "@edgecall/core/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
-import type { Ledger } from "./ledger.ts";
+import type { CommandLedger } from "./ledger.ts";
 
 export const FIRST_AGAIN_MS = 30_000;
 export const LAST_AGAIN_MS = 10 * 60 * 1_000;
@@ -12,7 +12,7 @@ const BATCH = 100;
 type Waiting = { dueAt: number; sent: number };
 
 export class Redelivery {
-  readonly #ledger: Ledger;
+  readonly #ledger: CommandLedger;
   readonly #publish: (report: string) => Promise<boolean>;
   readonly #log: Log;
   readonly #firstMs: number;
@@ -22,7 +22,7 @@ export class Redelivery {
   #stopped = false;
 
   constructor(
-    ledger: Ledger,
+    ledger: CommandLedger,
     publish: (report: string) => Promise<boolean>,
     log: Log,
     { firstMs = FIRST_AGAIN_MS } = {},

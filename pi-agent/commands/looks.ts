@@ -14,10 +14,10 @@ export const ping: CommandKind = { kind: "look", run: () => succeeded({ pong: tr
 export const toolsList: CommandKind = {
   kind: "look",
   async run(_call, device) {
-    await device.offer.look();
-    const { registry, offer } = device;
+    await device.catalog.look();
+    const { registry, catalog } = device;
     const tools = registry.all().map((tool) => {
-      const metadata = offer.skillOf(tool)?.metadata;
+      const metadata = catalog.skillOf(tool)?.metadata;
       return {
         name: tool.name,
         description: tool.description,

@@ -35,17 +35,17 @@ export const skill: CommandKind = {
 };
 
 async function rowsOf(device: Device): Promise<SkillRow[]> {
-  const { offer, profile } = device;
-  await offer.look();
-  const { guides } = offer.skills;
-  return skillRows({ tools: callable(device), guides, skipped: offer.skipped }).map((row) =>
+  const { catalog, profile } = device;
+  await catalog.look();
+  const { guides } = catalog.skills;
+  return skillRows({ tools: callable(device), guides, skipped: catalog.skipped }).map((row) =>
     leavesEnabled(profile.genome, row.name) ? row : { ...row, enabled: false },
   );
 }
 
 /** Tools of skills under the names by which they can be called: an older version has its number there. */
-function callable({ offer, registry }: Device): SkillTool[] {
-  return offer.skills.read.tools.flatMap(({ tool, metadata }) => {
+function callable({ catalog, registry }: Device): SkillTool[] {
+  return catalog.skills.read.tools.flatMap(({ tool, metadata }) => {
     const name = [tool.name, `${tool.name}@${metadata.version}`].find((one) => registry.get(one) === tool);
     return name === undefined ? [] : { tool: { ...tool, name }, metadata };
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
 import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
 import { describe, expect, test } from "vitest";
-import { readSettings, SettingsError } from "./settings.ts";
+import { AgentSettingsError, readSettings } from "./settings.ts";
 import { SECTIONS } from "./settings-keys.ts";
 
 const FILE = "/home/pi/agent.toml";
@@ -12,7 +12,7 @@ function problemsOf(source: string, env: Record<string, string> = {}): string[] 
   try {
     readSettings(source, { file: FILE, env });
   } catch (error) {
-    if (error instanceof SettingsError) return [...error.problems];
+    if (error instanceof AgentSettingsError) return [...error.problems];
     throw error;
   }
   throw new Error("no problem was found");

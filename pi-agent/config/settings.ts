@@ -102,8 +102,8 @@ export type ToolSettings = {
 };
 
 /** Every problem of a configuration at once, so that a person mends it in one go. */
-export class SettingsError extends Error {
-  override readonly name = "SettingsError";
+export class AgentSettingsError extends Error {
+  override readonly name = "AgentSettingsError";
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -123,7 +123,7 @@ export type ReadSettings = { settings: Settings; notes: string[] };
 /**
  * Reads agent.toml.
  * @param override the flag `--id`
- * @throws SettingsError
+ * @throws AgentSettingsError
  */
 export function loadSettings(
   file: string,
@@ -135,7 +135,7 @@ export function loadSettings(
     source = readFileSync(file, "utf8");
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : String(error);
-    throw new SettingsError([`${file}: ${why}; pi-agent/agent.example.toml is a start`]);
+    throw new AgentSettingsError([`${file}: ${why}; pi-agent/agent.example.toml is a start`]);
   }
   return readSettings(source, { file: resolve(file), env, override });
 }
@@ -151,7 +151,7 @@ export function readSettings(
   const { sections, problems, notes } = checkSections(table);
   const llm = withEnvironment(sections.llm, from.env ?? {}, problems);
   problems.push(...checkTogether(sections, llm));
-  if (problems.length > 0) throw new SettingsError(problems.map((problem) => `${file}: ${problem}`));
+  if (problems.length > 0) throw new AgentSettingsError(problems.map((problem) => `${file}: ${problem}`));
   return { settings: assemble(sections, llm, dirname(from.file), from.env ?? {}), notes };
 }
 
@@ -159,7 +159,7 @@ function parseFile(source: string, file: string): Record<string, unknown> {
   try {
     return parseToml(source);
   } catch (error) {
-    throw new SettingsError([`${file}: not TOML: ${messageOf(error)}`]);
+    throw new AgentSettingsError([`${file}: not TOML: ${messageOf(error)}`]);
   }
 }
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { refusingAbsent } from "./absent-programs.ts";
+import { withProgramCheck } from "./absent-programs.ts";
 import { cleanEnv } from "./clean-env.ts";
 import type { ExecOps } from "./environment.ts";
 import { localExec } from "./local-exec.ts";
@@ -15,7 +15,7 @@ function started(): { exec: ExecOps; programs: string[] } {
   const here = localExec(folder);
   return {
     programs,
-    exec: refusingAbsent({
+    exec: withProgramCheck({
       run(argv, options) {
         programs.push(argv[0]);
         return here.run(argv, options);
@@ -46,6 +46,6 @@ test("a file that may not be run is none", async () => {
   const file = join(folder, "a-program");
   writeFileSync(file, "#!/bin/sh\n");
   chmodSync(file, 0o644);
-  const exec = refusingAbsent(localExec(folder), `${cleanEnv().PATH}:${folder}`);
+  const exec = withProgramCheck(localExec(folder), `${cleanEnv().PATH}:${folder}`);
   await expect(exec.run(["a-program"], { signal })).rejects.toMatchObject({ code: "spawn_failed" });
 });

@@ -9,7 +9,7 @@ import { cleanEnv } from "./clean-env.ts";
 import { ExecError, type ExecOps } from "./environment.ts";
 
 /** @param exec runs programs on this machine, with the same PATH */
-export function refusingAbsent(exec: ExecOps, path = cleanEnv().PATH ?? ""): ExecOps {
+export function withProgramCheck(exec: ExecOps, path = cleanEnv().PATH ?? ""): ExecOps {
   return {
     async run(argv, options) {
       const [program] = argv;

@@ -11,46 +11,50 @@ export type Access = "read" | "write";
 export function outside(path: string, access: Access, allowed: readonly string[]): FileError {
   const where = ["its workspace", ...allowed].join(", ");
   return new FileError("access_denied", {
-    text: `Permission denied: '${shown(path)}' is outside what this agent may ${access} (${where}).`,
+    text: `Permission denied: '${printablePath(path)}' is outside what this agent may ${access} (${where}).`,
     advice: "Use a path in the workspace, or explain to the user.",
   });
 }
 
 export function absent(path: string, cause?: unknown): FileError {
-  return new FileError("not_found", `There is no '${shown(path)}'.`, { cause });
+  return new FileError("not_found", `There is no '${printablePath(path)}'.`, { cause });
 }
 
 export function behindFile(path: string, cause?: unknown): FileError {
-  return new FileError("not_found", `There is no '${shown(path)}': a part of the path is not a folder.`, {
-    cause,
-  });
+  return new FileError(
+    "not_found",
+    `There is no '${printablePath(path)}': a part of the path is not a folder.`,
+    {
+      cause,
+    },
+  );
 }
 
 export function isFolder(path: string, cause?: unknown): FileError {
-  return new FileError("is_directory", `'${shown(path)}' is a folder, not a file.`, { cause });
+  return new FileError("is_directory", `'${printablePath(path)}' is a folder, not a file.`, { cause });
 }
 
 export function notFolder(path: string, cause?: unknown): FileError {
-  return new FileError("not_directory", `'${shown(path)}' is a file, not a folder.`, { cause });
+  return new FileError("not_directory", `'${printablePath(path)}' is a file, not a folder.`, { cause });
 }
 
 /** Opening a FIFO blocks, and reading a device can have effects. */
 export function notRegular(path: string): FileError {
-  return new FileError("access_denied", `'${shown(path)}' is a device, pipe or socket, not a file.`);
+  return new FileError("access_denied", `'${printablePath(path)}' is a device, pipe or socket, not a file.`);
 }
 
 /** Between check and use, a link or another file took its place. */
 export function changedMeanwhile(path: string): FileError {
   return new FileError(
     "access_denied",
-    `Permission denied: '${shown(path)}' was changed while it was opened. Nothing was done; try again.`,
+    `Permission denied: '${printablePath(path)}' was changed while it was opened. Nothing was done; try again.`,
   );
 }
 
 /** A file tool may not create a program that git would run. */
 export function gitFolder(path: string): FileError {
   return new FileError("blocked", {
-    text: `Permission denied: '${shown(path)}' belongs to git, which runs what is written there; that takes the permission shell. Nothing was written.`,
+    text: `Permission denied: '${printablePath(path)}' belongs to git, which runs what is written there; that takes the permission shell. Nothing was written.`,
     advice: "Use the git tools, or explain to the user.",
   });
 }
@@ -58,7 +62,7 @@ export function gitFolder(path: string): FileError {
 /** The device itself needs room for its record, its log and updates. */
 export function diskFull(path: string, free: number, kept: number): FileError {
   return new FileError("io", {
-    text: `'${shown(path)}' was not written: ${megabytes(free)} are free on its disk, and ${megabytes(kept)} are kept free (min_free_mb in [tools]). Nothing was changed.`,
+    text: `'${printablePath(path)}' was not written: ${megabytes(free)} are free on its disk, and ${megabytes(kept)} are kept free (min_free_mb in [tools]). Nothing was changed.`,
     advice: "Tell the user, or delete what is not needed.",
   });
 }
@@ -79,34 +83,36 @@ export function systemError(error: unknown, path: string, access: Access): FileE
     case "EROFS":
       return new FileError(
         "access_denied",
-        `Permission denied: the system does not let this agent ${access} '${shown(path)}'.`,
+        `Permission denied: the system does not let this agent ${access} '${printablePath(path)}'.`,
         { cause: error },
       );
     case "ELOOP":
-      return new FileError("access_denied", `'${shown(path)}' leads through too many links.`, {
+      return new FileError("access_denied", `'${printablePath(path)}' leads through too many links.`, {
         cause: error,
       });
     case "ENAMETOOLONG":
-      return new FileError("invalid_params", `'${shown(path)}' is too long for a path.`, { cause: error });
+      return new FileError("invalid_params", `'${printablePath(path)}' is too long for a path.`, {
+        cause: error,
+      });
     case "ENOTEMPTY":
     case "EEXIST":
-      return new FileError("exists", `The folder '${shown(path)}' is not empty.`, { cause: error });
+      return new FileError("exists", `The folder '${printablePath(path)}' is not empty.`, { cause: error });
     case "ENOSPC":
     case "EDQUOT":
-      return new FileError("io", `No space left to write '${shown(path)}'. Nothing was changed.`, {
+      return new FileError("io", `No space left to write '${printablePath(path)}'. Nothing was changed.`, {
         cause: error,
       });
     default:
       return new FileError(
         "io",
-        `'${shown(path)}' cannot be ${access === "read" ? "read" : "written"} (${code}).`,
+        `'${printablePath(path)}' cannot be ${access === "read" ? "read" : "written"} (${code}).`,
         { cause: error },
       );
   }
 }
 
 /** Puts a path on one line, since it may contain anything, and a model may even send NUL. */
-function shown(path: string): string {
+function printablePath(path: string): string {
   return path
     .slice(0, 300)
     .replaceAll(/\p{Cc}/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);

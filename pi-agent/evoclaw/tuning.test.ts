@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changeTuning, shown, tuned } from "./tuning.ts";
+import { changeTuning, tuned, tuningInForce } from "./tuning.ts";
 
 const own = {
   llm: { baseUrl: "http://127.0.0.1/v1", apiKey: "key", model: "small", maxTokens: 500, temperature: 0.7 },
@@ -29,7 +29,7 @@ test("what is set counts, what is not stays agent.toml's, and null takes a key b
     value: { ...changes, model: undefined, temperature: 1 },
   });
   expect(tuned(own, {})).toEqual(own);
-  expect(shown(tuned(own, { model: "large" }))).toMatchObject({ model: "large", max_tokens: 500 });
+  expect(tuningInForce(tuned(own, { model: "large" }))).toMatchObject({ model: "large", max_tokens: 500 });
 });
 
 test.each([

@@ -71,7 +71,7 @@ export function tuned(
 }
 
 /** Returns the values in force in agent.toml's form, for replies. */
-export function shown({ llm, limits, systemPrompt }: ReturnType<typeof tuned>): Tuning {
+export function tuningInForce({ llm, limits, systemPrompt }: ReturnType<typeof tuned>): Tuning {
   return {
     system_prompt: systemPrompt,
     ...(llm && { model: llm.model, temperature: llm.temperature, max_tokens: llm.maxTokens }),

@@ -6,7 +6,7 @@ import { type Genome, leavesEnabled, readGenome } from "./genome.ts";
 import type { Taught } from "./profile.ts";
 import { teaching } from "./profile-versions.ts";
 import { changedParams, paramsFor } from "./strategies.ts";
-import { changeTuning, shown, tuned } from "./tuning.ts";
+import { changeTuning, tuned, tuningInForce } from "./tuning.ts";
 
 const ACTIONS = "set (with a genome, as without an action), get, reset, history, rollback";
 
@@ -73,10 +73,10 @@ function told(genome: Genome, device: Device): Record<string, unknown> {
 }
 
 /** Unknown names are notes, not errors: skills come and go, and EvoClaw's genomes concern trading. */
-function notesOn(genome: Genome, { registry, offer }: Device): string[] {
+function notesOn(genome: Genome, { registry, catalog }: Device): string[] {
   const skills = new Set([
-    ...offer.installed.tools.map(({ metadata }) => metadata.skill),
-    ...offer.installed.guides.map(({ name }) => name),
+    ...catalog.installed.tools.map(({ metadata }) => metadata.skill),
+    ...catalog.installed.guides.map(({ name }) => name),
   ]);
   const known = new Set<string>([...PERMISSIONS, ...registry.list()]);
   const noSkill = Object.keys(genome.skills).filter((name) => !skills.has(name));
@@ -96,7 +96,7 @@ function get({ profile, settings }: Device): Reply {
   return succeeded({
     status: "success",
     genome: genome ? { ...genome, agent } : null,
-    agent: shown(tuned(settings, agent)),
+    agent: tuningInForce(tuned(settings, agent)),
   });
 }
 

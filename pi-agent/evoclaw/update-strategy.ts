@@ -7,7 +7,7 @@ import type { Device } from "../calls/device.ts";
 import { failed, type Reply, succeeded } from "../link/reports.ts";
 import { teaching } from "./profile-versions.ts";
 import { addedParams, changedParams, strategyAddedBy } from "./strategies.ts";
-import { changeTuning, shown, tuned } from "./tuning.ts";
+import { changeTuning, tuned, tuningInForce } from "./tuning.ts";
 
 const ACTIONS =
   "add_funding_arbitrage, add_mean_reversion, update_params, get_params, reset, history, rollback";
@@ -78,7 +78,7 @@ function getParams({ profile, settings }: Device): Reply {
     status: "success",
     strategies: list,
     count: list.length,
-    agent: shown(tuned(settings, agent)),
+    agent: tuningInForce(tuned(settings, agent)),
   });
 }
 

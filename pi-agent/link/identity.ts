@@ -19,7 +19,7 @@ import {
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { KeyPair, verifierOf } from "@edgecall/node/keypair.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import { SettingsError } from "../config/settings.ts";
+import { AgentSettingsError } from "../config/settings.ts";
 
 export const KEY_FILE = "key.json";
 const GATEWAY_FILE = "gateway.json";
@@ -62,7 +62,7 @@ export class Identity {
 }
 
 /** A file of keys that is there, but cannot be used. Its message is for a person. */
-export class IdentityError extends SettingsError {
+export class IdentityError extends AgentSettingsError {
   constructor(problem: string) {
     super([problem]);
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
-import { readSettings, SettingsError } from "../config/settings.ts";
+import { AgentSettingsError, readSettings } from "../config/settings.ts";
 import { memoryLog, Peer, readyAgent, startBroker } from "../testing/home.ts";
 import { openToolbox } from "../toolbox/toolbox.ts";
 
@@ -63,7 +63,7 @@ test("a server that comes later is advertised then; the agent did not wait for i
 });
 
 test("a key that is wrong stops the start, with what would be right", async () => {
-  await expect(settingsOf('name = "x"\nurl = "file:///etc"')).rejects.toThrow(SettingsError);
+  await expect(settingsOf('name = "x"\nurl = "file:///etc"')).rejects.toThrow(AgentSettingsError);
   await expect(settingsOf('name = "x"\nurl = "file:///etc"')).rejects.toThrow(
     "mcp.0.url: expected an http(s) address",
   );

@@ -92,7 +92,7 @@ export function metricsPage(device: Device, { connection, inbox, outbox }: Metri
       "What waits: commands under way, questions for a turn, results for an ack, replies for the broker.",
       {
         commands: inbox.underWay,
-        prompts: device.promptSlots.waiting,
+        prompts: device.promptSemaphore.waiting,
         results: device.ledger.unacked().length,
         replies: outbox.length,
       },

@@ -14,8 +14,8 @@ import { readSettings, type Settings } from "../config/settings.ts";
 import { localFiles } from "../env/local-files.ts";
 import { NO_SKILLS } from "../skills/load-skills.ts";
 import { kernelTools } from "../toolbox/all.ts";
-import type { SkillSource } from "../toolbox/offer.ts";
 import type { Later } from "../toolbox/places.ts";
+import type { SkillSource } from "../toolbox/tool-catalog.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { read } from "../tools/files/read.ts";
 

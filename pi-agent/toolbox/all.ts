@@ -46,8 +46,8 @@ import { nodes, nodesMissing } from "../tools/programs/nodes.ts";
 import { question } from "../tools/session/question.ts";
 import { todo } from "../tools/session/todo.ts";
 import { alone, always, type Group, group, missing } from "./group.ts";
+import { pageAndPictureGroups } from "./pages-and-pictures.ts";
 import type { Later, MachinePlaces, Places } from "./places.ts";
-import { shownGroups } from "./shown.ts";
 
 /** All groups except those of the machine itself. */
 export function workGroups(
@@ -61,7 +61,7 @@ export function workGroups(
     ...fileGroups(environment, places, settings),
     ...shellGroups(environment, places, settings),
     ...webGroups(settings),
-    ...shownGroups(environment, settings, later, closing),
+    ...pageAndPictureGroups(environment, settings, later, closing),
     alone(nodes(places.nodes, environment), () => nodesMissing(places.local.exec)),
     always([question(), ...todo(places)]),
   ];

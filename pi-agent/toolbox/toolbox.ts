@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { Settings } from "../config/settings.ts";
-import { refusingAbsent } from "../env/absent-programs.ts";
+import { withProgramCheck } from "../env/absent-programs.ts";
 import { boundedWrites } from "../env/bounded-writes.ts";
 import { local } from "../env/local.ts";
 import { Nodes } from "../env/nodes.ts";
@@ -19,9 +19,9 @@ import { machineGroups, workGroups } from "./all.ts";
 import type { Unavailable } from "./group.ts";
 import { alone, type Group } from "./group.ts";
 import { namesWithoutTool } from "./names-without-tool.ts";
-import type { SkillSource } from "./offer.ts";
 import type { Later, MachinePlaces, Places } from "./places.ts";
 import { type Probed, Probes } from "./probes.ts";
+import type { SkillSource } from "./tool-catalog.ts";
 
 export type Toolbox = {
   /** The device's own tools, which take precedence over a skill's tool of the same name. */
@@ -105,7 +105,7 @@ async function machineOf({
   // Output that was too long to show can be read from its file.
   const minFreeBytes = writes.freeBytes;
   const plain = local({ cwd: workspace, readable: [...readable, spillDir], root, minFreeBytes });
-  const here = { ...plain, exec: refusingAbsent(plain.exec) };
+  const here = { ...plain, exec: withProgramCheck(plain.exec) };
   return { local: here, held: new HeldLines(here.exec), spillDir, stateDir, root };
 }
 

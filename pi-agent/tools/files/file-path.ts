@@ -19,7 +19,7 @@ export function filePath(description: string) {
  *
  * @throws FileError; `not_found` lists similar names
  */
-export async function statNear(
+export async function statFuzzy(
   files: FileOps,
   path: string,
   signal: AbortSignal,

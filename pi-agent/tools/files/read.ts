@@ -11,7 +11,7 @@ import {
 import type { Environment, FileOps } from "../../env/environment.ts";
 import { READABLE_FILES } from "../../env/path-guard.ts";
 import { orFault } from "./file-fault.ts";
-import { filePath, statNear } from "./file-path.ts";
+import { filePath, statFuzzy } from "./file-path.ts";
 import { imageType } from "./image-type.ts";
 import { LineWindow } from "./line-window.ts";
 import { CUT_MAX_BYTES, CUT_MAX_LINES, cutNotice, formatSize, NOTICE_BYTES, withNotice } from "./text-cut.ts";
@@ -54,7 +54,7 @@ export function read(
     maxTimeoutMs: 30_000,
     async execute({ path, offset = 1, limit }, context): Promise<ToolResult> {
       return await orFault(async () => {
-        const found = await statNear(files, path, context.signal);
+        const found = await statFuzzy(files, path, context.signal);
         if (found.info.kind === "directory") {
           return faultResult("is_directory", {
             text: `Error: '${path}' is a folder, not a file.`,

@@ -25,7 +25,7 @@ export class HeldLines {
 
   /** @returns the level to which this agent drives the line; undefined when it does not hold it */
   get(chip: string, pin: number): Level | undefined {
-    return this.#lines.get(keyOf(chip, pin))?.value;
+    return this.#lines.get(lineKey(chip, pin))?.value;
   }
 
   /**
@@ -39,7 +39,7 @@ export class HeldLines {
     isDriven: () => Promise<boolean>,
     signal: AbortSignal,
   ): Promise<HoldOutcome> {
-    const key = keyOf(line.chip, line.pin);
+    const key = lineKey(line.chip, line.pin);
     await this.release(line.chip, line.pin);
     const stop = new AbortController();
     let stderr = "";
@@ -82,14 +82,14 @@ export class HeldLines {
 
   /** Releases the line after `ms`, unless it is written again before. */
   releaseAfter(chip: string, pin: number, ms: number): void {
-    const held = this.#lines.get(keyOf(chip, pin));
+    const held = this.#lines.get(lineKey(chip, pin));
     if (!held) return;
     clearTimeout(held.timer);
     held.timer = setTimeout(() => held.stop.abort(), ms);
   }
 
   async release(chip: string, pin: number): Promise<void> {
-    const held = this.#lines.get(keyOf(chip, pin));
+    const held = this.#lines.get(lineKey(chip, pin));
     if (!held) return;
     clearTimeout(held.timer);
     held.stop.abort();
@@ -126,6 +126,6 @@ export class HeldLines {
   }
 }
 
-function keyOf(chip: string, pin: number): string {
+function lineKey(chip: string, pin: number): string {
   return `${chip}/${pin}`;
 }

@@ -76,7 +76,7 @@ export function journal({ exec }: { exec: ExecOps }): Tool {
       if (/Failed to parse timestamp/i.test(ended.stderr)) return badTime(since ?? "");
       const entries = journalLines(ended.stdout);
       if (entries.length === 0) return nothing(unit, ended);
-      return shown(entries);
+      return entriesResult(entries);
     },
   });
 }
@@ -135,7 +135,7 @@ function messageOf(message: unknown): string {
   return "(too large to show)";
 }
 
-function shown(entries: readonly string[]) {
+function entriesResult(entries: readonly string[]) {
   const cut = truncateTail(entries.join("\n"), { maxBytes: CUT_MAX_BYTES - NOTICE_BYTES });
   if (cut.by === null) return textResult(cut.content, { entries: entries.length });
   const notice = cutNotice({

@@ -60,7 +60,7 @@ function todowrite(lists: Lists): Tool {
     }),
     ...common,
     async execute({ todos }, context): Promise<ToolResult> {
-      return await lists.change(keyOf(context), (list) => {
+      return await lists.change(listFileName(context), (list) => {
         const next = todos.reduce<List | string>(
           (sofar, change) => (typeof sofar === "string" ? sofar : changed(sofar, change)),
           list,
@@ -83,8 +83,8 @@ function todoread(lists: Lists): Tool {
     }),
     ...common,
     async execute({ filter }, context): Promise<ToolResult> {
-      const list = await lists.read(keyOf(context));
-      return typeof list === "string" ? unreadable(list) : shown(list, filter);
+      const list = await lists.read(listFileName(context));
+      return typeof list === "string" ? unreadable(list) : listResult(list, filter);
     },
   });
 }
@@ -117,7 +117,7 @@ const MARKS: Record<Status, string> = {
   cancelled: "[-]",
 };
 
-function shown({ items }: List, filter: Filter): ToolResult {
+function listResult({ items }: List, filter: Filter): ToolResult {
   const wanted = items.filter(
     (item) => filter === "all" || item.status === filter || (filter === "open" && isOpen(item)),
   );
@@ -144,7 +144,7 @@ function unreadable(problem: string): ToolResult {
 }
 
 /** Without a conversation in the call, a person has one list for each channel. */
-function keyOf({ caller: { principal, channel, conversation } }: Pick<ToolContext, "caller">): string {
+function listFileName({ caller: { principal, channel, conversation } }: Pick<ToolContext, "caller">): string {
   const whose = JSON.stringify(
     conversation === undefined ? [principal, channel] : [principal, channel, conversation],
   );
@@ -201,7 +201,7 @@ class Lists {
     } catch (error) {
       return unreadable(messageOf(error));
     }
-    return shown(next, "all");
+    return listResult(next, "all");
   }
 
   /** Deletes old lists when a new one is added, because an agent runs for years on a small SD card. */

@@ -10,7 +10,7 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import type { Environment, FileOps } from "../../env/environment.ts";
 import { orFault } from "../files/file-fault.ts";
-import { filePath, statNear } from "../files/file-path.ts";
+import { filePath, statFuzzy } from "../files/file-path.ts";
 import { imageType } from "../files/image-type.ts";
 import { formatSize } from "../files/text-cut.ts";
 
@@ -46,11 +46,11 @@ export function canvas({ files }: Pick<Environment, "files">): Tool {
     maxTimeoutMs: 120_000,
     async execute({ html, path, title }, context): Promise<ToolResult> {
       if (html !== undefined && path === undefined)
-        return shown(await pageOf(html, title, context), title, SCRIPTS.test(html) ? NO_SCRIPTS : "");
+        return shownResult(await pageOf(html, title, context), title, SCRIPTS.test(html) ? NO_SCRIPTS : "");
       if (path !== undefined && html === undefined)
         return await orFault(async () => {
           const picture = await pictureOf(files, path, context);
-          return "content" in picture ? picture : shown(picture, title);
+          return "content" in picture ? picture : shownResult(picture, title);
         });
       return faultResult(
         "invalid_params",
@@ -91,7 +91,7 @@ async function pictureOf(
   path: string,
   { artifact, signal }: ToolContext,
 ): Promise<Content | ToolResult> {
-  const found = await statNear(files, path, signal);
+  const found = await statFuzzy(files, path, signal);
   const bytes = await files.readFile(found.path, { signal, length: MEDIA_MAX_BYTES + 1 });
   const mediaType = imageType(bytes);
   if (!mediaType)
@@ -109,15 +109,15 @@ async function pictureOf(
 
 const NO_SCRIPTS = "\n[Scripts in it do not run. What they would draw, write as HTML, CSS or SVG.]";
 
-function shown(kept: Content | ToolResult, title: string, notice = ""): ToolResult {
-  if ("content" in kept) return kept;
+function shownResult(stored: Content | ToolResult, title: string, notice = ""): ToolResult {
+  if ("content" in stored) return stored;
   // A small picture travels in the report; the gateway gives it an address.
-  const where = kept.type === "artifact" ? `/v1/media/${kept.id}` : undefined;
+  const where = stored.type === "artifact" ? `/v1/media/${stored.id}` : undefined;
   const text = where
     ? `Shown to the user: ${title}, at ${where}. Give the user that address.`
     : `Shown to the user: ${title}.`;
   return {
-    content: [{ type: "text", text: text + notice }, kept],
+    content: [{ type: "text", text: text + notice }, stored],
     forUser: where ? `${title}: ${where}` : title,
     details: { title, ...(where && { address: where }) },
   };

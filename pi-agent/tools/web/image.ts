@@ -14,7 +14,7 @@ import { fetchPage, type WebFetch } from "@edgecall/core/web/fetch-page.ts";
 import { visible } from "@edgecall/core/web/page-text.ts";
 import type { Environment, FileOps } from "../../env/environment.ts";
 import { orFault } from "../files/file-fault.ts";
-import { filePath, statNear } from "../files/file-path.ts";
+import { filePath, statFuzzy } from "../files/file-path.ts";
 import { imageType } from "../files/image-type.ts";
 import { formatSize } from "../files/text-cut.ts";
 
@@ -100,7 +100,7 @@ async function readPicture(
   path: string,
   { signal }: ToolContext,
 ): Promise<Picture | ToolResult> {
-  const found = await statNear(files, path, signal);
+  const found = await statFuzzy(files, path, signal);
   return pictureOf(await files.readFile(found.path, { signal, length: IMAGE_MAX_BYTES + 1 }), `'${path}'`);
 }
 

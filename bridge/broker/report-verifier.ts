@@ -1,6 +1,6 @@
 /**
  * Whose messages count. Home decides that for itself; but what the bridge drops here cannot disturb its judgement of
- * who is there, nor take the place of a true report on its shelf.
+ * who is there, nor take the place of a true report in its buffer.
  */
 import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
@@ -24,7 +24,7 @@ type Known = {
   live: ReplayWindow;
 };
 
-export class Trust {
+export class ReportVerifier {
   #known = new Map<string, Known>();
 
   /** All keys, as Home has them. @returns the agents whose standing changed */

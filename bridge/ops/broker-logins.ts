@@ -41,7 +41,7 @@ function hasLogin({ id, key, login }: AgentKey): boolean {
 }
 
 /** Keeps the two files; who runs the broker has it read them again when they change. */
-export class KeptLogins {
+export class BrokerLogins {
   readonly #folder: string;
   readonly #prefix: string;
   readonly #password: string;

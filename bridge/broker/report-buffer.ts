@@ -1,19 +1,19 @@
 /** Results that Home has not yet stored: kept, and sent again at every reconnect, until it acks them. */
 import type { Log } from "@edgecall/node/log.ts";
 
-export type KeptReport = { id: string; agent: string; payload: string };
+export type BufferedReport = { id: string; agent: string; payload: string };
 
 /** In memory is enough: an agent keeps its results itself until they are acked, and sends them again. */
-export const SHELF_MAX_REPORTS = 1_000;
-export const SHELF_MAX_BYTES = 16 * 1024 * 1024;
+export const BUFFER_MAX_REPORTS = 1_000;
+export const BUFFER_MAX_BYTES = 16 * 1024 * 1024;
 
-export class ReportShelf {
-  readonly #kept = new Map<string, KeptReport>();
+export class ReportBuffer {
+  readonly #kept = new Map<string, BufferedReport>();
   readonly #log: Log;
   readonly #maxBytes: number;
   #bytes = 0;
 
-  constructor(log: Log, maxBytes = SHELF_MAX_BYTES) {
+  constructor(log: Log, maxBytes = BUFFER_MAX_BYTES) {
     this.#log = log;
     this.#maxBytes = maxBytes;
   }
@@ -22,44 +22,44 @@ export class ReportShelf {
    * Keeps a report; the newest text of the same agent and id stands. Makes room by dropping the oldest of the agent that
    * has most, so that one which reports without end pushes out its own.
    */
-  keep(report: KeptReport): void {
-    this.#remove(keyOf(report.agent, report.id));
-    this.#kept.set(keyOf(report.agent, report.id), report);
+  keep(report: BufferedReport): void {
+    this.#remove(reportKey(report.agent, report.id));
+    this.#kept.set(reportKey(report.agent, report.id), report);
     this.#bytes += sizeOf(report);
-    while (this.#kept.size > SHELF_MAX_REPORTS || (this.#bytes > this.#maxBytes && this.#kept.size > 1)) {
+    while (this.#kept.size > BUFFER_MAX_REPORTS || (this.#bytes > this.#maxBytes && this.#kept.size > 1)) {
       const oldest = this.#oldestOfMost();
       if (oldest === undefined) return;
-      this.#remove(keyOf(oldest.agent, oldest.id));
+      this.#remove(reportKey(oldest.agent, oldest.id));
       this.#log("warn", "report_dropped", { agent: oldest.agent, id: oldest.id, reason: "too many unacked" });
     }
   }
 
-  get(agent: string, id: string): KeptReport | undefined {
-    return this.#kept.get(keyOf(agent, id));
+  get(agent: string, id: string): BufferedReport | undefined {
+    return this.#kept.get(reportKey(agent, id));
   }
 
   /** Forgets the acked report; without an agent, every one with this id. Gives back what was forgotten. */
-  acked(id: string, agent: string | undefined): KeptReport[] {
+  acked(id: string, agent: string | undefined): BufferedReport[] {
     const found =
       agent === undefined
         ? [...this.#kept.values()].filter((report) => report.id === id)
         : [this.get(agent, id)].filter((report) => report !== undefined);
-    for (const report of found) this.#remove(keyOf(report.agent, report.id));
+    for (const report of found) this.#remove(reportKey(report.agent, report.id));
     return found;
   }
 
   /** Oldest first. */
-  all(): KeptReport[] {
+  all(): BufferedReport[] {
     return [...this.#kept.values()];
   }
 
-  #oldestOfMost(): KeptReport | undefined {
+  #oldestOfMost(): BufferedReport | undefined {
     const sizes = new Map<string, number>();
     // A report weighs also where it is short: both bounds count.
     for (const report of this.#kept.values())
       sizes.set(
         report.agent,
-        (sizes.get(report.agent) ?? 0) + sizeOf(report) + this.#maxBytes / SHELF_MAX_REPORTS,
+        (sizes.get(report.agent) ?? 0) + sizeOf(report) + this.#maxBytes / BUFFER_MAX_REPORTS,
       );
     const most = [...sizes].reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0])[0];
     for (const report of this.#kept.values()) if (report.agent === most) return report;
@@ -75,10 +75,10 @@ export class ReportShelf {
 }
 
 /** An agent's id holds no `/`, so the key is unambiguous whatever an id of a call holds. */
-function keyOf(agent: string, id: string): string {
+function reportKey(agent: string, id: string): string {
   return `${agent}/${id}`;
 }
 
-function sizeOf(report: KeptReport): number {
+function sizeOf(report: BufferedReport): number {
   return Buffer.byteLength(report.payload);
 }

@@ -4,7 +4,7 @@ import { stamped } from "@edgecall/core/protocol/signing.ts";
 import type { Counter } from "./counter.ts";
 import { type Identity, signedTextVerifier } from "./identity.ts";
 
-export type Voice = {
+export type MessageSigner = {
   /** A connection is about to be made. @returns its last will, given the text of one */
   connecting(will: string): string;
   /** @param text a JSON object @returns what to publish */
@@ -21,7 +21,7 @@ export type Voice = {
 };
 
 /** Of an agent that is not paired: only `presence` tells which run of it speaks. */
-export function plainVoice(bootId: string): Voice {
+export function plainSigner(bootId: string): MessageSigner {
   const presence = (text: string) => `${text.slice(0, -1)},"boot_id":${JSON.stringify(bootId)}}`;
   return {
     connecting: presence,
@@ -32,7 +32,12 @@ export function plainVoice(bootId: string): Voice {
   };
 }
 
-export function signedVoice(agent: string, bootId: string, identity: Identity, counter: Counter): Voice {
+export function messageSigner(
+  agent: string,
+  bootId: string,
+  identity: Identity,
+  counter: Counter,
+): MessageSigner {
   const isSigned = signedTextVerifier(identity.publicKey);
   const say = (kind: TopicKind, text: string, n: number) =>
     identity.sign({ agent, kind }, stamped(text, { boot_id: bootId, n }));

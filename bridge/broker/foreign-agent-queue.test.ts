@@ -4,12 +4,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Published } from "./broker.ts";
 import {
   FIRST_PROBE_AFTER_MS,
+  ForeignAgentQueue,
   type ForeignCall,
-  ForeignLanes,
   LATE_WITHIN_MS,
   PROBE_EVERY_MS,
   QUEUE_MAX,
-} from "./foreign.ts";
+} from "./foreign-agent-queue.ts";
 import { Roster } from "./presence.ts";
 
 const HEARD: Published = { kind: "delivered", listening: true };
@@ -17,7 +17,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 let now = 0;
 let roster: Roster;
-let lanes: ForeignLanes;
+let queue: ForeignAgentQueue;
 let outcome: Published;
 let published: { agent: string; payload: string }[];
 let said: string[];
@@ -32,7 +32,7 @@ beforeEach(() => {
   retries = [];
   roster = new Roster({ now: () => now, wall: () => now });
   roster.brokerConnected();
-  lanes = new ForeignLanes(roster, {
+  queue = new ForeignAgentQueue(roster, {
     now: () => now,
     publish: (agent, payload) => {
       published.push({ agent, payload });
@@ -50,7 +50,7 @@ beforeEach(() => {
 
 function heartbeat(agent: string): void {
   roster.heartbeat(agent);
-  lanes.heartbeat(agent);
+  queue.heartbeat(agent);
 }
 
 function call(id: string, options: Partial<ForeignCall> & { budget?: number } = {}): ForeignCall {
@@ -63,7 +63,7 @@ function pass(ms: number, beating: string[] = []): void {
   for (const end = now + ms; now < end; ) {
     now += Math.min(1_000, end - now);
     if (now % 30_000 < 1_000) for (const agent of beating) heartbeat(agent);
-    lanes.tick();
+    queue.tick();
   }
 }
 
@@ -72,38 +72,38 @@ const probes = () => published.filter((message) => message.payload.includes('"co
 
 describe("one call at a time", () => {
   test("others wait, in order, and another agent does not", async () => {
-    lanes.submit(call("a"));
-    lanes.submit(call("b"));
-    lanes.submit(call("x", { agent: "other" }));
+    queue.submit(call("a"));
+    queue.submit(call("b"));
+    queue.submit(call("x", { agent: "other" }));
     await settled();
     expect(commands()).toEqual(["a", "x"]);
     // All three within the 5 s that Home waits.
     expect(said.sort()).toEqual(["taken a", "taken b", "taken x"]);
-    expect(lanes.answered("claw", "a", {})).toEqual({ id: "a" });
+    expect(queue.answered("claw", "a", {})).toEqual({ id: "a" });
     expect(commands()).toEqual(["a", "x", "b"]);
   });
 
   test("the queue is bounded", async () => {
-    lanes.submit(call("open"));
-    for (let i = 0; i < QUEUE_MAX; i++) lanes.submit(call(`q${i}`));
-    lanes.submit(call("over"));
+    queue.submit(call("open"));
+    for (let i = 0; i < QUEUE_MAX; i++) queue.submit(call(`q${i}`));
+    queue.submit(call("over"));
     await settled();
     expect(said.filter((line) => line.startsWith("agent_busy"))).toEqual(["agent_busy over"]);
-    expect(lanes.has("over")).toBe(false);
+    expect(queue.has("over")).toBe(false);
   });
 
   test("who waits longer than its budget is refused as busy, and never published", async () => {
-    lanes.submit(call("open"));
-    lanes.submit(call("short", { budget: 5_000 }));
+    queue.submit(call("open"));
+    queue.submit(call("short", { budget: 5_000 }));
     pass(6_000);
-    lanes.answered("claw", "open", {});
+    queue.answered("claw", "open", {});
     await settled();
     expect(said).toContain("agent_busy short");
     expect(commands()).toEqual(["open"]);
   });
 
   test("D6 its time is what the home gives it: 60 s, or more by the setting", () => {
-    lanes.submit(call("long", { budget: 120_000 }));
+    queue.submit(call("long", { budget: 120_000 }));
     pass(119_000, ["claw"]);
     expect(roster.judge("claw")?.online).toBe(true);
     pass(32_000, ["claw"]);
@@ -111,10 +111,10 @@ describe("one call at a time", () => {
   });
 
   test("D5 twenty prompts of a second each are all answered", async () => {
-    for (let i = 0; i < 20; i += 1) lanes.submit(call(`p${i}`, { budget: 60_000 }));
+    for (let i = 0; i < 20; i += 1) queue.submit(call(`p${i}`, { budget: 60_000 }));
     for (let i = 0; i < 20; i += 1) {
       pass(1_000, ["claw"]);
-      expect(lanes.answered("claw", `p${i}`, {})).toEqual({ id: `p${i}` });
+      expect(queue.answered("claw", `p${i}`, {})).toEqual({ id: `p${i}` });
     }
     await settled();
     expect(commands()).toHaveLength(20);
@@ -122,9 +122,9 @@ describe("one call at a time", () => {
   });
 
   test("D5 what cannot be answered in its time is refused as soon as that is known, and told when to come again", async () => {
-    for (let i = 0; i < 6; i += 1) lanes.submit(call(`p${i}`, { budget: 30_000 }));
+    for (let i = 0; i < 6; i += 1) queue.submit(call(`p${i}`, { budget: 30_000 }));
     pass(10_000, ["claw"]);
-    lanes.answered("claw", "p0", {});
+    queue.answered("claw", "p0", {});
     await settled();
     // 10 s each, of which 20 are left.
     expect(said.filter((line) => line.startsWith("agent_busy"))).toEqual([
@@ -134,48 +134,48 @@ describe("one call at a time", () => {
     ]);
     expect(retries).toHaveLength(3);
     for (const ms of retries) expect(ms).toBeGreaterThanOrEqual(10_000);
-    lanes.submit(call("patient", { budget: 60_000 }));
-    lanes.submit(call("hasty", { budget: 5_000 }));
+    queue.submit(call("patient", { budget: 60_000 }));
+    queue.submit(call("hasty", { budget: 5_000 }));
     expect(said.at(-1)).toBe("agent_busy hasty");
-    expect(lanes.has("patient")).toBe(true);
+    expect(queue.has("patient")).toBe(true);
   });
 });
 
 describe("answers", () => {
   test("without request_id belong to the open call", () => {
-    lanes.submit(call("p", { command: "ping" }));
-    expect(lanes.answered("claw", undefined, { pong: true })).toEqual({ id: "p" });
+    queue.submit(call("p", { command: "ping" }));
+    expect(queue.answered("claw", undefined, { pong: true })).toEqual({ id: "p" });
   });
 
   test("but a pong is not the answer to a prompt", () => {
-    lanes.submit(call("a"));
-    expect(lanes.answered("claw", undefined, { pong: true })).toBeUndefined();
-    expect(lanes.answered("claw", undefined, { status: "executed" })).toEqual({ id: "a" });
+    queue.submit(call("a"));
+    expect(queue.answered("claw", undefined, { pong: true })).toBeUndefined();
+    expect(queue.answered("claw", undefined, { status: "executed" })).toEqual({ id: "a" });
   });
 
   test("are told once, whether in time or late, and only from the agent that was asked", () => {
-    lanes.submit(call("a"));
-    expect(lanes.answered("other", "a", {})).toBeUndefined();
+    queue.submit(call("a"));
+    expect(queue.answered("other", "a", {})).toBeUndefined();
     pass(90_000);
-    expect(lanes.answered("claw", "a", {})).toEqual({ id: "a" });
-    expect(lanes.answered("claw", "a", {})).toBeUndefined();
-    expect(lanes.has("a")).toBe(true);
+    expect(queue.answered("claw", "a", {})).toEqual({ id: "a" });
+    expect(queue.answered("claw", "a", {})).toBeUndefined();
+    expect(queue.has("a")).toBe(true);
     pass(LATE_WITHIN_MS);
-    expect(lanes.has("a")).toBe(false);
+    expect(queue.has("a")).toBe(false);
   });
 
   test("to a call of before a restart are told once; those of another orchestrator's calls never", () => {
     const id = randomUUID();
-    expect(lanes.answered("claw", id, {})).toEqual({ id });
-    expect(lanes.answered("claw", id, {})).toBeUndefined();
-    expect(lanes.answered("claw", "prompt-1795294085318", {})).toBeUndefined();
+    expect(queue.answered("claw", id, {})).toEqual({ id });
+    expect(queue.answered("claw", id, {})).toBeUndefined();
+    expect(queue.answered("claw", "prompt-1795294085318", {})).toBeUndefined();
   });
 });
 
 describe("alive and deaf", () => {
   test("a call that ran out between heartbeats shows it; those that wait are told", async () => {
-    lanes.submit(call("a"));
-    lanes.submit(call("b", { budget: 39_000 }));
+    queue.submit(call("a"));
+    queue.submit(call("b", { budget: 39_000 }));
     pass(31_000, ["claw"]);
     await settled();
     expect(roster.judge("claw")).toMatchObject({ online: false, reason: DEAF_TO_CALLS });
@@ -184,7 +184,7 @@ describe("alive and deaf", () => {
   });
 
   test("silence until twice the budget is work; after that it is not", () => {
-    lanes.submit(call("a"));
+    queue.submit(call("a"));
     pass(59_000);
     expect(roster.judge("claw")?.online).toBe(true);
     pass(2_000);
@@ -192,27 +192,27 @@ describe("alive and deaf", () => {
   });
 
   test("an answer within twice the budget finds it as it was", () => {
-    lanes.submit(call("a"));
+    queue.submit(call("a"));
     pass(50_000);
-    expect(lanes.answered("claw", "a", {})).toEqual({ id: "a" });
+    expect(queue.answered("claw", "a", {})).toEqual({ id: "a" });
     expect(roster.judge("claw")).toMatchObject({ online: true });
   });
 
   test("it is probed after 10 s and then every minute, until it answers", () => {
-    lanes.submit(call("a"));
+    queue.submit(call("a"));
     pass(31_000, ["claw"]);
     pass(FIRST_PROBE_AFTER_MS, ["claw"]);
     expect(probes()).toHaveLength(1);
     pass(2 * PROBE_EVERY_MS, ["claw"]);
     expect(probes()).toHaveLength(3);
-    expect(lanes.answered("claw", undefined, { pong: true })).toBeUndefined();
+    expect(queue.answered("claw", undefined, { pong: true })).toBeUndefined();
     expect(roster.judge("claw")?.online).toBe(true);
     pass(2 * PROBE_EVERY_MS, ["claw"]);
     expect(probes()).toHaveLength(3);
   });
 
   test("who is silent altogether is not probed", () => {
-    lanes.submit(call("a"));
+    queue.submit(call("a"));
     pass(61_000 + HEARTBEAT_LOST_MS);
     const before = probes().length;
     pass(5 * PROBE_EVERY_MS);
@@ -221,7 +221,7 @@ describe("alive and deaf", () => {
 
   test("D7 stopped or deaf: the words follow what is heard, and name the cure", async () => {
     outcome = { kind: "delivered", listening: false };
-    lanes.submit(call("a"));
+    queue.submit(call("a"));
     await settled();
     expect(roster.judge("claw")?.reason).toMatch(/nobody listens to its commands: it was stopped/);
     const stopped = now;
@@ -235,47 +235,47 @@ describe("alive and deaf", () => {
     const advert = JSON.stringify({ capabilities: "x" });
     roster.advertised("sleeper", advert, { capabilities: "x" }, false);
     expect(roster.unheardForeign()).toEqual(["sleeper"]);
-    lanes.ping("sleeper");
+    queue.ping("sleeper");
     expect(JSON.parse(published.at(-1)?.payload ?? "")).toMatchObject({ command: "ping" });
-    lanes.answered("sleeper", undefined, { pong: true });
+    queue.answered("sleeper", undefined, { pong: true });
     expect(roster.judge("sleeper")).toMatchObject({ online: true });
     expect(roster.unheardForeign()).toEqual([]);
   });
 
   test("the broker may know it at once", async () => {
     outcome = { kind: "delivered", listening: false };
-    lanes.submit(call("a"));
+    queue.submit(call("a"));
     await settled();
     expect(said).toEqual(["not_listening a"]);
     expect(roster.judge("claw")).toMatchObject({ online: false });
     // It reached nobody, so it may be sent again.
-    expect(lanes.has("a")).toBe(false);
+    expect(queue.has("a")).toBe(false);
   });
 });
 
 describe("never twice", () => {
   test("a call whose ack from the broker was lost counts as published", async () => {
     outcome = { kind: "unsure" };
-    lanes.submit(call("a"));
+    queue.submit(call("a"));
     await settled();
     expect(said).toEqual(["taken a"]);
-    expect(lanes.has("a")).toBe(true);
+    expect(queue.has("a")).toBe(true);
   });
 
   test("a broker that is away frees the lane", async () => {
     outcome = { kind: "offline" };
-    lanes.submit(call("a"));
+    queue.submit(call("a"));
     await settled();
     outcome = HEARD;
-    lanes.submit(call("b"));
+    queue.submit(call("b"));
     await settled();
     expect(said).toEqual(["broker_offline a", "taken b"]);
   });
 
   test("a fresh advert means that it has started anew and forgot the open call", async () => {
-    lanes.submit(call("a"));
-    lanes.submit(call("b"));
-    lanes.advertisedAfresh("claw");
+    queue.submit(call("a"));
+    queue.submit(call("b"));
+    queue.advertisedAfresh("claw");
     await settled();
     expect(commands()).toEqual(["a", "b"]);
   });

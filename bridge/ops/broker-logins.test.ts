@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { readSettings } from "../settings.ts";
 import { writeBrokerFiles } from "./broker-files.ts";
-import { KeptLogins, passwordsText } from "./kept-logins.ts";
+import { BrokerLogins, passwordsText } from "./broker-logins.ts";
 
 let dir: string;
 let logged: string[];
@@ -25,7 +25,8 @@ const users = () =>
     .split("\n")
     .flatMap((line) => line.split(":")[0] || []);
 const key = (id: string, login?: string): AgentKey => ({ id, key: "k", n: 0, ...(login && { login }) });
-const kept = (folder = dir) => new KeptLogins(folder, "evoclaw", "secret", (_, event) => logged.push(event));
+const kept = (folder = dir) =>
+  new BrokerLogins(folder, "evoclaw", "secret", (_, event) => logged.push(event));
 const written = (times: number) =>
   until(() => logged.filter((event) => event === "broker_files_written").length === times);
 

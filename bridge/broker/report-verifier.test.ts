@@ -10,7 +10,7 @@ import { readSettings } from "../settings.ts";
 import { PlayedAgent } from "../testkit/agent.ts";
 import { type PlayedBroker, startAedes } from "../testkit/brokers.ts";
 import { PlayedHome } from "../testkit/home.ts";
-import { Trust } from "./trust.ts";
+import { ReportVerifier } from "./report-verifier.ts";
 
 const NOT_SIGNED = "not signed with the agent's key";
 const BEFORE = "it was said before";
@@ -18,22 +18,23 @@ const OLD = "an old one, said again";
 
 describe("a message", () => {
   let pi: SignedAgent;
-  let trust: Trust;
+  let verifier: ReportVerifier;
   beforeEach(async () => {
     pi = await SignedAgent.make("pi");
-    trust = new Trust();
-    trust.learn([{ id: "pi", key: pi.publicKey, n: 0 }]);
+    verifier = new ReportVerifier();
+    verifier.learn([{ id: "pi", key: pi.publicKey, n: 0 }]);
   });
 
   test("counts when the agent signed it for that topic; live once, retained as often as the broker has it", async () => {
     const report = await pi.say("reports", { a: 1 });
-    expect(trust.problem("pi", "events", report, true)).toBe(NOT_SIGNED);
-    expect(trust.problem("eye", "reports", report, true)).toBeUndefined();
-    expect(trust.problem("pi", "reports", report, true)).toBeUndefined();
-    expect(trust.problem("pi", "reports", report, true)).toBe(BEFORE);
+    expect(verifier.problem("pi", "events", report, true)).toBe(NOT_SIGNED);
+    expect(verifier.problem("eye", "reports", report, true)).toBeUndefined();
+    expect(verifier.problem("pi", "reports", report, true)).toBeUndefined();
+    expect(verifier.problem("pi", "reports", report, true)).toBe(BEFORE);
     const advert = await pi.say("capabilities", { capabilities: "x" });
-    for (let i = 0; i < 3; i += 1) expect(trust.problem("pi", "capabilities", advert, false)).toBeUndefined();
-    expect(trust.problem("pi", "capabilities", "", false)).toBe(NOT_SIGNED);
+    for (let i = 0; i < 3; i += 1)
+      expect(verifier.problem("pi", "capabilities", advert, false)).toBeUndefined();
+    expect(verifier.problem("pi", "capabilities", "", false)).toBe(NOT_SIGNED);
   });
 
   test("of before the newest presence is of the past, whoever says it again", async () => {
@@ -46,13 +47,13 @@ describe("a message", () => {
       ["reports", heartbeat],
       ["presence", will],
     ] as const)
-      expect(trust.problem("pi", kind, text, true)).toBeUndefined();
-    expect(trust.problem("pi", "presence", birth, true)).toBe(OLD);
-    expect(trust.problem("pi", "reports", heartbeat, true)).toBe(BEFORE);
-    expect(trust.problem("pi", "reports", unheard, true)).toBe(BEFORE);
+      expect(verifier.problem("pi", kind, text, true)).toBeUndefined();
+    expect(verifier.problem("pi", "presence", birth, true)).toBe(OLD);
+    expect(verifier.problem("pi", "reports", heartbeat, true)).toBe(BEFORE);
+    expect(verifier.problem("pi", "reports", unheard, true)).toBe(BEFORE);
     // A bridge that was started anew knows from Home how far things were.
     const { n } = JSON.parse(will) as { n: number };
-    const next = new Trust();
+    const next = new ReportVerifier();
     next.learn([{ id: "pi", key: pi.publicKey, n }]);
     expect(next.problem("pi", "presence", birth, false)).toBe(OLD);
     expect(next.problem("pi", "reports", unheard, true)).toBe(BEFORE);
@@ -64,11 +65,11 @@ describe("a message", () => {
 
   test("of a revoked agent never counts; keys that stay keep what was seen", async () => {
     const report = await pi.say("reports", { a: 1 });
-    expect(trust.problem("pi", "reports", report, true)).toBeUndefined();
-    expect(trust.learn([{ id: "pi", key: pi.publicKey, n: 0 }])).toEqual([]);
-    expect(trust.problem("pi", "reports", report, true)).toBe(BEFORE);
-    expect(trust.learn([{ id: "pi", key: null, n: 0 }])).toEqual(["pi"]);
-    expect(trust.problem("pi", "reports", await pi.say("reports", { a: 2 }), true)).toBe(
+    expect(verifier.problem("pi", "reports", report, true)).toBeUndefined();
+    expect(verifier.learn([{ id: "pi", key: pi.publicKey, n: 0 }])).toEqual([]);
+    expect(verifier.problem("pi", "reports", report, true)).toBe(BEFORE);
+    expect(verifier.learn([{ id: "pi", key: null, n: 0 }])).toEqual(["pi"]);
+    expect(verifier.problem("pi", "reports", await pi.say("reports", { a: 2 }), true)).toBe(
       "the agent's key was revoked",
     );
   });
@@ -79,11 +80,11 @@ describe("a message", () => {
     const birth = await pi.say("presence", { state: "online" });
     const heartbeat = await pi.say("reports", { report_type: "heartbeat" });
     const will = await pi.say("presence", { state: "offline" });
-    expect(trust.problem("pi", "reports", heartbeat, true)).toBeUndefined();
-    expect(trust.problem("pi", "presence", goodbye, false)).toBe(OLD);
-    expect(trust.problem("pi", "presence", old, false)).toBe(OLD);
+    expect(verifier.problem("pi", "reports", heartbeat, true)).toBeUndefined();
+    expect(verifier.problem("pi", "presence", goodbye, false)).toBe(OLD);
+    expect(verifier.problem("pi", "presence", old, false)).toBe(OLD);
     const { n } = JSON.parse(birth) as { n: number };
-    const next = new Trust();
+    const next = new ReportVerifier();
     next.learn([{ id: "pi", key: pi.publicKey, n }]);
     expect(next.problem("pi", "reports", heartbeat, true)).toBeUndefined();
     // As the broker has it, when the bridge alone lost its connection.
@@ -98,7 +99,7 @@ describe("a message", () => {
         fc.constantFrom("reports", "presence", "tools", "events", "status"),
         fc.boolean(),
         (text, kind, live) => {
-          expect(trust.problem("pi", kind as "reports", text, live)).toBe(NOT_SIGNED);
+          expect(verifier.problem("pi", kind as "reports", text, live)).toBe(NOT_SIGNED);
         },
       ),
     );

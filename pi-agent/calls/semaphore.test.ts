@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { Slots } from "./slots.ts";
+import { Semaphore } from "./semaphore.ts";
 
 const never = new AbortController().signal;
 
 test("so many at once, the others in order", async () => {
-  const slots = new Slots(1);
-  const first = await slots.take(never);
+  const semaphore = new Semaphore(1);
+  const first = await semaphore.take(never);
   const order: string[] = [];
   const waiting = ["a", "b"].map(async (name) => {
-    const release = await slots.take(never);
+    const release = await semaphore.take(never);
     order.push(name);
     release();
   });
@@ -19,15 +19,15 @@ test("so many at once, the others in order", async () => {
 });
 
 test("one that gives up leaves the line, and loses nobody a slot", async () => {
-  const slots = new Slots(1);
-  const first = await slots.take(never);
+  const semaphore = new Semaphore(1);
+  const first = await semaphore.take(never);
   const control = new AbortController();
-  const gone = slots.take(control.signal);
-  const next = slots.take(never);
+  const gone = semaphore.take(control.signal);
+  const next = semaphore.take(never);
   control.abort(new Error("too late"));
   await expect(gone).rejects.toThrow("too late");
   first();
   first();
   (await next)();
-  (await slots.take(never))();
+  (await semaphore.take(never))();
 });

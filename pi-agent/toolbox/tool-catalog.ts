@@ -22,7 +22,7 @@ type Made = {
   skipped: readonly Skipped[];
 };
 
-export class Offer {
+export class ToolCatalog {
   readonly #own: () => readonly Tool[];
   readonly #source: SkillSource;
   readonly #profile: Profile;

@@ -13,7 +13,7 @@ export type Verdict =
  * recorded before a restart counts for nothing after it, and the counters that were seen need not be on disk:
  * there is no file that a power cut could shorten.
  */
-export class Orders {
+export class CommandVerifier {
   readonly #place: { agent: string; kind: "commands" };
   readonly #bootId: string;
   readonly #isGateways: ReturnType<typeof signedTextVerifier>;

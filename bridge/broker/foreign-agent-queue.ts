@@ -64,7 +64,7 @@ type Lane = { open: Open | undefined; queue: ForeignCall[]; nextProbe: number | 
 /** The call that a report answers; undefined when it answers none of ours, or one that was answered. */
 export type Matched = { id: string } | undefined;
 
-export class ForeignLanes {
+export class ForeignAgentQueue {
   readonly #roster: Roster;
   readonly #effects: ForeignEffects;
   readonly #lanes = new Map<string, Lane>();

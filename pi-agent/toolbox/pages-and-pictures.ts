@@ -7,7 +7,7 @@ import { alone, type Group, missing } from "./group.ts";
 import type { Later } from "./places.ts";
 
 /** @param closing registers what must be closed at the agent's end */
-export function shownGroups(
+export function pageAndPictureGroups(
   environment: Pick<Environment, "files">,
   settings: ToolSettings,
   later: Pick<Later, "llm">,
