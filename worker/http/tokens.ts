@@ -5,7 +5,7 @@
  * so a home is never taken from a path, a query or a body. Records stand in a secret, and in the home itself: a token
  * of those says which home to ask.
  */
-import { toBase64Url, toHex, utf8 } from "@edgecall/core/encoding.ts";
+import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { type ApiToken, apiTokenRecords, type BridgeToken, bridgeTokenRecords } from "../settings/tokens.ts";
@@ -32,21 +32,22 @@ export async function findApiToken(
   beforeWaking: () => Promise<void>,
 ): Promise<ApiToken | undefined> {
   const records = apiTokenRecords(env);
-  const found = await findToken(request, records);
+  const token = bearerOf(request);
+  if (token === undefined) return undefined;
+  const hash = await sha256Hex(token);
+  const found = recordOf(hash, records);
   if (found) return found;
-  const text = bearerOf(request) ?? "";
-  const home = HOME_TOKEN.exec(text)?.[1];
+  const home = HOME_TOKEN.exec(token)?.[1];
   if (home === undefined || !isNamedHome(env, home)) return undefined;
-  const hash = toHex(await digestOf(text));
   if (!knownHashes.has(hash)) await beforeWaking();
   // Asked each time: a token that was revoked opens nothing any more.
-  const token = await homeOf(env, home).useToken({ hash });
-  if (!token) knownHashes.delete(hash);
+  const made = await homeOf(env, home).useToken({ hash });
+  if (!made) knownHashes.delete(hash);
   else {
     if (knownHashes.size >= KNOWN_MAX) knownHashes.clear();
     knownHashes.add(hash);
   }
-  return token;
+  return made;
 }
 
 /** Tells whether a token that opened a stream still counts: the stream ends with it. A token of the secret ends with a deploy, as every stream does. */
@@ -66,35 +67,22 @@ export function isNamedHome(env: Env, home: string): boolean {
 }
 
 /** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */
-export function findBridgeToken(request: Request, env: Env): Promise<BridgeToken | undefined> {
-  return findToken(request, bridgeTokenRecords(env));
+export async function findBridgeToken(request: Request, env: Env): Promise<BridgeToken | undefined> {
+  const records = bridgeTokenRecords(env);
+  const token = bearerOf(request);
+  return token === undefined ? undefined : recordOf(await sha256Hex(token), records);
 }
 
-async function findToken<T extends { hash: string }>(
-  request: Request,
-  records: readonly T[],
-): Promise<T | undefined> {
-  const token = bearerOf(request);
-  if (token === undefined) return undefined;
-  const digest = await digestOf(token);
+/** @param hash of a token, 64 hex digits in lower case, as each record has it */
+function recordOf<T extends { hash: string }>(hash: string, records: readonly T[]): T | undefined {
+  const wanted = utf8(hash);
   let found: T | undefined;
   // Every record is compared, each in constant time: neither a prefix nor a position can be timed.
-  for (const record of records)
-    if (crypto.subtle.timingSafeEqual(digest, fromHex(record.hash))) found = record;
+  for (const record of records) if (crypto.subtle.timingSafeEqual(wanted, utf8(record.hash))) found = record;
   return found;
 }
 
 /** RFC 6750 §2.1; the token in the URL (§2.3) is not accepted, since URLs end up in logs. */
 function bearerOf(request: Request): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/=-]{16,256})$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-}
-
-async function digestOf(token: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(token)));
-}
-
-function fromHex(hex: string): Uint8Array {
-  return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
-    Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16),
-  );
 }

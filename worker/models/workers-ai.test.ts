@@ -5,7 +5,8 @@
 import { env } from "cloudflare:workers";
 import { callModel } from "@edgecall/core/loop/model.ts";
 import type { ModelRequest } from "@edgecall/core/loop/request.ts";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { setVariables } from "../../test/variables.ts";
 import { say } from "../../test/workerd.ts";
 import { NO_MODEL, readSettings } from "../settings/settings.ts";
 import { DEFAULT_MODEL, WORKERS_AI_URL } from "../settings/workers-ai.ts";
@@ -225,15 +226,12 @@ test("a turn of a conversation is answered by it, after a step with a tool", asy
     if (steps === 1) return { response: "", tool_calls: [{ name: "nothing_here", arguments: {} }] };
     return stream(native("Done "), native("so."), "data: [DONE]");
   });
-  const variables = env as unknown as Record<string, unknown>;
-  const before = { AI: variables.AI, LLM_BASE_URL: variables.LLM_BASE_URL, LLM_MODEL: variables.LLM_MODEL };
-  onTestFinished(() => void Object.assign(variables, before));
-  Object.assign(variables, { AI: ai, LLM_BASE_URL: "", LLM_MODEL: "" });
+  setVariables({ AI: ai, LLM_BASE_URL: "", LLM_MODEL: "" });
   const { body } = await say("workers-ai", "hello");
   expect(body).toMatchObject({ status: "done", answer: "Done so.", model: DEFAULT_MODEL });
   expect(asked).toHaveLength(2);
   expect(asked[1]?.input.messages).toContainEqual(expect.objectContaining({ role: "tool" }));
 
-  Object.assign(variables, { AI: undefined });
+  setVariables({ AI: undefined });
   expect((await say("workers-ai-gone", "hello")).body).toMatchObject({ status: "failed", answer: NO_MODEL });
 });

@@ -1,6 +1,7 @@
 /** Variables of the record: how long it is kept here, and where else it goes. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
+import { readOnce } from "./read-once.ts";
 
 export type AuditVariables = Pick<
   Env,
@@ -22,7 +23,7 @@ export type StoreSettings = {
   everyMs: number;
 };
 
-export function readAuditSettings(env: AuditVariables): Parsed<AuditSettings> {
+export const readAuditSettings = readOnce((env: AuditVariables): Parsed<AuditSettings> => {
   const wrong: string[] = [];
   const whole = (name: keyof AuditVariables, fallback: number, max: number) => {
     const text = env[name]?.trim();
@@ -43,7 +44,7 @@ export function readAuditSettings(env: AuditVariables): Parsed<AuditSettings> {
     ? { url: url.replace(/\/+$/, ""), token: env.AUDIT_TOKEN?.trim() || undefined, everyMs }
     : undefined;
   return { ok: true, value: { keepMs, keepBytes, store } };
-}
+});
 
 function isPlainAddress(url: string): boolean {
   if (!URL.canParse(url)) return false;

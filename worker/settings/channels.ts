@@ -1,6 +1,7 @@
 /** `CHANNELS`: the connections to chat platforms, and who may speak over each. docs/channels.md explains every field. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
+import { readOnce } from "./read-once.ts";
 import { SettingsError } from "./settings-error.ts";
 import { HOME_ID } from "./tokens.ts";
 
@@ -109,12 +110,12 @@ const Connections = z
 export class ChannelSettingsError extends SettingsError {}
 
 /** @throws ChannelSettingsError */
-export function readConnections(env: ChannelVariables): Connection[] {
+export const readConnections = readOnce((env: ChannelVariables): readonly Connection[] => {
   if (!env.CHANNELS) return [];
   const read = readJson(env.CHANNELS);
   if (!read.ok) throw new ChannelSettingsError(`CHANNELS: ${read.error}`);
   return read.value;
-}
+});
 
 /** One connection, with the defaults of what it does not say. */
 export function readConnection(value: unknown): Parsed<Connection> {

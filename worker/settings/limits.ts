@@ -1,6 +1,6 @@
 /** The variables and bindings of the limits; docs/settings.md and docs/security.md explain them. */
-
 import type { Env } from "../env.ts";
+import { readOnce } from "./read-once.ts";
 import { SettingsError } from "./settings-error.ts";
 
 export type LimitVariables = Pick<
@@ -11,14 +11,14 @@ export type LimitVariables = Pick<
 export type RateName = "RATE_ADDRESS" | "RATE_GUESSES" | "RATE_TOKENS" | "RATE_SENDERS";
 
 /** @throws SettingsError */
-export function areRatesLimited({ RATE_LIMITS: text = "" }: LimitVariables): boolean {
+export const areRatesLimited = readOnce(({ RATE_LIMITS: text = "" }: LimitVariables): boolean => {
   if (text === "" || text === "on") return true;
   if (text === "off") return false;
   throw new SettingsError("RATE_LIMITS: expected on or off");
-}
+});
 
 /** @throws SettingsError for what is no origin: a slip here must not open more than was meant */
-export function corsOrigins({ CORS_ORIGINS: text = "" }: LimitVariables): ReadonlySet<string> {
+export const corsOrigins = readOnce(({ CORS_ORIGINS: text = "" }: LimitVariables): ReadonlySet<string> => {
   const origins = text.split(",").flatMap((one) => one.trim() || []);
   for (const origin of origins)
     if (!/^https?:\/\//.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin)
@@ -26,4 +26,4 @@ export function corsOrigins({ CORS_ORIGINS: text = "" }: LimitVariables): Readon
         "CORS_ORIGINS: expected origins like https://chat.example.org, separated by commas; '*' is none",
       );
   return new Set(origins);
-}
+});

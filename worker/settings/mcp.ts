@@ -1,5 +1,6 @@
 /** The variables of `/mcp`; docs/mcp.md explains them. */
 import type { Env } from "../env.ts";
+import { readOnce } from "./read-once.ts";
 
 export type McpVariables = Pick<Env, "MCP_ACTION_TOOLS" | "MCP_TRUSTED_TOKENS" | "MCP_ORIGINS">;
 
@@ -13,7 +14,7 @@ export type McpSettings = {
 const ACTION_TOOLS = 40;
 const ACTION_TOOLS_MAX = 256;
 
-export function readMcpSettings(env: McpVariables): McpSettings {
+export const readMcpSettings = readOnce((env: McpVariables): McpSettings => {
   const wanted = Number(env.MCP_ACTION_TOOLS || ACTION_TOOLS);
   return {
     // A slip costs convenience, not safety: it gets the default.
@@ -22,7 +23,7 @@ export function readMcpSettings(env: McpVariables): McpSettings {
     trustedTokens: list(env.MCP_TRUSTED_TOKENS),
     origins: list(env.MCP_ORIGINS),
   };
-}
+});
 
 function list(text: string | undefined): ReadonlySet<string> {
   return new Set((text ?? "").split(",").flatMap((one) => one.trim() || []));

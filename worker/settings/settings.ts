@@ -13,6 +13,7 @@ import { type AuditSettings, readAuditSettings } from "./audit.ts";
 import { BROKER_URL } from "./broker-url.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./gateway-tools.ts";
 import { type Prices, readPrices } from "./prices.ts";
+import { readOnce } from "./read-once.ts";
 import { type RelaySettings, readRelaySettings } from "./relay.ts";
 import { SettingsError } from "./settings-error.ts";
 import { readTranscription, type Transcription } from "./transcription.ts";
@@ -72,7 +73,7 @@ export function settingsOrError(env: Env): Settings | SettingsError {
 }
 
 /** @throws SettingsError naming the variable and what would be right */
-export function readSettings(env: Env): Settings {
+export const readSettings = readOnce((env: Env): Settings => {
   return {
     models: readModels(env),
     budgets: readBudgets(env),
@@ -128,7 +129,7 @@ export function readSettings(env: Env): Settings {
     brokerUrl: readBrokerUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),
   };
-}
+});
 
 function orThrow<T>(read: Parsed<T>): T {
   if (!read.ok) throw new SettingsError(read.error);

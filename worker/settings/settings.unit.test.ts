@@ -41,3 +41,11 @@ test("D1 of several models each has its own, and Workers AI is hosted", () => {
   const ai = { AI: { run: async () => ({}) } } as unknown as Record<string, string>;
   expect(models(ai)[0]?.timeouts?.firstByteMs).toBe(30_000);
 });
+
+test("an env is read once, another env anew, and an error is thrown each time", () => {
+  const env = { MAX_TOOL_ITERATIONS: "3" } as unknown as Env;
+  expect(readSettings(env)).toBe(readSettings(env));
+  expect(readSettings({ ...env, MAX_TOOL_ITERATIONS: "4" }).limits.maxModelCalls).toBe(4);
+  const wrong = { MAX_TOOL_ITERATIONS: "none" } as unknown as Env;
+  for (let time = 0; time < 2; time += 1) expect(() => readSettings(wrong)).toThrow("MAX_TOOL_ITERATIONS");
+});

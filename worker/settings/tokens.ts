@@ -1,6 +1,7 @@
 /** `API_TOKENS` and `BRIDGE_TOKENS`: the records of tokens. http/tokens.ts decides what a record opens. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
+import { readOnce } from "./read-once.ts";
 
 export const HOME_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
@@ -45,14 +46,14 @@ export class AuthSettingsError extends Error {
 }
 
 /** All records, for what is bound to one of them: a session of the console. @throws AuthSettingsError */
-export function apiTokenRecords(env: Env): ApiToken[] {
-  return readRecords("API_TOKENS", env.API_TOKENS, ApiTokens);
-}
+export const apiTokenRecords = readOnce((env: Env): readonly ApiToken[] =>
+  readRecords("API_TOKENS", env.API_TOKENS, ApiTokens),
+);
 
 /** @throws AuthSettingsError */
-export function bridgeTokenRecords(env: Env): BridgeToken[] {
-  return readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens);
-}
+export const bridgeTokenRecords = readOnce((env: Env): readonly BridgeToken[] =>
+  readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens),
+);
 
 /** The words of an error reach whoever asks, without a token: they name the field, and never quote. */
 function readRecords<T>(name: string, text: string | undefined, schema: z.ZodMiniType<T[]>): T[] {

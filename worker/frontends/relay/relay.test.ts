@@ -1,10 +1,11 @@
 /** The relay in workerd: which tokens it takes, what of a request reaches the model, and what counts. */
-import { env, exports } from "cloudflare:workers";
+import { exports } from "cloudflare:workers";
 import { callModel } from "@edgecall/core/loop/model.ts";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { modelCalls, modelRequest } from "../../../test/model-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { SignedAgent } from "../../../test/signed-agent.ts";
+import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { ask } from "../../../test/workerd.ts";
 import { Home } from "../../home/home.ts";
@@ -36,15 +37,6 @@ function errorIn(text: string): { code: string; message: string } | undefined {
 }
 
 const question = (content: string, more: object = {}) => ({ messages: [{ role: "user", content }], ...more });
-
-function withSetting(name: string, value: string): void {
-  const variables = env as unknown as Record<string, string>;
-  const before = variables[name] ?? "";
-  variables[name] = value;
-  onTestFinished(() => {
-    variables[name] = before;
-  });
-}
 
 test("the agent's own client gets its answer, streamed, of the gateway's model", async () => {
   const agent = await paired();
@@ -109,17 +101,17 @@ test("a device's share of the day ends, and another device's does not", async ()
   const agent = await paired();
   const text = script({ text: "one" }, { text: "two" }, { text: "of another" });
   // The scripted model tells that each answer took 12 tokens or so; what is reserved is far more than what is left.
-  withSetting("RELAY_DAY_TOKENS", "420");
+  setVariables({ RELAY_DAY_TOKENS: "420" });
   const asked = question(text, { max_tokens: 300 });
   expect(await relay(await agent.relayToken(PLACE), asked)).toMatchObject({ status: 200 });
   // What was reserved and not taken is given back.
   const again = await relay(await agent.relayToken(PLACE), asked);
   expect(again).toMatchObject({ status: 200 });
-  withSetting("RELAY_DAY_TOKENS", "300");
+  setVariables({ RELAY_DAY_TOKENS: "300" });
   const over = await relay(await agent.relayToken(PLACE), asked);
   expect(over).toMatchObject({ status: 429, error: { code: "insufficient_quota" } });
   expect(over.error?.message).toContain("RELAY_DAY_TOKENS");
-  withSetting("RELAY_DAY_TOKENS", "420");
+  setVariables({ RELAY_DAY_TOKENS: "420" });
   const other = await paired();
   expect(await relay(await other.relayToken(PLACE), asked)).toMatchObject({ status: 200 });
   expect(await modelCalls(text)).toBe(3);
@@ -127,7 +119,7 @@ test("a device's share of the day ends, and another device's does not", async ()
 
 test("S8 what was asked counts though the client hung up before the answer", async () => {
   const agent = await paired();
-  withSetting("RELAY_DAY_TOKENS", "1000");
+  setVariables({ RELAY_DAY_TOKENS: "1000" });
   const asked = async (signal?: AbortSignal) => {
     const headers = {
       "content-type": "application/json",
@@ -158,7 +150,7 @@ test("S8 what was asked counts though the client hung up before the answer", asy
 test("the home's budget holds for devices too", async () => {
   const agent = await paired();
   const text = script({ text: "no" });
-  withSetting("BUDGET_DAY_TOKENS", "0");
+  setVariables({ BUDGET_DAY_TOKENS: "0" });
   expect(await relay(await agent.relayToken(PLACE), question(text))).toMatchObject({ status: 429 });
   expect(await modelCalls(text)).toBe(0);
 });

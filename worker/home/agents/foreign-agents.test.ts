@@ -2,8 +2,9 @@
 
 import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
+import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
 import { OPEN_MAX } from "../calls/ledger.ts";
@@ -121,12 +122,7 @@ test("S16 what a device lists as media is checked before anybody is shown it", a
 });
 
 test("S11 agents that are not served have no adverts at the home, and only so many names", async () => {
-  const variables = env as unknown as Record<string, string>;
-  const before = variables.ALLOW_UNSIGNED_AGENTS ?? "";
-  variables.ALLOW_UNSIGNED_AGENTS = "pi";
-  onTestFinished(() => {
-    variables.ALLOW_UNSIGNED_AGENTS = before;
-  });
+  setVariables({ ALLOW_UNSIGNED_AGENTS: "pi" });
   // As an older bridge brings them: everybody, with everything.
   const ghosts = Array.from({ length: 100 }, (_, n) =>
     agent(`ghost-${n}`, { line: "x".repeat(900), tools: [CPU] }),
