@@ -1,7 +1,7 @@
 /** Calls to devices, as Home takes them and answers. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
-import type { EdgeCallArgs, Order } from "./edge-call.ts";
+import type { AgentCommand, EdgeCallArgs } from "./edge-call.ts";
 import type { Limits } from "./turns.ts";
 
 /** An outcome; for a command from the API with the report as it came. */
@@ -30,4 +30,4 @@ export type SubmitReply =
   /** It is on its way; settled by `deadline` (epoch ms) in any case. */
   { accepted: true; deadline: number } | { accepted: false; outcome: SettledOutcome };
 
-export type CommandRequest = { id: string; agent: string; order: Order; caller: Caller };
+export type CommandRequest = { id: string; agent: string; order: AgentCommand; caller: Caller };

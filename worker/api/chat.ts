@@ -11,16 +11,16 @@ export type Address = { connection: string; [field: string]: string | number | b
  */
 export type PictureRef = { ref: string; media_type?: string; voice?: true; own?: true };
 
-export const COMMANDS = ["stop", "status", "agents", "new", "help", "answer", "approve"] as const;
+export const CHAT_COMMANDS = ["stop", "status", "agents", "new", "help", "answer", "approve"] as const;
 
-export type Command = { name: (typeof COMMANDS)[number]; argument: string };
+export type ChatCommand = { name: (typeof CHAT_COMMANDS)[number]; argument: string };
 
 export type Delivery = {
   id: string;
   origin: NewOrigin & { reply?: Address };
   act:
     | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean; sources?: Source[] }
-    | { do: "command"; command: Command }
+    | { do: "command"; command: ChatCommand }
     /** Something that was done elsewhere, to be said here. */
     | { do: "tell"; text: string };
 };

@@ -3,9 +3,9 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { TurnQuestion, TurnResult } from "./answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { Accepted, Delivery } from "./chat.ts";
-import type { KeptMedia, NewMedia } from "./media.ts";
+import type { MediaContent, NewMedia } from "./media.ts";
 import type { Plan } from "./plan.ts";
-import type { AskedOfPerson } from "./questions.ts";
+import type { QuestionToPerson } from "./questions.ts";
 import type { HistoryPage, HistoryPlace, NewTurn } from "./turns.ts";
 
 export interface ConversationApi {
@@ -34,7 +34,7 @@ export interface ConversationApi {
   /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
   late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void>;
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
-  ask(asked: AskedOfPerson): Promise<void>;
+  ask(asked: QuestionToPerson): Promise<void>;
   /** It was answered, or nobody needs to any more. */
   closeQuestion(id: string, answer: string, by: string | null): Promise<void>;
   /** Output of a device as it comes, for whoever watches. Never a row. */
@@ -56,7 +56,7 @@ export interface ConversationApi {
    */
   keep(media: NewMedia, principal?: string): Promise<boolean>;
   /** A picture or file of this conversation; undefined when it is not kept (any more). */
-  media(id: string): Promise<KeptMedia | undefined>;
+  media(id: string): Promise<MediaContent | undefined>;
   /** Forgets everything; asked again, also what its home listed meanwhile. */
   forget(): Promise<void>;
   backup(from: BackupPlace | undefined): Promise<BackupPage>;

@@ -58,7 +58,7 @@ export type Welcome = {
   online: boolean;
 };
 
-export type Paired =
+export type PairResult =
   | { ok: true; welcome: Welcome }
   | { ok: false; problem: "wrong_code" | "has_a_key" | "not_for_bridge" | "not_a_key" }
   | { ok: false; problem: "other_agent"; agent: string };

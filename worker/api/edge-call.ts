@@ -188,7 +188,7 @@ function byId(a: { id: string }, b: { id: string }): number {
 }
 
 /** What Home sends to the agent for an edge_call. */
-export type Order = {
+export type AgentCommand = {
   command: string;
   payload: Record<string, unknown>;
   /** Silence after which the call is over, ms. */
@@ -204,9 +204,9 @@ export type Order = {
 };
 
 /** Of the settings: what a call gets whose agent says nothing of its time. */
-export type OrderTimes = { defaultToolTimeoutMs: number; foreignTimeoutMs: number };
+export type CommandTimes = { defaultToolTimeoutMs: number; foreignTimeoutMs: number };
 
-export type Ordered = { ok: true; order: Order } | { ok: false; text: string };
+export type AgentCommandResult = { ok: true; order: AgentCommand } | { ok: false; text: string };
 
 /** The agent as Home knows it, with the schemas of its actions. */
 export type CallTarget = RosterAgent & {
@@ -218,7 +218,11 @@ export type CallTarget = RosterAgent & {
 };
 
 /** Turns the arguments of an edge_call into a command, or into words for the model on why that cannot be. */
-export function orderOf(args: EdgeCallArgs, target: CallTarget, times: OrderTimes): Ordered {
+export function toAgentCommand(
+  args: EdgeCallArgs,
+  target: CallTarget,
+  times: CommandTimes,
+): AgentCommandResult {
   const { query, action } = args;
   const advert =
     action === undefined ? undefined : target.adverts.find((candidate) => candidate.name === action);
@@ -240,7 +244,7 @@ function actionOrder(
   advert: ActionAdvert,
   parameters: Record<string, unknown>,
   defaultTimeoutMs: number,
-): Order {
+): AgentCommand {
   const wanted = parameters.timeout_ms;
   const timeoutMs =
     typeof wanted === "number" && wanted > 0 ? wanted : (advert.timeout_ms ?? defaultTimeoutMs);
@@ -255,7 +259,7 @@ function actionOrder(
   };
 }
 
-function promptOrder(prompt: string, target: CallTarget, { foreignTimeoutMs }: OrderTimes): Order {
+function promptOrder(prompt: string, target: CallTarget, { foreignTimeoutMs }: CommandTimes): AgentCommand {
   const readsOnly = target.adverts.length > 0 && target.adverts.every((advert) => advert.effect === "read");
   return {
     command: "prompt",
@@ -267,7 +271,7 @@ function promptOrder(prompt: string, target: CallTarget, { foreignTimeoutMs }: O
   };
 }
 
-function invalid(target: CallTarget, problem: string): Ordered {
+function invalid(target: CallTarget, problem: string): AgentCommandResult {
   const names = target.actions.length > 0 ? target.actions.join(", ") : "none";
   return {
     ok: false,

@@ -11,22 +11,22 @@ import type { AuditFilter, AuditPage, AuditQuery } from "./audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "./calls.ts";
 import type { ListedConversation, Listing, ListQuery } from "./conversation-list.ts";
-import type { CodeState, NewCode, PairBody, Paired } from "./device-codes.ts";
+import type { CodeState, NewCode, PairBody, PairResult } from "./device-codes.ts";
 import type { CallTarget } from "./edge-call.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
 import type { Plan } from "./plan.ts";
-import type { Answered, Question } from "./questions.ts";
+import type { AnswerResult, Question } from "./questions.ts";
 import type {
   AdmittedSender,
-  KeptConnection,
   Knock,
   PairingRequest,
   SenderKey,
+  StoredConnection,
   Stranger,
 } from "./senders.ts";
 import type { NewToken } from "./tokens.ts";
-import type { Admission, DayUsage, ModelUsage, ToldTurn } from "./usage.ts";
+import type { Admission, DayUsage, ModelUsage, ReportedTurn } from "./usage.ts";
 
 export interface HomeApi {
   /**
@@ -57,7 +57,7 @@ export interface HomeApi {
   modelFailed(name: string, times: number): Promise<void>;
   modelAnswered(name: string): Promise<void>;
   /** A turn of one of this home's conversations has ended: it is counted. */
-  turnEnded(turn: ToldTurn): Promise<void>;
+  turnEnded(turn: ReportedTurn): Promise<void>;
   /** Names of the conversations that a back-up holds. */
   toBackUp(): Promise<string[]>;
   backup(from: BackupPlace | undefined): Promise<BackupPage>;
@@ -73,7 +73,7 @@ export interface HomeApi {
   /** Somebody began to watch. */
   watch(ids: string[]): Promise<void>;
   /** @param isThere they read the chat that the question stands in: the platform says so */
-  answer(id: string, answer: string, viewer: Viewer, isThere?: boolean): Promise<Answered>;
+  answer(id: string, answer: string, viewer: Viewer, isThere?: boolean): Promise<AnswerResult>;
   /** Those that are open, as far as this caller may see them. `title`: of the conversation, where it is listed. */
   questions(viewer: Viewer): Promise<Array<Question & { title?: string }>>;
   /** All agents with the schemas of their actions. */
@@ -92,7 +92,7 @@ export interface HomeApi {
   removeSender(sender: SenderKey): Promise<boolean>;
   /** A connection that was made in the console, with its secrets; undefined: there is none of this name. */
   connection(channel: string, name: string): Promise<Parsed<Connection> | undefined>;
-  connections(): Promise<KeptConnection[]>;
+  connections(): Promise<StoredConnection[]>;
   /** @returns false: there are too many */
   keepConnection(connection: Connection, by: string): Promise<boolean>;
   dropConnection(channel: string, name: string): Promise<boolean>;
@@ -116,7 +116,7 @@ export interface HomeApi {
   /** @returns undefined: too many codes are open */
   makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined>;
   deviceCode(end: string): Promise<CodeState & { online?: boolean }>;
-  pairDevice(body: PairBody, end: string): Promise<Paired>;
+  pairDevice(body: PairBody, end: string): Promise<PairResult>;
   /** A device that obeys this key asks for the program. @returns undefined: the key is not this home's */
   signManifest(named: string, body: string): Promise<string | undefined>;
   /** Tells the bridge to update itself. @returns why it was not told */

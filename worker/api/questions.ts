@@ -1,7 +1,7 @@
 /** Questions that a device, or the gateway for it, asks a person. */
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 
-export type Asked = {
+export type NewQuestion = {
   id: string;
   call: string;
   conversation: string;
@@ -14,7 +14,7 @@ export type Asked = {
   expiresAt: number;
 };
 
-export type Question = Asked & {
+export type Question = NewQuestion & {
   askedAt: number;
   told: boolean;
   answer: string | null;
@@ -23,12 +23,12 @@ export type Question = Asked & {
   answeredAt: number | null;
 };
 
-export type Answered =
+export type AnswerResult =
   | { ok: true; question: Question }
   | { ok: false; status: 400 | 403 | 404 | 409 | 410; code: string; message: string };
 
-export type AskedOfPerson = Pick<
-  Asked,
+export type QuestionToPerson = Pick<
+  NewQuestion,
   "id" | "call" | "agent" | "text" | "options" | "expiresAt" | "approval"
 >;
 

@@ -14,4 +14,4 @@ export type Knock = { code: string; name: string; notice?: { isLast: boolean } }
 export type AdmittedSender = Stranger & { role: Role; approved_by: string; approved_at: number };
 
 /** One that can be told of: without its secrets. */
-export type KeptConnection = { channel: string; connection: string; made_by: string; made_at: number };
+export type StoredConnection = { channel: string; connection: string; made_by: string; made_at: number };

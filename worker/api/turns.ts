@@ -8,7 +8,7 @@ import type { NewMedia } from "./media.ts";
 /** The tool that the caller wants called: any one, or this one; absent: the model decides. */
 export type WantedCall = "required" | { name: string };
 
-export type Brought = {
+export type ClientContext = {
   /** Stands below the gateway's own system prompt, for this turn. */
   instructions?: string;
   /** No tools are offered. */
@@ -21,7 +21,7 @@ export type Brought = {
   /** Results of the caller's calls in earlier turns, by their `callRef`. */
   results?: Record<string, string>;
   /** What was said before the turn, in place of our rows. Empty: nothing was. */
-  history?: BroughtItem[];
+  history?: ClientHistoryItem[];
   /** Instead: the id of the turn that this one goes on from, whatever was said in others. */
   after?: string;
   /** The id of the turn that said the last answer in `history`, as far as the words tell. */
@@ -29,7 +29,10 @@ export type Brought = {
 };
 
 /** What of it the turn's row says: without long texts, since the rows of all turns are held in memory. */
-export type BroughtOutline = Pick<Brought, "tools" | "wants" | "oneCall" | "after" | "follows"> & {
+export type ClientContextOutline = Pick<
+  ClientContext,
+  "tools" | "wants" | "oneCall" | "after" | "follows"
+> & {
   /** Their names. */
   clientTools?: string[];
   /** The `callRef`s. */
@@ -41,17 +44,17 @@ export type BroughtOutline = Pick<Brought, "tools" | "wants" | "oneCall" | "afte
 };
 
 /** A turn of ours that the caller has in its history as well: our rows know what the devices said. */
-export type BroughtItem = BroughtEntry | { turn: string };
+export type ClientHistoryItem = ClientHistoryEntry | { turn: string };
 
-export type BroughtEntry = {
+export type ClientHistoryEntry = {
   role: "user" | "assistant";
   text: string;
   images?: string[];
-  calls?: BroughtCall[];
+  calls?: ClientHistoryCall[];
 };
 
 /** A call of a caller's tool, in a reply that was not ours, or of which we have no rows. */
-export type BroughtCall = {
+export type ClientHistoryCall = {
   id: string;
   /** `id` is the `callRef` of a call that a turn of ours handed over. */
   own?: true;
@@ -74,14 +77,14 @@ export type Origin = {
   event?: "job";
   /** Ids of the pictures and files that it brought. */
   files?: string[];
-  brought?: BroughtOutline;
+  brought?: ClientContextOutline;
   /** Its client waits for the answer on this request, and may ask the same again when it was lost. */
   client?: { request: string; lost?: boolean };
   limits?: Limits;
 };
 
 /** … as a turn begins: what the caller brought is whole. */
-export type NewOrigin = Omit<Origin, "brought"> & { brought?: Brought };
+export type NewOrigin = Omit<Origin, "brought"> & { brought?: ClientContext };
 
 /** What a caller's calls are held to, beside what the devices' own policies say. */
 export type Limits = {

@@ -9,7 +9,7 @@ export type ModelUsage = { model: string; usage: Usage };
 export type DayUsage = { day: string; tokens: number; modelCalls: number; models: ModelUsage[] };
 
 /** A turn as its conversation tells Home of it. */
-export type ToldTurn = EndedTurn & {
+export type ReportedTurn = EndedTurn & {
   channel: string;
   /** Its conversation, unless that is a one-shot. */
   conversation?: string;

@@ -3,7 +3,12 @@
  * said; what else it has is shown as it says; and what it has no more (edited, or asked again) is not shown.
  */
 import type { Source } from "@edgecall/core/loop/taint.ts";
-import type { Brought, BroughtCall, BroughtEntry, BroughtItem } from "../api/turns.ts";
+import type {
+  ClientContext,
+  ClientHistoryCall,
+  ClientHistoryEntry,
+  ClientHistoryItem,
+} from "../api/turns.ts";
 import { broughtSources, chainOf, followed, itemsIn } from "./brought.ts";
 import { joined, SaidIndex } from "./said-index.ts";
 import type { Transcript } from "./store/transcript.ts";
@@ -15,9 +20,9 @@ import type { Turn } from "./store/transcript-rows.ts";
  */
 export function readBrought(
   transcript: Transcript,
-  brought: Brought,
+  brought: ClientContext,
   isShared: boolean,
-): { brought: Brought; sources: Source[] } {
+): { brought: ClientContext; sources: Source[] } {
   const said = new SaidIndex(transcript, brought.history);
   const shown = aligned(transcript, brought, !isShared, said);
   const follows = isShared && shown.history ? followed(shown.history, said)?.id : undefined;
@@ -33,7 +38,12 @@ export function readBrought(
  *   other chats may have the same words
  * @param said of its history
  */
-function aligned(transcript: Transcript, brought: Brought, byWords: boolean, said: SaidIndex): Brought {
+function aligned(
+  transcript: Transcript,
+  brought: ClientContext,
+  byWords: boolean,
+  said: SaidIndex,
+): ClientContext {
   const { history, results = {}, after, ...rest } = brought;
   const [ref] = Object.keys(results);
   if (!history) {
@@ -46,7 +56,7 @@ function aligned(transcript: Transcript, brought: Brought, byWords: boolean, sai
       ...(from !== undefined ? { after: from } : !byWords && { history: [] }),
     };
   }
-  const items = itemsOf(transcript, history as BroughtEntry[], byWords, said);
+  const items = itemsOf(transcript, history as ClientHistoryEntry[], byWords, said);
   const known = new Set(items.flatMap((item) => ("turn" in item ? [item.turn] : [])));
   const isKnown = ([call, text]: [string, string]) =>
     said
@@ -61,28 +71,28 @@ function aligned(transcript: Transcript, brought: Brought, byWords: boolean, sai
 }
 
 /** It is what comes next anyway. */
-function isWhole(transcript: Transcript, items: readonly BroughtItem[]): boolean {
+function isWhole(transcript: Transcript, items: readonly ClientHistoryItem[]): boolean {
   const last = transcript.turns().at(-1);
   if (!last) return items.length === 0;
   const chain = chainOf(transcript, last);
   const expected = chain
     ? itemsIn(transcript, chain)
-    : transcript.turns().map(({ id }): BroughtItem => ({ turn: id }));
+    : transcript.turns().map(({ id }): ClientHistoryItem => ({ turn: id }));
   return JSON.stringify(items) === JSON.stringify(expected);
 }
 
 function itemsOf(
   transcript: Transcript,
-  history: readonly BroughtEntry[],
+  history: readonly ClientHistoryEntry[],
   byWords: boolean,
   said: SaidIndex,
-): BroughtItem[] {
-  const items: BroughtItem[] = [];
-  let asked: BroughtEntry[] = [];
+): ClientHistoryItem[] {
+  const items: ClientHistoryItem[] = [];
+  let asked: ClientHistoryEntry[] = [];
   let last: Turn | undefined;
   /** The calls that it handed over. */
   let refs: string[] = [];
-  const take = (turn: Turn, calls: readonly BroughtCall[] = []) => {
+  const take = (turn: Turn, calls: readonly ClientHistoryCall[] = []) => {
     last = turn;
     refs = calls.flatMap(({ own, id }) => (own ? [id] : []));
     items.push({ turn: turn.id });
@@ -135,8 +145,8 @@ function goneOnFrom(said: SaidIndex, turn: Turn, refs: readonly string[], text: 
 function turnOfWords(
   said: SaidIndex,
   last: Turn | undefined,
-  asked: readonly BroughtEntry[],
-  answer: BroughtEntry,
+  asked: readonly ClientHistoryEntry[],
+  answer: ClientHistoryEntry,
 ): Turn | undefined {
   const same = said.asking(joined(asked.map(({ text }) => text)));
   const saying = said.answering(answer.text);

@@ -3,7 +3,13 @@
  * instructions, tools of its own, and what was said before by the caller's word. It has a row of its own beside the turn's.
  */
 import { joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
-import type { Brought, BroughtCall, BroughtEntry, BroughtItem, BroughtOutline } from "../api/turns.ts";
+import type {
+  ClientContext,
+  ClientContextOutline,
+  ClientHistoryCall,
+  ClientHistoryEntry,
+  ClientHistoryItem,
+} from "../api/turns.ts";
 import { resultOutcome, withResults } from "./client-tools.ts";
 import type { SaidIndex } from "./said-index.ts";
 import { isAnswer } from "./store/brought-outline.ts";
@@ -62,13 +68,13 @@ function before(transcript: Transcript, { n, origin }: Turn): Turn | undefined {
 }
 
 /** What a chain shows: the history that its first turn brought, then the turns. */
-export function itemsIn(transcript: Transcript, { turns, told }: Chain): BroughtItem[] {
+export function itemsIn(transcript: Transcript, { turns, told }: Chain): ClientHistoryItem[] {
   const [first] = turns;
   const history = told && first ? (transcript.broughtBy(first).history ?? []) : [];
   return [...history, ...turns.map(({ id }) => ({ turn: id }))];
 }
 
-function turnsIn(transcript: Transcript, items: readonly BroughtItem[]): Turn[] {
+function turnsIn(transcript: Transcript, items: readonly ClientHistoryItem[]): Turn[] {
   return items.flatMap((item) => ("turn" in item ? (transcript.turn(item.turn) ?? []) : []));
 }
 
@@ -78,7 +84,7 @@ export function turnsOfChat(transcript: Transcript, turn: Turn): Turn[] {
   let at: Turn | undefined = turn;
   while (at) {
     turns.add(at);
-    const { history, follows }: BroughtOutline = at.origin.brought ?? {};
+    const { history, follows }: ClientContextOutline = at.origin.brought ?? {};
     for (const id of history ?? []) {
       const one = transcript.turn(id);
       if (one) turns.add(one);
@@ -128,7 +134,7 @@ function sourcesOfTurns(transcript: Transcript): (turn: Turn) => Source[] {
  * the turns in which they were said, and then our rows know; of any others we know nothing. What comes into those turns later is not
  * in these words.
  */
-export function broughtSources(transcript: Transcript, brought: Brought, said: SaidIndex): Source[] {
+export function broughtSources(transcript: Transcript, brought: ClientContext, said: SaidIndex): Source[] {
   const sourcesOf = sourcesOfTurns(transcript);
   const all = new Set<Source>();
   const answers = new Set<string>();
@@ -154,7 +160,7 @@ export function broughtSources(transcript: Transcript, brought: Brought, said: S
 }
 
 /** The turn that said the last answer of a history; of several that said the same, the one with as many answers before it. */
-export function followed(history: readonly BroughtItem[], said: SaidIndex): Turn | undefined {
+export function followed(history: readonly ClientHistoryItem[], said: SaidIndex): Turn | undefined {
   let answers = history.filter(isAnswer).length;
   for (const item of history.toReversed()) {
     if (!isAnswer(item)) continue;
@@ -168,7 +174,7 @@ export function followed(history: readonly BroughtItem[], said: SaidIndex): Turn
   return undefined;
 }
 
-function toEntry(entry: BroughtEntry): StoredEntry {
+function toEntry(entry: ClientHistoryEntry): StoredEntry {
   const common = { seq: 0, turn: BROUGHT_TURN };
   if (entry.role === "assistant")
     return { ...common, role: "assistant", text: entry.text, calls: (entry.calls ?? []).map(toCall) };
@@ -176,7 +182,7 @@ function toEntry(entry: BroughtEntry): StoredEntry {
   return { ...common, ...said, role: "user" };
 }
 
-function toCall({ id, name, arguments: raw, result }: BroughtCall): StoredCall {
+function toCall({ id, name, arguments: raw, result }: ClientHistoryCall): StoredCall {
   return {
     id,
     turn: BROUGHT_TURN,

@@ -7,7 +7,7 @@ import type { ToolChoice } from "@edgecall/core/loop/request.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
-import type { Brought } from "../api/turns.ts";
+import type { ClientContext } from "../api/turns.ts";
 import type { StoredEntry, Turn } from "./store/transcript-rows.ts";
 
 /** So much of a call's UUID names it in a conversation. */
@@ -22,7 +22,10 @@ export function isClients({ origin }: Turn, { name }: { name: string }): boolean
   return origin.brought?.clientTools?.includes(name) ?? false;
 }
 
-export function clientSchema({ clientTools }: Brought, { name }: { name: string }): Record<string, unknown> {
+export function clientSchema(
+  { clientTools }: ClientContext,
+  { name }: { name: string },
+): Record<string, unknown> {
   return clientTools?.find(named(name))?.function.parameters ?? {};
 }
 
@@ -49,7 +52,7 @@ export function requestedOf(turn: Turn, entries: readonly StoredEntry[]): CallRe
 /** The tools that the model is offered at this step, and the one that it has to call. */
 export function offered(
   ours: readonly ToolDefinition[],
-  { clientTools = [], wants }: Brought,
+  { clientTools = [], wants }: ClientContext,
   own: readonly StoredEntry[],
 ): { tools: ToolDefinition[]; toolChoice?: ToolChoice } {
   const all = [...ours, ...clientTools];
@@ -71,7 +74,7 @@ export function offered(
 }
 
 /** At a limit, where there are no tools else: the one that the turn has to end with. */
-export function lastOffered(brought: Brought): { tools: ToolDefinition[]; toolChoice?: ToolChoice } {
+export function lastOffered(brought: ClientContext): { tools: ToolDefinition[]; toolChoice?: ToolChoice } {
   const { clientTools = [], wants } = brought;
   const theirs = wants === undefined ? [] : offered([], { clientTools, wants }, []).tools;
   const [only] = theirs;

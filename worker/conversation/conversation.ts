@@ -13,9 +13,9 @@ import type { TurnQuestion, TurnResult } from "../api/answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { Accepted, Delivery } from "../api/chat.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
-import type { KeptMedia, NewMedia } from "../api/media.ts";
+import type { MediaContent, NewMedia } from "../api/media.ts";
 import type { Plan } from "../api/plan.ts";
-import type { AskedOfPerson } from "../api/questions.ts";
+import type { QuestionToPerson } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { HistoryPage, HistoryPlace, NewTurn } from "../api/turns.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
@@ -217,7 +217,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     if (!this.#blank) await this.#fromHome.late(callId, by, outcome, isJob);
   }
 
-  async ask(asked: AskedOfPerson): Promise<void> {
+  async ask(asked: QuestionToPerson): Promise<void> {
     if (!this.#blank) this.#fromHome.ask(asked);
   }
 
@@ -281,7 +281,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     return kept;
   }
 
-  async media(id: string): Promise<KeptMedia | undefined> {
+  async media(id: string): Promise<MediaContent | undefined> {
     return this.#blank ? undefined : this.#media.get(id);
   }
 

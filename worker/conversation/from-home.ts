@@ -1,7 +1,7 @@
 /** What Home brings to a conversation: results, late ones too, and what a device asks. A row each; then the driver goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Plan } from "../api/plan.ts";
-import type { AskedOfPerson } from "../api/questions.ts";
+import type { QuestionToPerson } from "../api/questions.ts";
 import { AFTER_EXPIRY_MS } from "../api/questions.ts";
 import { logInfo } from "../log.ts";
 import type { CallStep } from "./call-step.ts";
@@ -70,7 +70,7 @@ export class FromHome {
     this.#host.drive();
   }
 
-  ask(asked: AskedOfPerson): void {
+  ask(asked: QuestionToPerson): void {
     const { transcript, calls, chat, tell } = this.#host;
     const call = transcript.call(asked.call);
     const turn = call && transcript.turnAt(call.turn);

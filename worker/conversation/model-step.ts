@@ -20,7 +20,7 @@ import { agentsNote, edgeCallDefinition, offlineNote } from "../api/edge-call.ts
 import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
 import { inReach, type Roster } from "../api/roster.ts";
-import type { Brought } from "../api/turns.ts";
+import type { ClientContext } from "../api/turns.ts";
 import { logError } from "../log.ts";
 import { countsDays, hasLimit, NO_MODEL, type Settings } from "../settings/settings.ts";
 import { standsApart, turnsOfChat } from "./brought.ts";
@@ -325,7 +325,7 @@ function lastSaid(turn: Turn, history: readonly StoredEntry[]): number | null {
 /** @param mayCall not at a limit */
 function offerOf(
   ours: readonly ToolDefinition[],
-  brought: Brought,
+  brought: ClientContext,
   mayCall: boolean,
   own: readonly StoredEntry[],
 ): ReturnType<typeof offered> {

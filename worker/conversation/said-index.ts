@@ -3,7 +3,7 @@
  * keeps only what the caller brought, too.
  */
 import { recordsOf } from "@edgecall/core/loop/run.ts";
-import type { BroughtItem } from "../api/turns.ts";
+import type { ClientHistoryItem } from "../api/turns.ts";
 import { linkNames } from "./store/media.ts";
 import type { Transcript } from "./store/transcript.ts";
 import { shownCall, type Turn } from "./store/transcript-rows.ts";
@@ -12,13 +12,13 @@ type Found = { byAnswer: Map<string, Turn[]>; byWords: Map<string, Turn[]> };
 
 export class SaidIndex {
   readonly #transcript: Transcript;
-  readonly #history: readonly BroughtItem[];
+  readonly #history: readonly ClientHistoryItem[];
   #found: Found | undefined;
   readonly #answering = new Map<string, ReadonlySet<Turn>>();
   readonly #linkNames = new Map<number, ReadonlySet<string>>();
   #byResult: Map<string, Turn[]> | undefined;
 
-  constructor(transcript: Transcript, history: readonly BroughtItem[] = []) {
+  constructor(transcript: Transcript, history: readonly ClientHistoryItem[] = []) {
     this.#transcript = transcript;
     this.#history = history;
   }
@@ -84,7 +84,7 @@ export class SaidIndex {
 }
 
 /** What the person said between answers, as one text each. */
-function askedIn(history: readonly BroughtItem[]): string[] {
+function askedIn(history: readonly ClientHistoryItem[]): string[] {
   const all: string[] = [];
   let asked: string[] = [];
   for (const item of history) {

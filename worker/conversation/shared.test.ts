@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { expect, test } from "vitest";
-import type { Brought, BroughtEntry } from "../api/turns.ts";
+import type { ClientContext, ClientHistoryEntry } from "../api/turns.ts";
 import { migrate } from "../migrate.ts";
 import { readBrought } from "./aligned.ts";
 import { historyOf, sourcesFor, turnsOfChat } from "./brought.ts";
@@ -68,7 +68,7 @@ async function inObject<T>(work: (storage: DurableObjectStorage) => T | Promise<
 
 const ORIGIN = { principal: "anna", role: "owner", channel: "openai" } as const;
 
-function begin(transcript: Transcript, text: string, brought: Brought, isShared: boolean): Turn {
+function begin(transcript: Transcript, text: string, brought: ClientContext, isShared: boolean): Turn {
   const read = readBrought(transcript, brought, isShared);
   const { turn } = transcript.begin({
     id: crypto.randomUUID(),
@@ -86,7 +86,7 @@ function exchange(
   transcript: Transcript,
   text: string,
   answer: string,
-  brought: Brought,
+  brought: ClientContext,
   isShared: boolean,
   reads?: string,
 ): Turn {
@@ -109,8 +109,8 @@ function exchange(
 }
 
 /** A chat of so many exchanges, of which the client sends all each time; the second one read words of `pi`. */
-function chatOf(length: number, transcript: Transcript, isShared: boolean, mark = ""): BroughtEntry[] {
-  const history: BroughtEntry[] = [];
+function chatOf(length: number, transcript: Transcript, isShared: boolean, mark = ""): ClientHistoryEntry[] {
+  const history: ClientHistoryEntry[] = [];
   for (let n = 1; n <= length; n += 1) {
     const [question, answer] = [`question ${n}${mark}`, `answer ${n}${mark}`];
     exchange(transcript, question, answer, { history: [...history] }, isShared, n === 2 ? "pi" : undefined);
@@ -156,7 +156,7 @@ test("G7 what answers that are all the same cost grows with their number", async
   const cost = (length: number) =>
     inObject((storage) => {
       const transcript = new Transcript(storage, true);
-      const history: BroughtEntry[] = [];
+      const history: ClientHistoryEntry[] = [];
       for (let n = 0; n < length; n += 1) {
         exchange(transcript, "status?", "ok", { history: [...history] }, true);
         history.push({ role: "user", text: "status?" }, { role: "assistant", text: "ok" });
@@ -173,7 +173,7 @@ test("S5 of a chat's words that no turn of ours said, nothing is known", async (
   const sources = await inObject((storage) => {
     const transcript = new Transcript(storage, true);
     const history = chatOf(3, transcript, true);
-    const said = (...more: BroughtEntry[]) =>
+    const said = (...more: ClientHistoryEntry[]) =>
       sourcesFor(transcript, begin(transcript, "now", { history: more }, true));
     return {
       known: said(...history),
@@ -204,7 +204,7 @@ test("S5 an answer that goes on from a tainted turn is tainted itself, where its
     const read = exchange(transcript, "look", "it says", { history: [] }, true, "nas");
     // Nothing but the turn before brought a word of nas into this one.
     exchange(transcript, "and?", "so it is", { after: read.id }, true);
-    const history: BroughtEntry[] = [{ role: "assistant", text: "so it is" }];
+    const history: ClientHistoryEntry[] = [{ role: "assistant", text: "so it is" }];
     return sourcesFor(transcript, begin(transcript, "now", { history }, true));
   });
   expect(sources).toEqual(["agent:nas"]);
@@ -289,12 +289,12 @@ test("G7 large histories, tools and results of chats that share an object are no
   const TURNS = 100;
   const read = await inObject((storage) => {
     const transcript = new Transcript(storage, true);
-    const history: BroughtEntry[] = [
+    const history: ClientHistoryEntry[] = [
       { role: "user", text: "x".repeat(100_000) },
       { role: "assistant", text: "y".repeat(100_000) },
     ];
     const definition = { name: "tool", description: "z".repeat(50_000), parameters: {} };
-    const brought: Brought = {
+    const brought: ClientContext = {
       instructions: "i".repeat(20_000),
       history,
       clientTools: [{ type: "function", function: definition }],

@@ -6,7 +6,7 @@
 import type { PastTurn, TurnResult } from "../api/answers.ts";
 import type { FollowedEvent, TurnEvent } from "../api/turn-events.ts";
 import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
-import type { ToldTurn } from "../api/usage.ts";
+import type { ReportedTurn } from "../api/usage.ts";
 import { logInfo } from "../log.ts";
 import type { Transcript } from "./store/transcript.ts";
 import type { StoredEntry, Turn } from "./store/transcript-rows.ts";
@@ -120,7 +120,7 @@ export class TurnTeller {
   }
 
   /** A turn that has ended: one line of the log, and what its home counts of it. */
-  counted(turn: Turn, conversation: { name: string; isOneShot: boolean }): ToldTurn | undefined {
+  counted(turn: Turn, conversation: { name: string; isOneShot: boolean }): ReportedTurn | undefined {
     const ended = this.#transcript.turn(turn.id);
     const told = ended && toldTurn(ended, this.#transcript.entriesOf(turn.n));
     if (!told) return undefined;

@@ -6,7 +6,7 @@ import { recordsOf } from "@edgecall/core/loop/run.ts";
 import type { TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import type { TurnEvent } from "../api/turn-events.ts";
-import type { ToldTurn } from "../api/usage.ts";
+import type { ReportedTurn } from "../api/usage.ts";
 import { isClients, requestedOf } from "./client-tools.ts";
 import { type StoredEntry, type StoredQuestion, shownCall, type Turn } from "./store/transcript-rows.ts";
 
@@ -55,7 +55,7 @@ function metricsOf(turn: Turn, entries: readonly StoredEntry[]): TurnMetrics {
 }
 
 /** A turn that has ended, for the counts of its home. */
-export function toldTurn(turn: Turn, entries: readonly StoredEntry[]): ToldTurn | undefined {
+export function toldTurn(turn: Turn, entries: readonly StoredEntry[]): ReportedTurn | undefined {
   if (turn.status === "running") return undefined;
   const { iterations, error, timeout, duration_ms } = metricsOf(turn, entries);
   const calls = entries.flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));

@@ -19,23 +19,23 @@ import { type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../api/calls.ts";
 import type { ListedConversation, Listing, ListQuery } from "../api/conversation-list.ts";
-import type { CodeState, NewCode, PairBody, Paired } from "../api/device-codes.ts";
+import type { CodeState, NewCode, PairBody, PairResult } from "../api/device-codes.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../api/edge-call.ts";
 import type { HomeApi } from "../api/home-api.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
 import type { Plan } from "../api/plan.ts";
-import type { Answered, Question } from "../api/questions.ts";
+import type { AnswerResult, Question } from "../api/questions.ts";
 import type {
   AdmittedSender,
-  KeptConnection,
   Knock,
   PairingRequest,
   SenderKey,
+  StoredConnection,
   Stranger,
 } from "../api/senders.ts";
 import type { NewToken } from "../api/tokens.ts";
-import type { Admission, DayUsage, ModelUsage, ToldTurn } from "../api/usage.ts";
+import type { Admission, DayUsage, ModelUsage, ReportedTurn } from "../api/usage.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { errorBody } from "../http/errors.ts";
@@ -205,7 +205,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     this.#spending.modelAnswered(name);
   }
 
-  async turnEnded(turn: ToldTurn): Promise<void> {
+  async turnEnded(turn: ReportedTurn): Promise<void> {
     this.#home.tallies.turnEnded(turn);
     if (turn.conversation !== undefined) this.#home.toBackUp.seen(turn.conversation, Date.now());
   }
@@ -246,7 +246,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     await this.#dispatcher.watch(ids);
   }
 
-  async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<Answered> {
+  async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<AnswerResult> {
     const question = this.#home.questions.get(id);
     const owned = question && this.#ownedBy(question, isThere ? viewer : undefined);
     // Readers of the conversation know of it, and hear what is missing; for everybody else it is not there.
@@ -328,7 +328,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return this.#isBlank ? undefined : await this.#connections.find(channel, name);
   }
 
-  async connections(): Promise<KeptConnection[]> {
+  async connections(): Promise<StoredConnection[]> {
     return this.#connections.list();
   }
 
@@ -384,7 +384,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return this.#pairingDesk.stateOf(end);
   }
 
-  async pairDevice(body: PairBody, end: string): Promise<Paired> {
+  async pairDevice(body: PairBody, end: string): Promise<PairResult> {
     return this.#isBlank ? { ok: false, problem: "wrong_code" } : await this.#pairingDesk.pair(body, end);
   }
 

@@ -1,5 +1,5 @@
 /** Server-sent events that last as long as their client. */
-import { messagesOf, type Opens, openSocket } from "./object-socket.ts";
+import { messagesOf, type ObjectStub, openSocket } from "./object-socket.ts";
 import { type Recheck, whileAllowed } from "./recheck.ts";
 
 /** Headers of server-sent events. */
@@ -43,7 +43,7 @@ export function eventStream(
  * @param eventsOf the events that a message makes; called with undefined first
  */
 export function socketEventStream(
-  stub: Opens,
+  stub: ObjectStub,
   path: string,
   eventsOf: (message: string | undefined) => Promise<string>,
   hangup: AbortSignal,

@@ -1,10 +1,10 @@
 /** The socket by which an object tells the Worker what happens, while the Worker holds the caller's response. */
 
 /** The stub of either object. */
-export type Opens = { fetch(request: Request): Promise<Response> };
+export type ObjectStub = { fetch(request: Request): Promise<Response> };
 
 /** @param stub a new one for each try: a stub that threw is broken @returns "gone" when the object has nothing to tell */
-export async function openSocket(stub: Opens, path: string): Promise<WebSocket | "gone"> {
+export async function openSocket(stub: ObjectStub, path: string): Promise<WebSocket | "gone"> {
   const response = await stub.fetch(
     new Request(`https://object${path}`, { headers: { upgrade: "websocket" } }),
   );
@@ -45,7 +45,7 @@ export async function* messagesOf(socket: WebSocket, signal: AbortSignal): Async
 
 /** Messages of an object's socket until it closes or the signal fires; none when the object has nothing to tell. */
 export async function* socketMessages(
-  stub: Opens,
+  stub: ObjectStub,
   path: string,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -55,7 +55,7 @@ export async function* socketMessages(
 
 /** The first message; undefined when there is none within `patienceMs`. */
 export async function firstMessage(
-  stub: Opens,
+  stub: ObjectStub,
   path: string,
   patienceMs: number,
   hangup: AbortSignal,

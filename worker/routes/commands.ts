@@ -6,7 +6,7 @@ import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { SettledOutcome } from "../api/calls.ts";
-import { ACTION_MARGIN_MS, type Order, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../api/edge-call.ts";
+import { ACTION_MARGIN_MS, type AgentCommand, PROMPT_MAX_MS, PROMPT_SILENCE_MS } from "../api/edge-call.ts";
 import { homeOf, withRetry } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
@@ -115,7 +115,11 @@ function answer(c: Context<App>, id: string, agent: string, outcome: SettledOutc
   return c.json(errorBody(type, forPerson(outcome)), STATUS[type] ?? 502);
 }
 
-function orderOfCommand(command: string, payload: Record<string, unknown>, defaultTimeoutMs: number): Order {
+function orderOfCommand(
+  command: string,
+  payload: Record<string, unknown>,
+  defaultTimeoutMs: number,
+): AgentCommand {
   const idempotent = ["ping", "tools_list", "sensor", "get_metrics"].includes(command);
   if (command === "prompt")
     return { command, payload, silenceMs: PROMPT_SILENCE_MS, totalMs: PROMPT_MAX_MS, idempotent };

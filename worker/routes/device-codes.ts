@@ -3,7 +3,7 @@ import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint } from "@edgecall/core/protocol/signing.ts";
 import type { Context } from "hono";
-import { AgentId, BrokerForDevice, PairBody, type Paired } from "../api/device-codes.ts";
+import { AgentId, BrokerForDevice, PairBody, type PairResult } from "../api/device-codes.ts";
 import { homeOf } from "../api/stubs.ts";
 import { CODE_END } from "../home/pairing/device-codes.ts";
 import { type App, newRoutes } from "../http/app.ts";
@@ -87,7 +87,7 @@ function partsOf(code: string): { home: string; end: string | undefined } {
   return { home, end: HOME_ID.test(home) && CODE_END.test(end) ? end : undefined };
 }
 
-function problem(refused: Paired & { ok: false }): HttpError {
+function problem(refused: PairResult & { ok: false }): HttpError {
   const [status, words] =
     refused.problem === "other_agent"
       ? ([409, `agent_id: this code is for '${refused.agent}': --name ${refused.agent}`] as const)

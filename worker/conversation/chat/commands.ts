@@ -2,7 +2,7 @@
 
 import { closest } from "@edgecall/core/text/closest.ts";
 import type { AgentView, HomeStatus } from "../../api/answers.ts";
-import { COMMANDS, type Command } from "../../api/chat.ts";
+import { CHAT_COMMANDS, type ChatCommand } from "../../api/chat.ts";
 import { ago, oneLine } from "../../api/roster.ts";
 import type { Limits } from "../../api/turns.ts";
 import type { Turn } from "../store/transcript-rows.ts";
@@ -21,17 +21,17 @@ export const HELP = [
 const AGENTS_SHOWN = 30;
 
 /** `/stop`, `/stop@bot`, `!stop` (where a slash is the platform's own); Telegram's `/start` is a call for help. */
-export function readCommand(text: string): Command | undefined {
+export function readCommand(text: string): ChatCommand | undefined {
   const match = /^[/!]([a-z]{2,10})(?:@\w{1,64})?(?:\s+([\s\S]*))?$/i.exec(text.trim());
   const word = match?.[1]?.toLowerCase();
-  const name = COMMANDS.find((one) => one === (word === "start" ? "help" : word));
+  const name = CHAT_COMMANDS.find((one) => one === (word === "start" ? "help" : word));
   return name && { name, argument: match?.[2]?.trim() ?? "" };
 }
 
 /** Words for a command that is none but looks like one of ours; undefined: it is something else that begins with a slash. */
 export function mistypedCommand(text: string): string | undefined {
   const [, mark = "", word = ""] = /^([/!])([a-z]{2,12})(?:\s|$)/i.exec(text.trim()) ?? [];
-  const meant = closest(word, COMMANDS);
+  const meant = closest(word, CHAT_COMMANDS);
   return meant && `There is no command ${mark}${word}. Did you mean ${mark}${meant}?`;
 }
 

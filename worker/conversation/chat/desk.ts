@@ -4,7 +4,7 @@ import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import type { TurnQuestion } from "../../api/answers.ts";
-import type { Accepted, Address, Command, Delivery, PictureRef } from "../../api/chat.ts";
+import type { Accepted, Address, ChatCommand, Delivery, PictureRef } from "../../api/chat.ts";
 import type { HomeApi } from "../../api/home-api.ts";
 import { maySee } from "../../api/may-see.ts";
 import type { NewMedia } from "../../api/media.ts";
@@ -155,7 +155,7 @@ export class ChatDesk {
 
   // ── commands ────────────────────────────────────────────────────────────────────────────────────────
 
-  async #commandWords(command: Command, { origin }: Delivery): Promise<string | undefined> {
+  async #commandWords(command: ChatCommand, { origin }: Delivery): Promise<string | undefined> {
     const running = this.#host.transcript.turns().filter(({ status }) => status === "running");
     switch (command.name) {
       case "stop":
@@ -175,7 +175,7 @@ export class ChatDesk {
     }
   }
 
-  async #endTurns({ name }: Command): Promise<void> {
+  async #endTurns({ name }: ChatCommand): Promise<void> {
     if (name !== "stop" && name !== "new") return;
     const running = this.#host.transcript.turns().filter(({ status }) => status === "running");
     // All at once: those that wait behind one that is being ended must not begin after a crash.

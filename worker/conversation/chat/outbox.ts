@@ -6,7 +6,7 @@
 
 import type { TurnQuestion } from "../../api/answers.ts";
 import type { Address } from "../../api/chat.ts";
-import type { KeptMedia } from "../../api/media.ts";
+import type { MediaContent } from "../../api/media.ts";
 import type { Env } from "../../env.ts";
 import { channelOf } from "../../frontends/channels/all.ts";
 import type { Attachment, Channel, Line } from "../../frontends/channels/channel.ts";
@@ -59,7 +59,7 @@ export type OutboxHost = {
   progressOf(turn: number): string;
   /** Pictures and files that the calls of a turn brought, in their order. */
   broughtBy(turn: number): string[];
-  media(id: string): KeptMedia | undefined;
+  media(id: string): MediaContent | undefined;
   question(id: string): TurnQuestion | undefined;
   /** When somebody last asked something here, epoch ms. */
   askedAt(): number | undefined;
@@ -358,7 +358,7 @@ async function sayText(
   }
 }
 
-function attachmentOf(kept: KeptMedia, nonce: string): Attachment {
+function attachmentOf(kept: MediaContent, nonce: string): Attachment {
   const [, subtype = "bin"] = kept.mediaType.split("/");
   const ending =
     kept.mediaType === "text/plain" ? "txt" : subtype.replace(/[^a-z0-9]/g, "").slice(0, 8) || "bin";

@@ -1,7 +1,7 @@
 /** What of a caller's history and tools stands in the row of its turn. */
-import type { Brought, BroughtItem, BroughtOutline } from "../../api/turns.ts";
+import type { ClientContext, ClientContextOutline, ClientHistoryItem } from "../../api/turns.ts";
 
-export function outlineOf(brought: Brought): BroughtOutline {
+export function outlineOf(brought: ClientContext): ClientContextOutline {
   const { instructions: _, clientTools, results, history, ...rest } = brought;
   return {
     ...rest,
@@ -15,10 +15,10 @@ export function outlineOf(brought: Brought): BroughtOutline {
 }
 
 /** True if the outline of it leaves out nothing, so that it needs no row of its own. */
-export function saysAll({ instructions, clientTools, results, history = [] }: Brought): boolean {
+export function saysAll({ instructions, clientTools, results, history = [] }: ClientContext): boolean {
   return !instructions && !clientTools && !results && history.every((item) => "turn" in item);
 }
 
-export function isAnswer(item: BroughtItem): boolean {
+export function isAnswer(item: ClientHistoryItem): boolean {
   return "turn" in item || item.role === "assistant";
 }

@@ -6,7 +6,7 @@
  * object, the turns of others are shown to nobody: there messages and calls are kept while their turn runs.
  */
 
-import type { Brought } from "../../api/turns.ts";
+import type { ClientContext } from "../../api/turns.ts";
 import type { SaidInTurn } from "./transcript-rows.ts";
 import {
   type CallRow,
@@ -88,9 +88,9 @@ export class KeptRows {
   }
 
   /** What the caller of a turn brought, where its outline does not say it all. */
-  broughtBy(turn: number): Brought | undefined {
+  broughtBy(turn: number): ClientContext | undefined {
     const [row] = this.#sql.exec<{ what: string }>("SELECT what FROM brought WHERE turn = ?", turn).toArray();
-    return row && (JSON.parse(row.what) as Brought);
+    return row && (JSON.parse(row.what) as ClientContext);
   }
 
   entriesOf(turn: number): StoredEntry[] {

@@ -4,7 +4,7 @@ import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
-import type { KeptMedia, NewMedia } from "../../api/media.ts";
+import type { MediaContent, NewMedia } from "../../api/media.ts";
 import type { Env } from "../../env.ts";
 import type { MediaLimits } from "../../settings/settings.ts";
 import { settingsOrError } from "../../settings/settings.ts";
@@ -91,7 +91,7 @@ export class MediaStore {
     return this.#row(id) !== undefined;
   }
 
-  get(id: string): KeptMedia | undefined {
+  get(id: string): MediaContent | undefined {
     const row = this.#row(id);
     if (!row) return undefined;
     const data = new Uint8Array(row.bytes);

@@ -6,7 +6,7 @@ import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnStatus } from "../../api/answers.ts";
-import type { Brought, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
+import type { ClientContext, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
 import { FROM_BACKUP } from "../turn-words.ts";
 import { outlineOf, saysAll } from "./brought-outline.ts";
 import { KeptRows } from "./kept-rows.ts";
@@ -155,7 +155,7 @@ export class Transcript {
   }
 
   /** What the caller of a turn brought, with its texts. */
-  broughtBy({ n, origin }: Turn): Brought {
+  broughtBy({ n, origin }: Turn): ClientContext {
     const { clientTools, results, history, answers: _, ...rest } = origin.brought ?? {};
     // Where there is no row of it, the outline says it all.
     return (
@@ -559,7 +559,12 @@ function imagesText(images: readonly string[]): string | null {
  * The origin of a turn that a job's result sets off. `late`: its first answer was said long ago, this is another message.
  * No client waits for this turn, so it has none of the client's request: no tools, no choice among them, no history.
  */
-function jobOrigin(asked: Turn, { instructions }: Brought, outcome: Outcome, isApart: boolean): NewOrigin {
+function jobOrigin(
+  asked: Turn,
+  { instructions }: ClientContext,
+  outcome: Outcome,
+  isApart: boolean,
+): NewOrigin {
   const { reply, client: _, brought: __, ...origin } = asked.origin;
   const brought = {
     ...(instructions !== undefined && { instructions }),

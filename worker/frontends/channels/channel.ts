@@ -6,7 +6,7 @@
  */
 
 import type { Address, PictureRef } from "../../api/chat.ts";
-import type { KeptMedia } from "../../api/media.ts";
+import type { MediaContent } from "../../api/media.ts";
 import type { Connection } from "../../settings/channels.ts";
 
 export type Act =
@@ -57,7 +57,7 @@ export type RawRequest = { method: string; url: URL; headers: Headers; body: Uin
 export type Button = { label: string; data: string; answer: string };
 
 /** The bytes of a picture or file, with a name for it. */
-export type Attachment = KeptMedia & { name: string };
+export type Attachment = MediaContent & { name: string };
 
 /** One way to say something: a connection and a place there. */
 export type Line<C extends Connection = Connection> = { connection: C; address: Address };

@@ -3,7 +3,7 @@ import { toBase64Url } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { ConnectionState, Connections, ConnectionView, MadeConnection } from "../../api/answers.ts";
-import type { KeptConnection } from "../../api/senders.ts";
+import type { StoredConnection } from "../../api/senders.ts";
 import { homeOf } from "../../api/stubs.ts";
 import { type App, newRoutes } from "../../http/app.ts";
 import { requireScope } from "../../http/auth.ts";
@@ -49,7 +49,7 @@ connections.get("/v1/connections", async (c) => {
   const { home } = requireScope(c, "admin");
   const set = readConnections(c.env).filter((one) => one.home === home);
   const kept = await homeOf(c.env, home).connections();
-  const isSet = (one: KeptConnection) =>
+  const isSet = (one: StoredConnection) =>
     set.some(({ channel, connection }) => channel === one.channel && connection === one.connection);
   return c.json({
     origin: originOf(c),
@@ -185,7 +185,7 @@ type Place = { channel: string; connection: string; home: string };
 function connectionView(
   c: Context<App>,
   place: Place,
-  kept: Partial<KeptConnection> | undefined,
+  kept: Partial<StoredConnection> | undefined,
 ): ConnectionView {
   const { channel, connection } = place;
   return {

@@ -1,7 +1,7 @@
 /** From what a client asked to a turn: a new one, or the one that its first try began. */
 import type { Context } from "hono";
 import { conversationOf, withRetry } from "../../api/stubs.ts";
-import type { Brought, BroughtEntry } from "../../api/turns.ts";
+import type { ClientContext, ClientHistoryEntry } from "../../api/turns.ts";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
@@ -108,7 +108,11 @@ function mayReplace(c: Context<App>): boolean {
   return c.req.header("x-edge-fallback")?.toLowerCase() === "on";
 }
 
-function broughtBy({ sorted, after, own }: Asked, place: Place, history: BroughtEntry[]): Brought {
+function broughtBy(
+  { sorted, after, own }: Asked,
+  place: Place,
+  history: ClientHistoryEntry[],
+): ClientContext {
   const { instructions, results, isTold } = sorted;
   const { clientTools, none, wants, oneCall } = own;
   // In a conversation that has a name our own rows are the history, unless the client tells its own.

@@ -1,6 +1,6 @@
 /** The body of `POST /v1/chat/completions`. What we do not know is ignored, as these clients expect. */
 import { z } from "@edgecall/core/protocol/parse.ts";
-import type { BroughtCall } from "../../api/turns.ts";
+import type { ClientHistoryCall } from "../../api/turns.ts";
 import { HttpError } from "../../http/errors.ts";
 import { answerForm } from "./answer-form.ts";
 import type { Said } from "./said.ts";
@@ -54,7 +54,7 @@ export function saidInChat(request: ChatRequest): Said[] {
     if (!known) return [];
     const words = contentOf(content ?? "", known, `messages.${index}.content`);
     if (known === "tool") return tool_call_id ? [{ role: known, ...words, call: tool_call_id }] : [];
-    const calls = (tool_calls ?? []).flatMap(({ id, function: called }): BroughtCall[] =>
+    const calls = (tool_calls ?? []).flatMap(({ id, function: called }): ClientHistoryCall[] =>
       id && called ? [{ id, name: called.name, arguments: called.arguments ?? "" }] : [],
     );
     return [{ role: known, ...words, ...(known === "assistant" && calls.length > 0 && { calls }) }];

@@ -1,7 +1,7 @@
 /** What a client sent of a conversation, sorted: instructions, what was said before, and what is said now. */
 import { MAX_PICTURES } from "@edgecall/core/loop/messages.ts";
 import type { NewMedia } from "../../api/media.ts";
-import type { BroughtCall, BroughtEntry } from "../../api/turns.ts";
+import type { ClientHistoryCall, ClientHistoryEntry } from "../../api/turns.ts";
 import { mediaId, separateImages } from "../../conversation/store/media.ts";
 import { HttpError } from "../../http/errors.ts";
 import { readClientCallId } from "./conversation-key.ts";
@@ -19,14 +19,14 @@ export type Said = {
   text: string;
   images: string[];
   /** Of tools of the client's, in an assistant's message. */
-  calls?: BroughtCall[];
+  calls?: ClientHistoryCall[];
   /** The call that a tool's message answers. */
   call?: string;
 };
 
 export type Sorted = {
   instructions: string;
-  history: BroughtEntry[];
+  history: ClientHistoryEntry[];
   /** The client sent what was said before. */
   isTold: boolean;
   /** Results of calls that we handed over, by their `callRef`. */
@@ -93,11 +93,11 @@ function withResults(
 ): { past: Said[]; results: Record<string, string>; object: string | undefined } {
   const past: Said[] = [];
   const results: Record<string, string> = {};
-  const calls = new Map<string, BroughtCall>();
+  const calls = new Map<string, ClientHistoryCall>();
   let object: string | undefined;
   for (const [at, one] of said.entries()) {
     if (one.role !== "tool") {
-      const own = one.calls?.map((call): BroughtCall => {
+      const own = one.calls?.map((call): ClientHistoryCall => {
         const known = readClientCallId(call.id);
         const copy = known
           ? { ...call, id: known.ref, own: true as const }
@@ -123,7 +123,7 @@ function withResults(
 }
 
 /** A form that endpoints take, and only once. */
-function idFor(id: string, taken: ReadonlyMap<string, BroughtCall>): string {
+function idFor(id: string, taken: ReadonlyMap<string, ClientHistoryCall>): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id) && !taken.has(id)
     ? id
     : `call_${crypto.randomUUID().replaceAll("-", "")}`;
@@ -134,8 +134,8 @@ function isPictureUrl(url: string): boolean {
   return url.length <= 4_096 && /^https:\/\/\S+$/.test(url) && URL.canParse(url);
 }
 
-function newest(spoken: readonly Said[], pictures: number): BroughtEntry[] {
-  const entries: BroughtEntry[] = [];
+function newest(spoken: readonly Said[], pictures: number): ClientHistoryEntry[] {
+  const entries: ClientHistoryEntry[] = [];
   let chars = HISTORY_MAX_CHARS;
   let room = pictures;
   for (const { role, text, images, calls } of spoken.toReversed()) {
@@ -156,7 +156,7 @@ function newest(spoken: readonly Said[], pictures: number): BroughtEntry[] {
   return entries.reverse();
 }
 
-function sizeOf(calls: readonly BroughtCall[] = []): number {
+function sizeOf(calls: readonly ClientHistoryCall[] = []): number {
   return calls.reduce((sum, call) => sum + call.arguments.length + (call.result?.length ?? 0), 0);
 }
 
@@ -170,7 +170,7 @@ export async function keepPictures(
   sorted: Sorted,
   turn: string,
   name: string,
-): Promise<{ images: string[]; history: BroughtEntry[]; added: NewMedia[] }> {
+): Promise<{ images: string[]; history: ClientHistoryEntry[]; added: NewMedia[] }> {
   const added: NewMedia[] = [];
   let count = 0;
   const keep = async (urls: readonly string[]) => {
@@ -183,7 +183,7 @@ export async function keepPictures(
     return kept.images;
   };
   const images = await keep(sorted.images);
-  const history: BroughtEntry[] = [];
+  const history: ClientHistoryEntry[] = [];
   for (const entry of sorted.history)
     history.push(entry.images ? { ...entry, images: await keep(entry.images) } : entry);
   return { images, history, added };

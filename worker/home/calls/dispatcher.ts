@@ -8,7 +8,7 @@ import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
-import { type CallTarget, type Order, PROMPT_MAX_MS } from "../../api/edge-call.ts";
+import { type AgentCommand, type CallTarget, PROMPT_MAX_MS } from "../../api/edge-call.ts";
 import type { Plan } from "../../api/plan.ts";
 import { ago } from "../../api/roster.ts";
 import type { Env } from "../../env.ts";
@@ -38,7 +38,7 @@ export type NewOrder = {
   conversation: string | null;
   agent: string;
   caller: Caller;
-  order: Order;
+  order: AgentCommand;
   flags?: CallFlags;
 };
 
@@ -197,7 +197,7 @@ export class Dispatcher {
       logInfo("job.too_many", { agent: call.agent, job: token });
       return false;
     }
-    const order: Order = {
+    const order: AgentCommand = {
       command: JOB,
       payload: { call: call.id, tool: call.payload.tool },
       silenceMs: withinMs,
@@ -342,7 +342,13 @@ export class Dispatcher {
 
   /** A call that is cancelled before it got here must not start when it does. */
   async #bury(id: string, conversation: string, now: number): Promise<void> {
-    const order: Order = { command: "cancelled", payload: {}, silenceMs: 1, totalMs: 1, idempotent: true };
+    const order: AgentCommand = {
+      command: "cancelled",
+      payload: {},
+      silenceMs: 1,
+      totalMs: 1,
+      idempotent: true,
+    };
     const caller: Caller = GATEWAY;
     const call = this.#ledger.add({ id, conversation, agent: NOBODY, caller, order }, 0, "waiting", now);
     await this.#stop(call, now);

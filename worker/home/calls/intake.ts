@@ -4,7 +4,7 @@ import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
-import { AGENT_COMMANDS, type Order, orderOf } from "../../api/edge-call.ts";
+import { AGENT_COMMANDS, type AgentCommand, toAgentCommand } from "../../api/edge-call.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
 import { type Asked, homeLine, NOBODY } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
@@ -60,7 +60,7 @@ export class Intake {
     const found = this.#dispatcher.reach(args.agent_id, args.query === undefined ? args.action : undefined);
     if (!found.ok) return await this.#unreachable(request, found, settings);
     const { target } = found;
-    const ordered = orderOf(args, target, settings);
+    const ordered = toAgentCommand(args, target, settings);
     if (!ordered.ok) return refusal("invalid_params", ordered.text, target);
     if (limits.readsOnly && !ordered.order.readOnly) return refusal("permission_denied", READS_ONLY);
     const needsPerson = tainted && !ordered.order.readOnly;
@@ -93,7 +93,7 @@ export class Intake {
   /** An agent that is not there; a call that may wait for it does. */
   async #unreachable(request: SubmitRequest, found: Unreached, settings: Settings): Promise<SubmitReply> {
     const { target } = found;
-    const order = target && orderOf(request.args, target, settings);
+    const order = target && toAgentCommand(request.args, target, settings);
     if (!target || !order?.ok || order.order.queueMs === undefined)
       return refusal(found.errorType, found, target);
     const { id, conversation, caller, limits = {} } = request;
@@ -140,7 +140,7 @@ export class Intake {
 }
 
 /** It tells nothing while it works, and knows no time-out: the same for each of its commands. */
-function foreignOrder(order: Order, { foreignTimeoutMs }: Settings): Order {
+function foreignOrder(order: AgentCommand, { foreignTimeoutMs }: Settings): AgentCommand {
   if (typeof order.payload.timeout_ms === "number") return order;
   return { ...order, silenceMs: foreignTimeoutMs, totalMs: foreignTimeoutMs };
 }

@@ -3,7 +3,7 @@ import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
-import type { Order } from "../../api/edge-call.ts";
+import type { AgentCommand } from "../../api/edge-call.ts";
 
 /**
  * Settled calls are kept this long, so that a late repeat is recognised (the agents' ledgers keep 24 h). An outcome
@@ -79,7 +79,7 @@ export type NewCall = {
   conversation: string | null;
   agent: string;
   caller: Caller;
-  order: Order;
+  order: AgentCommand;
   flags?: CallFlags;
   lateFor?: string;
 };

@@ -5,7 +5,7 @@
  */
 import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import type { KeptConnection } from "../../api/senders.ts";
+import type { StoredConnection } from "../../api/senders.ts";
 import { type Connection, readConnection } from "../../settings/channels.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
 
@@ -17,7 +17,7 @@ const KEY_MIN_CHARS = 32;
 const NONCE_BYTES = 12;
 const SECRET_FIELDS = ["token", "secret", "verify_token"] as const;
 
-type Row = KeptConnection & { settings: string; secrets: string };
+type Row = StoredConnection & { settings: string; secrets: string };
 
 export class KeptConnections {
   readonly #sql: SqlStorage;
@@ -56,9 +56,9 @@ export class KeptConnections {
     return true;
   }
 
-  list(): KeptConnection[] {
+  list(): StoredConnection[] {
     return this.#sql
-      .exec<KeptConnection>(
+      .exec<StoredConnection>(
         "SELECT channel, connection, made_by, made_at FROM connection ORDER BY channel, connection",
       )
       .toArray();

@@ -1,6 +1,6 @@
 /** A device shows its code: what it gets for it. */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
-import type { BrokerForDevice, CodeState, NewCode, PairBody, Paired } from "../../api/device-codes.ts";
+import type { BrokerForDevice, CodeState, NewCode, PairBody, PairResult } from "../../api/device-codes.ts";
 import type { NewKey } from "../../api/keys.ts";
 import type { KeyDesk } from "../agents/key-desk.ts";
 import type { DeviceCodes } from "./device-codes.ts";
@@ -26,7 +26,7 @@ export class PairingDesk {
   }
 
   /** @param end of the code, after its home */
-  async pair(body: PairBody, end: string): Promise<Paired> {
+  async pair(body: PairBody, end: string): Promise<PairResult> {
     const { agent_id: agent, public_key: publicKey, name = agent, broker_login: login, bridge } = body;
     const code = await this.#codes.show(end, Date.now());
     if (!code) return { ok: false, problem: "wrong_code" };
@@ -56,7 +56,7 @@ export class PairingDesk {
     used: { agent: string; publicKey: string },
     told: BrokerForDevice | null,
     { agent_id: agent, public_key, bridge }: PairBody,
-  ): Promise<Paired> {
+  ): Promise<PairResult> {
     const { gateway, agents } = await this.#keys.all();
     const counts = (holder: string, key: string) =>
       agents.some((one) => one.agent === holder && one.public_key === key && one.revoked_at === null);
@@ -65,7 +65,7 @@ export class PairingDesk {
     return this.#welcome(gateway, told, agent);
   }
 
-  #welcome(gateway_key: string, told: BrokerForDevice | null, agent: string): Paired {
+  #welcome(gateway_key: string, told: BrokerForDevice | null, agent: string): PairResult {
     const { url, login } = this.#keys.brokerFor(agent);
     const broker = told ?? (url === null ? null : { url });
     return {

@@ -5,10 +5,10 @@ import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
 import {
   AFTER_EXPIRY_MS,
-  type Answered,
-  type Asked,
+  type AnswerResult,
   CLOSED,
   EXPIRED,
+  type NewQuestion,
   type Question,
 } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
@@ -115,7 +115,7 @@ export class Asking {
     return expiresAt + AFTER_EXPIRY_MS + order.order.totalMs;
   }
 
-  async #ask(call: LedgerCall, asked: Asked): Promise<void> {
+  async #ask(call: LedgerCall, asked: NewQuestion): Promise<void> {
     const now = Date.now();
     if (!this.#home.questions.add(asked, now)) return;
     this.#home.ledger.postpone(call.id, asked.expiresAt + AFTER_EXPIRY_MS);
@@ -129,7 +129,7 @@ export class Asking {
   }
 
   /** @param askedAt epoch ms */
-  async #tell(asked: Asked, askedAt: number): Promise<void> {
+  async #tell(asked: NewQuestion, askedAt: number): Promise<void> {
     const { id, call, agent, text, options, expiresAt, approval } = asked;
     if (this.#isAlone(call)) {
       tellWatchers(this.#home.ctx, call, newsOf(asked));
@@ -158,7 +158,7 @@ export class Asking {
     id: string,
     answer: string,
     by: { principal: string; mayApprove: boolean },
-  ): Promise<Answered> {
+  ): Promise<AnswerResult> {
     const answered = this.#home.questions.answer(id, answer, by, Date.now());
     if (answered.ok) await this.#passOn(answered.question, answer);
     return answered;
@@ -273,6 +273,6 @@ export class Asking {
   }
 }
 
-function newsOf({ id, text, options, approval, expiresAt }: Asked): CallNews {
+function newsOf({ id, text, options, approval, expiresAt }: NewQuestion): CallNews {
   return { news: "question", question: { id, text, options, approval: approval !== null, expiresAt } };
 }

@@ -8,7 +8,7 @@
  */
 
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-import type { Answered, Asked, Question } from "../../api/questions.ts";
+import type { AnswerResult, NewQuestion, Question } from "../../api/questions.ts";
 
 type QuestionRow = {
   id: string;
@@ -40,7 +40,7 @@ export class Questions {
   }
 
   /** @returns false when the agent asked this before: it repeats until it is answered */
-  add(asked: Asked, now: number): boolean {
+  add(asked: NewQuestion, now: number): boolean {
     if (asked.agentQuestion !== null && this.#ofAgent(asked.call, asked.agentQuestion)) return false;
     this.#sql.exec(
       `INSERT INTO question (id, call, conversation, agent, agent_question, text, options, approval, asked_at, expires_at)
@@ -97,7 +97,12 @@ export class Questions {
   }
 
   /** Takes a person's answer, once. */
-  answer(id: string, answer: string, by: { principal: string; mayApprove: boolean }, now: number): Answered {
+  answer(
+    id: string,
+    answer: string,
+    by: { principal: string; mayApprove: boolean },
+    now: number,
+  ): AnswerResult {
     const question = this.get(id);
     if (!question) return refuse(404, "not_found", "no such question");
     if (question.answer !== null) {
@@ -164,7 +169,7 @@ export class Questions {
   }
 }
 
-function refuse(status: 400 | 403 | 404 | 409 | 410, code: string, message: string): Answered {
+function refuse(status: 400 | 403 | 404 | 409 | 410, code: string, message: string): AnswerResult {
   return { ok: false, status, code, message };
 }
 

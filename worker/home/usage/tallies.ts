@@ -18,7 +18,7 @@ import {
   newTurnCounts,
   type TurnCounts,
 } from "@edgecall/core/metrics/tally.ts";
-import type { ToldTurn } from "../../api/usage.ts";
+import type { ReportedTurn } from "../../api/usage.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 
 /** Rows of calls: what a model invents as a tool's name must not fill the home, nor Prometheus. */
@@ -82,7 +82,7 @@ export class Tallies {
     return true;
   }
 
-  turnEnded(turn: ToldTurn): void {
+  turnEnded(turn: ReportedTurn): void {
     const key = keyOf(turn.channel);
     const figures = this.#row<StoredTurns>("turn", key);
     const counts = figures ? restoredTurns(figures) : newTurnCounts();
