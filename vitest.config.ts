@@ -112,6 +112,7 @@ const WITH_MODEL = { ...SHORT, globalSetup: ["./test/model-setup.ts"] };
 export default defineConfig({
   test: {
     tags: TAGS,
+    globalSetup: ["./test/run-folder.ts"],
     reporters: ["default", new NeedsReporter(MISSING)],
     projects: [
       {

@@ -4,10 +4,11 @@
  */
 import { execFile } from "node:child_process";
 import { existsSync, lstatSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
+/** Outside of the run's temporary folder (test/run-folder.ts), because runs share what lies here. */
+export const SHARED_FOLDER = "/var/tmp";
 const MIRROR = process.env.DEBIAN_MIRROR ?? "http://deb.debian.org/debian";
 export const RELEASE = "bookworm";
 
@@ -23,10 +24,10 @@ export async function asRoot(...command: string[]): Promise<string> {
 
 /** @returns its tar file */
 export async function minimalDebian(): Promise<string> {
-  const tar = join(tmpdir(), `edgecall-${RELEASE}-minbase.tar`);
+  const tar = join(SHARED_FOLDER, `edgecall-${RELEASE}-minbase.tar`);
   if (isKept(tar)) return tar;
   // Written beside it first, so that another run never finds half a file.
-  const dir = mkdtempSync(join(tmpdir(), "edgecall-debian-"));
+  const dir = mkdtempSync(join(SHARED_FOLDER, "edgecall-debian-"));
   try {
     const [root, made] = [join(dir, "root"), join(dir, "tar")];
     await asRoot("debootstrap", "--variant=minbase", RELEASE, root, MIRROR);

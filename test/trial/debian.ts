@@ -4,9 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { appendFileSync, copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { asRoot, isKept, minimalDebian, RELEASE } from "../debian.ts";
+import { asRoot, isKept, minimalDebian, RELEASE, SHARED_FOLDER } from "../debian.ts";
 
 /** What a person's machine has before anything of ours is there. iproute2 gives it its address. */
 const THERE = ["systemd", "systemd-sysv", "dbus", "iproute2", "curl", "ca-certificates", "sudo", "procps"];
@@ -20,7 +19,7 @@ export async function debianFolder(say: (line: string) => void): Promise<string>
   const recipe = createHash("sha256")
     .update(JSON.stringify([RELEASE, THERE, FETCHED, QUIET]))
     .digest("hex");
-  const folder = join(tmpdir(), `edgecall-${RELEASE}-machine-${recipe.slice(0, 8)}`);
+  const folder = join(SHARED_FOLDER, `edgecall-${RELEASE}-machine-${recipe.slice(0, 8)}`);
   if (isKept(folder)) return folder;
   say(`making a Debian to boot, kept as ${folder}`);
   // Beside it first: another run never finds half of it.
