@@ -40,6 +40,8 @@ export class PlayedHome {
 
   async start(token = "secret"): Promise<string> {
     this.#server.on("upgrade", (request, socket, head) => {
+      // A refused client may reset the connection, and Node ends the process when nobody listens for the error.
+      socket.on("error", () => {});
       const known = request.headers.authorization === `Bearer ${token}` && request.url === "/bridge";
       const waits = request.headers[STANDBY] !== undefined;
       if (waits) this.asked += 1;
