@@ -56,6 +56,9 @@ test("within the Worker, imports go one way, and no front door imports another",
     "worker/api/stubs.ts": `import type { Env } from "../env.ts"; import type { Call } from "../home/calls/ledger.ts";`,
     "worker/env.ts": `import type { Role } from "./settings/channels.ts";`,
     "worker/frontends/mcp/a.ts": `import "./b.ts"; import "../../http/auth.ts"; import "../openai/a.ts";`,
+    "worker/channels/a.ts": `import "../api/stubs.ts"; import "../http/auth.ts";`,
+    "worker/home/a.ts": `import "../channels/a.ts"; import "../conversation/a.ts"; import "../frontends/mcp/a.ts";`,
+    "worker/conversation/a.ts": `import "../api/stubs.ts"; import "../home/a.ts";`,
   });
   expect(findForbidden(imports)).toEqual([
     "worker/routes/a.ts → worker/frontends/mcp/a.ts",
@@ -64,5 +67,9 @@ test("within the Worker, imports go one way, and no front door imports another",
     "worker/api/stubs.ts → worker/home/calls/ledger.ts",
     "worker/env.ts → worker/settings/channels.ts",
     "worker/frontends/mcp/a.ts → worker/frontends/openai/a.ts",
+    "worker/channels/a.ts → worker/http/auth.ts",
+    "worker/home/a.ts → worker/conversation/a.ts",
+    "worker/home/a.ts → worker/frontends/mcp/a.ts",
+    "worker/conversation/a.ts → worker/home/a.ts",
   ]);
 });

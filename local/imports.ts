@@ -21,8 +21,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Within the Worker: index → routes, frontends → http → api → settings → env. A source of the first may not import one of
- * the second.
+ * Within the Worker: index → routes, frontends → http → api → settings → env; conversation, home → channels → api. A source of the
+ * first may not import one of the second.
  */
 const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   // The objects are asked through api/; wrangler needs their classes exported by index.ts.
@@ -32,8 +32,11 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^worker\/env\.ts$/, /^worker\//],
   [/^worker\/routes\//, /^worker\/(frontends\/|index)/],
   [/^worker\/frontends\//, /^worker\/(routes\/|index)/],
-  [/^worker\/http\//, /^worker\/(routes|frontends|home|index)/],
-  [/^worker\/(api|settings)\/|^worker\/env/, /^worker\/(http|routes|frontends|index)/],
+  [/^worker\/http\//, /^worker\/(routes|frontends|channels|conversation|home)\/|^worker\/index/],
+  [/^worker\/channels\//, /^worker\/(?!channels\/|api\/|settings\/|(env|log|read-up-to)\.ts$)/],
+  // Each object knows the other by api/ alone.
+  [/^worker\/conversation\//, /^worker\/(http|routes|frontends|home)\/|^worker\/index/],
+  [/^worker\/home\//, /^worker\/(http|routes|frontends|conversation)\/|^worker\/index/],
 ];
 /** Each front door is a folder, and knows nothing of the others. */
 const FRONT_DOOR = /^worker\/frontends\/([^/]+)\//;

@@ -9,11 +9,12 @@ import { TOKENS } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
 import type { BackupPage, RestoreStep } from "./api/backup.ts";
+import { readGrant, uploadCommand } from "./api/uploads.ts";
 import { backupPage } from "./backup.ts";
 import type { Env } from "./env.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
-import { macKey, readGrant, uploadCommand } from "./http/uploads.ts";
 import { isBlank } from "./migrate.ts";
+import { macKey } from "./settings/mac-key.ts";
 
 const PICTURE =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -8,8 +8,8 @@ import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
+import { mediaId, newMedia } from "../api/media.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { mediaId, newMedia } from "../conversation/store/media.ts";
 import { maySee } from "./may-see.ts";
 import { conversationOf } from "./stubs.ts";
 

@@ -1,6 +1,49 @@
-/** Pictures and files as a conversation takes and gives them. */
+/** Pictures and files as a conversation takes and gives them, and how their ids are made. */
+import { fromBase64, fromBase64Url, sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { KEPT } from "@edgecall/core/loop/messages.ts";
 import type { StoredMedia } from "@edgecall/core/protocol/media.ts";
 
 export type MediaContent = { mediaType: string; sha256: string; data: Uint8Array };
 
 export type NewMedia = StoredMedia & { data: Uint8Array };
+
+/** `uuid[-n].` and the conversation that stores it: the id is enough to find it. @param name `home/channel/id` */
+export function mediaId(uuid: string, name: string): string {
+  const [, ...rest] = name.split("/");
+  return `${uuid}.${toBase64Url(utf8(rest.join("/")))}`;
+}
+
+/** The conversation of an id, without its home: `channel/id`; undefined when it names none. */
+export function conversationOfMedia(id: string): { channel: string; conversation: string } | undefined {
+  try {
+    const text = new TextDecoder().decode(fromBase64Url(id.slice(id.indexOf(".") + 1)));
+    const match = /^([a-z]{1,32})\/([A-Za-z0-9._:@-]{1,128})$/.exec(text);
+    return match?.[1] !== undefined && match[2] !== undefined
+      ? { channel: match[1], conversation: match[2] }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A person's pictures: a `data:` URL becomes a stored picture, an address stays. */
+export async function separateImages(
+  images: readonly string[],
+  idOf: (index: number) => string,
+): Promise<{ images: string[]; added: NewMedia[] }> {
+  const added: NewMedia[] = [];
+  const stored = await Promise.all(
+    images.map(async (url, index) => {
+      const match = /^data:(image\/[a-z]+);base64,(.*)$/s.exec(url);
+      if (match?.[1] === undefined || match[2] === undefined) return url;
+      const picture = await newMedia(idOf(index), match[1], fromBase64(match[2]));
+      added.push(picture);
+      return KEPT + picture.id;
+    }),
+  );
+  return { images: stored, added };
+}
+
+export async function newMedia(id: string, mediaType: string, data: Uint8Array): Promise<NewMedia> {
+  return { id, media_type: mediaType, bytes: data.length, sha256: await sha256Hex(data), data };
+}

@@ -21,6 +21,7 @@ import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from 
 import type { ListedConversation, Listing, ListQuery } from "../api/conversation-list.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "../api/device-codes.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../api/edge-call.ts";
+import { errorBody } from "../api/errors.ts";
 import type { HomeApi } from "../api/home-api.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
@@ -38,7 +39,6 @@ import type { NewToken } from "../api/tokens.ts";
 import type { Admission, DayUsage, ModelUsage, ReportedTurn } from "../api/usage.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
-import { errorBody } from "../http/errors.ts";
 import { isBlank, migrate } from "../migrate.ts";
 import type { Connection, Role } from "../settings/channels.ts";
 import { readSettings } from "../settings/settings.ts";

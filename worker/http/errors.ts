@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import type { HonoBase } from "hono/hono-base";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { errorBody } from "../api/errors.ts";
 import { logError } from "../log.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { AuthSettingsError } from "../settings/tokens.ts";
@@ -19,10 +20,6 @@ export class HttpError extends HTTPException {
     this.code = code;
     this.param = param;
   }
-}
-
-export function errorBody(code: string, message: string): { error: { code: string; message: string } } {
-  return { error: { code, message } };
 }
 
 /** Ours, with what OpenAI's clients look for in an error: they ask below `/v1` for more than is served here. */

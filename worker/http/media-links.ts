@@ -5,8 +5,8 @@
  */
 import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { Env } from "../env.ts";
+import { macKey } from "../settings/mac-key.ts";
 import { HOME_ID } from "../settings/tokens.ts";
-import { macKey } from "./uploads.ts";
 
 /** People read a chat again the same evening; a link in an old log should open nothing. */
 const LINK_LIFE_S = 24 * 3_600;

@@ -11,11 +11,11 @@ import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
+import { macKey } from "../settings/mac-key.ts";
 import { readSettings } from "../settings/settings.ts";
 import { type ApiToken, apiTokenRecords } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
-import { macKey } from "./uploads.ts";
 
 /** `__Host-`: only this host can set it, for all of itself, over TLS. Browsers take http://localhost for that. */
 const COOKIE = "__Host-edgecall";

@@ -1,8 +1,8 @@
 /** `GET /v1/media/{id}?home=…&until=…&mac=…`: what a link opens, without a token (http/media-links.ts). */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context, Next } from "hono";
+import { conversationOfMedia } from "../api/media.ts";
 import { conversationOf } from "../api/stubs.ts";
-import { conversationOfMedia } from "../conversation/store/media.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
 import { isValidLink } from "../http/media-links.ts";

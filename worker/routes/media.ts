@@ -1,15 +1,15 @@
 /** `PUT` and `GET /v1/media/{id}`: what devices brought and people sent, for those who may see the conversation. */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context } from "hono";
+import { conversationOfMedia, newMedia } from "../api/media.ts";
 import { conversationOf } from "../api/stubs.ts";
-import { conversationOfMedia, newMedia } from "../conversation/store/media.ts";
+import { readGrant } from "../api/uploads.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { checkCredential, requireScope } from "../http/auth.ts";
 import { readBytes } from "../http/body.ts";
 import { isSeen } from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
 import { pathName } from "../http/parameters.ts";
-import { readGrant } from "../http/uploads.ts";
 
 /** Needs the token of one upload. */
 export const uploads = newRoutes();

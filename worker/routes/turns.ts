@@ -1,10 +1,10 @@
 /** A conversation's turns: asked, looked at, followed and cancelled. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
+import { mediaId, separateImages } from "../api/media.ts";
 import { conversationOf, withRetry } from "../api/stubs.ts";
 import type { FollowedEvent } from "../api/turn-events.ts";
 import type { NewTurn } from "../api/turns.ts";
-import { mediaId, separateImages } from "../conversation/store/media.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { readBody } from "../http/body.ts";
 import { idInUse, namedConversation, recheckSeen, requireSeen } from "../http/conversation-access.ts";

@@ -5,10 +5,10 @@
  */
 
 import type { Address } from "../../api/chat.ts";
-import { channelOf } from "../../frontends/channels/all.ts";
-import type { Channel, Line } from "../../frontends/channels/channel.ts";
-import { PlatformError } from "../../frontends/channels/platform.ts";
-import { splitMarkdown } from "../../frontends/channels/split.ts";
+import { channelOf } from "../../channels/all.ts";
+import type { Channel, Line } from "../../channels/channel.ts";
+import { PlatformError } from "../../channels/platform.ts";
+import { splitMarkdown } from "../../channels/split.ts";
 import { logError } from "../../log.ts";
 
 /** Words are gathered for so long: what a phone rings with should say something, and a quick answer comes at once. */

@@ -7,12 +7,12 @@
 import type { TurnQuestion } from "../../api/answers.ts";
 import type { Address } from "../../api/chat.ts";
 import type { MediaContent } from "../../api/media.ts";
+import { channelOf } from "../../channels/all.ts";
+import type { Attachment, Channel, Line } from "../../channels/channel.ts";
+import { connectionOf } from "../../channels/connections.ts";
+import { PlatformError } from "../../channels/platform.ts";
+import { splitMarkdown } from "../../channels/split.ts";
 import type { Env } from "../../env.ts";
-import { channelOf } from "../../frontends/channels/all.ts";
-import type { Attachment, Channel, Line } from "../../frontends/channels/channel.ts";
-import { connectionOf } from "../../frontends/channels/connections.ts";
-import { PlatformError } from "../../frontends/channels/platform.ts";
-import { splitMarkdown } from "../../frontends/channels/split.ts";
 import { logError } from "../../log.ts";
 import { settingsOrError } from "../../settings/settings.ts";
 import { SettingsError } from "../../settings/settings-error.ts";

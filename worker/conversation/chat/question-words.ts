@@ -8,7 +8,7 @@ import {
 } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../api/answers.ts";
 import { CLOSED, EXPIRED } from "../../api/questions.ts";
-import { type Button, buttonData } from "../../frontends/channels/channel.ts";
+import { type Button, buttonData } from "../../channels/channel.ts";
 
 /** More than a keyboard shows. */
 const CHOICES_MAX = 20;

@@ -5,8 +5,9 @@ import { script } from "../../../test/scripted-model.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { type Answer, agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
+import { conversationOfMedia, mediaId, newMedia } from "../../api/media.ts";
 import { migrate } from "../../migrate.ts";
-import { conversationOfMedia, MediaStore, mediaId, newMedia } from "./media.ts";
+import { MediaStore } from "./media.ts";
 import { CONVERSATION_MIGRATIONS } from "./schema.ts";
 
 const FEATURES = ["tool", "prompt", "cancel", "ack", "upload"];

@@ -1,10 +1,9 @@
 /** Pictures and files of a conversation, in its own rows: they go when it goes, or when their time is over. */
-import { fromBase64, sha256Hex, toBase64, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { fromBase64, toBase64 } from "@edgecall/core/encoding.ts";
 import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
-import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
-import type { MediaContent, NewMedia } from "../../api/media.ts";
+import { type MediaContent, mediaId, type NewMedia, newMedia } from "../../api/media.ts";
 import type { Env } from "../../env.ts";
 import type { MediaLimits } from "../../settings/settings.ts";
 import { settingsOrError } from "../../settings/settings.ts";
@@ -163,51 +162,9 @@ export class MediaStore {
   }
 }
 
-/** `uuid[-n].` and the conversation that keeps it, so that an id is enough to find it. @param name `home/channel/id` */
-export function mediaId(uuid: string, name: string): string {
-  const [, ...rest] = name.split("/");
-  return `${uuid}.${toBase64Url(utf8(rest.join("/")))}`;
-}
-
-/** The conversation of an id, without its home: `channel/id`; undefined when it names none. */
-export function conversationOfMedia(id: string): { channel: string; conversation: string } | undefined {
-  try {
-    const encoded = id.slice(id.indexOf(".") + 1);
-    const text = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));
-    const match = /^([a-z]{1,32})\/([A-Za-z0-9._:@-]{1,128})$/.exec(text);
-    return match?.[1] !== undefined && match[2] !== undefined
-      ? { channel: match[1], conversation: match[2] }
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Ids of the pictures and files that a call brought. */
 export function filesOf({ media = [] }: Outcome): string[] {
   return media.flatMap((one) => ("id" in one ? [one.id] : []));
-}
-
-/** A person's pictures: `data:` URLs become kept ones, addresses stay. */
-export async function separateImages(
-  images: readonly string[],
-  idOf: (index: number) => string,
-): Promise<{ images: string[]; added: NewMedia[] }> {
-  const added: NewMedia[] = [];
-  const kept = await Promise.all(
-    images.map(async (url, index) => {
-      const match = /^data:(image\/[a-z]+);base64,(.*)$/s.exec(url);
-      if (match?.[1] === undefined || match[2] === undefined) return url;
-      const stored = await newMedia(idOf(index), match[1], fromBase64(match[2]));
-      added.push(stored);
-      return KEPT + stored.id;
-    }),
-  );
-  return { images: kept, added };
-}
-
-export async function newMedia(id: string, mediaType: string, data: Uint8Array): Promise<NewMedia> {
-  return { id, media_type: mediaType, bytes: data.length, sha256: await sha256Hex(data), data };
 }
 
 function refOf({ id, media_type, bytes, sha256 }: StoredMedia): StoredMedia {

@@ -5,9 +5,9 @@
 
 import { homeOf } from "../../api/stubs.ts";
 import type { Limits } from "../../api/turns.ts";
+import type { Incoming } from "../../channels/channel.ts";
 import type { Env } from "../../env.ts";
 import type { Connection, Role } from "../../settings/channels.ts";
-import type { Incoming } from "./channel.ts";
 import { knockWords, tellOwners } from "./knock.ts";
 
 export type Admitted =

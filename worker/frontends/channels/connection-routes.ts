@@ -5,6 +5,10 @@ import type { Context } from "hono";
 import type { ConnectionState, Connections, ConnectionView, MadeConnection } from "../../api/answers.ts";
 import type { StoredConnection } from "../../api/senders.ts";
 import { homeOf } from "../../api/stubs.ts";
+import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "../../channels/connections.ts";
+import { PlatformError } from "../../channels/platform.ts";
+import type { Account, Setup } from "../../channels/platform-setup.ts";
+import { setupOf } from "../../channels/setup.ts";
 import { type App, newRoutes } from "../../http/app.ts";
 import { requireScope } from "../../http/auth.ts";
 import { readBody } from "../../http/body.ts";
@@ -20,10 +24,6 @@ import {
   readConnections,
 } from "../../settings/channels.ts";
 import { readSettings } from "../../settings/settings.ts";
-import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "./connections.ts";
-import { PlatformError } from "./platform.ts";
-import type { Account, Setup } from "./platform-setup.ts";
-import { setupOf } from "./setup.ts";
 
 /** Of a webhook's secret that we make: 256 bits. */
 const SECRET_BYTES = 32;

@@ -5,9 +5,9 @@
 
 import type { AdmittedSender, Stranger } from "../../api/senders.ts";
 import { conversationOf, homeOf } from "../../api/stubs.ts";
+import { channelOf } from "../../channels/all.ts";
 import type { Env } from "../../env.ts";
 import { type Connection, readConnections } from "../../settings/channels.ts";
-import { channelOf } from "./all.ts";
 
 /** A home has a few; a long list of them is no reason to write to everybody. */
 const OWNERS_MAX = 5;

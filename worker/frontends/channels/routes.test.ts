@@ -9,8 +9,8 @@ import { CHANNEL_SECRETS, TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, SIREN, TestBridge } from "../../../test/workerd.ts";
 import type { Knock } from "../../api/senders.ts";
+import { fromHex, hmac } from "../../channels/signature.ts";
 import { isBlank } from "../../migrate.ts";
-import { fromHex, hmac } from "./signature.ts";
 
 type Json = Record<string, unknown>;
 
@@ -166,7 +166,7 @@ describe("handshakes", () => {
   });
 
   test("Ed25519 by RFC 8032, test 1 (an empty message)", async () => {
-    const { isEd25519 } = await import("./signature.ts");
+    const { isEd25519 } = await import("../../channels/signature.ts");
     const key = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
     const signature = fromHex(
       "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",

@@ -5,6 +5,8 @@ import type { Context } from "hono";
 import type { Delivery, PictureRef } from "../../api/chat.ts";
 import { mayAnswer } from "../../api/may-see.ts";
 import { conversationOf, homeOf } from "../../api/stubs.ts";
+import { channelOf } from "../../channels/all.ts";
+import type { Ack, Channel, Incoming } from "../../channels/channel.ts";
 import { mistypedCommand, readCommand } from "../../conversation/chat/commands.ts";
 import {
   answerOf,
@@ -25,9 +27,7 @@ import { logError, logInfo } from "../../log.ts";
 import { type Connection, ROLES, type Role } from "../../settings/channels.ts";
 import { readTranscription } from "../../settings/transcription.ts";
 import { type Admitted, admit } from "./admission.ts";
-import { channelOf } from "./all.ts";
-import type { Ack, Channel, Incoming } from "./channel.ts";
-import { connectionAt } from "./connections.ts";
+import { connectionAt } from "./connection-at.ts";
 import { tellOwners } from "./knock.ts";
 
 /** Platforms send less; pictures come as references. */

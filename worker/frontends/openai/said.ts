@@ -1,8 +1,8 @@
 /** What a client sent of a conversation, sorted: instructions, what was said before, and what is said now. */
 import { MAX_PICTURES } from "@edgecall/core/loop/messages.ts";
 import type { NewMedia } from "../../api/media.ts";
+import { mediaId, separateImages } from "../../api/media.ts";
 import type { ClientHistoryCall, ClientHistoryEntry } from "../../api/turns.ts";
-import { mediaId, separateImages } from "../../conversation/store/media.ts";
 import { HttpError } from "../../http/errors.ts";
 import { readClientCallId } from "./conversation-key.ts";
 

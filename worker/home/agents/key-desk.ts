@@ -1,7 +1,7 @@
 /** Keys come, are replaced and revoked; and who has to hear of it: the bridge, the roster, and who waits for a call. */
 import { BRIDGE, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
+import { errorBody } from "../../api/errors.ts";
 import type { BrokerLoginState, Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../../api/keys.ts";
-import { errorBody } from "../../http/errors.ts";
 import { KEY_REVOKED, UNSIGNED_BRIDGE } from "../bridge/bridge-socket.ts";
 import type { Dispatcher } from "../calls/dispatcher.ts";
 import type { HomeContext } from "../context.ts";

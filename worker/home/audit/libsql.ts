@@ -3,7 +3,7 @@
  * version 2. Not by @libsql/client, which would be a tenth of the whole Worker for this one POST (docs/architecture.md).
  */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { readUpTo } from "../../frontends/channels/platform.ts";
+import { readUpTo } from "../../read-up-to.ts";
 import type { StoreSettings } from "../../settings/audit.ts";
 import type { AuditRecord, AuditStore } from "./audit-store.ts";
 

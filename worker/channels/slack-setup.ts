@@ -1,6 +1,6 @@
 /** Connecting Slack: the app is made from a manifest on Slack's own page; here its token is looked at. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
-import type { SlackConnection } from "../../settings/channels.ts";
+import type { SlackConnection } from "../settings/channels.ts";
 import { send } from "./platform.ts";
 import type { Account, Setup } from "./platform-setup.ts";
 

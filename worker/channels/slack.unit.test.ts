@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SlackConnection } from "../../settings/channels.ts";
+import type { SlackConnection } from "../settings/channels.ts";
 import { slack } from "./slack.ts";
 
 const SECRET = "a signing secret of slack's";

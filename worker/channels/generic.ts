@@ -5,7 +5,7 @@
  */
 import { toBase64 } from "@edgecall/core/encoding.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import type { GenericConnection } from "../../settings/channels.ts";
+import type { GenericConnection } from "../settings/channels.ts";
 import {
   type Act,
   type Channel,

@@ -1,4 +1,5 @@
 /** A request to a platform: bounded in time and size, and its refusal in one form, whoever refuses. */
+import { readUpTo } from "../read-up-to.ts";
 
 /** Platforms answer in well under a second; who takes longer is asked again. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -111,24 +112,6 @@ export async function download(
     again ? { kind: "again", afterMs: retryAfterMs(response.headers, {}) } : { kind: "never" },
     `${what}: ${response.status}`,
   );
-}
-
-/** Undefined: there is more. */
-export async function readUpTo(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > maxBytes) return undefined;
-    parts.push(part);
-  }
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 function mediaTypeOf(response: Response): string {

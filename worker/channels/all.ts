@@ -1,5 +1,5 @@
 /** Every platform by its name in the address. */
-import { CHANNEL_NAMES, type ChannelName } from "../../settings/channels.ts";
+import { CHANNEL_NAMES, type ChannelName } from "../settings/channels.ts";
 import type { Channel } from "./channel.ts";
 import { discord } from "./discord.ts";
 import { generic } from "./generic.ts";

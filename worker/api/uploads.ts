@@ -11,9 +11,9 @@ import {
   type UploadRequest,
 } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { mediaId } from "../conversation/store/media.ts";
 import type { Env } from "../env.ts";
-import { AuthSettingsError } from "../settings/tokens.ts";
+import { macKey } from "../settings/mac-key.ts";
+import { mediaId } from "./media.ts";
 
 /** An agent begins at once; a slow line gets its time from `fetch`. */
 const TOKEN_LIFE_MS = 5 * 60_000;
@@ -85,19 +85,4 @@ async function sign(env: Env, grant: Grant): Promise<string> {
   const text = toBase64Url(utf8(JSON.stringify(grant)));
   const mac = new Uint8Array(await crypto.subtle.sign("HMAC", await macKey(env, "upload"), utf8(text)));
   return `${text}.${toBase64Url(mac)}`;
-}
-
-/**
- * From what is secret already: the records of all bridges. A bridge knows its own token and no other's record,
- * and new tokens make the old uploads' tokens void, so no secret more has to be set.
- * @param purpose what is made for one is good for no other
- */
-export async function macKey(env: Env, purpose: "upload" | "link" | "session"): Promise<CryptoKey> {
-  if (!env.BRIDGE_TOKENS || !env.API_TOKENS)
-    throw new AuthSettingsError("BRIDGE_TOKENS and API_TOKENS have to be set");
-  const secret = utf8(`edgecall ${purpose} v1\n${env.BRIDGE_TOKENS}\n${env.API_TOKENS}`);
-  return await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, [
-    "sign",
-    "verify",
-  ]);
 }

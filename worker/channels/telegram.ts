@@ -2,8 +2,8 @@
 
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import type { Address, PictureRef } from "../../api/chat.ts";
-import type { TelegramConnection } from "../../settings/channels.ts";
+import type { Address, PictureRef } from "../api/chat.ts";
+import type { TelegramConnection } from "../settings/channels.ts";
 import {
   type Act,
   type Channel,

@@ -1,9 +1,9 @@
 /** Splitting and dialects: pure, and fed with whatever a model may write. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TurnQuestion } from "../../api/answers.ts";
-import { readCommand } from "../../conversation/chat/commands.ts";
-import { choicesOf, isTooLong, questionWords } from "../../conversation/chat/question-words.ts";
+import type { TurnQuestion } from "../api/answers.ts";
+import { readCommand } from "../conversation/chat/commands.ts";
+import { choicesOf, isTooLong, questionWords } from "../conversation/chat/question-words.ts";
 import { render, slackMrkdwn, telegramHtml, whatsappText } from "./dialect.ts";
 import { splitMarkdown } from "./split.ts";
 

@@ -1,7 +1,7 @@
 /** Connecting a chat app from the console: what each platform can be asked. One file each; setup.ts lists them. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import type { Deliveries } from "../../api/answers.ts";
-import type { Connection } from "../../settings/channels.ts";
+import type { Deliveries } from "../api/answers.ts";
+import type { Connection } from "../settings/channels.ts";
 
 /** Who the platform says that a token is. */
 export type Account = {

@@ -5,9 +5,9 @@
  * Conversation, where answers go out from rows.
  */
 
-import type { Address, PictureRef } from "../../api/chat.ts";
-import type { MediaContent } from "../../api/media.ts";
-import type { Connection } from "../../settings/channels.ts";
+import type { Address, PictureRef } from "../api/chat.ts";
+import type { MediaContent } from "../api/media.ts";
+import type { Connection } from "../settings/channels.ts";
 
 export type Act =
   /**

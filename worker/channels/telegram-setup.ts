@@ -1,7 +1,7 @@
 /** Connecting Telegram: getMe, setWebhook, getWebhookInfo, deleteWebhook. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
-import type { Deliveries } from "../../api/answers.ts";
-import type { TelegramConnection } from "../../settings/channels.ts";
+import type { Deliveries } from "../api/answers.ts";
+import type { TelegramConnection } from "../settings/channels.ts";
 import { postJson } from "./platform.ts";
 import type { Setup } from "./platform-setup.ts";
 

@@ -7,8 +7,8 @@
 
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import type { PictureRef } from "../../api/chat.ts";
-import type { DiscordConnection } from "../../settings/channels.ts";
+import type { PictureRef } from "../api/chat.ts";
+import type { DiscordConnection } from "../settings/channels.ts";
 import {
   type Ack,
   type Act,

@@ -1,6 +1,6 @@
 /** Connecting Discord: the bot's token tells the application; its slash commands and its interactions' address are set. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
-import type { DiscordConnection } from "../../settings/channels.ts";
+import type { DiscordConnection } from "../settings/channels.ts";
 import { postJson, send } from "./platform.ts";
 import type { Setup } from "./platform-setup.ts";
 

@@ -6,9 +6,9 @@
 
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import type { PictureRef } from "../../api/chat.ts";
-import { logInfo } from "../../log.ts";
-import type { WhatsAppConnection } from "../../settings/channels.ts";
+import type { PictureRef } from "../api/chat.ts";
+import { logInfo } from "../log.ts";
+import type { WhatsAppConnection } from "../settings/channels.ts";
 import {
   type Act,
   type Channel,
