@@ -1,4 +1,4 @@
-/** The broker of the exercise: a Mosquitto that writes what it knows to disk at every change. */
+/** The broker of the exercise: a Mosquitto that writes its state to disk at every change. */
 import { rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { ALSO_IN, keptIn, listens, mosquittoConfig } from "../mosquitto.ts";
@@ -6,7 +6,7 @@ import { Program } from "./program.ts";
 
 export type Broker = {
   program: Program;
-  /** For a start with an empty memory. */
+  /** Deletes the state, so that the next start has an empty memory. */
   forget(): void;
 };
 
@@ -14,7 +14,7 @@ export type Broker = {
 export function makeBroker(options: { dir: string; port: number; onDied: (how: string) => void }): Broker {
   const { dir, port, onDied } = options;
   const config = join(dir, "mosquitto.conf");
-  // Else it would write at the end alone, and a SIGKILL is none.
+  // By default Mosquitto writes only when it ends, and SIGKILL gives it no time for that.
   const atOnce = ["autosave_on_changes true", "autosave_interval 1"];
   writeFileSync(config, mosquittoConfig(port, [...keptIn(dir), ...atOnce]));
   const program = new Program({

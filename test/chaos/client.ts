@@ -1,6 +1,6 @@
 /**
- * A client as it should be: it gives each question a key, and when it is cut off it looks its turn up, or asks
- * once more with the same key, until it has the answer.
+ * A well-behaved client. It gives each question a key. When its connection breaks, it looks up its turn or sends the
+ * question again with the same key, until it has the answer.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { TOKENS } from "../tokens.ts";
@@ -32,23 +32,23 @@ export type Question = {
 };
 
 export type Asked = {
-  /** Undefined when there was none within the time. */
+  /** Undefined when no answer came in time. */
   answer: SeenTurn | undefined;
-  /** ms from the question to the answer. */
+  /** Milliseconds from the question to the answer. */
   ms: number;
-  /** How often it was cut off. */
+  /** How often the connection broke. */
   cutOff: number;
   /** Each turn id that the gateway gave for the key. */
   turns: string[];
-  /** Anything that a client must never see: ids that do not rise, a second end, a refusal. */
+  /** What a client must never see: ids that do not rise, a second end, a refusal. */
   faults: string[];
 };
 
-/** A request that hangs is given up after this; the gateway itself answers after 25 s at the latest. */
+/** A request that hangs is given up after this time; the gateway itself answers within 25 s. */
 const REQUEST_MS = 30_000;
 const AGAIN_MS = 50;
 
-/** Asks, and does not give up before `withinMs`. Never throws. */
+/** Asks, and keeps trying for `withinMs`. Never throws. */
 export async function ask(url: string, question: Question, withinMs: number): Promise<Asked> {
   const asking = new Asking(url, question);
   const began = performance.now();
@@ -63,13 +63,13 @@ export async function ask(url: string, question: Question, withinMs: number): Pr
   return { ...asking.asked, answer, ms: performance.now() - began };
 }
 
-/** Looks at a turn; undefined when it is not there, or the gateway is not. */
+/** Reads a turn. @returns undefined when the turn does not exist or the gateway does not answer */
 export async function look(url: string, conversation: string, turn: string): Promise<SeenTurn | undefined> {
   const response = await request(url, `/v1/conversations/${conversation}/turns/${turn}`);
   return response.ok ? ((await response.json()) as SeenTurn) : undefined;
 }
 
-/** Every turn of a conversation with its question. @throws when the gateway is not there */
+/** Returns every turn of a conversation with its question. @throws when the gateway does not answer */
 export async function conversationOf(
   url: string,
   conversation: string,
@@ -102,12 +102,12 @@ class Asking {
     this.#question = question;
   }
 
-  /** @returns the answer, or undefined: not yet. @throws when cut off */
+  /** @returns the answer; undefined = not answered yet. @throws when the connection breaks */
   async attempt(): Promise<SeenTurn | undefined> {
     const { client } = this.#question;
     this.#tries += 1;
     const known = this.#turn;
-    // Every other time with the key alone, as a client that forgot its turn would.
+    // Every second attempt sends only the key, like a client that forgot its turn's id.
     const response =
       known === undefined || this.#tries % 2 === 1 ? await this.#post() : await this.#lookUp(known);
     if (response.status >= 500) throw new Error(`${response.status}`);
@@ -144,7 +144,7 @@ class Asking {
     return request(this.#url, `${path}/events`, { headers });
   }
 
-  /** Reads server-sent events to the turn's end; a stream that ends before it was cut off. */
+  /** Reads server-sent events until the turn ends. A stream that ends earlier counts as broken. */
   async #events(response: Response): Promise<SeenTurn | undefined> {
     let done: SeenTurn | undefined;
     let rest = "";

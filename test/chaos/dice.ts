@@ -1,20 +1,20 @@
-/** Chance that can be had again: the same seed and name give the same throws. */
+/** Reproducible random numbers: the same seed and name give the same sequence. */
 
 export type Dice = {
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number;
-  /** A whole number from `min` to `max`, both included. */
+  /** Returns a whole number from `min` to `max`, both included. */
   whole(min: number, max: number): number;
   pick<T>(from: readonly T[]): T;
-  /** True so often, 0 to 1. */
+  /** Returns true with this probability, 0 to 1. */
   chance(share: number): boolean;
   shuffled<T>(from: readonly T[]): T[];
 };
 
-/** @param name what the throws are for: what is thrown for one turn does not depend on the others */
+/** @param name the purpose of the numbers: each name has its own sequence, so turns do not depend on each other */
 export function dice(seed: number, name: string): Dice {
   let state = hash(`${seed}/${name}`);
-  // mulberry32: 32 bits of state, good enough to scatter faults, and nothing to install.
+  // mulberry32: 32 bits of state are enough to scatter faults, and need no dependency.
   const next = () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);

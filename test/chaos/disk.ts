@@ -1,21 +1,21 @@
-/** A disk of its own for each agent's state, small enough to be filled; it takes root to mount one. */
+/** A small disk for each agent's state, so that a test can fill it. Mounting it needs root. */
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** The ledger may grow to 4 MiB, and is written anew beside itself. */
+/** The ledger may grow to 4 MiB, and its rewritten copy stands beside it. */
 const SIZE = "12m";
 const FILL_BYTES = 64 * 1024;
 
 export type Disk = {
   readonly dir: string;
-  /** Fills it to the last byte. @returns the bytes that went in */
+  /** Fills the disk to the last byte. @returns the number of bytes written */
   fill(): number;
   free(): void;
   unmount(): void;
 };
 
-/** @returns undefined where this user may not mount */
+/** @returns undefined when this user may not mount */
 export function mountDisk(dir: string): Disk | undefined {
   mkdirSync(dir, { recursive: true });
   try {
@@ -30,7 +30,7 @@ export function mountDisk(dir: string): Disk | undefined {
       const file = openSync(filler, "w");
       let written = 0;
       try {
-        // Ever smaller pieces, until not one byte has room.
+        // The pieces get smaller until not even one byte fits.
         for (let piece = FILL_BYTES; piece >= 1; piece = Math.floor(piece / 2)) {
           try {
             for (;;) written += writeSync(file, Buffer.alloc(piece));
@@ -45,7 +45,7 @@ export function mountDisk(dir: string): Disk | undefined {
     },
     free: () => rmSync(filler, { force: true }),
     unmount() {
-      // Lazily: an agent that is being killed may still hold a file.
+      // A lazy unmount, because an agent that is being killed may still hold a file.
       execFileSync("umount", ["-l", dir], { stdio: "ignore" });
     },
   };

@@ -1,4 +1,4 @@
-/** Drives the turns, several at once, breaks one thing in each, and gathers what is to be judged. */
+/** Runs several turns at once, injects one fault into each, and collects what the verdict needs. */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,46 +12,46 @@ import type { ChaosStack } from "./stack.ts";
 import type { AskedTurn, History } from "./verdict.ts";
 
 /**
- * Longer than any deadline of the gateway that one lost message can lead to: `append` may take 60 s, and 10 s
- * on the way; the conversation looks 10 s later itself.
+ * Longer than any deadline of the gateway that one lost message can reach: `append` may take 60 s and 10 s on the way,
+ * and the conversation itself looks 10 s later.
  */
 const ANSWER_WITHIN_MS = 120_000;
-/** A probe is asked again at once, so it may be given up sooner. */
+/** A probe is repeated at once, so it may be given up sooner. */
 const PROBE_WITHIN_MS = 60_000;
 const PROBE_AGAIN_MS = 50;
-/** A turn that waits for everybody waits no longer than this: the fault may be another turn's, and last. */
+/** A turn that waits for all agents waits at most this long, because the fault of another turn may last longer. */
 const ONLINE_WITHIN_MS = 20_000;
 /** The last calls settle by their deadlines. */
 const QUIET_WITHIN_MS = 100_000;
-/** Messages that come once more do so within this; in ms. */
+/** Repeated messages arrive within this many ms. */
 const LAST_REPLAY_MS = 6_000;
 
 export type TurnRecord = AskedTurn & {
   k: number;
   fault: FaultName;
-  /** A probe: a turn that was asked to see whether everything works again. */
+  /** True for a probe: a question that checks if everything works again. */
   probe: boolean;
-  /** The fault came while the turn was under way. */
+  /** True when the fault came while the turn was running. */
   hit: boolean;
 };
-/** From the kill to the first turn that was asked after it and answered with a device's result. */
+/** The time from the kill to the first turn that was asked after it and answered with a device's result. */
 export type Recovery = { k: number; fault: FaultName; ms: number };
 
 export type Exercise = {
   turns: TurnRecord[];
   recoveries: Recovery[];
-  /** Faults that could not be done or mended, in words. */
+  /** Faults that could not be injected or mended, in words. */
   troubles: string[];
-  /** Turns for which no time was left. */
+  /** The number of turns for which no time was left. */
   notRun: number;
 };
 
 export type ExerciseOptions = {
   stack: ChaosStack;
   plans: readonly PlannedTurn[];
-  /** Turns under way at once. */
+  /** The number of turns that run at once. */
   atOnce: number;
-  /** No turn is begun after this; in ms. */
+  /** No turn starts after this many ms. */
   limitMs: number;
   dir: string;
   say: (line: string) => void;
@@ -116,7 +116,7 @@ export async function exercise(options: ExerciseOptions): Promise<Exercise> {
   return result;
 }
 
-/** The same key once more: the same turn with the same answer, at once. */
+/** Sends the same key again: it must give the same turn with the same answer, at once. */
 async function askAgain(stack: ChaosStack, plan: PlannedTurn, first: Asked) {
   const again = await ask(stack.gatewayUrl, { ...plan, client: "json" }, ANSWER_WITHIN_MS);
   for (const turn of again.turns) if (!first.turns.includes(turn)) first.turns.push(turn);
@@ -124,7 +124,7 @@ async function askAgain(stack: ChaosStack, plan: PlannedTurn, first: Asked) {
   return again.answer;
 }
 
-/** Asks a small question again and again until it is answered with a device's result. */
+/** Repeats a small question until it is answered with a device's result. */
 async function probe(
   stack: ChaosStack,
   { key, fault }: PlannedTurn,
@@ -143,7 +143,7 @@ async function probe(
   return { turns, recovered: false };
 }
 
-/** Waits until nothing is under way any more, then looks at everything once more. */
+/** Waits until no turn and no call is running, then reads everything again. */
 export async function gather(
   stack: ChaosStack,
   { turns }: Exercise,
@@ -170,7 +170,7 @@ export async function gather(
 
 type Status = { bridge: { online: boolean }; agents: { online: number }; calls: unknown[] };
 
-/** Undefined while the gateway is away. */
+/** @returns undefined while the gateway does not answer */
 async function statusOf(stack: ChaosStack): Promise<Status | undefined> {
   const response = await request(stack.gatewayUrl, "/v1/status").catch(() => undefined);
   return response?.ok ? ((await response.json().catch(() => undefined)) as Status | undefined) : undefined;
@@ -185,7 +185,7 @@ async function isQuiet(stack: ChaosStack): Promise<boolean> {
   return (await isOnline(stack)) && (await statusOf(stack))?.calls.length === 0;
 }
 
-/** Resolves when each agent of the turn answered a ping. @throws when that takes too long */
+/** Resolves when each agent of the turn has answered a ping. @throws when that takes too long */
 async function allAnswer(stack: ChaosStack, { script }: PlannedTurn): Promise<void> {
   const body = JSON.stringify({ command: "ping", payload: {} });
   const answers = async (agent: string): Promise<boolean> => {

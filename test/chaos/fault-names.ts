@@ -1,6 +1,6 @@
-/** The faults by name: what they are done to, and whether the way back is timed. */
+/** The faults by name, with their targets and if the recovery is timed. */
 
-/** What one fault at a time may be done to; the agents' are of the agent that the fault is for. */
+/** A target has at most one fault at a time. For agents and their links, it is the agent of the fault. */
 export type Target = "worker" | "bridge" | "agent" | "broker" | LinkName | "disk";
 export type LinkName = "link:client" | "link:gateway" | "link:bridge-broker" | "link:agent-broker";
 
@@ -61,8 +61,8 @@ export type FaultName = keyof typeof FAULTS;
 export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
 
 /**
- * @param list names or kinds, with commas: `kill,cut:gateway`
- * @throws naming what fits nothing
+ * @param list names or kinds, separated by commas: `kill,cut:gateway`
+ * @throws an error that names what matches nothing
  */
 export function chooseFaults(list: string): FaultName[] {
   const wanted = list.split(",").map((part) => part.trim());

@@ -1,4 +1,4 @@
-/** Breaks one thing, and mends it again. */
+/** Injects one fault, and mends it again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { childrenNamed } from "../../local/workerd-guard.ts";
 import { until } from "../wait.ts";
@@ -9,29 +9,29 @@ import type { PlannedFault } from "./plan.ts";
 import type { Program } from "./program.ts";
 import type { ChaosStack } from "./stack.ts";
 
-/** A link that was cut refuses new connections no longer than this: the cut itself is the fault. */
+/** A cut link refuses new connections for at most this long, because the cut itself is the fault. */
 const CUT_MAX_MS = 1_000;
-/** A page has 4 KiB, and a read leaves some 500 bytes in the ledger. */
+/** A page has 4 KiB, and a read adds about 500 bytes to the ledger. */
 const LAST_PAGE_READS = 10;
-/** Miniflare brings workerd back in a tenth of a second. */
+/** Miniflare normally restarts workerd within a tenth of a second. */
 const WORKERD_WITHIN_MS = 20_000;
 const DEAF: readonly Deaf[] = ["both", "toServer", "toClient"];
 
-/** What the fault is done to, so that nothing else is done to it meanwhile. */
+/** Returns the target of the fault, so that no other fault is injected there meanwhile. */
 export function targetOf(fault: PlannedFault): string {
   const { target } = FAULTS[fault.name];
   const one: readonly Target[] = ["agent", "link:agent-broker", "disk"];
   return one.includes(target) ? `${target} ${fault.agent}` : target;
 }
 
-/** Why this machine cannot do a fault; undefined when it can. */
+/** Returns why this machine cannot inject a fault, or undefined. */
 export function missingFor(name: FaultName, stack: ChaosStack): string | undefined {
   if (name === "fill:disk" && Object.values(stack.agents).some((agent) => agent.disk === undefined))
     return "mounting a small disk takes root";
   return undefined;
 }
 
-/** Does it; resolves when it is mended: the process runs again, the link carries again. */
+/** Injects the fault. Resolves when it is mended: the process runs again, or the link works again. */
 export async function inject(stack: ChaosStack, fault: PlannedFault, why: string): Promise<void> {
   const { name, lasts } = fault;
   const { kind } = FAULTS[name];
@@ -64,11 +64,11 @@ export async function inject(stack: ChaosStack, fault: PlannedFault, why: string
   }
 }
 
-/** A full disk still has room in the last page of each file; reads take it, since the ledger writes each down. */
+/** A full disk still has room in the last page of each file. Reads fill it, because the ledger records each of them. */
 async function useUpLastPage(stack: ChaosStack, { agent }: PlannedFault): Promise<void> {
   const body = JSON.stringify({ command: "tool", payload: { tool: "memory", parameters: {} } });
   const read = () => request(stack.gatewayUrl, `/v1/agents/${agent}/commands`, { method: "POST", body });
-  // While something else is broken they do not get there, and the fault is a small one.
+  // Reads fail when another fault stops them, and then the disk is only a little less full.
   await Promise.allSettled(Array.from({ length: LAST_PAGE_READS }, read));
 }
 

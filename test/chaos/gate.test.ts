@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { Gate } from "./gate.ts";
 
-/** Whether a promise has settled once everything that is due was done. */
+/** Checks if a promise has settled after all pending work. */
 async function isIn(entered: Promise<unknown>): Promise<boolean> {
   const waiting = Symbol("waiting");
   const settled = new Promise((resolve) => setImmediate(() => resolve(waiting)));
   return (await Promise.race([entered, settled])) !== waiting;
 }
 
-test("different targets at once, the same one after the other", async () => {
+test("faults at different targets run at once, faults at one target run in turn", async () => {
   const gate = new Gate();
   const leave = await gate.enter("worker", false);
   expect(await isIn(gate.enter("bridge", false))).toBe(true);
@@ -18,7 +18,7 @@ test("different targets at once, the same one after the other", async () => {
   expect(await isIn(second)).toBe(true);
 });
 
-test("one that is alone waits for all, and all wait for it", async () => {
+test("a fault that runs alone waits for all others, and all others wait for it", async () => {
   const gate = new Gate();
   const leaveFirst = await gate.enter("worker", false);
   const alone = gate.enter("broker", true);

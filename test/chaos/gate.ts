@@ -1,13 +1,13 @@
-/** Who may break what at the same time: never two at one target, and nothing beside a fault that is timed. */
+/** Decides which faults may run at the same time: at most one at each target, and none beside a timed fault. */
 
 type Entrant = { target: string; alone: boolean; open: () => void };
 
 export class Gate {
   readonly #inside = new Set<Entrant>();
-  /** In their order: one that wants to be alone would otherwise never be. */
+  /** In the order of arrival, because a fault that must run alone would otherwise wait forever. */
   readonly #waiting: Entrant[] = [];
 
-  /** Resolves with the way out. @param alone with nobody else inside */
+  /** Waits for its turn. @returns the function that leaves. @param alone true: no other fault may run meanwhile */
   async enter(target: string, alone: boolean): Promise<() => void> {
     const opened = Promise.withResolvers<void>();
     const entrant: Entrant = { target, alone, open: () => opened.resolve() };

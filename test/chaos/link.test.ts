@@ -1,4 +1,4 @@
-/** The link on real sockets: it carries, and it breaks in the way that it says. */
+/** Tests the link on real sockets: it carries data, and breaks in the announced ways. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../wait.ts";
@@ -9,7 +9,7 @@ let link: Link;
 const peers: Socket[] = [];
 
 beforeEach(async () => {
-  // An echo.
+  // An echo server.
   server = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", (data) => socket.write(data));
@@ -46,7 +46,7 @@ async function echoed(text: string) {
   return { socket, seen };
 }
 
-test("cut: what is connected is reset, and so is what dials, until it is mended", async () => {
+test("cut: open and new connections are reset until the link is mended", async () => {
   const before = await echoed("one");
   link.cut();
   await until(() => before.seen.closed);
@@ -57,7 +57,7 @@ test("cut: what is connected is reset, and so is what dials, until it is mended"
 });
 
 test.each(["both", "toServer", "toClient"] as const)(
-  "half open (%s): nothing comes back, nobody is told, and at the end it is reset",
+  "half open (%s): no bytes come back and no side is notified; at the end the connection is reset",
   async (deaf) => {
     const { socket, seen } = await echoed("one");
     link.halfOpen(deaf);
@@ -72,14 +72,14 @@ test.each(["both", "toServer", "toClient"] as const)(
   },
 );
 
-/** Whether a text comes back over a new connection within a moment. */
+/** Checks if a text comes back over a new connection within a moment. */
 async function echoedOver(text: string): Promise<boolean> {
   const { socket, seen } = dial();
   socket.write(text);
   return await until(() => seen.text === text, { within: 100 }).catch(() => false);
 }
 
-test("slow: everything comes, in its order, also what is sent when it is fast again", async () => {
+test("slow: all data arrives in order, also what is sent after the link is fast again", async () => {
   const { socket, seen } = await echoed("0");
   link.slow(60);
   const began = performance.now();

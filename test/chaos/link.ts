@@ -1,4 +1,6 @@
-/** A line between two programs that can be cut, left half open, slowed and, where it is MQTT, meddled with. */
+/**
+ * A connection between two programs that can be cut, left half open, slowed and, for MQTT, have its messages changed.
+ */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { type Direction, Meddler, type Meddling } from "./meddler.ts";
 import { PacketCutter } from "./mqtt-packets.ts";
@@ -11,7 +13,7 @@ export type LinkOptions = {
   random: () => number;
 };
 
-/** Both ways, or one of them: an ack that never comes is a fault of its own. */
+/** The deaf direction, or both. One direction is a fault of its own: an ack that never arrives. */
 export type Deaf = "both" | Direction;
 
 type Mode = { is: "open" } | { is: "cut" } | { is: "half-open"; deaf: Deaf } | { is: "slow"; ms: number };
@@ -21,7 +23,7 @@ type Line = {
   client: Socket;
   server: Socket;
   queues: Record<Direction, SlowQueue>;
-  /** Bytes vanished that way: nothing that follows them makes sense any more. */
+  /** Directions in which bytes were lost, so that nothing after them makes sense. */
   holed: Record<Direction, boolean>;
 };
 
@@ -44,7 +46,7 @@ export class Link {
     return link;
   }
 
-  /** What the client dials instead of the server. */
+  /** The port that the client connects to instead of the server's. */
   get port(): number {
     return (this.#listener.address() as AddressInfo).port;
   }
@@ -53,13 +55,13 @@ export class Link {
     return this.#meddler.count;
   }
 
-  /** Resets every connection, and each new one, until it is mended. */
+  /** Resets every connection, and each new one, until the link is mended. */
   cut(): void {
     this.#mode = { is: "cut" };
     this.#resetAll(() => true);
   }
 
-  /** Bytes vanish and nobody is told, until it is mended: then the connections are reset, as a router would. */
+  /** Drops all bytes and notifies no side. When the link is mended it resets the connections, as a router would. */
   halfOpen(deaf: Deaf): void {
     this.#mode = { is: "half-open", deaf };
   }
@@ -104,7 +106,7 @@ export class Link {
 
   #carry(line: Line, direction: Direction, from: Socket, to: Socket): void {
     from.on("error", () => {});
-    // Its end is the last piece of what it sent, and vanishes like one.
+    // The end of the stream follows its last bytes, and is lost like them.
     from.on("close", () => this.#pass(line, direction, () => this.#end(line, to)));
     const write = (bytes: Buffer) =>
       this.#pass(line, direction, () => {

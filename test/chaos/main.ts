@@ -1,6 +1,7 @@
 /**
- * `npm run chaos`: the real stack, and a fault in each turn. Ends with 0 when every turn was answered once and
- * no call took effect twice or was claimed without a result; else with 1, the seed and the place of the logs.
+ * `npm run chaos`: runs the real stack with a fault in each turn. Exits with 0 when every turn was answered once and no
+ * call took effect twice or was reported as done without a result; otherwise with 1, the seed and the folder of the
+ * logs.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +15,7 @@ import { isSound, type Report, reportOf, tableOf } from "./report.ts";
 import { type ChaosStack, makeStack } from "./stack.ts";
 import { judge } from "./verdict.ts";
 
-/** Wrong use, and an end by Ctrl-C, as shells have them. */
+/** Exit codes for wrong usage and for Ctrl-C, as shells have them. */
 const EXIT_USAGE = 2;
 const EXIT_INTERRUPTED = 130;
 
@@ -41,7 +42,7 @@ async function chaos(options: Options, stack: ChaosStack, dir: string, died: str
     const why = missingFor(fault, stack);
     return why === undefined ? [] : [{ fault, why }];
   });
-  // A skipped fault keeps its place, so that the others of this seed are the same on every machine.
+  // A skipped fault keeps its place, so that the other faults of this seed are the same on every machine.
   const plans = options.turns
     .map((k) => planTurn(seed, k, options.faults))
     .filter(({ fault }) => skipped.every((one) => one.fault !== fault.name));
@@ -84,5 +85,5 @@ try {
 await stop();
 if (sound && !options.keep) rmSync(dir, { recursive: true, force: true });
 else say(`\nagain: npm run chaos -- --seed ${options.seed} --only K\nlogs: ${dir}`);
-// Miniflare, fetch and mqtt leave timers behind.
+// Miniflare, fetch and mqtt leave timers running.
 process.exit(sound ? 0 : 1);

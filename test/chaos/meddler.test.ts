@@ -26,7 +26,7 @@ function make() {
   return { meddler, seen, send };
 }
 
-test("a message is doubled; after the end none is", async () => {
+test("a message is doubled until the meddling ends", async () => {
   const { meddler, seen, send } = make();
   meddler.begin({ kind: "duplicate", topic: "commands" });
   send("a");
@@ -36,7 +36,7 @@ test("a message is doubled; after the end none is", async () => {
   expect(seen).toEqual(["a", "a", "b"]);
 });
 
-test("a message is overtaken by the next one; a last one still comes", () => {
+test("the next message overtakes a message; the last one still arrives", () => {
   const { meddler, seen, send } = make();
   meddler.begin({ kind: "reorder", topic: "commands" });
   send("a");
@@ -47,7 +47,7 @@ test("a message is overtaken by the next one; a last one still comes", () => {
   expect(seen).toEqual(["b", "a", "c"]);
 });
 
-test("other topics and the other direction are left alone", () => {
+test("other topics and the other direction stay unchanged", () => {
   const { meddler, seen, send } = make();
   meddler.begin({ kind: "reorder", topic: "reports" });
   send("a");

@@ -5,24 +5,24 @@ export type Direction = "toServer" | "toClient";
 
 export type Meddling = {
   kind: "duplicate" | "reorder" | "replay";
-  /** Messages of topics that end in this. */
+  /** It applies to messages whose topic ends in this. */
   topic: "commands" | "reports";
 };
 
 /** Commands go to the agent, reports come from it. */
 const DIRECTION: Record<Meddling["topic"], Direction> = { commands: "toClient", reports: "toServer" };
-/** A second copy comes this much later at most, in ms. */
+/** A second copy arrives at most this many ms later. */
 const DUPLICATE_WITHIN_MS = 400;
-/** A repetition comes so late that the call is over, as a rule; in ms. */
+/** A repetition arrives this many ms later, when the call is normally over. */
 const REPLAY_FROM_MS = 1_000;
 const REPLAY_TO_MS = 5_000;
-/** A message that nothing follows goes on its way after this, in ms. */
+/** A message that no other message follows is sent after this many ms. */
 const HELD_FOR_MS = 700;
-/** Packet ids that neither a broker nor a client of so few messages comes to by itself. */
+/** Packet ids that neither a broker nor a client reaches by itself with so few messages. */
 const OWN_IDS_FROM = 60_000;
 const OWN_IDS = 5_000;
 
-/** Writes to whichever connection there is now; dropped when there is none. */
+/** Writes to the current connection; drops the packet when there is none. */
 export type SendNow = (direction: Direction, packet: Buffer) => void;
 
 export class Meddler {
@@ -38,7 +38,7 @@ export class Meddler {
     this.#random = random;
   }
 
-  /** How many messages were meddled with. */
+  /** The number of messages that were changed. */
   get count(): number {
     return this.#count;
   }
@@ -47,20 +47,20 @@ export class Meddler {
     this.#meddling = meddling;
   }
 
-  /** Copies that are on their way still come. */
+  /** Stops changing messages. Copies that are already on their way still arrive. */
   end(): void {
     this.#meddling = undefined;
     this.#release();
   }
 
-  /** Nothing comes after this. */
+  /** Sends nothing more. */
   stop(): void {
     this.end();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
 
-  /** A packet on its way. @param send puts a packet on the connection that this one came by */
+  /** Handles a packet on its way. @param send writes a packet to the connection that this one came from */
   packet(direction: Direction, packet: Buffer, send: (packet: Buffer) => void): void {
     const meddling = this.#meddling;
     const topic = topicOfPublish(packet);
@@ -86,7 +86,7 @@ export class Meddler {
     this.#later(after, () => this.#sendNow(direction, copy));
   }
 
-  /** The held one goes right after the one that overtook it. */
+  /** The held message follows directly after the one that overtook it. */
   #reorder(direction: Direction, packet: Buffer, send: (packet: Buffer) => void): void {
     if (this.#held) {
       send(packet);

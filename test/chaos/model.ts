@@ -1,7 +1,7 @@
 /**
- * The model endpoint of the exercise. It reads the script from the question and its place in it from the
- * history, so a model call that is made again after a crash gets the same reply. Each history is checked the
- * way strict endpoints do: every call answered once, in order, right after its message.
+ * The model endpoint of the exercise. It reads the script from the question and its position from the history, so a
+ * repeated model call after a crash gets the same reply. It checks each history as strict endpoints do: every call has
+ * exactly one result, in order, directly after its message.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,23 +15,23 @@ type Message = {
 };
 
 export type ChaosModel = {
-  /** To be used as LLM_BASE_URL. */
+  /** The value for LLM_BASE_URL. */
   url: string;
-  /** How often each turn's question was put. */
+  /** How often each turn's question arrived. */
   asked: ReadonlyMap<string, number>;
-  /** Histories that no strict endpoint would take. */
+  /** Histories that a strict endpoint would refuse. */
   breaches: readonly string[];
   close(): Promise<void>;
 };
 
 const MARK = "chaos script: ";
 
-/** The text of a question that has this script. */
+/** Returns the text of a question with this script. */
 export function questionOf(script: TurnScript): string {
   return `${MARK}${JSON.stringify(script)}`;
 }
 
-/** What every answer to this turn begins with. */
+/** Returns the beginning of every answer to this turn. */
 export function answerMark(turn: string): string {
   return `Turn ${turn} got:`;
 }
@@ -42,7 +42,7 @@ export async function startModel(): Promise<ChaosModel> {
   const server = createServer((request, response) => {
     request.socket.setNoDelay(true);
     answer(request, response).catch((error: unknown) => {
-      // The caller was killed in the middle of its question, as a rule.
+      // Usually the caller was killed in the middle of its request.
       if (!response.headersSent) response.writeHead(400);
       response.end(JSON.stringify({ error: { message: String(error) } }));
     });
@@ -123,7 +123,7 @@ function textOf(message: Message | undefined): string {
   return content.map((part: { text?: string }) => part.text ?? "").join("");
 }
 
-/** What is wrong with a history, or undefined. */
+/** Returns what is wrong with a history, or undefined. */
 export function breachOf(messages: readonly Message[]): string | undefined {
   const ids = new Set<string>();
   for (let at = 0; at < messages.length; at += 1) {

@@ -3,7 +3,7 @@ import { asNewPublish, PacketCutter, topicOfPublish } from "./mqtt-packets.ts";
 
 const TOPIC = "evoclaw/agents/alder/commands";
 
-/** A PUBLISH with QoS 1, marked as a repetition. */
+/** Makes a PUBLISH with QoS 1 that is marked as a repetition. */
 function publish(payload: string, packetId = 7): Buffer {
   const body = Buffer.concat([
     Buffer.from([0, TOPIC.length]),
@@ -35,12 +35,12 @@ test.each([1, 2, 3, 100_000])("a stream in pieces of %i bytes is cut into its pa
   );
 });
 
-test("the topic of a publish, and of nothing else", () => {
+test("only a publish has a topic", () => {
   expect(topicOfPublish(publish("x".repeat(300)))).toBe(TOPIC);
   expect(topicOfPublish(PINGREQ)).toBeUndefined();
 });
 
-test("a copy has another packet id, the same text, and is no repetition; the packet itself stays", () => {
+test("a copy has another packet id and the same text, and is not a repetition; the original is unchanged", () => {
   const packet = publish("payload");
   const copy = asNewPublish(packet, 60_001);
   expect(copy.readUInt16BE(2 + 2 + TOPIC.length)).toBe(60_001);

@@ -1,14 +1,14 @@
-/** Just enough of MQTT's framing to tell one packet from the next, and a publish from the rest. */
+/** Enough of MQTT's framing to separate packets and to recognise a publish. */
 
-/** A packet has at most four bytes of length (MQTT 3.1.1, 2.2.3). */
+/** The length of a packet takes at most four bytes (MQTT 3.1.1, 2.2.3). */
 const LENGTH_BYTES_MAX = 4;
 const PUBLISH = 3;
 
-/** Cuts a stream into packets; what is not complete yet waits for more. */
+/** Cuts a stream into packets, and keeps incomplete ones until more arrives. */
 export class PacketCutter {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** @returns the packets that are complete now, each as it was sent */
+  /** @returns the packets that are now complete, each as it was sent */
   push(chunk: Buffer): Buffer[] {
     let rest = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
     const packets: Buffer[] = [];
@@ -21,7 +21,7 @@ export class PacketCutter {
   }
 }
 
-/** The whole size of the packet that begins here; undefined while its length has not come. */
+/** Returns the whole size in bytes of the packet that begins here; undefined until its length has arrived. */
 function sizeOf(bytes: Buffer): number | undefined {
   let length = 0;
   for (let at = 1; at <= LENGTH_BYTES_MAX; at += 1) {
@@ -39,17 +39,20 @@ function headerOf(packet: Buffer): number {
   return at + 1;
 }
 
-/** The topic of a PUBLISH; undefined for any other packet. */
+/** Returns the topic of a PUBLISH; undefined for any other packet. */
 export function topicOfPublish(packet: Buffer): string | undefined {
   if ((packet[0] ?? 0) >> 4 !== PUBLISH) return undefined;
   const at = headerOf(packet);
   return packet.toString("utf8", at + 2, at + 2 + packet.readUInt16BE(at));
 }
 
-/** The same publish as a message of its own: with another packet id, so that its ack cannot be mistaken. */
+/**
+ * Makes an independent copy of a publish. It has another packet id, so that its ack is not confused with the
+ * original's.
+ */
 export function asNewPublish(packet: Buffer, packetId: number): Buffer {
   const copy = Buffer.from(packet);
-  // Not marked as a repetition, and not retained.
+  // It is not marked as a repetition, and not retained.
   copy[0] = (copy[0] ?? 0) & 0b1111_0110;
   const qos = ((copy[0] ?? 0) >> 1) & 0b11;
   const at = headerOf(copy);

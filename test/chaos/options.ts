@@ -28,15 +28,15 @@ export type Options = {
 };
 
 const LONG_TURNS = 500;
-/** Every fault once, and some of the kills again. */
+/** Enough for every fault once and some kills twice. */
 const SHORT_TURNS = 48;
-/** Of 4 minutes; the rest is for the start and for the last look. */
+/** The run may take 4 minutes; the rest is for the start and the last checks. */
 const SHORT_LIMIT_MS = 170_000;
-/** A turn takes 2 s of the whole on two cores; one that waits for a deadline takes more. */
+/** On two cores a turn takes about 2 s of the whole; one that waits for a deadline takes more. */
 const LIMIT_PER_TURN_MS = 6_000;
 const LIMIT_AT_LEAST_MS = 300_000;
 
-/** @throws naming the option and what would be right; undefined = help was asked for */
+/** @returns undefined when help was requested. @throws an error that names the option and what would be right */
 export function readOptions(args: string[]): Options | undefined {
   const { values } = parseArgs({
     args,

@@ -1,33 +1,36 @@
-/** What happens in each turn: who is called, what breaks, and when. All of it follows from the seed. */
+/** Plans each turn from the seed: the called agents, the fault, and its moment. */
 import { type Dice, dice } from "./dice.ts";
 import { FAULTS, type FaultName } from "./fault-names.ts";
 
 export const AGENTS = ["alder", "birch", "cedar"] as const;
 export type AgentId = (typeof AGENTS)[number];
 
-/** One call of `append`: which agent, and how long it works before it takes effect, in ms. */
+/** One call of `append`: the agent, and the milliseconds that it works before it takes effect. */
 export type PlannedCall = { agent: AgentId; wait: number };
 
-/** What the model endpoint does in a turn; it stands in the question itself. */
+/** What the model endpoint does in a turn. The question carries it. */
 export type TurnScript = {
   turn: string;
-  /** The calls of each step; after the last one comes the answer. */
+  /** The calls of each step. The answer follows the last step. */
   steps: PlannedCall[][];
-  /** ms before each reply of the model. */
+  /** Milliseconds before each reply of the model. */
   delay: number;
 };
 
 export type PlannedFault = {
   name: FaultName;
-  /** ms after the question was sent. */
+  /** Milliseconds after the question was sent. */
   at: number;
-  /** The agent that a fault at an agent or its link is for. */
+  /** The agent of a fault that concerns an agent or its link. */
   agent: AgentId;
-  /** ms, for what lasts: a freeze, a cut, a delay, a window in which messages are doubled. */
+  /** Milliseconds, for faults with a duration: a freeze, a cut, a delay, a window in which messages are doubled. */
   lasts: number;
-  /** ms that a slow link adds to each piece. */
+  /** Milliseconds that a slow link adds to each piece. */
   slow: number;
-  /** Nothing else breaks until everything works again: only then is a recovery time this fault's own. */
+  /**
+   * No other fault starts until everything works again, because otherwise the recovery time would not be this fault's
+   * own.
+   */
   alone: boolean;
 };
 
@@ -36,35 +39,35 @@ export type PlannedTurn = {
   conversation: string;
   key: string;
   client: "json" | "events";
-  /** Asked when the agents answer: else most turns would only hear that the bridge is away. */
+  /** The turn waits until the agents answer; otherwise most turns would only learn that the bridge is away. */
   patient: boolean;
   script: TurnScript;
   fault: PlannedFault;
 };
 
-/** Waits of the tool, as in the brief of the exercise: from "at once" to longer than any hop. */
+/** The tool waits between no time and longer than any hop takes. */
 const WAIT_MAX_MS = 800;
 const DELAY_MAX_MS = 120;
 const FAULT_MIN_MS = 200;
 const FAULT_MAX_MS = 3_000;
-/** What a turn takes beside waiting: three hops there and back, and two model calls. */
+/** What a turn takes in addition to its waits: three hops in each direction, and two model calls. */
 const TURN_MS = 60;
-/** A message crosses all hops in this time, as a rule. */
+/** A message normally crosses all hops in this time. */
 const NEAR_MS = 40;
 /** This share of the kills is timed. */
 const ALONE = 0.5;
-/** The others are asked whatever is broken at that moment. */
+/** This share of the turns waits until the agents answer; the others are asked during any fault. */
 const PATIENT = 0.8;
-/** Turns that queue behind each other in one conversation: two of each four. */
+/** Two of each four turns share one conversation, and queue there. */
 const SHARED_OF_FOUR = 2;
 
-/** @param faults those that the machine can do, or that were asked for */
+/** @param faults those that the machine can inject, or that were requested */
 export function planTurn(seed: number, k: number, faults: readonly FaultName[]): PlannedTurn {
   const throws = dice(seed, `turn ${k}`);
   const name = faultOf(seed, k, faults);
   const steps = planSteps(throws, name);
   const isFill = FAULTS[name].kind === "fill";
-  // A full disk is met when a call is written down: half of them are to come before it.
+  // An agent meets a full disk when it records a call, so half of these faults come before that.
   const delay = isFill ? throws.whole(100, 400) : throws.whole(0, DELAY_MAX_MS);
   const longest = steps.map((calls) => Math.max(...calls.map((call) => call.wait)));
   const about = longest.reduce((sum, wait) => sum + wait, TURN_MS) + delay * (steps.length + 1);
@@ -88,7 +91,7 @@ export function planTurn(seed: number, k: number, faults: readonly FaultName[]):
   };
 }
 
-/** Half of the faults come at any moment, the others when a message is on its way: a call, or its result. */
+/** Half of the faults come at any moment, the others while a message (a call or its result) is on its way. */
 function momentOf(throws: Dice, delay: number, wait: number, about: number): number {
   const form = throws.next();
   if (form < 0.5) return throws.whole(0, about);
@@ -96,7 +99,7 @@ function momentOf(throws: Dice, delay: number, wait: number, about: number): num
   return form < 0.75 ? sent : sent + wait;
 }
 
-/** In each round every fault comes once, the kills twice, in an order of its own. */
+/** In each round every fault comes once and each kill twice, in the round's own order. */
 function faultOf(seed: number, k: number, faults: readonly FaultName[]): FaultName {
   const round = faults.flatMap((name) => (FAULTS[name].timed ? [name, name] : [name]));
   const shuffled = dice(seed, `round ${Math.floor(k / round.length)}`).shuffled(round);
@@ -108,11 +111,11 @@ function faultOf(seed: number, k: number, faults: readonly FaultName[]): FaultNa
 function planSteps(throws: Dice, fault: FaultName): PlannedCall[][] {
   const call = (agent: AgentId = throws.pick(AGENTS)): PlannedCall => ({
     agent,
-    // Some at once: then the result is on its way when the fault comes.
+    // Some calls do not wait: then the result is on its way when the fault comes.
     wait: throws.chance(0.25) ? 0 : throws.whole(0, WAIT_MAX_MS),
   });
   const [one, other] = throws.shuffled(AGENTS);
-  // Without a second message to the same agent there is nothing to change places with.
+  // Reordering needs a second message to the same agent.
   if (FAULTS[fault].kind === "reorder") return [[call(one), call(one), call(other)]];
   const form = throws.next();
   if (form < 0.6) return [[call()]];

@@ -1,29 +1,29 @@
-/** One program of the stack in a process group of its own: killed, frozen and started again as a group. */
+/** One program of the stack. It has its own process group, which is killed, frozen and started again as a whole. */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { until } from "../wait.ts";
 
-/** Ready takes a second; with five others starting on two cores it takes some more. */
+/** A start takes a second; while five others start on two cores it takes longer. */
 const READY_WITHIN_MS = 30_000;
-/** Lines of a log that help when something did not come up. */
+/** The number of log lines that are shown when a program does not start. */
 const LOG_TAIL = 15;
 
 /**
- * A shell that lasts as long as the program, and kills it when our own process is killed: the kernel closes
- * the shell's input then (a background command has no input of its own, hence the copy). Programs of ours
- * notice the end of their IPC channel by themselves.
+ * A shell that lives as long as the program, and kills it when this process is killed, because the kernel then closes
+ * the shell's input. A background command has no input of its own, hence the copy. Our own programs notice the end of
+ * their IPC channel by themselves.
  */
 const LEASH = 'exec 3<&0; "$@" 3<&- & it=$!; (read -r _ <&3; kill -9 $it 2>/dev/null) & wait $it';
 
 export type ProgramOptions = {
   name: string;
-  /** The command; for one of ours the arguments of `node`. */
+  /** The command; for one of our programs the arguments of `node`. */
   command: string[];
   env: Record<string, string | undefined>;
   log: string;
-  /** Ours says `{ready: true}` over IPC; any other is asked whether it is ready. */
+  /** Our programs send `{ready: true}` over IPC; any other program has a check. */
   ready: "says so" | (() => Promise<boolean>);
-  /** It ended though nobody here ended it. */
+  /** Called when the program ended by itself. */
   onDied: (how: string) => void;
 };
 
@@ -32,7 +32,7 @@ type Run = { child: ChildProcess; ready: Promise<void>; gone: Promise<void> };
 export class Program {
   readonly #options: ProgramOptions;
   #run: Run | undefined;
-  /** We end it, or all: its end is no news. */
+  /** True while this class ends the program, so that its end is expected. */
   #ending = false;
 
   constructor(options: ProgramOptions) {
@@ -47,7 +47,10 @@ export class Program {
     return this.#run?.child.pid;
   }
 
-  /** Starts it; resolves when it is ready. @throws with its last words when it ended or was not ready in time */
+  /**
+   * Starts it. Resolves when it is ready. @throws an error with the end of its log when it ended or was not ready in
+   * time
+   */
   async start(): Promise<void> {
     const { name, log } = this.#options;
     this.#ending = false;
@@ -70,7 +73,7 @@ export class Program {
     }
   }
 
-  /** SIGKILL of the whole group. Resolves when it is gone. */
+  /** Sends SIGKILL to the whole group. Resolves when the group has ended. */
   async kill(why: string): Promise<void> {
     this.#ending = true;
     this.note(`killed: ${why}`);
@@ -88,7 +91,7 @@ export class Program {
     this.note("goes on");
   }
 
-  /** A line of ours among its own. */
+  /** Adds a line to the program's log. */
   note(text: string): void {
     const file = openSync(this.#options.log, "a");
     writeSync(file, `──── ${new Date().toISOString()} ${text}\n`);
@@ -136,7 +139,7 @@ export class Program {
     try {
       process.kill(-pid, signal);
     } catch {
-      // Nobody of the group is left.
+      // No process of the group is left.
     }
   }
 }

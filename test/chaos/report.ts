@@ -1,9 +1,9 @@
-/** The outcome as a table for people and as JSON for programs. */
+/** The result as a table for people and as JSON for programs. */
 import type { Exercise } from "./exercise.ts";
 import { FAULT_NAMES, FAULTS, type FaultName } from "./fault-names.ts";
 import { VIOLATIONS, type Violation, type ViolationKind } from "./verdict.ts";
 
-/** Asked for of the Worker, the bridge and the broker, at p95. */
+/** The limit for the Worker, the bridge and the broker, at p95. */
 export const RECOVERY_LIMIT_MS = 5_000;
 
 export type Figures = { n: number; p50: number; p95: number; max: number };
@@ -21,7 +21,7 @@ export type FaultRow = {
   turns: number;
   hit: number;
   done: number;
-  /** Answered, but with words of failure. */
+  /** The turns that were answered with an error text. */
   failed: number;
   calls: { success: number; unknown: number; notRun: number };
   cutOff: number;
@@ -33,7 +33,7 @@ export type Report = {
   seed: number;
   seconds: number;
   turns: number;
-  /** Turns that were under way when their fault came. */
+  /** Turns that were running when their fault came. */
   hit: number;
   answers: number;
   probes: number;
@@ -87,7 +87,10 @@ export function reportOf(
   };
 }
 
-/** Whether everything is as it must be; a slow recovery is told, and no reason to fail on a shared machine. */
+/**
+ * Checks if everything is as required. A slow recovery is reported but does not fail the run, because machines are
+ * shared.
+ */
 export function isSound(report: Report): boolean {
   return report.violations.length === 0 && report.troubles.length === 0 && report.notRun === 0;
 }

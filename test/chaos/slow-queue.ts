@@ -1,9 +1,9 @@
-/** Work that is done later, but never before what came earlier: pieces of a stream on a slow line. */
+/** A queue whose work runs later but in order, for the pieces of a stream on a slow line. */
 export class SlowQueue {
   readonly #queue: Array<{ due: number; work: () => void }> = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param delay ms; at once when it is 0 and nothing is waiting */
+  /** @param delay ms; with 0 and an empty queue the work runs at once */
   add(delay: number, work: () => void): void {
     if (delay === 0 && this.#queue.length === 0) {
       work();

@@ -17,16 +17,16 @@ export type ChaosAgent = {
   id: AgentId;
   program: Program;
   link: Link;
-  /** Absent where this user may not mount. */
+  /** Absent when this user may not mount. */
   disk: Disk | undefined;
-  /** The calls that took effect, by their ids, in order. */
+  /** The ids of the calls that took effect, in order. */
   lines(): string[];
 };
 
 export type ChaosStack = {
-  /** The Worker, directly: for the questions of the exercise itself. */
+  /** The Worker's own address, for requests of the exercise itself. */
   gatewayUrl: string;
-  /** The Worker, through the client's link. */
+  /** The Worker's address through the client's link. */
   clientUrl: string;
   worker: Program;
   bridge: Program;
@@ -35,13 +35,13 @@ export type ChaosStack = {
   links: Record<"client" | "gateway" | "bridge-broker", Link>;
   model: ChaosModel;
   start(): Promise<void>;
-  /** Ends every process, also frozen ones, and unmounts. */
+  /** Ends every process, also frozen ones, and unmounts the disks. */
   stop(): Promise<void>;
 };
 
 const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** @param options.dir where state and logs go */
+/** @param options.dir the folder for state and logs */
 export async function makeStack(options: {
   dir: string;
   random: () => number;
@@ -94,7 +94,7 @@ export async function makeStack(options: {
       state_dir: state,
       capabilities: `${id}, an agent that appends`,
       mqtt: { url: `mqtt://127.0.0.1:${link.port}` },
-      // A turn calls several agents, and nobody is there to be asked.
+      // A turn calls several agents, and no person is present to approve.
       policy: { append: { rule: "allow", tainted: "allow" } },
     };
     writeFileSync(config, toToml(settings));
@@ -146,7 +146,7 @@ export async function makeStack(options: {
   };
 }
 
-/** Without settings of the person who runs this. */
+/** The environment without the personal settings of this user. */
 function plainEnvironment(): Record<string, string | undefined> {
   const { PATH, HOME, TMPDIR, LANG } = process.env;
   return { PATH, HOME, TMPDIR, LANG };

@@ -1,4 +1,4 @@
-/** The verdict on made-up histories: a sound one passes, and each way to be wrong is caught. */
+/** Tests the verdict on invented histories: a sound one passes, and each kind of error is found. */
 import { describe, expect, test } from "vitest";
 import type { Asked, SeenCall, SeenTurn } from "./client.ts";
 import { answerMark, questionOf } from "./model.ts";
@@ -58,7 +58,7 @@ function historyOf(made: Made = {}): History {
 
 const kinds = (made?: Made) => judge(historyOf(made)).map(({ kind }) => kind);
 
-describe("sound is", () => {
+describe("it accepts", () => {
   test("a turn that is answered once, with a call that took effect once", () => {
     expect(judge(historyOf())).toEqual([]);
   });
@@ -75,30 +75,30 @@ describe("sound is", () => {
     expect(kinds({ answer, looks: [{ ...answer, calls: [SUCCESS] }] })).toEqual([]);
   });
 
-  test("a call that was said not to have run, and did not", () => {
+  test("a call that was reported as not run, and did not run", () => {
     expect(kinds({ answer: answered([OFFLINE]), lines: {} })).toEqual([]);
   });
 
-  test("a turn that failed with words", () => {
+  test("a turn that failed with an error text", () => {
     const answer = answered([], { status: "failed", answer: "I gave up." });
     expect(kinds({ answer, lines: {} })).toEqual([]);
   });
 });
 
-describe("caught is", () => {
+describe("it reports", () => {
   test("a turn without an answer", () => {
     expect(kinds({ answer: undefined, lines: {} })).toContain("lost");
   });
 
-  test("a turn that failed without words", () => {
+  test("a turn that failed without an error text", () => {
     expect(kinds({ answer: answered([], { status: "failed", answer: "" }), lines: {} })).toEqual(["lost"]);
   });
 
-  test("an answer that is gone at the next look", () => {
+  test("an answer that is missing at the next look", () => {
     expect(kinds({ looks: [undefined] })).toEqual(["lost"]);
   });
 
-  test("a turn that the conversation does not have", () => {
+  test("a turn that its conversation does not have", () => {
     expect(kinds({ stored: [] })).toEqual(["lost"]);
   });
 
@@ -110,7 +110,7 @@ describe("caught is", () => {
     expect(kinds({ looks: [answered([SUCCESS], more)] })).toEqual(["again"]);
   });
 
-  test("a success that is none any more", () => {
+  test("a success that is no success at the next look", () => {
     const later = { ...answered(), calls: [{ ...UNKNOWN }] };
     expect(kinds({ looks: [later] })).toContain("again");
   });
@@ -121,7 +121,7 @@ describe("caught is", () => {
     expect(kinds({ stored: [twice, twice] })).toContain("again");
   });
 
-  test("a turn that nobody asked for", () => {
+  test("a turn without a client's question", () => {
     const own = { ...answered(), text: questionOf(SCRIPT) };
     expect(kinds({ stored: [own, { ...own, text: "something else" }] })).toEqual(["stray"]);
   });
@@ -142,11 +142,11 @@ describe("caught is", () => {
     );
   });
 
-  test("a call that ran though nothing was said to have run", () => {
+  test("a call that ran although it was reported as not run", () => {
     expect(kinds({ answer: answered([OFFLINE]) })).toEqual(["denied"]);
   });
 
-  test("a call of another agent, and one of no turn", () => {
+  test("an effect on another agent, and one that belongs to no turn", () => {
     expect(kinds({ lines: { birch: ["c1"] } })).toEqual(["stray"]);
     expect(kinds({ lines: { alder: ["c1", "c2"] } })).toEqual(["stray"]);
   });
@@ -156,13 +156,13 @@ describe("caught is", () => {
     expect(kinds({ answer: answered([open]), lines: {} })).toEqual(["open"]);
   });
 
-  test("an answer of another turn, without a result, or to other calls", () => {
+  test("an answer of another turn, without a result, or with the results of other calls", () => {
     expect(kinds({ answer: answered([SUCCESS], { answer: "Turn x got: appended c1" }) })).toEqual(["wrong"]);
     expect(kinds({ answer: answered([SUCCESS], { answer: answerMark("t") }) })).toEqual(["wrong"]);
     expect(kinds({ answer: answered([]), lines: {} })).toEqual(["wrong"]);
   });
 
-  test("what a client should not see, what no endpoint takes, and a program that ended", () => {
+  test("faults that a client saw, histories that the endpoint refused, and a program that ended", () => {
     expect(kinds({ asked: { faults: ["event 3 came again"] } })).toEqual(["client"]);
     expect(kinds({ more: { breaches: ["an orphan"] } })).toEqual(["history"]);
     expect(kinds({ more: { died: ["bridge: exit code 1"] } })).toEqual(["died"]);

@@ -1,27 +1,29 @@
-/** Judges a history: what was asked, what was answered, and what took effect on the devices. Pure. */
+/** Judges a history: the questions, the answers, and the effects on the devices. Pure. */
 import type { Asked, SeenCall, SeenTurn } from "./client.ts";
 import { answerMark, questionOf } from "./model.ts";
 import type { TurnScript } from "./plan.ts";
 
-/** A turn that was asked, and everything that was seen of it. */
+/** A turn, and everything that was seen of it. */
 export type AskedTurn = {
   conversation: string;
   key: string;
   script: TurnScript;
   asked: Asked;
-  /** Each later look: right after the answer with the same key, and at the end. Undefined: it was not there. */
+  /**
+   * Each later look: directly after the answer with the same key, and at the end. Undefined: the turn was not found.
+   */
   looks: Array<SeenTurn | undefined>;
 };
 
 export type History = {
   turns: readonly AskedTurn[];
-  /** The turns that the gateway has in each conversation, with their questions. */
+  /** The gateway's turns in each conversation, with their questions. */
   conversations: ReadonlyMap<string, ReadonlyArray<SeenTurn & { text: string }>>;
-  /** What took effect: the ids of calls, per agent, in order. */
+  /** The ids of the calls that took effect, per agent, in order. */
   effects: ReadonlyMap<string, readonly string[]>;
   /** Histories that the model endpoint refused. */
   breaches: readonly string[];
-  /** Programs that ended though nobody ended them, in words. */
+  /** Programs that ended by themselves, in words. */
   died: readonly string[];
 };
 
@@ -92,7 +94,7 @@ function judgeTurn(turn: AskedTurn, effects: Effects): Violation[] {
         say("wrong", `the answer does not have the result of call ${call.id}`);
     }
   } else if (!answer.answer) say("lost", `it ended as '${answer.status}' without words`);
-  // What is known in the end counts: an outcome that was unknown may have become known.
+  // The last known state counts, because an unknown outcome may have become known.
   const last = looks.findLast((seen) => seen !== undefined) ?? answer;
   for (const call of last.calls) {
     const { kind, what } = judgeCall(call, effects.get(call.id)?.times ?? 0);
@@ -116,7 +118,7 @@ function judgeCall(call: SeenCall, times: number): { kind?: ViolationKind; what:
   return { kind: "denied", what: `call ${call.id} ran, and it was said (${call.error_type}): '${said}'` };
 }
 
-/** What two looks at a finished turn tell differently; only a late result may change anything. */
+/** Returns the differences between two looks at a finished turn. Only a late result may change anything. */
 function differences(first: SeenTurn, later: SeenTurn): string[] {
   const found: string[] = [];
   for (const field of ["turn", "status", "answer"] as const) {
@@ -136,7 +138,7 @@ function differences(first: SeenTurn, later: SeenTurn): string[] {
   return found;
 }
 
-/** The gateway has one turn for each key, and none that nobody asked for. */
+/** The gateway has one turn for each key, and no other turns. */
 function judgeConversations({ turns, conversations }: History): Violation[] {
   const found: Violation[] = [];
   for (const [name, stored] of conversations) {
@@ -154,7 +156,7 @@ function judgeConversations({ turns, conversations }: History): Violation[] {
   return found;
 }
 
-/** Nothing took effect that no turn tells of, nor on another agent than the one that was called. */
+/** Every effect belongs to a call of a turn, on the agent that was called. */
 function judgeEffects({ turns, conversations, effects }: History): Violation[] {
   const calls = new Map<string, string | undefined>();
   const stored = [...conversations.values()].flat();

@@ -1,4 +1,4 @@
-/** The bridge of home a: it tells of one device that is offline, and counts what comes for it. */
+/** The bridge of home a. It reports one offline device, and counts the commands for it. */
 import type { AgentState, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
 import { WebSocket } from "ws";
@@ -40,7 +40,7 @@ export class PlayedBridge {
     socket.on("error", () => {});
   }
 
-  /** Resolves when the gateway knows the device and an administrator has accepted its text. */
+  /** Resolves when the gateway knows the device and an administrator has accepted its description. */
   static async connect(url: string): Promise<PlayedBridge> {
     const socket = new WebSocket(`${url.replace("http", "ws")}/bridge`, { headers: bearer(TOKENS.bridge) });
     const bridge = new PlayedBridge(socket);
@@ -57,7 +57,7 @@ export class PlayedBridge {
     return bridge;
   }
 
-  /** Commands for the device so far. */
+  /** The number of commands for the device so far. */
   get calls(): number {
     return this.#received.filter(({ t }) => t === "call" || t === "publish").length;
   }

@@ -1,7 +1,7 @@
-/** Values that have hurt parsers before, and arbitraries made of them. */
+/** Values that have broken parsers before, and arbitraries made of them. */
 import fc from "fast-check";
 
-/** Names that reach into every object of a careless program. */
+/** Names that every object of a careless program inherits. */
 export const POLLUTING = [
   "__proto__",
   "constructor",
@@ -58,7 +58,7 @@ export const oddText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
 );
 
-/** Anything that JSON can say, the worse half of it first. */
+/** Any JSON value, odd ones first. */
 export const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   oddText,
   fc.constantFrom(...ODD_NUMBERS, null, true, false),
@@ -67,7 +67,7 @@ export const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** No JSON at all, or not in UTF-8. */
+/** Bytes that are not JSON, or not UTF-8. */
 export const noJson: fc.Arbitrary<Buffer> = fc.oneof(
   fc
     .constantFrom(
@@ -89,16 +89,16 @@ export const noJson: fc.Arbitrary<Buffer> = fc.oneof(
     .map((text) => Buffer.from(text)),
   fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from([0xff, ...bytes])),
   fc.constant(Buffer.from('{"text":"x"}', "utf16le")),
-  // As a gzip'd body would come to whoever does not ask for its encoding.
+  // A gzip body, for a server that does not check the content encoding.
   fc.constant(Buffer.from("1f8b0800000000000003ab562a49ad2851b252aa50aa0500", "hex")),
 );
 
-/** So deep that whoever goes down by recursion falls. */
+/** Nested so deeply that a recursive function overflows its stack. */
 export const deep: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom(["[", "]"], ['{"a":', "}"], ['[{"a":', "}]"]), fc.constantFrom(200, 5_000, 60_000))
   .map(([[open = "", close = ""], depth]) => `${open.repeat(depth)}1${close.repeat(depth)}`);
 
-/** What a header may hold on the wire. */
+/** Text that is allowed in a header. */
 export const headerText = fc
   .oneof(
     fc.constantFrom(...ODD_TEXTS),
@@ -106,7 +106,7 @@ export const headerText = fc
   )
   .map((text) => text.replace(/[^\t\x20-\x7e\xa0-\xff]/g, "?"));
 
-/** One part of a path, as it stands in the request's line. */
+/** One part of a path, as it is written in the request line. */
 export const pathPart: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "%",
@@ -129,7 +129,7 @@ export const pathPart: fc.Arbitrary<string> = fc.oneof(
   fc.uuid(),
 );
 
-/** A body of one object that was right, with one field that is not: `wrong` says which may be how. */
+/** Makes a body from a valid object with one invalid field. @param wrong arbitraries of invalid values, by field */
 export function broken(
   right: Record<string, unknown>,
   wrong: Record<string, fc.Arbitrary<unknown>>,
@@ -140,7 +140,7 @@ export function broken(
   return fc.oneof(...fields);
 }
 
-/** Of the wrong type, whatever it is. */
+/** Any value that has none of these types. */
 export function not(
   ...types: Array<"string" | "number" | "boolean" | "object" | "array" | "null">
 ): fc.Arbitrary<unknown> {

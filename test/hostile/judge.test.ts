@@ -19,7 +19,7 @@ const FINE: Result = {
   ms: 1,
 };
 
-test("a run is wrong by each of its promises", () => {
+test("each broken promise of a run is reported", () => {
   expect(judge(FINE, true)).toEqual([]);
   for (const bad of [
     { faults: ["x"], faultCount: 1 },
@@ -49,7 +49,7 @@ const response = (status: number, body: unknown, headers: Record<string, string>
   }) as const;
 const ours = { error: { code: "x", message: "y" } };
 
-test("an answer is wrong by each thing that a stranger may not get", () => {
+test("each thing in an answer that a stranger must not get is reported", () => {
   const shot = http("k", "/v1/agents");
   expect(complaint(shot, response(401, ours))).toBeUndefined();
   expect(complaint(http("k", "/v1/agents", { may: "answered" }), response(200, ""))).toBeUndefined();

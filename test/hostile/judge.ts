@@ -1,16 +1,19 @@
-/** What a run has to show. */
+/** Judges a whole run. */
 
 import type { Rows } from "./rows.ts";
 import type { Result } from "./run.ts";
 
-/** Of workerd, between half time and the end. */
+/** The most that workerd's memory may grow, as a share, between half time and the end. */
 export const RSS_GROWTH_MAX = 0.1;
-/** Codes for strangers who write to a bot: the platform vouched for them, and there are never more (channels/pairing.ts). */
+/**
+ * The most pairing codes for strangers who write to a bot. The platform vouched for these strangers
+ * (channels/pairing.ts).
+ */
 const PAIRINGS_MAX = 50;
-/** What the bridge of home b told with its own token, the one row that says so, and the count of its connections. */
+/** Rows that the bridge of home b makes with its own token: its agents, itself, and the count of its connections. */
 const OF_A_BRIDGE = ["Home.agent", "Home.bridge", "Home.tally"];
 
-/** @param isLong whether it was long enough for memory to come to rest. @returns what is not as promised */
+/** @param isLong true when the run was long enough for memory to settle. @returns the broken promises, in words */
 export function judge(
   { faults, faultCount, rows, modelRequests, deviceCalls, badLines, rss }: Result,
   isLong: boolean,
@@ -33,13 +36,15 @@ function newRows(before: Rows, after: Rows): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((table) => {
     const [was = 0, is = 0] = [before[table], after[table]];
     if (was === is || OF_A_BRIDGE.includes(table)) return [];
-    // Right tokens are among the shots, and look at conversations that nobody began; a file with tables is told of.
+    // Some requests have valid tokens and look at conversations that do not exist. Their files have no tables; a file
+    // with tables counts as an object.
     if (table === "Conversation databases") return [];
-    // The chat's answer was still noted as on its way when the shots began.
+    // The answer to the chat was still recorded as being delivered when the requests began.
     if (table === "Conversation.reply" && is === 0) return [];
-    // Somebody whose token may command asked for an agent that there is not: that is on record, which is bounded.
+    // A request with a valid token for commands named an unknown agent. The audit log records that, and its size is
+    // bounded.
     if (table === "Home.audit") return [];
-    // What the record holds of each agent: never more rows than the record.
+    // The audit log's count per agent never has more rows than the audit log.
     if (table === "Home.audit_share" && is <= (after["Home.audit"] ?? 0)) return [];
     if (table === "Home.pairing" && is <= PAIRINGS_MAX) return [];
     return [`rows: ${table} had ${was} and has ${is}`];

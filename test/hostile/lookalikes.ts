@@ -1,4 +1,4 @@
-/** Bodies near to right ones: what a careless parser would let through. */
+/** Bodies that are almost valid, which a careless parser would accept. */
 import fc from "fast-check";
 
 const anything = fc.oneof(fc.string(), fc.constant(null), fc.integer(), fc.jsonValue({ maxDepth: 2 }));
@@ -10,7 +10,7 @@ const part = fc.record(
   },
   { requiredKeys: [] },
 );
-/** Also ids such as the gateway gives out. */
+/** Also ids in the gateway's own form. */
 const callId = fc.constantFrom("a", "b", `ec__${"0".repeat(12)}`, `ec_${"A".repeat(22)}_${"f".repeat(12)}`);
 const ownTool = fc.record(
   {
@@ -78,7 +78,10 @@ const openaiRecord = fc.record(
   },
   { requiredKeys: [] },
 );
-/** Of chat completions and of responses. Some ask a question, and begin a turn where nothing else keeps them from it. */
+/**
+ * Bodies of chat completions and of responses. Some are real questions and would begin a turn if no other field
+ * prevented it.
+ */
 export const openaiBody: fc.Arbitrary<string> = fc.oneof(
   openaiRecord.map((value) => JSON.stringify(value)),
   fc.json(),

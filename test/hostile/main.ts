@@ -1,6 +1,6 @@
 /**
- * `npm run hostile [-- --requests N --seed S --only PART --json FILE]`: hostile requests against the Worker as it runs.
- * Ends with 1 when it did something that docs/security.md rules out.
+ * `npm run hostile [-- --requests N --seed S --only PART --json FILE]`: sends hostile requests to the Worker. Exits
+ * with 1 when it did something that docs/security.md rules out.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -20,7 +20,7 @@ if (!Number.isInteger(requests) || requests < 1 || !Number.isInteger(seed)) {
   console.error("--requests and --seed: expected whole numbers");
   process.exit(2);
 }
-/** Before that memory has not come to rest: V8 takes its heap in the first tens of thousands. */
+/** A shorter run says nothing about memory: V8's heap grows during the first tens of thousands of requests. */
 const LONG = 50_000;
 
 console.error(`${requests} requests, seed ${seed}`);

@@ -1,15 +1,15 @@
-/** Counts the rows of the objects, in the files where Miniflare keeps them, while nobody has them open. */
+/** Counts the rows of the objects in the files where Miniflare stores them, while no program has them open. */
 import { globSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * By table, as `Conversation.turn`; how many objects have tables at all; and how many have a file, which workerd makes for
- * each that was woken.
+ * The rows by table, such as `Conversation.turn`; the number of objects with tables; and the number of objects with a
+ * file, which workerd makes for each object that it starts.
  */
 export type Rows = Record<string, number>;
 
-/** @param dir the gateway's; it must not run */
+/** @param dir the gateway's folder; the gateway must not run */
 export function countRows(dir: string): Rows {
   const rows: Rows = {};
   for (const kind of ["Home", "Conversation"])

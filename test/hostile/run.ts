@@ -1,4 +1,4 @@
-/** One run: a home with something in it, shots at it, and what changed. */
+/** One run: fills a home, sends hostile requests to it, and collects what changed. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,12 +20,12 @@ import { complaint } from "./verdict.ts";
 import { DEVICE, DEVICE_KEY, SIGNED, TOKENS, webhookPath, worldVars } from "./world.ts";
 
 export type Plan = {
-  /** Beside the fixed ones. */
+  /** In addition to the fixed ones. */
   requests: number;
   seed: number;
-  /** One part of the corpus alone (kinds/all.ts), without the fixed requests. */
+  /** Sends only this part of the corpus (kinds/all.ts), without the fixed requests. */
   only?: string | undefined;
-  /** Told now and then how many were sent. */
+  /** Called now and then with the number of requests sent. */
   onProgress?: (sent: number) => void;
 };
 
@@ -33,34 +33,37 @@ export type Tally = { sent: number; byClass: Record<string, number> };
 
 export type Result = {
   kinds: Record<string, Tally>;
-  /** Each with its shot and its seed; the first of them. */
+  /** The first faults, each with its request and its seed. */
   faults: string[];
   faultCount: number;
   /** Resident bytes of workerd at rest, at half time and at the end. */
   rss: { half: number; end: number };
   rows: { before: Rows; after: Rows };
-  /** What the model's endpoint was asked while shots came. */
+  /** The number of requests to the model endpoint during the run. */
   modelRequests: number;
-  /** What went to home a's bridge for its device. */
+  /** The number of commands that home a's bridge received for its device. */
   deviceCalls: number;
-  /** What the Worker wrote: those lines that tell of a fault, or hold a secret. */
+  /** Lines of the Worker's log that report a fault or contain a secret. */
   badLines: string[];
   ms: number;
 };
 
-/** In flight; workerd has one thread. */
+/** The number of requests in flight; workerd has one thread. */
 const AT_ONCE = 24;
 const BATCH = 500;
 const FAULTS_SHOWN = 20;
-/** Rested, and looked at so often: what was in flight is freed meanwhile. */
+/** Memory is measured this often after a pause, so that the memory of finished requests is freed. */
 const RSS_LOOKS = 10;
 const RSS_PAUSE_MS = 200;
-/** Of the product's own: a deep fault comes as one of these, or as the runtime's own words. */
+/** Events of the product, or the runtime's own words, that report an internal fault. */
 const BAD_LINE = /request\.failed|turn\.step_failed|later\.failed|internal error|Uncaught|exceeded/i;
-/** What stands in front of Workers here says so of a Host that is none, and workerd of CONNECT (verdict.ts). */
+/**
+ * The local server in front of Workers writes the first for an invalid Host, and workerd the second for CONNECT
+ * (verdict.ts).
+ */
 const NOT_OURS = /Invalid URL string|does not export a connect/;
 
-/** @throws what could not be started; faults of the product are in the result */
+/** @throws an error when a program did not start; faults of the product are in the result */
 export async function runHostile(plan: Plan): Promise<Result> {
   const began = performance.now();
   const dir = mkdtempSync(join(tmpdir(), "edgecall-hostile-"));
@@ -108,10 +111,10 @@ export async function runHostile(plan: Plan): Promise<Result> {
   }
 }
 
-/** Each platform takes what it wants of this for a message that was sent. */
+/** Each platform reads its part of this answer to a sent message. */
 const SENT = { ok: true, result: { message_id: 1 }, ts: "1.1", id: "1", messages: [{ id: "w" }] };
 
-/** Both homes, a conversation in one of them, and a delivery that will come again. */
+/** Fills both homes: a conversation in one of them, and a webhook delivery that is repeated later. */
 async function furnish(url: string, platform: PlatformServer): Promise<void> {
   const post = async (path: string, headers: Record<string, string>, body: string | Buffer) => {
     const response = await fetch(`${url}${path}`, {
@@ -190,7 +193,7 @@ function classOf(answer: Answer): string {
   return answer.as;
 }
 
-/** The median of some looks. */
+/** Returns the median of several measurements, in bytes. */
 async function restingRss(): Promise<number> {
   const looks: number[] = [];
   for (let i = 0; i < RSS_LOOKS; i += 1) {

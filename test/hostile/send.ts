@@ -1,4 +1,4 @@
-/** Sends a shot as it is, and gives back what came of it. */
+/** Sends a request unchanged, and returns the result. */
 import { Agent, type ClientRequestArgs, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { WebSocket } from "ws";
@@ -6,23 +6,23 @@ import type { HttpShot, RawShot, Shot, SocketShot } from "./shot.ts";
 
 export type Answer =
   | { as: "response"; status: number; headers: IncomingMessage["headers"]; text: string }
-  /** A WebSocket that was opened, and how it ended. */
+  /** A WebSocket that was opened, and its close code. */
   | { as: "closed"; code: number }
-  /** No whole answer: the connection ended, or nothing came in time. */
+  /** No complete answer: the connection ended, or the time was up. */
   | { as: "dropped"; why: string };
 
-/** Far beyond what any refusal takes, also on a machine under load. */
+/** Much longer than any refusal takes, also on a loaded machine. */
 const ANSWER_WITHIN_MS = 30_000;
-/** For what is no HTTP: the runtime may wait for more of it. */
+/** For bytes that are not HTTP: the runtime may wait for more of them. */
 const RAW_WITHIN_MS = 2_000;
-/** Of a body that is written without its length. */
+/** The pieces of a body that is sent without its length. */
 const CHUNK_BYTES = 64 * 1_024;
 
 export class Gun {
   readonly #url: URL;
   readonly #agent: Agent;
 
-  /** @param atOnce connections */
+  /** @param atOnce the number of connections */
   constructor(url: string, atOnce: number) {
     this.#url = new URL(url);
     this.#agent = new Agent({ keepAlive: true, maxSockets: atOnce });
@@ -32,7 +32,7 @@ export class Gun {
     if (shot.by === "raw") return await this.#raw(shot);
     if (shot.by === "socket") return await this.#socket(shot);
     const answer = await this.#http(shot, this.#agent);
-    // The server may close a connection that rests in the moment that it is used again (RFC 9112 §9.3.1).
+    // The server may close an idle connection just as it is used again (RFC 9112 §9.3.1).
     return answer === "rested" ? await this.#fresh(shot) : answer;
   }
 
@@ -71,7 +71,7 @@ export class Gun {
         sent.destroy(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`)),
       );
       sent.on("error", (error: NodeJS.ErrnoException) => {
-        // It answered before it had read all of the body, and closed: the answer counts.
+        // The server answered before it had read the whole body, and closed: its answer counts.
         if (answered) return;
         if (sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE")) resolve("rested");
         else resolve({ as: "dropped", why: `${error.code ?? ""} ${error.message}` });

@@ -1,9 +1,11 @@
-/** One hostile request, and what may come of it. */
+/** One hostile request, and its allowed results. */
 
-/** How an error of this route is worded: `{error:{code,message}}`, OpenAI's, or JSON-RPC's beside ours. */
+/** The form of an error on this route: `{error:{code,message}}`, OpenAI's, or JSON-RPC's in addition to ours. */
 export type ErrorForm = "ours" | "openai" | "mcp";
 
-/** @property may what is in order: `refused`: 4xx and nothing else; `answered`: anything below 500, and still no turn */
+/**
+ * @property may the allowed results. `refused`: only 4xx; `answered`: any status below 500. Neither may begin a turn
+ */
 type Common = { kind: string; may: "refused" | "answered" };
 
 export type HttpShot = Common & {
@@ -12,25 +14,25 @@ export type HttpShot = Common & {
   path: string;
   headers: Record<string, string>;
   body: Buffer | undefined;
-  /** Without Content-Length. */
+  /** True: sent without Content-Length. */
   chunked: boolean;
   form: ErrorForm;
   /** Stricter than `may`: this status, and these words in the answer. */
   exactly: { status: number; words?: RegExp } | undefined;
 };
-/** A WebSocket's handshake, and frames if there comes one. */
+/** A WebSocket handshake, and the frames to send when it succeeds. */
 export type SocketShot = Common & {
   by: "socket";
   path: string;
   headers: Record<string, string>;
   frames: Array<string | Buffer>;
 };
-/** Bytes that are no HTTP, or hardly: the connection may be closed. */
+/** Bytes that are not valid HTTP: the server may close the connection. */
 export type RawShot = Common & { by: "raw"; bytes: Buffer };
 
 export type Shot = HttpShot | SocketShot | RawShot;
 
-/** The path as the Worker sees it: without its dots. */
+/** Returns the path as the Worker sees it, without dot segments. */
 export function pathnameOf(path: string): string {
   return new URL(`http://gateway${path}`).pathname;
 }
@@ -41,7 +43,7 @@ function formOf(path: string): ErrorForm {
   return pathname === "/mcp" ? "mcp" : "ours";
 }
 
-/** @param more what differs from a bare GET that has to be refused in our form */
+/** @param more the differences from a bare GET that must be refused with an error in our form */
 export function http(kind: string, path: string, more: Partial<HttpShot> = {}): HttpShot {
   return {
     by: "http",
@@ -66,7 +68,7 @@ export function json(value: unknown): Buffer {
   return Buffer.from(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 }
 
-/** For a person who looks at what failed. */
+/** Describes a request for a person who reads about a fault. */
 export function describeShot(shot: Shot): string {
   const bytes = (data: Buffer) =>
     data.length > 2_000

@@ -1,18 +1,18 @@
-/** Whether what came back is what a stranger may get. */
+/** Judges one answer: may a stranger get it? */
 import type { Answer } from "./send.ts";
 import type { ErrorForm, HttpShot, Shot } from "./shot.ts";
 
-/** The object threw, or is gone. */
+/** Close codes of an object that threw or is gone. */
 const BAD_CLOSES = [1006, 1011];
 
-/** Also where its line breaks are escaped, as in JSON. */
+/** Also matches escaped line breaks, as in JSON. */
 const STACK = /\n\s+at \S+|\bat .*\.(m?js|ts):\d+/;
 
 /** @returns what is wrong, in words, or undefined */
 export function complaint(shot: Shot, answer: Answer): string | undefined {
   if (shot.by === "raw") {
-    // Without that header it was not our Worker: workerd answers an unknown method with 501, and what stands in front of
-    // Workers here a Host that is none with 500. On Cloudflare neither comes so far.
+    // Only the Worker sets this header. workerd itself answers an unknown method with 501, and the local server in
+    // front of Workers answers an invalid Host with 500. On Cloudflare neither request gets that far.
     const isOurs = answer.as === "response" && /^x-content-type-options:/im.test(answer.text);
     return isOurs && answer.status >= 500 ? `${answer.status}` : undefined;
   }

@@ -1,4 +1,4 @@
-/** Who may what in the home that is shot at, and who sends for the chat platforms. */
+/** The tokens and settings of the attacked homes, and the senders of the chat platforms. */
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { TOKENS, testVars } from "../tokens.ts";
 
@@ -15,7 +15,7 @@ const standardKey = Buffer.alloc(24, "k");
 const discord = generateKeyPairSync("ed25519");
 const publicKey = discord.publicKey.export({ type: "spki", format: "der" }).subarray(-32).toString("hex");
 
-/** A device of home a that has a key, and may ask the relay. */
+/** A device of home a with a registered key, so it may use the relay. */
 export const DEVICE = "paired";
 const deviceKeys = generateKeyPairSync("ed25519");
 export const DEVICE_KEY = deviceKeys.publicKey
@@ -24,17 +24,20 @@ export const DEVICE_KEY = deviceKeys.publicKey
   .toString("base64url");
 const strangerKeys = generateKeyPairSync("ed25519");
 
-/** A relay token, signed by that device or by somebody else. */
+/** Makes a relay token, signed by that device or by a stranger. */
 export function relayToken(claims: unknown, by: "device" | "stranger"): string {
   const body = Buffer.from(JSON.stringify(claims) ?? "").toString("base64url");
   const { privateKey } = by === "device" ? deviceKeys : strangerKeys;
   return `${body}.${sign(null, Buffer.from(`edgecall relay token v1\n${body}`), privateKey).toString("base64url")}`;
 }
 
-/** The one who may speak over Telegram; all the others are strangers. */
+/** The only Telegram user who may speak; all others are strangers. */
 export const KNOWN_SENDER = 7;
 
-/** @param platform address of what stands for every platform. @param model the endpoint that must not be asked */
+/**
+ * @param platform the address of the server that plays every platform. @param model the endpoint that must not receive
+ * requests
+ */
 export function worldVars(platform: string, model: string): Record<string, string> {
   const base = { connection: "c", home: "a", base_url: platform };
   const channels = [
@@ -73,7 +76,7 @@ export function worldVars(platform: string, model: string): Record<string, strin
   };
 }
 
-/** Headers with which a platform, or one of its users, could really have sent a body. */
+/** Headers that a platform could really have sent with a body, for each platform. */
 export const SIGNED = {
   telegram: () => ({ "x-telegram-bot-api-secret-token": SECRETS.telegram }),
   slack(body: Buffer, at: number) {

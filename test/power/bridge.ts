@@ -1,6 +1,6 @@
 /**
- * The power goes, again and again, on the machine of the bridge: it is killed while it writes the broker's logins, its
- * files lose what was not synced, it is started again, and has to be there with the whole of what its home tells.
+ * Cuts the power of the bridge's machine repeatedly. The bridge is killed while it writes the broker's logins, its
+ * files lose what was not synced, and it is started again. Then its files must be complete, as its home described them.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -18,20 +18,23 @@ import { type Cut, cutPower } from "./cut.ts";
 
 const ONLINE_WITHIN_MS = 30_000;
 const AGENTS = ["arm", "eye", "hub", "pi"];
-/** Lists of keys that change just before the power goes, at most, and how long after the last one it may go. */
+/** The most lists of keys that change before a power cut, and the longest time from the last change to the cut. */
 const CHANGES = 4;
 const WORK_MS = 40;
-/** Two files, each synced, on a disk that takes a millisecond or two for that. */
+/** Two files, each synced; a disk takes a millisecond or two for that. */
 const WRITE_MS = 6;
 
 export type BridgeFound = {
   rounds: number;
-  /** Rounds after which the files were not what the home tells. */
+  /** Rounds after which the files differed from the home's list. */
   wrong: string[];
   cuts: Record<Cut["what"], number>;
 };
 
-/** @param dir an empty folder @throws when the bridge does not come back */
+/**
+ * @param dir an empty folder
+ * @throws when the bridge does not come back
+ */
 export async function bridgePowerCuts(options: {
   dir: string;
   times: number;
@@ -95,7 +98,7 @@ export async function bridgePowerCuts(options: {
   };
 
   try {
-    // What was there before is safe: it was synced by another process.
+    // Earlier content is safe, because another process synced it.
     for (const name of ["passwords", "acl", "bridge-password", "mosquitto.conf", "acl.local"])
       noteSafe(join(files, name), report);
     let bridge = await start();
@@ -105,7 +108,7 @@ export async function bridgePowerCuts(options: {
         home.send({ t: "keys", keys: someKeys(throws) });
         await pause(throws.whole(0, WORK_MS / CHANGES));
       }
-      // Mostly while a file is being written, which takes a moment.
+      // Usually while a file is being written, which takes a moment.
       await pause(throws.chance(0.8) ? throws.next() * WRITE_MS : throws.whole(0, WORK_MS));
       await cut(bridge, throws);
       const keys = someKeys(throws);

@@ -1,4 +1,4 @@
-/** What a power cut does to files: of what was not synced, an end is missing, zeroed, or has a hole. */
+/** Simulates what a power cut does to files: the end of what was not synced is missing, zeroed, or has a hole. */
 import {
   closeSync,
   ftruncateSync,
@@ -19,14 +19,14 @@ export type Cut = { file: string; what: "truncated" | "zeroed" | "hole" | "gone"
 
 /**
  * Cuts the power for every file below a folder whose process has just been killed.
- * @param report what synced.ts wrote
+ * @param report the file that synced.ts wrote
  */
 export function cutPower(folder: string, report: string, dice: Dice): Cut[] {
   const safe = safeSizes(report);
   return filesBelow(folder).flatMap((file) => {
     const { ino, size } = statSync(file);
     const from = safe.get(ino);
-    // Only a file that nobody has synced may be gone as a whole; one that was is also in its folder.
+    // Only a file that was never synced may be missing; a sync also makes its folder entry safe.
     if (from === undefined && dice.chance(0.2)) {
       rmSync(file);
       return [{ file, what: "gone" as const, from: 0, to: size }];
@@ -49,7 +49,7 @@ function damage(file: string, from: number, size: number, dice: Dice): Cut {
   }
 }
 
-/** How much of each file, by its inode, has been synced. */
+/** Returns how many bytes of each file, by inode, have been synced. */
 function safeSizes(report: string): Map<number, number> {
   const sizes = new Map<number, number>();
   for (const line of readFileSync(report, "utf8").split("\n")) {

@@ -1,6 +1,6 @@
 /**
- * `npm run power`: cuts the power of an agent, and of a bridge, so many times. Ends with 0 when both came back each time,
- * and nothing was forgotten or run twice.
+ * `npm run power`: cuts the power of an agent and of a bridge repeatedly. Exits with 0 when both came back each time,
+ * and no call was forgotten or run twice.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

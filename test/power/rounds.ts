@@ -1,6 +1,6 @@
 /**
- * The power goes, again and again: an agent that is at work is killed, its files lose what was not synced, it is
- * started again, and asked for everything that it had been asked before.
+ * Cuts the power of an agent's machine repeatedly. A working agent is killed, its files lose what was not synced, and
+ * it is started again. Then it is asked again for every earlier call.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,30 +14,33 @@ import { type Cut, cutPower } from "./cut.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const OWN_NODE = join(ROOT, "node_modules/.bin/node");
-/** A loaded machine takes its time. */
+/** A loaded machine takes longer. */
 const ONLINE_WITHIN_MS = 30_000;
 const ANSWER_WITHIN_MS = 20_000;
-/** From the first instruction of the program until it is at work, on a machine that has nothing else to do. */
+/** The time from the program's first instruction until it works, on an idle machine. */
 const START_MS = 600;
-/** Calls of one round, at most; they come within WORK_MS, and the power goes meanwhile. */
+/** The most calls of one round. They arrive within WORK_MS, and the power cut comes meanwhile. */
 const CALLS = 6;
 const WORK_MS = 60;
 
 export type Found = {
   rounds: number;
-  /** Calls that took effect, and of them those that did so twice. */
+  /** The number of calls that took effect, and the ids of those that took effect twice. */
   executed: number;
   twice: string[];
-  /** Calls that took effect, and of which the agent says that nothing was run. */
+  /** Calls that took effect although the agent reports that nothing was run. */
   forgotten: string[];
-  /** Calls that were told of before the cut, and answered otherwise after it. */
+  /** Calls whose outcome after the cut differs from the one that was reported before. */
   changed: string[];
   cuts: Record<Cut["what"], number>;
-  /** Of the agent's log: what it said of files that were not as it had left them. */
+  /** How often the agent's log reports each kind of repair to its files. */
   mended: Record<string, number>;
 };
 
-/** @param dir an empty folder @throws when the agent does not come back */
+/**
+ * @param dir an empty folder
+ * @throws when the agent does not come back
+ */
 export async function powerCuts(options: {
   dir: string;
   times: number;
@@ -48,7 +51,7 @@ export async function powerCuts(options: {
   const broker = await startBroker();
   const peer = await Peer.connect(broker.port);
   const house = new House(dir, broker.port, peer);
-  // In one file it starts in a third of the time.
+  // As one file the agent starts in a third of the time.
   writeFileSync(house.program, await bundleAgent({ testTools: true }));
   const found: Found = {
     rounds: 0,
@@ -71,7 +74,7 @@ export async function powerCuts(options: {
       };
       cut();
       if (throws.chance(0.3)) {
-        // … and goes again while it starts, and puts its files in order.
+        // A second cut comes while the agent starts and repairs its files.
         const early = house.spawn();
         await pause(throws.whole(0, START_MS));
         await house.kill(early);
@@ -167,7 +170,7 @@ job = "allow"
     return child;
   }
 
-  /** Asks for this and that until the power goes. @returns the ids of what must not run twice */
+  /** Sends various calls until the power cut. @returns the ids of those that must not run twice */
   async work(throws: ReturnType<typeof dice>): Promise<string[]> {
     const asked: string[] = [];
     const calls = throws.whole(1, CALLS);
@@ -182,7 +185,7 @@ job = "allow"
       } else if (throws.chance(0.5)) void this.#call(crypto.randomUUID(), "memory", {});
       else void this.#teach(throws.whole(1, 1_000));
       await pause(throws.whole(0, WORK_MS / CALLS));
-      // As the gateway does, which writes a line that nobody waits for.
+      // Acknowledges the outcomes, as the gateway does; it does not wait for that.
       for (const id of asked) if (this.told(id) !== undefined) void this.#ack(id);
     }
     await pause(throws.whole(0, WORK_MS));
@@ -200,7 +203,7 @@ job = "allow"
     }
   }
 
-  /** What was said of a call last; undefined: nothing yet. */
+  /** Returns the last reported outcome of a call; undefined: none yet. */
   told(id: string): "done" | "unknown" | "nothing was run" | undefined {
     const payload = this.#peer.reports(id).at(-1)?.payload;
     if (!payload) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Loaded into the agent before its own code (`node --import`): notes for each file how much of it is safe from a power
- * cut, which is what it had when it was last synced. One line of JSON for each sync in EDGECALL_TEST_SYNCED.
+ * Loaded into the agent before its own code (`node --import`). It records for each file how many bytes are safe from a
+ * power cut: the size at the last sync. Each sync is one line of JSON in EDGECALL_TEST_SYNCED.
  */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -15,13 +15,13 @@ await probe.close();
 for (const name of ["datasync", "sync"] as const) {
   const real = prototype[name];
   prototype[name] = async function (this: fs.promises.FileHandle) {
-    // Before: what is written while the disk works may or may not be on it.
+    // Read before the sync, because bytes that are written meanwhile may not reach the disk.
     const { ino, size } = await this.stat();
     await real.call(this);
     fs.appendFileSync(report, `${JSON.stringify({ ino, size })}\n`);
   };
 }
-// The bridge writes at once.
+// The bridge syncs with the synchronous call.
 const syncAtOnce = fs.fsyncSync;
 fs.fsyncSync = (fd) => {
   const { ino, size } = fs.fstatSync(fd);

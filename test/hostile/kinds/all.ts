@@ -1,4 +1,4 @@
-/** The corpus: each kind, and how many of a thousand it has. */
+/** The corpus: each kind of request, with its share of a thousand. */
 import fc from "fast-check";
 import type { Shot } from "../shot.ts";
 import { encodings, largeBodies } from "./bodies.ts";
@@ -32,7 +32,7 @@ const CORPUS = {
   raw: { weight: 15, arbitrary: raw },
 } satisfies Record<string, fc.MaybeWeightedArbitrary<Shot>>;
 
-/** @param only one part of the corpus. @throws when there is none of that name */
+/** @param only one part of the corpus. @throws when no part has this name */
 export function shots(only?: string): fc.Arbitrary<Shot> {
   const parts: Record<string, { weight: number; arbitrary: fc.Arbitrary<Shot> }> = CORPUS;
   if (only === undefined) return fc.oneof(...Object.values(parts));

@@ -1,4 +1,4 @@
-/** Bodies that are larger than their route takes, told and untold, and bodies in other encodings. */
+/** Bodies that are larger than their route allows, with and without their length, and bodies in other encodings. */
 import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { bearer, http, json, type Shot } from "../shot.ts";

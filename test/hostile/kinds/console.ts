@@ -1,4 +1,4 @@
-/** The console's requests, by other pages and with odd fields. */
+/** The console's requests, sent by other pages and with odd fields. */
 import fc from "fast-check";
 import { broken, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
 import { bearer, http, json, type Shot } from "../shot.ts";
@@ -6,7 +6,7 @@ import { TOKENS } from "../world.ts";
 
 const SESSION = "/v1/console/session";
 const OWNER = bearer(TOKENS.owner);
-/** `{origin}` becomes the gateway's own (send.ts). */
+/** send.ts replaces `{origin}` with the gateway's own origin. */
 const PAGE = { origin: "{origin}", "x-edgecall-console": "1", "content-type": "application/json" };
 const uuid = "00000000-0000-4000-8000-000000000000";
 
@@ -28,7 +28,7 @@ const otherPage = fc.record({
 
 export const consoleForms: fc.Arbitrary<Shot> = fc.oneof(
   signIn.map((body) => http("console", SESSION, { headers: PAGE, body })),
-  // The right token, from the wrong page.
+  // A valid token from the wrong page.
   otherPage.map((headers) =>
     http("console", SESSION, { headers: { ...PAGE, ...headers }, body: json({ token: TOKENS.owner }) }),
   ),

@@ -1,4 +1,4 @@
-/** Requests with one right answer each; every run of the whole corpus begins with them. */
+/** Requests with one right answer each. Every run of the whole corpus begins with them. */
 import { bearer, type HttpShot, http, json, type Shot } from "../shot.ts";
 import { TOKENS } from "../world.ts";
 
@@ -9,7 +9,7 @@ const fixed = (path: string, exactly: HttpShot["exactly"], more: Partial<HttpSho
 const ARRAYS = "[".repeat(60_000) + "]".repeat(60_000);
 const OBJECTS = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
 const NESTED = /in one another/;
-/** So deep that passing it on by recursion would fall. */
+/** Nested so deeply that a recursive copy would overflow the stack. */
 const deep = (
   [
     ["/v1/agents/pi/commands", `{"command":"tool","payload":{"a":${ARRAYS}}}`, NESTED],
@@ -25,7 +25,7 @@ const deep = (
   fixed(path, { status: 400, ...(words && { words }) }, { headers: OWNER, body: json(body) }),
 );
 
-/** Nothing is read without a token. */
+/** Without a token nothing can be read. */
 const tokenless = [
   ...["/v1/chat/completions", "/v1/responses"].map((path) =>
     fixed(path, { status: 401 }, { body: json("{") }),
@@ -33,7 +33,7 @@ const tokenless = [
   ...["/v1/responses/x", "/v1/models", "/v1/models/x"].map((path) => fixed(path, { status: 401 }, {})),
 ];
 
-/** A route that is not there has an error in OpenAI's form below OpenAI's addresses. */
+/** An unknown route below OpenAI's addresses answers with an error in OpenAI's form. */
 const absent = (
   [
     ["GET", "/v1/chat/completions", 405, "method_not_allowed"],

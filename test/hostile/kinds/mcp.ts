@@ -1,4 +1,4 @@
-/** JSON-RPC of all wrong kinds, and calls of tools that are not there. */
+/** Invalid JSON-RPC of many kinds, and calls of tools that do not exist. */
 import fc from "fast-check";
 import { deep, headerText, noJson, oddText, oddValue, POLLUTING } from "../corpus.ts";
 import { mcpBody, mcpHeaders } from "../lookalikes.ts";
@@ -59,7 +59,7 @@ const rpc = fc.record(
   },
   { requiredKeys: [] },
 );
-/** Of an agent that is not there: refused in words, whatever else is asked. */
+/** Calls for an unknown agent: refused with an error text, whatever their other parameters are. */
 const call = fc
   .record(
     {

@@ -1,4 +1,4 @@
-/** Pictures and files: ids, links and uploads that were made up. */
+/** Pictures and files: invented ids, links and uploads. */
 import fc from "fast-check";
 import { headerText, oddText, pathPart } from "../corpus.ts";
 import { bearer, http, type Shot } from "../shot.ts";
@@ -34,13 +34,13 @@ const link = fc
     ),
   )
   .map(([home, until, mac]) => `?home=${home}&until=${until}&mac=${mac}`);
-/** Letters of which ids and links are made. */
+/** The letters of ids and links. */
 const made = fc.string({
   unit: fc.constantFrom(..."resp_0123456789abcdefXYZ.-~"),
   minLength: 1,
   maxLength: 120,
 });
-/** As long as the real one, and signed by nobody. */
+/** As long as a real signature, but not valid. */
 const grant = fc
   .tuple(fc.jsonValue({ maxDepth: 1 }), fc.stringMatching(/^[A-Za-z0-9_-]{43}$/))
   .map(([value, mac]) =>

@@ -1,4 +1,4 @@
-/** The gateway's own API with a token that is right, and everything else wrong. */
+/** The gateway's own API with a valid token, and everything else invalid. */
 import fc from "fast-check";
 import { broken, deep, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
 import { bearer, http, json, type Shot } from "../shot.ts";
@@ -26,7 +26,7 @@ const message = fc.oneof(
       ),
     },
   ),
-  // JSON.parse makes it a field of its own, which an assignment would not.
+  // JSON.parse makes it an own field; an assignment would not.
   fc
     .constantFrom(
       '{"text":"x","__proto__":{"scopes":["admin"]}}',
@@ -41,7 +41,7 @@ const message = fc.oneof(
 );
 
 const COMMANDS = "/v1/agents/nobody/commands";
-/** Right ones, too: there is no such agent. */
+/** Also valid commands, because the agent does not exist. */
 const command = fc.oneof(
   noJson,
   broken(
@@ -68,7 +68,9 @@ const query = fc
       `${path}?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join("&")}`,
   );
 
-/** Whatever is no question: any body on the routes that take one, from the owner, from another home and from nobody. */
+/**
+ * Any body that is not a question, on the routes that take one, from the owner, from another home and without a token.
+ */
 const strange = fc
   .tuple(
     fc.constantFrom(
@@ -92,7 +94,7 @@ const strange = fc
     ),
     fc.constantFrom(TOKENS.owner, TOKENS.otherHome, "x"),
   )
-  // There any text is a question.
+  // On this route any text is a question.
   .map(([path, body, token]) =>
     http("body", path, {
       headers: bearer(token),
@@ -111,7 +113,7 @@ export const messages: fc.Arbitrary<Shot> = fc.oneof(
       }),
     ),
   },
-  // A question of nothing; any other text is one.
+  // An empty question, because any other text would be a real one.
   {
     weight: 1,
     arbitrary: fc
@@ -122,7 +124,7 @@ export const messages: fc.Arbitrary<Shot> = fc.oneof(
   { weight: 3, arbitrary: command.map((body) => http("command", COMMANDS, { headers: OWNER, body })) },
 );
 
-/** Whatever stands in the path, in a query or in a header that counts something. */
+/** Odd values in the path, in a query, or in a header that holds a number. */
 export const cursors: fc.Arbitrary<Shot> = fc.oneof(
   fc.tuple(fc.uuid(), cursor).map(([turn, id]) =>
     http("cursor", `/v1/conversations/c/turns/${turn}/events`, {

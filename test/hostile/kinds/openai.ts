@@ -1,4 +1,4 @@
-/** What OpenAI's clients send, with the one field that has to be right wrong. */
+/** Requests of OpenAI's clients with one required field invalid. */
 import fc from "fast-check";
 import { broken, deep, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
 import { openaiBody, openaiHeader } from "../lookalikes.ts";
@@ -16,7 +16,7 @@ const part = fc.constantFrom<unknown>(
   { type: "__proto__" },
   {},
 );
-/** Never something that a person could have said. */
+/** Never a valid message of a person. */
 const said = fc.oneof(
   not("array", "string"),
   fc.constantFrom<unknown>(
@@ -39,7 +39,7 @@ const said = fc.oneof(
 const chat = { model: "edgecall", messages: user("x") };
 const response = { model: "edgecall", input: "x" };
 
-/** Of a client's own: what is none, and what has the name of ours. */
+/** A client's tools: invalid ones, and one with the name of a gateway tool. */
 const badTools = {
   tools: fc.oneof(
     not("array", "null"),
@@ -111,7 +111,7 @@ const made = fc
   .tuple(fc.stringMatching(/^[0-9a-f]{40}$/), oddText)
   .map(([hex, text]) => `resp_${hex}${Buffer.from(text).toString("base64url")}`);
 
-/** The last thing that is looked at before a turn begins: a body that asks a question gets no further. */
+/** The gateway checks this header last before it begins a turn, so a body with a real question gets no further. */
 const NO_TURN = { "idempotency-key": "x".repeat(201) };
 const responseId = fc.string({
   unit: fc.constantFrom(..."resp_0123456789abcdefXYZ.-~"),

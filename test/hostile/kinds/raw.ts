@@ -1,4 +1,4 @@
-/** What is hardly HTTP: the runtime's matter, which has to go on afterwards. */
+/** Bytes that are hardly HTTP. The runtime handles them, and must keep working afterwards. */
 import fc from "fast-check";
 import type { Shot } from "../shot.ts";
 import { TOKENS } from "../world.ts";
@@ -27,7 +27,7 @@ const BYTES = [
   `${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
   `${HEAD}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n`,
   `${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
-  // Half of a body, and then nobody.
+  // Half of a body, and then nothing.
   `${HEAD}Content-Length: 100\r\n\r\n{"text":"x"}`,
 ];
 

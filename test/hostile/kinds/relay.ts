@@ -1,4 +1,4 @@
-/** The relay: tokens that no device made, or for something else, and bodies that no client sends with the right one. */
+/** The relay: tokens that no device made or that are for something else, and invalid bodies with a valid token. */
 import fc from "fast-check";
 import { broken, deep, noJson, not, oddText, oddValue, pathPart } from "../corpus.ts";
 import { bearer, http, json, type Shot } from "../shot.ts";
@@ -8,7 +8,7 @@ const PATH = "/v1/relay/a/chat/completions";
 const HOUR_S = 3_600;
 const QUESTION = { messages: [{ role: "user", content: "Open the door." }] };
 
-/** Right now, whenever the shot is fired. */
+/** Valid at the moment when the request is sent. */
 const right = () => ({
   agent: DEVICE,
   exp: Math.floor(Date.now() / 1_000) + 240,
@@ -21,7 +21,7 @@ const wrongClaims: fc.Arbitrary<unknown> = fc.oneof(
   fc
     .tuple(fc.constantFrom("agent", "exp", "for", "more"), oddValue)
     .map(([field, value]) => ({ ...right(), [field]: value })),
-  // Any text of some length would be a right one.
+  // Any text of some length would be valid.
   fc
     .oneof(not("string"), fc.constantFrom("", "short", "x".repeat(65)))
     .map((nonce) => ({ ...right(), nonce })),
@@ -36,13 +36,13 @@ const wrongClaims: fc.Arbitrary<unknown> = fc.oneof(
 const wrongToken: fc.Arbitrary<string> = fc.oneof(
   fc.stringMatching(/^[A-Za-z0-9_.-]{1,300}$/),
   wrongClaims.map((claims) => relayToken(claims, "device")),
-  // Its claims are right, and its key is not: the home is asked, and says no.
+  // The claims are valid but the key is not, so the home is asked and refuses.
   fc.constantFrom(DEVICE, "nobody", "pi").map((agent) => relayToken({ ...right(), agent }, "stranger")),
   fc.constant("").map(() => `${relayToken(right(), "device")}A`),
   fc.nat({ max: 85 }).map((at) => flipped(relayToken(right(), "device"), at)),
 );
 
-/** With another character so far from its end. */
+/** Changes one character of a token. @param fromEnd its distance from the end */
 function flipped(token: string, fromEnd: number): string {
   const at = token.length - 1 - fromEnd;
   return `${token.slice(0, at)}${token[at] === "B" ? "C" : "B"}${token.slice(at + 1)}`;
@@ -89,7 +89,7 @@ export const relay: fc.Arbitrary<Shot> = fc.oneof(
   },
   {
     weight: 2,
-    // A home that nobody named, in the path and in the claims: it must not be made by asking for it.
+    // A home that does not exist, in the path and in the claims: the request must not create it.
     arbitrary: fc
       .tuple(
         fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,62}$/),

@@ -42,7 +42,7 @@ const STARTS = [
   "/attach",
   "/wait?call=x",
 ];
-/** What is there for everybody. */
+/** Paths that are open to everybody. */
 const OPEN = /^\/(healthz|console\.js|console\.css|icon\.svg)?$/;
 
 const path = fc
@@ -99,7 +99,7 @@ const headers = fc.dictionary(
   headerText,
   { maxKeys: 8 },
 );
-/** Those that are no hosts are in raw.ts. */
+/** Invalid hosts are in raw.ts. */
 const host = fc.option(
   fc.constantFrom(
     "evil.example",
@@ -136,7 +136,7 @@ export const routes: fc.Arbitrary<Shot> = fc
     }),
   );
 
-/** Node answers to "100-continue" itself, and other expectations are HTTP's matter. */
+/** Node answers "100-continue" itself, and HTTP defines the answer to other expectations. */
 function withoutExpect({ expect: _, ...rest }: Record<string, string>): Record<string, string> {
   return rest;
 }

@@ -1,4 +1,4 @@
-/** WebSocket handshakes where none is for them, and frames of somebody who holds the bridge's token of home b. */
+/** WebSocket handshakes on routes without one, and frames from a sender with home b's bridge token. */
 import fc from "fast-check";
 import { deep, headerText, oddText, oddValue, POLLUTING } from "../corpus.ts";
 import { bearer, type Shot } from "../shot.ts";
@@ -26,7 +26,7 @@ const closed: fc.Arbitrary<Shot> = fc
   .map(([path, headers]) => ({
     by: "socket",
     kind: "handshake",
-    // Without a socket it is a GET like any other.
+    // Without an upgrade it is a normal GET.
     may: path === "/" || path === "/v1/conversations/kept" ? "answered" : "refused",
     path,
     headers,

@@ -1,4 +1,4 @@
-/** No token, a wrong one, one of another home, one that may less. */
+/** No token, an invalid one, one of another home, and one with fewer rights. */
 import fc from "fast-check";
 import { headerText, oddText } from "../corpus.ts";
 import { bearer, http, json, type Shot } from "../shot.ts";
@@ -29,7 +29,7 @@ const ROUTES: Array<[method: string, path: string]> = [
   ["GET", "/v1/console/usage"],
 ];
 
-/** None of ours: each is one character off, of another kind, or no token at all. */
+/** Invalid tokens: each has one wrong character, is of another kind, or is no token at all. */
 const wrong: fc.Arbitrary<Record<string, string>> = fc.oneof(
   fc.constant({}),
   headerText.map((authorization) => ({ authorization })),
@@ -49,7 +49,7 @@ const wrong: fc.Arbitrary<Record<string, string>> = fc.oneof(
       ),
     ),
   fc.constantFrom(...Object.values(SECRETS)).map(bearer),
-  // In the form of one that a home made: of a home that is there, and of one that is not.
+  // In the form of a token that a home made: for a home that exists, and for one that does not.
   fc
     .tuple(fc.constantFrom("a", "b", "nobody", "x".repeat(63)), fc.stringMatching(/^[A-Za-z0-9_-]{43}$/))
     .map(([home, random]) => bearer(`ec_${home}_${random}`)),
@@ -83,7 +83,7 @@ export const tokens: fc.Arbitrary<Shot> = fc.oneof(
   },
 );
 
-/** A guest's token where an administrator's is needed, and a bridge's where a person's is. */
+/** A guest's token where an administrator's is needed, and a bridge's token where a person's is. */
 export const scopes: fc.Arbitrary<Shot> = fc.oneof(
   fc
     .constantFrom<[string, string]>(
@@ -118,7 +118,7 @@ export const scopes: fc.Arbitrary<Shot> = fc.oneof(
         body: method === "POST" ? SAID : undefined,
       }),
     ),
-  // What home a has is not there for home b.
+  // What home a owns does not exist for home b.
   fc
     .constantFrom("/v1/conversations/kept", "/v1/agents/pi", "/v1/agents/pi/commands/x")
     .map((path) => http("scope", path, { headers: bearer(TOKENS.otherHome) })),

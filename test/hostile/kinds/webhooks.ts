@@ -1,10 +1,12 @@
-/** Chat platforms: forged, too old, sent again, and signed by the platform for a stranger who says odd things. */
+/**
+ * Chat platforms: forged, too old and repeated deliveries, and validly signed ones from a stranger with odd content.
+ */
 import fc from "fast-check";
 import { broken, deep, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
 import { http, json, type Shot } from "../shot.ts";
 import { KNOWN_SENDER, SENDERS, type Sender, SIGNED, webhookPath } from "../world.ts";
 
-/** Said by the one who may: with its signature right it would be a turn. */
+/** Messages of the known sender: with a valid signature each would begin a turn. */
 const SAID: Record<Sender, unknown> = {
   telegram: {
     update_id: 1,
@@ -49,7 +51,7 @@ const SAID: Record<Sender, unknown> = {
   generic: { text: "Open the door." },
   signed: { text: "Open the door." },
 };
-/** Tolerated are 300, and a shot waits for its turn. */
+/** The gateway tolerates 300 s; the request may wait in the queue. */
 const OLD_S = 400;
 const sender = fc.constantFrom(...SENDERS);
 const now = () => Math.floor(Date.now() / 1_000);
@@ -69,7 +71,7 @@ const forged = fc.tuple(sender, fc.nat({ max: 7 }), headerText).map(([name, how,
   return http("webhook forged", webhookPath(name), { headers, body });
 });
 
-/** Those with a signature over the time; the others have none that could be old. */
+/** Platforms that sign the time. The others have nothing that could be too old. */
 const old = fc
   .tuple(fc.constantFrom<Sender>("slack", "discord", "signed"), fc.constantFrom(OLD_S, -OLD_S, 86_400, 1e9))
   .map(([name, age]) => {
@@ -80,7 +82,7 @@ const old = fc
     });
   });
 
-/** Delivered once before the shooting began (run.ts): acknowledged again, and nothing else. */
+/** Delivered once before the run (run.ts). A repetition is only acknowledged. */
 export const DELIVERED = json({
   update_id: 4_711,
   message: {
