@@ -1,18 +1,18 @@
 /**
- * Who may speak over a connection, and what is in reach then. This file decides all of it, so that it can be
- * reviewed alone. Closed by default: allowed is who stands in the settings, or whom an owner let in by a code.
+ * Decides who may speak over a connection, and what they reach: all of it in this file, so that it can be reviewed alone.
+ * Closed by default: the settings name a person, or an owner let them in with a code.
  */
 
 import { homeOf } from "../../api/stubs.ts";
 import type { Limits } from "../../api/turns.ts";
 import type { Incoming } from "../../channels/channel.ts";
 import type { Env } from "../../env.ts";
-import type { Connection, Role } from "../../settings/channels.ts";
+import { type Connection, ROLES, type Role } from "../../settings/channels.ts";
 import { knockWords, tellOwners } from "./knock.ts";
 
 export type Admitted =
   | { ok: true; principal: string; role: Role; limits: Limits; mayApprove: boolean; isOwner: boolean }
-  /** @property words for the sender; absent: not even that. @property notice: what the owners are to hear, once */
+  /** @property words for the sender; absent: the sender gets no answer. @property notice tells the owners, once */
   | { ok: false; words?: string; notice?: () => Promise<void> };
 
 export async function admit(
@@ -24,17 +24,16 @@ export async function admit(
   const { connection: name, channel, home } = connection;
   const known = roleInSettings(connection, sender.id);
   const stranger = { connection: name, channel, sender: sender.id, name: sender.name };
-  // A group is told nothing: its members would all ask for a code.
+  // A group gets no code: all its members would ask for one.
   const entry = known ? { role: known } : await homeOf(env, home).admit(stranger, !group);
   if (!("role" in entry)) {
     if (!entry.knock) return { ok: false };
-    const { code, name: shown, notice } = entry.knock;
-    const told = { ...stranger, name: shown };
-    const tell =
-      notice && (() => tellOwners(env, connection, `knock-${code}`, knockWords(told, notice.isLast)));
+    const { code, name: senderName, notice } = entry.knock;
+    const words = knockWords({ ...stranger, name: senderName }, notice?.isLast ?? false);
+    const tell = notice && (() => tellOwners(env, connection, `knock-${code}`, words));
     return { ok: false, words: strangerWords(code), ...(tell && { notice: tell }) };
   }
-  // Others read along, and write into the same conversation: whoever it is, the group is a guest.
+  // In a group others read along and write into the same conversation, so everybody there is a guest.
   const role = group ? "guest" : entry.role;
   const readsOnly = group || connection.reads_only.includes(role);
   const agents = connection.agents[role];
@@ -43,7 +42,7 @@ export async function admit(
     principal: `${channel}:${sender.id}`,
     role,
     limits: { ...(readsOnly && { readsOnly }), ...(agents && { agents }) },
-    // An owner stays one where others see the buttons; the group itself is none.
+    // An owner may press buttons in a group too, but the group itself is no owner.
     mayApprove: connection.approve.includes(entry.role),
     isOwner: entry.role === "owner" && !group,
   };
@@ -56,4 +55,29 @@ function roleInSettings({ allow, role_of }: Connection, sender: string): Role | 
 
 function strangerWords(code: string): string {
   return `I do not know you yet. Your code is ${code}: give it to an owner of this home, who lets you in with "/approve ${code}". It holds for an hour.`;
+}
+
+/**
+ * An owner's `/approve CODE` or `/approve CODE guest`.
+ * @param argument what stands after `/approve` @param by the owner's principal
+ * @returns words for the owner
+ */
+export async function approveStranger(
+  env: Env,
+  { home }: Connection,
+  argument: string,
+  by: string,
+): Promise<string> {
+  const [code = "", word = "member"] = argument.split(/\s+/);
+  const role = ROLES.find((one) => one === word.toLowerCase());
+  if (!/^[A-Za-z0-9]{6}$/.test(code) || !role)
+    return "Expected /approve and the code of six characters; then, if you like, guest, member or owner.";
+  const sender = await homeOf(env, home).approvePairing(code, role, by);
+  if (!sender)
+    return `There is no code ${code.toUpperCase()}: it may have expired. Whoever has it gets a new one by writing again.`;
+  return `${sender.name || sender.sender} (${sender.channel}) may speak now, as ${withArticle(role)}.`;
+}
+
+function withArticle(role: Role): string {
+  return role === "owner" ? "an owner" : `a ${role}`;
 }

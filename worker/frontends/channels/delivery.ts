@@ -1,0 +1,80 @@
+/** What a person said over a chat app, as its conversation is given it. */
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { Delivery, PictureRef } from "../../api/chat.ts";
+import type { Channel, Incoming } from "../../channels/channel.ts";
+import { mistypedCommand, readCommand } from "../../conversation/chat/commands.ts";
+import { strangersWords } from "../../conversation/strangers-words.ts";
+import type { Env } from "../../env.ts";
+import type { Connection } from "../../settings/channels.ts";
+import { readTranscription } from "../../settings/transcription.ts";
+import { type Admitted, approveStranger } from "./admission.ts";
+
+const TEXT_MAX_CHARS = 32_000;
+
+/** For the model, below the gateway's own prompt. */
+const READS_ONLY =
+  "In this chat only actions that read are allowed; everything else is refused. Say so when something else is asked for.";
+
+/** A program without a callback gets its answer in the webhook's response. */
+export function isAnsweredInResponse(connection: Connection): boolean {
+  return connection.channel === "generic" && connection.callback_url === undefined;
+}
+
+/** An owner's `/approve` is done here, and the delivery says what came of it. */
+export async function toDelivery(
+  env: Env,
+  channel: Channel,
+  connection: Connection,
+  event: Incoming,
+  admitted: Admitted & { ok: true },
+): Promise<Delivery> {
+  const { principal, role, limits, isOwner } = admitted;
+  const origin = {
+    principal,
+    role,
+    channel: connection.channel,
+    limits,
+    ...(limits.readsOnly && { brought: { instructions: READS_ONLY } }),
+    ...(!isAnsweredInResponse(connection) && { reply: event.address }),
+  };
+  const id = event.delivery;
+  const own = event.act.do === "say" ? event.act.text.slice(0, TEXT_MAX_CHARS) : "/stop";
+  const others = event.act.do === "say" ? (event.act.forwarded ?? "").slice(0, TEXT_MAX_CHARS) : "";
+  const isForwarded = others.trim() !== "";
+  const text = isForwarded ? `${own}\n\n${strangersWords("forwarded", others)}`.trimStart() : own;
+  const command = readCommand(own);
+  if (command?.name === "approve" && isOwner)
+    return {
+      id,
+      origin,
+      act: { do: "tell", text: await approveStranger(env, connection, command.argument, principal) },
+    };
+  if (command) return { id, origin, act: { do: "command", command } };
+  const advice = mistypedCommand(own);
+  if (advice) return { id, origin, act: { do: "tell", text: advice } };
+  const { pictures, unread } = event.act.do === "say" ? readable(env, event.act) : { pictures: [] };
+  if (unread !== undefined && text.trim() === "" && pictures.length === 0)
+    return { id, origin, act: { do: "tell", text: unread.words } };
+  const along = unread === undefined ? "" : `\n\n[With it came ${unread.what}, which cannot be read here.]`;
+  const act = { do: "say" as const, text: `${text}${along}`, pictures, merge: channel.merges };
+  return { id, origin, act: { ...act, ...(isForwarded && { sources: [STRANGER] }) } };
+}
+
+const VOICE = "a voice message";
+
+/** The pictures that can be read here; voice messages too, where a model transcribes them. `unread`: what cannot be read. */
+function readable(
+  env: Env,
+  { pictures, unread }: Incoming["act"] & { do: "say" },
+): { pictures: PictureRef[]; unread?: { what: string; words: string } } {
+  const transcription = readTranscription(env);
+  const hears = transcription.ok && transcription.value !== undefined;
+  const read = hears ? pictures : pictures.filter(({ voice }) => !voice);
+  const what = unread ?? (read.length < pictures.length ? VOICE : undefined);
+  if (what === undefined) return { pictures: read };
+  const words =
+    what === VOICE
+      ? "I cannot listen to voice messages here. Please write what you want to know."
+      : `I cannot read ${what}. Please write what you want to know; pictures${hears ? " and voice messages" : ""} are fine, too.`;
+  return { pictures: read, unread: { what, words } };
+}

@@ -1,0 +1,44 @@
+/** One thing that a person did over a chat app: admitted, then given to its conversation. */
+import { conversationOf } from "../../api/stubs.ts";
+import type { Channel, Incoming } from "../../channels/channel.ts";
+import type { Env } from "../../env.ts";
+import { HttpError } from "../../http/errors.ts";
+import { logInfo } from "../../log.ts";
+import type { Connection } from "../../settings/channels.ts";
+import { admit } from "./admission.ts";
+import { toDelivery } from "./delivery.ts";
+import { pressButton } from "./press-button.ts";
+
+/**
+ * @property refused words for the sender alone
+ * @property words an answer at once, where there is no chat to send it to
+ * @property notice tells the owners of a stranger
+ */
+export type Accepted = { refused?: string; turn?: string; words?: string; notice?: () => Promise<void> };
+
+/** `home/channel/id` */
+export function conversationName({ home, channel }: Connection, { conversation }: Incoming): string {
+  return `${home}/${channel}/${conversation}`;
+}
+
+/** @throws HttpError 400 */
+export async function acceptIncoming(
+  env: Env,
+  channel: Channel,
+  connection: Connection,
+  event: Incoming,
+): Promise<Accepted> {
+  // As /v1 has it; an id of a platform is far shorter.
+  if (!/^[A-Za-z0-9._:@-]{1,128}$/.test(event.conversation))
+    throw new HttpError(400, "invalid_body", "conversation: longer than 128 characters");
+  const admitted = await admit(env, connection, event);
+  if (!admitted.ok) {
+    logInfo("webhook.stranger", { channel: connection.channel, connection: connection.connection });
+    const { words, notice } = admitted;
+    return { ...(words !== undefined && { refused: words }), ...(notice && { notice }) };
+  }
+  const name = conversationName(connection, event);
+  if (event.act.do === "press") return await pressButton(env, name, admitted, event.act);
+  const delivery = await toDelivery(env, channel, connection, event, admitted);
+  return await conversationOf(env, name).receive(delivery);
+}

@@ -1,0 +1,43 @@
+/** A button below a question: who may press it, and what then happens. */
+import { mayAnswer } from "../../api/may-see.ts";
+import { conversationOf, homeOf } from "../../api/stubs.ts";
+import type { Incoming } from "../../channels/channel.ts";
+import { answerOf, isTooLong, TOO_LONG } from "../../conversation/chat/question-words.ts";
+import type { Env } from "../../env.ts";
+import { logInfo } from "../../log.ts";
+import type { Admitted } from "./admission.ts";
+
+/**
+ * The question has to be of this conversation, and is answered once.
+ * @param name `home/channel/id` of the conversation
+ * @returns words for the person where the press does nothing
+ */
+export async function pressButton(
+  env: Env,
+  name: string,
+  { principal, mayApprove, role }: Admitted & { ok: true },
+  act: Incoming["act"] & { do: "press" },
+): Promise<{ refused?: string }> {
+  const asked = await conversationOf(env, name).asked(act.question);
+  const answer = asked && answerOf(asked.question, act.choice);
+  if (!asked || answer === undefined) return { refused: "This question is not open any more." };
+  const scopes = mayApprove ? (["ask", "approve"] as const) : (["ask"] as const);
+  const person = { name: principal, role, scopes };
+  const isApproval = asked.question.approval !== undefined;
+  // Everybody in the chat reads the question. Only the person asked may answer it, or somebody who may approve.
+  const sharedWith = mayApprove ? [principal] : [];
+  if (!mayAnswer(person, { kind: isApproval ? "approval" : "conversation", by: asked.principal, sharedWith }))
+    return {
+      refused: isApproval
+        ? `Only somebody who is allowed to approve may decide this.`
+        : "This question is not yours.",
+    };
+  if (answer === "approve" && isTooLong(asked.question)) return { refused: TOO_LONG };
+  const home = homeOf(env, name.split("/", 1)[0] ?? "");
+  const answered = await home.answer(act.question, answer, person, true);
+  if (answered.ok) {
+    logInfo("question.pressed", { question: act.question, role });
+    return {};
+  }
+  return { refused: answered.message };
+}
