@@ -48,7 +48,7 @@ test("the command for the device stands alone on stdout", async () => {
     code: "ABCD-EFGH",
     expires_at: Date.now() + 600_000,
   });
-  expect(requests).toEqual(["POST /v1/pairings Bearer a-token-of-the-test"]);
+  expect(requests).toEqual(["POST /v1/device-codes Bearer a-token-of-the-test"]);
   expect({ code, out }).toEqual({ code: 0, out: `curl -fsS ${url}/install.sh | sudo sh -s -- ABCD-EFGH\n` });
   expect(err).toContain("within 10 min");
   expect(err).toContain("npm start prints the ssh command");
@@ -90,7 +90,7 @@ test("--wait tells when the device has joined and is online", async () => {
   const { code, err, requests } = await pair(200, { code: "home-ABCDEFGHJKLM" }, ["--wait"], states);
   expect(code).toBe(0);
   expect(err).toMatch(/kitchen has joined\nkitchen is online\n$/);
-  expect(requests.at(-1)).toMatch(/^GET \/v1\/pairings\/home-ABCDEFGHJKLM /);
+  expect(requests.at(-1)).toMatch(/^GET \/v1\/device-codes\/home-ABCDEFGHJKLM /);
 });
 
 test("--wait ends when nobody used the code", async () => {

@@ -43,7 +43,7 @@ export async function pair({ text, flag, env, io }: CommandCall): Promise<number
     ...(agent !== undefined && { agent }),
     ...(broker !== undefined && { broker: { url: broker } }),
   };
-  const pairing = await gateway.json(Pairing, "/v1/pairings", { method: "POST", body }).catch(tooOld);
+  const pairing = await gateway.json(Pairing, "/v1/device-codes", { method: "POST", body }).catch(tooOld);
   const { code, command, expires_at = Date.now() + CODE_LASTS_MS } = pairing;
   if (flag("json")) io.out(`${JSON.stringify(pairing)}\n`);
   else {
@@ -70,7 +70,7 @@ async function joined(
 ): Promise<number> {
   let told = false;
   for (;;) {
-    const { state, agent, online } = await gateway.json(CodeState, `/v1/pairings/${code}`);
+    const { state, agent, online } = await gateway.json(CodeState, `/v1/device-codes/${code}`);
     const name = printableLine(agent ?? "the device", 64);
     if (state === "used" && !told) err(`${name} has joined\n`);
     told ||= state === "used";

@@ -21,7 +21,7 @@ test("is told the embedded broker, and finds it when the stack was started anew"
   const first = npmStart(folder.path, [], { PORT: port });
   const client = await running(first);
   expect(first.out()).toMatch(/ssh -R (\d+):127\.0\.0\.1:\1 -R (\d+):127\.0\.0\.1:\2 YOU@DEVICE/);
-  const made = await client.fetch("/v1/pairings", { method: "POST", body: "{}" });
+  const made = await client.fetch("/v1/device-codes", { method: "POST", body: "{}" });
   const { command } = (await made.json()) as { command: string };
   // As in a terminal, but without root.
   const dir = join(folder.path, "eye");

@@ -62,7 +62,7 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     );
 
   async function newCode(body: object = {}): Promise<string> {
-    const response = await gateway.fetch("/v1/pairings", { method: "POST", body: JSON.stringify(body) });
+    const response = await gateway.fetch("/v1/device-codes", { method: "POST", body: JSON.stringify(body) });
     return ((await response.json()) as { code: string }).code;
   }
 

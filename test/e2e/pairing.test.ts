@@ -59,13 +59,19 @@ function start(command: string): Running {
 }
 
 async function newCode(body: object = { broker: { url: stack.mqttUrl } }) {
-  const response = await stack.gateway.fetch("/v1/pairings", { method: "POST", body: JSON.stringify(body) });
+  const response = await stack.gateway.fetch("/v1/device-codes", {
+    method: "POST",
+    body: JSON.stringify(body),
+  });
   expect(response.status).toBe(200);
   return (await response.json()) as { code: string; command: string };
 }
 
 const seen = async (code: string) =>
-  (await (await stack.gateway.fetch(`/v1/pairings/${code}`)).json()) as { state: string; online?: boolean };
+  (await (await stack.gateway.fetch(`/v1/device-codes/${code}`)).json()) as {
+    state: string;
+    online?: boolean;
+  };
 
 test("one command, and it is online; again it upgrades, and keeps settings and key", {
   tags: ["needs/curl"],

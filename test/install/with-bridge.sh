@@ -10,7 +10,7 @@ api() {
   shift
   curl -fsS -H "Authorization: Bearer $OWNER" -H 'Content-Type: application/json' "$@" "$GATEWAY$path"
 }
-code() { api /v1/pairings -d "${1:-{\}}" | node -e 'let t="";process.stdin.on("data",(c)=>t+=c).on("end",()=>console.log(JSON.parse(t).code))'; }
+code() { api /v1/device-codes -d "${1:-{\}}" | node -e 'let t="";process.stdin.on("data",(c)=>t+=c).on("end",()=>console.log(JSON.parse(t).code))'; }
 is_online() { api "/v1/agents/$1" | grep -q '"online":true'; }
 has_answer() { api "/v1/agents/$1/commands" -d '{"command":"ping"}' | grep -q '"report_type":"result"'; }
 installer() { curl -fsS "$GATEWAY/install.sh" | sh -s -- "$@"; }

@@ -36,7 +36,7 @@ export class Person {
   /** The console's "Add a device", or "Replace" beside one. @returns the command that it shows */
   async addDevice(what: { agent?: string; broker?: { url: string } } = {}): Promise<string> {
     this.did += 1;
-    return Code.parse(await this.#route("POST", "/v1/pairings", what)).command;
+    return Code.parse(await this.#route("POST", "/v1/device-codes", what)).command;
   }
 
   type(machine: Machine, command: string): Promise<Typed> {

@@ -420,7 +420,7 @@ test("S13 what an administrator alone sees: the record, back-ups, keys; the figu
     scraper: 403,
     "other home": 200,
   };
-  for (const path of ["/v1/audit", "/v1/audit/export", "/v1/export", "/v1/keys", "/v1/pairings"])
+  for (const path of ["/v1/audit", "/v1/audit/export", "/v1/export", "/v1/keys", "/v1/senders/requests"])
     expect(await statuses((token) => ask(path, { token })), path).toEqual(admins);
   expect(await statuses((token) => ask("/metrics", { token }))).toMatchObject({ guest: 403, scraper: 200 });
 });

@@ -1,4 +1,4 @@
-/** Joining: codes for new devices (`/v1/pairings`, for administrators), and what devices ask for with one. */
+/** How a new device joins: an administrator makes a code (`/v1/device-codes`), and the device trades it for keys (`/pair`). */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint } from "@edgecall/core/protocol/signing.ts";
@@ -32,6 +32,9 @@ joining.post("/pair", pairDevice);
 
 export const deviceCodes = newRoutes();
 
+deviceCodes.post("/v1/device-codes", makeCode);
+deviceCodes.get("/v1/device-codes/:code", showCode);
+// The names before 0.3.
 deviceCodes.post("/v1/pairings", makeCode);
 deviceCodes.get("/v1/pairings/:code", showCode);
 

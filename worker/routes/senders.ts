@@ -1,4 +1,4 @@
-/** `/v1/pairings`, `/v1/senders`: strangers who would speak, and whom an owner let in. For administrators. */
+/** `/v1/senders`: strangers who ask to be let in, and people who were let in. For administrators. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
@@ -11,9 +11,13 @@ import { CHANNEL_NAMES, CONNECTION_ID, ROLES } from "../settings/channels.ts";
 
 export const senders = newRoutes();
 
-senders.get("/v1/pairings", showPairings);
-senders.post("/v1/pairings/:code", approvePairing);
-senders.delete("/v1/pairings/:code", dismissPairing);
+senders.get("/v1/senders/requests", showSenders);
+senders.post("/v1/senders/requests/:code", approveRequest);
+senders.delete("/v1/senders/requests/:code", dismissRequest);
+// The names before 0.3.
+senders.get("/v1/pairings", showSenders);
+senders.post("/v1/pairings/:code", approveRequest);
+senders.delete("/v1/pairings/:code", dismissRequest);
 senders.delete("/v1/senders/:channel/:connection/:sender", removeSender);
 
 const CODE = /^[A-Za-z0-9]{6}$/;
@@ -21,13 +25,14 @@ const CHANNEL = new RegExp(`^(${CHANNEL_NAMES.join("|")})$`);
 const SENDER = /^[A-Za-z0-9._@-]{1,64}$/;
 const Approval = z.strictObject({ role: z._default(z.enum(ROLES), "member") });
 
-async function showPairings(c: Context<App>): Promise<Response> {
+/** Requests and people together. */
+async function showSenders(c: Context<App>): Promise<Response> {
   const home = homeOf(c.env, requireScope(c, "admin").home);
   return c.json(await home.pairings());
 }
 
 /** Body: nothing, or `{"role": "member"}`. */
-async function approvePairing(c: Context<App>): Promise<Response> {
+async function approveRequest(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const code = pathName(c, "code", CODE, "a code of six characters");
   const empty = c.req.header("content-length") === "0" || c.req.raw.body === null;
@@ -38,7 +43,7 @@ async function approvePairing(c: Context<App>): Promise<Response> {
   return c.json(sender);
 }
 
-async function dismissPairing(c: Context<App>): Promise<Response> {
+async function dismissRequest(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const code = pathName(c, "code", CODE, "a code of six characters");
   if (!(await homeOf(c.env, token.home).dismissPairing(code)))
@@ -46,7 +51,7 @@ async function dismissPairing(c: Context<App>): Promise<Response> {
   return c.body(null, 204);
 }
 
-/** Only whom a code let in: who stands in the settings is taken out there. */
+/** Removes a person whom a code let in. One who is named in CHANNELS is removed there. */
 async function removeSender(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const channel = pathName(c, "channel", CHANNEL, `one of ${CHANNEL_NAMES.join(", ")}`);

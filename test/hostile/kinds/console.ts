@@ -38,7 +38,7 @@ export const consoleForms: fc.Arbitrary<Shot> = fc.oneof(
   ),
   fc
     .tuple(
-      fc.constantFrom(`/v1/questions/${uuid}`, "/v1/pairings/ABCDEF"),
+      fc.constantFrom(`/v1/questions/${uuid}`, "/v1/senders/requests/ABCDEF", "/v1/pairings/ABCDEF"),
       fc.oneof(
         noJson.filter(({ length }) => length > 0),
         oddValue.map((value) => json(JSON.stringify({ answer: value, role: value }))),
@@ -46,7 +46,10 @@ export const consoleForms: fc.Arbitrary<Shot> = fc.oneof(
     )
     .map(([path, body]) => http("console", path, { headers: OWNER, body })),
   fc
-    .tuple(fc.constantFrom("/v1/pairings/", "/v1/senders/telegram/c/", "/v1/senders/"), pathPart)
+    .tuple(
+      fc.constantFrom("/v1/senders/requests/", "/v1/pairings/", "/v1/senders/telegram/c/", "/v1/senders/"),
+      pathPart,
+    )
     .map(([path, id]) => http("console", `${path}${id}`, { method: "DELETE", headers: OWNER })),
   pathPart.map((id) => http("console", `/v1/console/agents/${id}/actions`, { headers: OWNER })),
 );

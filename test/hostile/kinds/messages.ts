@@ -153,6 +153,7 @@ export const cursors: fc.Arbitrary<Shot> = fc.oneof(
         "/v1/agents/",
         "/v1/agents/nobody/commands/",
         "/v1/questions/",
+        "/v1/device-codes/",
         "/v1/pairings/",
         "/v1/senders/telegram/c/",
       ),

@@ -187,20 +187,20 @@ describe("strangers", () => {
     expect(await again.text()).toBe("");
     expect(await deliveries("a/telegram/family:41")).toBe(0);
 
-    const guest = await ask("/v1/pairings", { token: TOKENS.guest });
+    const guest = await ask("/v1/senders/requests", { token: TOKENS.guest });
     expect(guest.status).toBe(403);
-    const shown = (await (await ask("/v1/pairings")).json()) as { pairings: Json[] };
+    const shown = (await (await ask("/v1/senders/requests")).json()) as { pairings: Json[] };
     expect(shown.pairings).toContainEqual(
       expect.objectContaining({ code, channel: "telegram", connection: "family", sender: "41", name: "Eve" }),
     );
-    const other = await ask(`/v1/pairings/${code}`, { method: "POST", token: TOKENS.otherHome });
+    const other = await ask(`/v1/senders/requests/${code}`, { method: "POST", token: TOKENS.otherHome });
     expect(other.status).toBe(404);
-    const approved = await ask(`/v1/pairings/${code?.toLowerCase()}`, {
+    const approved = await ask(`/v1/senders/requests/${code?.toLowerCase()}`, {
       method: "POST",
       body: `{"role":"guest"}`,
     });
     expect(await approved.json()).toMatchObject({ sender: "41", role: "guest", approved_by: "anna" });
-    expect((await ask(`/v1/pairings/${code}`, { method: "POST" })).status).toBe(404);
+    expect((await ask(`/v1/senders/requests/${code}`, { method: "POST" })).status).toBe(404);
 
     expect((await telegram(41, "/help")).status).toBe(200);
     expect(await deliveries("a/telegram/family:41")).toBe(1);
@@ -212,7 +212,7 @@ describe("strangers", () => {
 
   test("an id of one platform is none on another", async () => {
     const code = await codeOf(await telegram(43, "hello"));
-    await ask(`/v1/pairings/${code}`, { method: "POST" });
+    await ask(`/v1/senders/requests/${code}`, { method: "POST" });
     const home = env.HOME.getByName("a") as unknown as {
       admit(stranger: Json, knock: boolean): Promise<Json>;
     };
@@ -240,10 +240,24 @@ describe("strangers", () => {
     expect(notices).toEqual([false, false, false, false, true]);
   });
 
+  test("/v1/pairings is the old name of /v1/senders/requests", async () => {
+    const body = async (path: string) => await (await ask(path)).json();
+    const code = await codeOf(await telegram(44, "hello"));
+    const dismissed = await codeOf(await telegram(45, "hello"));
+    expect(await body("/v1/pairings")).toEqual(await body("/v1/senders/requests"));
+    expect((await ask("/v1/pairings", { token: TOKENS.guest })).status).toBe(403);
+    const approved = await ask(`/v1/pairings/${code}`, { method: "POST" });
+    expect(await approved.json()).toMatchObject({ sender: "44", role: "member" });
+    expect((await ask(`/v1/pairings/${dismissed}`, { method: "DELETE" })).status).toBe(204);
+    expect(await body("/v1/senders/requests")).toMatchObject({
+      pairings: expect.not.arrayContaining([expect.objectContaining({ sender: "45" })]),
+    });
+  });
+
   test("dismissed: the code is gone", async () => {
     const code = await codeOf(await telegram(42, "hello"));
-    expect((await ask(`/v1/pairings/${code}`, { method: "DELETE" })).status).toBe(204);
-    expect((await ask(`/v1/pairings/${code}`, { method: "POST" })).status).toBe(404);
+    expect((await ask(`/v1/senders/requests/${code}`, { method: "DELETE" })).status).toBe(204);
+    expect((await ask(`/v1/senders/requests/${code}`, { method: "POST" })).status).toBe(404);
   });
 
   test("WhatsApp brings several at once: each is looked at by itself", async () => {
@@ -259,7 +273,7 @@ describe("strangers", () => {
     expect((await webhook("whatsapp/phone", body, { "x-hub-signature-256": `sha256=${mac}` })).status).toBe(
       200,
     );
-    const shown = (await (await ask("/v1/pairings")).json()) as { pairings: Json[] };
+    const shown = (await (await ask("/v1/senders/requests")).json()) as { pairings: Json[] };
     const waiting = shown.pairings
       .filter(({ channel }) => channel === "whatsapp")
       .map(({ sender }) => sender);

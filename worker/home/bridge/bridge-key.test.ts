@@ -37,7 +37,7 @@ const post = (path: string, body: unknown, token: string | null = TOKENS.owner) 
   call(path, { method: "POST", body: JSON.stringify(body), token });
 
 async function newCode(body: object = {}, token = TOKENS.owner): Promise<string> {
-  return String((await post("/v1/pairings", body, token)).body.code);
+  return String((await post("/v1/device-codes", body, token)).body.code);
 }
 
 const pair = (code: string, pi: SignedAgent, more: object = {}) =>
@@ -244,7 +244,7 @@ test("a home's bridge is replaced by a code for that alone", async () => {
   expect((await pair(code, eye, theirs)).status).toBe(403);
   expect(before.closed).toBeUndefined();
 
-  const made = await post("/v1/pairings", { agent: "@bridge" });
+  const made = await post("/v1/device-codes", { agent: "@bridge" });
   expect(made.body.command).toMatch(/ --with-bridge$/);
   const replaced = await pair(String(made.body.code), eye, theirs);
   expect(replaced).toMatchObject({ status: 200, body: { broker: null, broker_login: null } });
@@ -291,7 +291,7 @@ describe("logins at the home's own broker", () => {
     // Asked again, it is the same login; a second hash takes no one's place.
     const again = await pair(code, eye, { broker_login: await login() });
     expect(again.body).toEqual(paired.body);
-    for (const path of ["/v1/keys", "/v1/agents", "/v1/status", `/v1/pairings/${code}`])
+    for (const path of ["/v1/keys", "/v1/agents", "/v1/status", `/v1/device-codes/${code}`])
       expect(JSON.stringify((await call(path)).body), path).not.toContain("$7$");
 
     // By its own word a device gets another key, and keeps its login.

@@ -25,7 +25,7 @@ async function send(path: string, body?: unknown, token: string | null = TOKENS.
 }
 
 async function newCode(body: object = {}): Promise<string> {
-  const made = await send("/v1/pairings", body);
+  const made = await send("/v1/device-codes", body);
   expect(made.status).toBe(200);
   return String(made.body.code);
 }
@@ -47,13 +47,13 @@ beforeEach(async () => {
 
 test("a code is for one device, which may ask again; the console hears of it", async () => {
   const broker = { url: "mqtt://10.0.0.2:1883", username: "eye", password: "secret" };
-  const made = await send("/v1/pairings", { broker });
+  const made = await send("/v1/device-codes", { broker });
   expect(made.body).toMatchObject({
     code: expect.stringMatching(/^[a-z0-9-]+-[A-Z2-9]{12}$/),
     command: expect.stringMatching(/^curl -fsS https?:\/\/\S+\/install\.sh \| sudo sh -s -- \S+$/),
   });
   const code = String(made.body.code);
-  expect((await send(`/v1/pairings/${code}`)).body).toEqual({ state: "open" });
+  expect((await send(`/v1/device-codes/${code}`)).body).toEqual({ state: "open" });
 
   const first = await pair(code.toLowerCase(), agent, key);
   expect(first).toMatchObject({ status: 200, body: { agent_id: agent, broker, online: false } });
@@ -65,7 +65,7 @@ test("a code is for one device, which may ask again; the console hears of it", a
     body: { error: { code: "wrong_code" } },
   });
   expect(await pair(code, `${agent}-2`, key)).toMatchObject({ status: 403 });
-  expect((await send(`/v1/pairings/${code}`)).body).toMatchObject({
+  expect((await send(`/v1/device-codes/${code}`)).body).toMatchObject({
     state: "used",
     agent,
     online: false,
@@ -84,7 +84,7 @@ test("a code ends after so many wrong tries, and others do not", async () => {
   const [code, another] = [await newCode(), await newCode()];
   for (let n = 0; n < TRIES_MAX; n += 1) expect((await pair(wrong(code), agent, key)).status).toBe(403);
   expect((await pair(code, agent, key)).status).toBe(403);
-  expect((await send(`/v1/pairings/${code}`)).body).toEqual({ state: "expired" });
+  expect((await send(`/v1/device-codes/${code}`)).body).toEqual({ state: "expired" });
   expect((await pair(another, agent, key)).status).toBe(200);
 });
 
@@ -95,7 +95,7 @@ test("it expires", async () => {
     storage.sql.exec("UPDATE device_code SET expires_at = ?", Date.now() - 1);
   });
   expect((await pair(code, agent, key)).status).toBe(403);
-  expect((await send(`/v1/pairings/${code}`)).body).toEqual({ state: "expired" });
+  expect((await send(`/v1/device-codes/${code}`)).body).toEqual({ state: "expired" });
 });
 
 test("another device's name is not taken over, unless the code is for that", async () => {
@@ -130,11 +130,11 @@ test("what names no home wakes no object; bad input names the field", async () =
 });
 
 test("codes are an administrator's, of one home", async () => {
-  expect((await send("/v1/pairings", {}, TOKENS.guest)).status).toBe(403);
-  expect((await send("/v1/pairings", {}, null)).status).toBe(401);
+  expect((await send("/v1/device-codes", {}, TOKENS.guest)).status).toBe(403);
+  expect((await send("/v1/device-codes", {}, null)).status).toBe(401);
   const code = await newCode();
-  expect((await send(`/v1/pairings/elsewhere-${code.slice(-12)}`)).status).toBe(404);
-  expect((await send("/v1/pairings", { broker: { url: "http://x" } })).body.error?.message).toContain(
+  expect((await send(`/v1/device-codes/elsewhere-${code.slice(-12)}`)).status).toBe(404);
+  expect((await send("/v1/device-codes", { broker: { url: "http://x" } })).body.error?.message).toContain(
     "broker.url",
   );
 });
@@ -159,4 +159,12 @@ test("an address that a shell would read otherwise stands in no script and in no
     expect(() => plainOrigin(`https://${host}`), host).toThrow("Host: expected a plain host name");
   for (const origin of ["https://x.workers.dev", "http://127.0.0.1:8787", "http://[::1]:1"])
     expect(plainOrigin(origin)).toBe(origin);
+});
+
+test("/v1/pairings is the old name of /v1/device-codes", async () => {
+  const made = await send("/v1/pairings", {});
+  expect(made).toMatchObject({ status: 200, body: { command: expect.stringContaining("/install.sh") } });
+  const code = String(made.body.code);
+  expect(await send(`/v1/pairings/${code}`)).toEqual(await send(`/v1/device-codes/${code}`));
+  expect((await send("/v1/pairings", {}, TOKENS.guest)).status).toBe(403);
 });

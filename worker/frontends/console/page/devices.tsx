@@ -29,7 +29,7 @@ export function Devices({ onJoined }: { onJoined: () => void }) {
   async function make(agent?: string) {
     try {
       const body = { ...(agent && { agent }), ...(broker.trim() && { broker: { url: broker.trim() } }) };
-      setCode(await json<Code>("/v1/pairings", { method: "POST", body }));
+      setCode(await json<Code>("/v1/device-codes", { method: "POST", body }));
       setFailed(undefined);
     } catch (error) {
       // An older code could be mistaken for the new one.
@@ -76,7 +76,7 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
   useEffect(() => {
     if (isOver) return;
     const timer = setInterval(() => {
-      json<CodeState>(`/v1/pairings/${code.code}`).then(
+      json<CodeState>(`/v1/device-codes/${code.code}`).then(
         (state) => {
           setSeen(state);
           if (state.online) onJoined();

@@ -14,7 +14,7 @@ type People = {
 const ROLES = ["guest", "member", "owner"];
 
 export function PeopleList() {
-  const { value, problem, reload } = useLoaded<People>("/v1/pairings");
+  const { value, problem, reload } = useLoaded<People>("/v1/senders/requests");
   const [failed, setFailed] = useState<string>();
 
   async function change(path: string, method: string, body?: object) {
@@ -87,7 +87,7 @@ function Waiting({ one, change }: { one: People["pairings"][number]; change: Cha
         type="button"
         class="small good"
         aria-label={`Let ${name} in`}
-        onClick={() => void change(`/v1/pairings/${one.code}`, "POST", { role })}
+        onClick={() => void change(`/v1/senders/requests/${one.code}`, "POST", { role })}
       >
         Let in
       </button>
@@ -95,7 +95,7 @@ function Waiting({ one, change }: { one: People["pairings"][number]; change: Cha
         type="button"
         class="small bad"
         aria-label={`Dismiss ${name}`}
-        onClick={() => void change(`/v1/pairings/${one.code}`, "DELETE")}
+        onClick={() => void change(`/v1/senders/requests/${one.code}`, "DELETE")}
       >
         Dismiss
       </button>
