@@ -1,4 +1,4 @@
-/** An agent without a model: a model at the gateway reaches its tools by name. */
+/** An agent without a model: a model at the gateway calls its tools by name. */
 import { expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { Observer, payloadOf } from "./observer.ts";
@@ -11,7 +11,7 @@ const stack = useStack({}, async (stack) => {
 
 const call = (args: Record<string, unknown>) => ({ calls: [{ arguments: args }] });
 
-test("the action names in the advert are enough to call one directly", {
+test("the action names in the advert are enough for a direct call", {
   tags: ["needs/git", "needs/ripgrep", "needs/bubblewrap"],
 }, async () => {
   const observer = await Observer.start(stack.mqttUrl);
@@ -49,7 +49,7 @@ test("the action names in the advert are enough to call one directly", {
   }
 });
 
-test("a question in words comes back with the actions, and the second call works", async () => {
+test("a question in words is answered with the list of actions, and the second call works", async () => {
   const turn = await stack.gateway.ask(
     script(
       call({ agent_id: "plain-pi", query: "How much memory is free?" }),
@@ -69,7 +69,7 @@ test("a question in words comes back with the actions, and the second call works
   expect(turn.answer).toContain("RAM 50% used");
 });
 
-test("wrong params come back with the schema of the action", async () => {
+test("wrong params are answered with the action's schema", async () => {
   const turn = await stack.gateway.ask(
     script(
       call({ agent_id: "plain-pi", action: "disk", params: { path: 7 } }),
@@ -98,6 +98,6 @@ test("thirty questions at once: each gets its own answer, and each call of a tur
   await Promise.all(Array.from({ length: 30 }, (_, n) => ask(n)));
 });
 
-test("every history that the model was sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

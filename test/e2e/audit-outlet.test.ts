@@ -1,4 +1,4 @@
-/** The record goes to a real libSQL server: all of it, each line once, whatever happens on the way. */
+/** The audit log is sent to a real libSQL server: every line arrives exactly once, whatever happens on the way. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(`${gateway.url}${path}`, { ...init, headers: { authorization: `Bearer ${TOKENS.owner}` } });
 
-  /** A command to nobody: Home refuses it, and says so in the record. */
+  /** Sends a command to an unknown agent. Home refuses it and records that in the audit log. */
   async function refused(mark: string): Promise<void> {
     const payload = { tool: "siren", parameters: { mark } };
     const body = JSON.stringify({ command: "tool", payload });
@@ -68,14 +68,14 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
   const state = async () => ((await (await ask("/v1/status")).json()) as { audit: State }).audit;
   const arrived = async (mark: string) => {
     const sql = `SELECT COUNT(*) AS n FROM edgecall_calls WHERE parameters ->> 'mark' = '${mark}'`;
-    // There is no table before the first line.
+    // The table is created with the first line.
     return Number((await server.query(sql).catch(() => []))[0]?.n ?? 0);
   };
   const hasArrived = (mark: string, times = 1) =>
     until(async () => (await arrived(mark)) === times, { what: `${times} lines of ${mark} in the store` });
   const isQuiet = () => until(async () => (await state()).waiting === 0, { what: "nothing waits" });
 
-  /** Lines as a bridge brings them. @param chars of the parameters of each */
+  /** Sends audit lines as a bridge brings them. @param chars the length of each line's parameters */
   async function brought(ids: readonly string[], lines: number, text: string): Promise<void> {
     const socket = new WebSocket(`${gateway.url.replace("http", "ws")}/bridge`, {
       headers: { authorization: `Bearer ${TOKENS.bridge}` },
@@ -109,7 +109,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
     socket.close();
   }
 
-  test("with what a query needs: columns, a view, a key that an export has as well", async () => {
+  test("the database has what a query needs: columns, a view, and the key that an export has too", async () => {
     const odd = "half \ud83d, none \u0000, 'quoted' \"twice\" \\ud83d 🦔";
     await refused(odd);
     const rows = await until(async () => {
@@ -149,7 +149,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
     expect(failures).toEqual([{ agent: "nobody", tool: "siren", error_type: "not_found", times: 1 }]);
   });
 
-  test("a line that broke after the store had it: it comes again, and is there once", async () => {
+  test("a connection that breaks after the store has the lines: they are sent again and stored once", async () => {
     line.fault = "cut";
     await refused("cut");
     await hasArrived("cut");
@@ -162,7 +162,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
     expect(await arrived("cut")).toBe(1);
   });
 
-  test("killed between sending and noting it: the same; and calls are answered while the store is silent", async () => {
+  test("a kill between sending and recording that: the lines are stored once, and calls are answered while the store is silent", async () => {
     line.fault = "held";
     await refused("killed");
     await until(() => line.held === 1, { what: "the store has it and does not answer" });
@@ -183,7 +183,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
     ["redirect", "AUDIT_URL answered 307"],
     ["garbage", "AUDIT_URL answers as no libSQL server does"],
     ["endless", "AUDIT_URL answers as no libSQL server does"],
-  ] as const)("a store that is %s is told of, and gets everything later", async (fault, problem) => {
+  ] as const)("a store that is %s is reported, and gets everything later", async (fault, problem) => {
     line.fault = fault;
     await refused(fault);
     const told = await until(async () => {
@@ -199,13 +199,13 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
     expect(line.requests.every(({ path }) => path === "/v2/pipeline")).toBe(true);
   });
 
-  test("large rows, of letters that are three bytes each", async () => {
+  test("large rows of three-byte letters arrive", async () => {
     await brought(["large"], 100, "漢".repeat(2_000));
     await hasArrived("large", 100);
     expect((await state()).lost).toBe(0);
   });
 
-  test("down for too long: what goes then is counted, the rest comes", async () => {
+  test("after a long outage the dropped lines are counted and the rest arrives", async () => {
     await isQuiet();
     line.fault = "down";
     const batches = Array.from({ length: 6 }, (_, n) => `flood-${n}`);
@@ -223,7 +223,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
     for (const [n, batch] of batches.entries()) expect(await arrived(batch)).toBe(n < 2 ? 0 : 50);
   });
 
-  test("another address gets what there still is; without one nothing is said of it", async () => {
+  test("a new address gets all lines that are still stored; without an address the status does not mention it", async () => {
     await gateway.stop();
     const other = await FaultyLine.open(server.url);
     try {
@@ -244,7 +244,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
     }
   });
 
-  test("the token is in no log, and goes to no other address", () => {
+  test("the token appears in no log, and is sent to no other address", () => {
     expect(log.join("\n")).not.toContain(server.token.slice(-20));
     expect(log.join("\n")).not.toContain(server.token.slice(0, 60));
     expect(line.requests.every(({ token }) => token === `Bearer ${server.token}`)).toBe(true);

@@ -1,4 +1,4 @@
-/** The bridge as a service on a machine with a systemd of its own: install, bounds, watchdog, update, uninstall. */
+/** The bridge as a service on a machine with its own systemd: install, limits, watchdog, update, uninstall. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { describe, expect, test } from "vitest";
 import { versionOf } from "../../cli/service/updates/trial.ts";
@@ -10,7 +10,7 @@ describe("the bridge as a service", {
 }, () => {
   const { step, fine } = useSteps("bridge-service.sh", programs);
 
-  test("install brings it online, with settings that root alone reads; wrong ones change nothing", () => {
+  test("install brings it online, with settings that only root can read; wrong settings change nothing", () => {
     fine("install", "modes");
     expect(step("install").out).toContain("the bridge is online");
     expect(step("modes").out.split("\n")).toEqual([
@@ -23,7 +23,7 @@ describe("the bridge as a service", {
     expect(step("refused-settings")).toMatchObject({ code: 2, out: expect.stringContaining("BRIDGE_TOKEN") });
   });
 
-  test("status and doctor tell how it is, and what to do when the gateway is away", () => {
+  test("status and doctor report its state, and what to do when the gateway is away", () => {
     fine("status", "doctor");
     const { service, bridge } = JSON.parse(step("status").out);
     expect(service).toMatchObject({ active: "active", enabled: true });
@@ -36,7 +36,7 @@ describe("the bridge as a service", {
     expect(step("no-update").out).toContain("is not online now");
   });
 
-  test("it cannot read its settings' file, nor change its program", () => {
+  test("it cannot read its settings file or change its program", () => {
     expect(step("bounds").out.split("\n")).toEqual([
       expect.stringMatching(/bridge\.env: Permission denied/),
       expect.stringMatching(/launch: Read-only/),
@@ -44,12 +44,12 @@ describe("the bridge as a service", {
     ]);
   });
 
-  test("one that hangs is ended by the watchdog and comes back", () => {
+  test("the watchdog ends a hanging bridge, and it comes back", () => {
     fine("watchdog", "watched", "online-again");
     expect(step("journal").out).toContain("Watchdog timeout");
   });
 
-  test("an update that comes online stays; one that does not goes back by itself", () => {
+  test("an update that comes online stays; one that does not is rolled back", () => {
     fine("update", "after-ends");
     const good = /^(\S+) is online/m.exec(step("update").out)?.[1] ?? "";
     expect(good).toMatch(new RegExp(`^${VERSION.replaceAll(".", "\\.")}-[0-9a-f]{12}$`));
@@ -59,13 +59,13 @@ describe("the bridge as a service", {
     });
   });
 
-  test("with an agent beside it, taking one away leaves the other whole", () => {
+  test("next to an agent, uninstalling one leaves the other complete", () => {
     fine("agent", "link", "agent-gone", "bridge-stays", "link-after");
     expect(step("link").out).toBe("/opt/edgecall/current/edgecall");
     expect(step("link-after").out).toBe("/opt/edgecall-bridge/current/edgecall");
   });
 
-  test("uninstall leaves nothing, or what it is told to keep", () => {
+  test("uninstall leaves nothing except what it is told to keep", () => {
     fine("keep", "kept", "again", "purge", "nothing-left", "no-user");
   });
 });

@@ -1,4 +1,4 @@
-/** A peer that breaks the WebSocket protocol: what is known of it afterwards is what is known after a close. */
+/** A peer that breaks the WebSocket protocol is treated like one that closes. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ async function read<T>(path: string): Promise<T> {
   return (await (await fetch(gateway.url + path, { headers })).json()) as T;
 }
 
-/** A bridge with one agent, which is online. */
+/** Connects a bridge with one agent, which is online. */
 async function bridge(): Promise<RawSocket> {
   const socket = await RawSocket.open(`${gateway.url}/bridge`, { authorization: `Bearer ${TOKENS.bridge}` });
   const hello = {
@@ -69,24 +69,29 @@ async function agent() {
 test.each([
   ["a protocol error", (socket: RawSocket) => socket.breakProtocol(), 1],
   ["a connection that is cut", (socket: RawSocket) => socket.end(), 0],
-])("G11 the bridge's socket ends in %s: it and its agents were last seen then", async (_, end, errors) => {
-  log.length = 0;
-  const socket = await bridge();
-  const endedAt = Date.now();
-  end(socket);
-  await until(async () => !(await read<Status>("/v1/status")).bridge.online, { what: "the bridge is gone" });
-  const gone = Date.now();
-  const { last_seen } = (await read<Status>("/v1/status")).bridge;
-  expect(last_seen).toBeGreaterThanOrEqual(endedAt - 1_000);
-  expect(last_seen).toBeLessThanOrEqual(gone);
-  expect(await agent()).toMatchObject({ online: false, last_seen });
-  expect(log.filter((line) => line === "home: socket error")).toHaveLength(errors);
-  socket.end();
-});
+])(
+  "G11 the bridge's socket ends in %s: it and its agents were last seen at that moment",
+  async (_, end, errors) => {
+    log.length = 0;
+    const socket = await bridge();
+    const endedAt = Date.now();
+    end(socket);
+    await until(async () => !(await read<Status>("/v1/status")).bridge.online, {
+      what: "the bridge is gone",
+    });
+    const gone = Date.now();
+    const { last_seen } = (await read<Status>("/v1/status")).bridge;
+    expect(last_seen).toBeGreaterThanOrEqual(endedAt - 1_000);
+    expect(last_seen).toBeLessThanOrEqual(gone);
+    expect(await agent()).toMatchObject({ online: false, last_seen });
+    expect(log.filter((line) => line === "home: socket error")).toHaveLength(errors);
+    socket.end();
+  },
+);
 
-test("G11 a waiting room's socket that ends in a protocol error is taken out, as after a close", async () => {
+test("G11 a waiting room's socket that ends in a protocol error is removed, as after a close", async () => {
   const name = "a/api/broken-frames";
-  // Nobody waits in a conversation that does not exist.
+  // A conversation that does not exist has no waiting clients.
   const said = await fetch(`${gateway.url}/v1/conversations/broken-frames/messages`, {
     method: "POST",
     headers: { authorization: `Bearer ${TOKENS.owner}` },

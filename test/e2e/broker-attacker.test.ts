@@ -1,6 +1,7 @@
 /**
- * Somebody knows the broker's password and every topic, and has no key: each of his attempts by name, over a real broker.
- * After each one the paired device is usable, it has done nothing for him, and nothing that he said is believed.
+ * An attacker knows the broker's password and every topic, and has no key. Each of his attempts is made over a real
+ * broker. After each one the paired device still works, has run nothing for him, and none of his false reports is
+ * accepted.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +22,7 @@ const APPEND = { tool: "append", parameters: {} };
 const FORGED = "forged-by-the-attacker";
 const done = () => (existsSync(marks) ? readFileSync(marks, "utf8").split("\n").length - 1 : 0);
 
-// Without a Mosquitto the embedded broker stands for it.
+// Without Mosquitto the embedded broker takes its place.
 const stack = useStack({ mosquitto: findMosquitto(), vars: { ALLOW_UNSIGNED_AGENTS: "" } }, async (it) => {
   const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: marks };
   await it.startAgent({ id: "pi", env, top: { policy: { append: "allow" } } });
@@ -34,7 +35,7 @@ const own = new Identity(KeyPair.make());
 beforeAll(async () => {
   thief = await Observer.start(stack.mqttUrl);
   fence = await BrokerFence.pair(stack.gateway, thief.client);
-  // The messages that the attacker recorded.
+  // Real messages that the attacker records.
   for (let i = 0; i < 2; i += 1) await stack.gateway.command("pi", "tool", APPEND);
   await until(() => tape("reports").length > 0 && tape("commands").length > 0);
 });
@@ -55,7 +56,7 @@ const publish = (topic: string, text: string | Buffer, retain = false) =>
 const write = (kind: Kind, text: string | Buffer, retain = RETAINED.some((one) => one === kind)) =>
   publish(`evoclaw/agents/pi/${kind}`, text, retain);
 
-/** As such a message looks, with his own words in it. */
+/** Messages of the right form with the attacker's content. */
 const FORGERIES: Record<Exclude<Kind, "commands">, object> = {
   capabilities: { agent_id: "pi", capabilities: FORGED, features: ["tool", "prompt", "ack"] },
   tools: { hash: FORGED, tools: [{ name: FORGED, description: FORGED, parameters: {}, effect: "read" }] },
@@ -256,7 +257,7 @@ const flooding: Attempt[] = [
   ],
 ];
 
-/** Usable, not used, and nothing false believed. */
+/** The device works, ran nothing for the attacker, and no false report was accepted. */
 async function expectUnharmed(name: string, doneBefore: number): Promise<void> {
   const looks = await fence.passed();
   await until(async () => (await stack.gateway.command("pi", "ping")).body.payload?.pong, {
@@ -264,7 +265,7 @@ async function expectUnharmed(name: string, doneBefore: number): Promise<void> {
     every: 200,
     what: `pi answers after: ${name}`,
   });
-  // It still does what its owner asks. What it had begun for the attacker would be counted before this ends.
+  // The device still obeys its owner. Work that it had begun for the attacker would be counted before this call ends.
   expect((await stack.gateway.command("pi", "tool", APPEND)).body.payload, name).toMatchObject({
     status: "success",
   });
@@ -288,7 +289,7 @@ test("at least fifty attempts", () => {
   expect(Object.values(ALL).flat().length).toBeGreaterThanOrEqual(50);
 });
 
-describe.each(Object.entries(ALL))("the attacker with the broker's password: %s", (_, attempts) => {
+describe.each(Object.entries(ALL))("an attacker with the broker's password: %s", (_, attempts) => {
   test.each(attempts)("%s", { timeout: 90_000 }, async (name, run) => {
     const before = done();
     await run();
@@ -296,13 +297,13 @@ describe.each(Object.entries(ALL))("the attacker with the broker's password: %s"
   });
 });
 
-describe("S10 S11 the same over a restart of the bridge", () => {
+describe("S10 S11 the same attempts over a restart of the bridge", () => {
   test.each<Attempt>([
     [
       "an old birth of its own in place of its presence",
       async () => {
         const [old] = tape("presence");
-        // A newer run, so that the old text is one.
+        // A newer run, so that the recorded text is old.
         await stack.agent("pi").kill();
         await stack.restartAgent("pi");
         await stack.gateway.online("pi", 20_000);

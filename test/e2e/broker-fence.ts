@@ -1,6 +1,7 @@
 /**
- * A paired agent, played, that changes its line: once the gateway shows the new line, it has seen everything that was
- * published before. An answered ping does not prove that, since the bridge gathers changes before it tells them.
+ * A simulated paired agent that changes its description. Once the gateway shows the new description, it has seen
+ * everything that was published before. An answered ping does not prove that, because the bridge collects changes
+ * before it reports them.
  */
 import type { MqttClient } from "mqtt";
 import { SignedAgent } from "../signed-agent.ts";
@@ -20,7 +21,7 @@ export class BrokerFence {
     this.#agent = agent;
   }
 
-  /** @param client publishes what the tests wait for: the broker keeps the order of one client only */
+  /** @param client publishes what the tests wait for: the broker keeps the order within one client only */
   static async pair(gateway: GatewayClient, client: MqttClient): Promise<BrokerFence> {
     const agent = await SignedAgent.make(FENCE);
     const body = JSON.stringify({ public_key: agent.publicKey });
@@ -31,11 +32,12 @@ export class BrokerFence {
 
   /**
    * Waits until bridge and gateway have seen everything that the client published before.
-   * @returns what the gateway showed on the way, look by look: a device soon mends what somebody else wrote in its place
+   * @returns what the gateway showed at each look, because a device soon corrects what another client wrote in its
+   * place
    */
   async passed(): Promise<Agent[][]> {
     const looks: Agent[][] = [];
-    // The first line may be told together with changes from before it, and ahead of them. The second comes later.
+    // The first description may be reported together with earlier changes, and before them. The second one comes later.
     for (const _ of [1, 2]) await this.#lineShown(looks);
     return looks;
   }
@@ -48,7 +50,7 @@ export class BrokerFence {
       features: [],
     });
     const isShown = async () => {
-      // Again each time: a broker may drop it in a flood, and a bridge that starts may not know the key yet.
+      // Published repeatedly: a broker may drop it in a flood, and a bridge that is starting may not know the key yet.
       await this.#client.publishAsync(`evoclaw/agents/${FENCE}/capabilities`, advert, {
         qos: 1,
         retain: true,

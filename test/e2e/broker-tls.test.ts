@@ -1,4 +1,4 @@
-/** Bridge and agent at a Mosquitto that speaks TLS with a certificate of the home's own authority. */
+/** Bridge and agent connect to a Mosquitto with TLS and a certificate of the home's own authority. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ describe("a broker with TLS", { tags: ["needs/mosquitto", "needs/openssl"] }, ()
     await Promise.all(open.splice(0).map((program) => program.kill()));
   });
 
-  /** @param ca what the settings name @param env what the system is said to trust */
+  /** @param ca the authority in the settings @param env variables with the authorities that the system trusts */
   function start(url: string, ca: string | undefined, env: Record<string, string> = {}) {
     const config = join(mkdtempSync(join(dir, "agent-")), "agent.toml");
     writeFileSync(
@@ -41,7 +41,7 @@ describe("a broker with TLS", { tags: ["needs/mosquitto", "needs/openssl"] }, ()
       name: "bridge",
       script: "bridge/main.ts",
       env: {
-        // Nobody is there: the broker's side stands alone.
+        // Nothing listens there; this test looks only at the broker.
         GATEWAY_URL: "http://127.0.0.1:9",
         BRIDGE_TOKEN: "t",
         HEALTH_PORT: "0",
@@ -70,29 +70,29 @@ describe("a broker with TLS", { tags: ["needs/mosquitto", "needs/openssl"] }, ()
     return { bridge: `${atBridge.error}: ${atBridge.hint}`, agent: `${atAgent.reason}: ${atAgent.hint}` };
   }
 
-  test("the authority that signed: both connect", async () => {
+  test("the signing authority in the settings: both connect", async () => {
     const { bridge, agent } = start(broker.url, ours);
     await Promise.all([bridge.logged("broker_up"), agent.logged("mqtt.connected")]);
   });
 
-  test("another authority: refused, with the setting's name", async () => {
+  test("another authority in the settings: refused, and the setting is named", async () => {
     const words = await refused(start(broker.url, others));
     expect(words.bridge).toMatch(/has signed the broker's certificate: give MQTT_CA the PEM file/);
     expect(words.agent).toMatch(/has signed the broker's certificate: give ca in \[mqtt\] the PEM file/);
   });
 
-  test("none named: the system's count", async () => {
+  test("no authority in the settings: the system's authorities count", async () => {
     const { bridge, agent } = start(broker.url, undefined, { SSL_CERT_FILE: ours });
     await Promise.all([bridge.logged("broker_up"), agent.logged("mqtt.connected")]);
   });
 
-  test("none named, and the system does not know it: refused", async () => {
+  test("no authority in the settings, and the system does not know it: refused", async () => {
     const words = await refused(start(broker.url, undefined));
     expect(words.bridge).toContain("give MQTT_CA");
     expect(words.agent).toContain("give ca in [mqtt]");
   });
 
-  test("a name that is not in the certificate: refused, though the authority is right", async () => {
+  test("a host name that is not in the certificate: refused, although the authority is right", async () => {
     const words = await refused(start(`mqtts://localhost:${broker.port}`, ours));
     for (const said of Object.values(words)) expect(said).toContain("is for another name");
   });

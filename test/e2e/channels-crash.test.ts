@@ -1,4 +1,4 @@
-/** An answer reaches the chat whatever dies on the way, and no part of it twice without need. */
+/** An answer reaches the chat whatever is killed on the way, and no part of it is sent twice without need. */
 import { afterAll, expect, test } from "vitest";
 import { everybody, OWNER, type Person, type Said } from "../platforms/people.ts";
 import { type Step, script } from "../scripted-model.ts";
@@ -17,10 +17,10 @@ afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.clos
 
 const { telegram, slack, discord, generic } = PEOPLE;
 
-/** What a test does with each of them: up to the kill, and after it. */
+/** What a test does with each person: up to the kill, and after it. */
 type Before = (person: Person) => Promise<{ after: () => Promise<void> }>;
 
-/** One kill for all of them, since a start takes its time. */
+/** One kill for all people, because a start is slow. */
 async function killed(people: readonly Person[], before: Before): Promise<void> {
   const begun = await Promise.all(people.map(before));
   await stack.worker.kill();
@@ -55,7 +55,7 @@ test("the gateway is killed between its acknowledgement and the answer", async (
   });
 });
 
-/** Two messages, the second one a picture where no question can hold an answer of two. */
+/** Returns two messages. The second is a picture on platforms where no question can hold an answer of two messages. */
 function twoParts({ channel, textMax }: Person): { steps: Step[]; first: string } {
   const first = `first of ${channel}`;
   const picture = { agent_id: "eye", action: "picture", params: { bytes: 100 } };
@@ -64,7 +64,7 @@ function twoParts({ channel, textMax }: Person): { steps: Step[]; first: string 
   return { steps: [{ text: filled.join("\n\n") }], first };
 }
 
-test("the platform is down when the turn ends, and the gateway is killed while it waits: parts that arrived stay the only ones", async () => {
+test("the platform is down when the turn ends, and the gateway is killed while it waits: parts that arrived are not sent again", async () => {
   await killed([telegram, slack, generic], async (person) => {
     const { steps, first } = twoParts(person);
     const sent = () =>
@@ -90,13 +90,13 @@ test("the platform is down when the turn ends, and the gateway is killed while i
 
 const isMessage = (path: string) => /\/(sendMessage|chat\.postMessage|told)$/.test(path);
 
-test("the gateway is killed while an answer is being written: it ends in the same message, once", async () => {
+test("the gateway is killed while an answer is being written: the same message gets the whole answer, once", async () => {
   await killed([telegram, slack, discord], async (person) => {
     const name = `half on ${person.channel} `;
     const slow: Step = { text: name.repeat(200), pieces: 200, everyMs: 100 };
     const whole = `whole on ${person.channel}`;
     const said = await person.say(script(slow, { text: whole }), OWNER);
-    // It was changed once: so that it stands is known.
+    // After one edit the gateway knows that the message exists.
     const writes = () => person.server.calls.filter(({ body }) => body.includes(name));
     await until(() => writes().length > 1, { what: `words on ${person.channel}` });
     const [draft] = holding(said, name);

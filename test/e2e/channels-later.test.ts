@@ -1,4 +1,4 @@
-/** What comes late: a job's result, an answer after the platform's own time for it, several messages at once. */
+/** Late messages: a job's result, an answer after the platform's time limit, several messages at once. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -25,16 +25,16 @@ vars.CHANNELS = JSON.stringify(Object.values(PEOPLE).map(({ settings }) => ({ ..
 afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.close())));
 const { discord, whatsapp } = PEOPLE;
 
-/** A chat, whoever spoke there last. */
+/** The messages of a chat, by any sender. */
 const chat = (shown: () => Shown[]): Said => ({ status: 200, ms: 0, words: undefined, shown });
-/** What the bot itself wrote where this person asks. */
+/** The messages that the bot itself wrote in the chat of this person's command. */
 const byBot = (from: string) => chat(() => discord.fake.channels.get(`5${from}`) ?? []);
 
 const call = (action: string, params: object): Step => ({
   calls: [{ arguments: { agent_id: "eye", action, params } }],
 });
 
-/** While the gateway is down: the same statement for each conversation. */
+/** Changes rows while the gateway is down: the same statement for each conversation. */
 function changeRows(sql: string): void {
   const files = readdirSync(stack.gatewayDir, { recursive: true, encoding: "utf8" });
   for (const file of files.filter((name) => name.endsWith(".sqlite"))) {
@@ -45,7 +45,7 @@ function changeRows(sql: string): void {
 }
 
 describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
-  test("a job's result and its picture come later, as a message of its own below the first answer", async () => {
+  test("a job's result and its picture arrive later, as a separate message below the first answer", async () => {
     const { channel } = person;
     const steps = [
       call("job", { ms: 300, bytes: 5_000 }),
@@ -64,7 +64,7 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
 });
 
 describe("discord", () => {
-  test("its token is refused before its time: the bot says it", async () => {
+  test("when its token is refused too early, the bot sends the answer", async () => {
     const [from = ""] = OTHERS;
     const said = await discord.say(
       script({ hold: "refused", step: { text: "by the bot, since the token is refused" } }),
@@ -79,7 +79,7 @@ describe("discord", () => {
 });
 
 describe("whatsapp", () => {
-  test("several people's messages and news in one request: each is taken once, one person's are one turn", async () => {
+  test("messages of several people and status news in one request: each is handled once, and one person's messages are one turn", async () => {
     const [one = "", two = ""] = OTHERS;
     const value = (messages: unknown[], more = {}) => ({
       metadata: { phone_number_id: whatsapp.settings.phone_number_id },
@@ -111,13 +111,13 @@ describe("whatsapp", () => {
         .shown()
         .filter(({ text }) => text === "one is answered"),
     ).toHaveLength(1);
-    // An owner, who hears of what was not delivered.
+    // An owner, who is told about undelivered messages.
     const said = of(two).shown();
     expect(said.filter(({ text }) => !text.includes("did not deliver a message of mine"))).toHaveLength(1);
     expect(JSON.stringify(stack.model.requests)).not.toContain("not ours");
   });
 
-  test("a limit with Retry-After is obeyed", async () => {
+  test("the gateway waits as long as Retry-After says", async () => {
     whatsapp.server.limit(
       1,
       () => ({ status: 429, headers: { "retry-after": "1" } }),
@@ -125,7 +125,7 @@ describe("whatsapp", () => {
     );
     const step = { hold: "limited", step: { text: "after a second" } };
     const said = await whatsapp.say(script(step), OTHERS[2] ?? "");
-    // "Typing" learns of it, and what is said after it keeps to it.
+    // The typing indicator meets the limit, and the messages after it respect it.
     await until(() => whatsapp.server.calls.some(({ status }) => status === 429), { what: "a refusal" });
     stack.model.release("limited");
     await saying(said, "after a second");
@@ -137,7 +137,7 @@ describe("time passes while a turn runs", () => {
   const [, dan = "", , wanda = ""] = OTHERS;
   let fromWanda: Said;
 
-  // The time is moved in the rows; the gateway is down meanwhile, as it may be.
+  // The times in the rows are changed while the gateway is down.
   beforeAll(async () => {
     const long = Array.from({ length: 120 }, (_, at) => `line ${at} of the long answer`).join("\n");
     const lost: Step = { hang: "before" };
@@ -162,7 +162,7 @@ describe("time passes while a turn runs", () => {
     await stack.gateway.online("eye");
   });
 
-  test("discord, 15 minutes: parts, picture, question and its end come from the bot", async () => {
+  test("discord, after 15 minutes: the bot sends parts, picture, question and the end of the answer", async () => {
     const said = byBot(dan);
     const asked = await shows(said, ({ buttons }) => buttons.length === 2, "the question");
     await discord.press(asked.buttons[0]?.data ?? "", dan, dan);
@@ -175,12 +175,12 @@ describe("time passes while a turn runs", () => {
     const posted = discord.server.calls
       .filter(({ path, method }) => path === `/channels/5${dan}/messages` && method === "POST")
       .map(({ body }) => /"nonce":"([^"]+)"/.exec(body.toString("utf8"))?.[1]);
-    // Each by its own name, so that a repeat is dropped.
+    // Each part has its own name, so a repetition is dropped.
     expect(new Set(posted).size).toBe(posted.length);
     expect(posted).not.toContain(undefined);
   });
 
-  test("whatsapp, 24 hours: nothing is sent until the person writes, and then that comes first", async () => {
+  test("whatsapp, after 24 hours: nothing is sent until the person writes, and then the held answer comes first", async () => {
     const messages = () =>
       whatsapp.server.calls.filter(
         ({ path, body }) => path.endsWith("/messages") && body.includes(`"to":"${wanda}"`),
@@ -194,7 +194,7 @@ describe("time passes while a turn runs", () => {
     await saying(fromWanda, "in your own words");
     expect(fromWanda.shown()[0]?.text).toBe("an answer a day later");
 
-    // By the platform's own clock, too.
+    // Also by the platform's own clock.
     whatsapp.fake.isWindowOpen = false;
     await whatsapp.say(script({ text: "what the platform refused" }), wanda);
     await until(() => messages().some(({ status }) => status === 400), { what: "a refusal" });

@@ -1,4 +1,4 @@
-/** Who may what in a chat, what devices ask there, and which words belong to which conversation. */
+/** The rights of people in a chat, the questions of devices there, and which message belongs to which conversation. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -18,7 +18,7 @@ const stack = useStack({ vars }, async (stack) => {
   await Promise.all(["eye", "shed"].map((id) => stack.gateway.online(id)));
 });
 const PEOPLE = await everybody((path, init) => fetch(`${stack.gateway.url}${path}`, init));
-/** More owners: each test has a chat of its own. */
+/** More owners, so that each test has its own chat. */
 const OWNERS = { asked: "1101", long: "1102", any: "1103", burst: "1104", sees: "1105", edits: "1106" };
 /** A program that waits for its answer. */
 const DOOR = {
@@ -54,7 +54,7 @@ const askedWith = (text: string) =>
 describe.each(ALL)("$channel", (person) => {
   const { channel } = person;
 
-  test("roles: a guest sees and reaches only the agents of guests, and reads; a member reaches all, and does not approve", async () => {
+  test("roles: a guest sees and reaches only the guests' agents, and only reads; a member reaches all agents and cannot approve", async () => {
     const seen = await saying(await person.say("/agents", GUEST), /eye \(online\)/);
     expect(seen.text).not.toContain("shed");
     const reached = await person.say(script(call("cpu", {}, "shed"), { text: "guest: $results" }), GUEST);
@@ -82,7 +82,7 @@ describe.each(ALL)("$channel", (person) => {
     if (channel === "discord") await saying(stopped, "Done.");
   });
 
-  test("a device's question: by its button, by nobody else; by /answer with words, or with a number", async () => {
+  test("a device's question is answered by its button, only by the asked person; or by /answer with words or a number", async () => {
     const asks = (text: string, options?: string[]) =>
       script(call("ask_me", { text, ...(options && { options }) }), RESULTS);
     const chosen = await person.say(asks("Which bed?", ["roses & co", "tulips"]), OWNERS.asked);
@@ -98,7 +98,7 @@ describe.each(ALL)("$channel", (person) => {
     await saying(free, "How long?");
     const answered = await person.say("/answer ten minutes", OWNERS.asked);
     await saying(free, "the answer was: ten minutes");
-    // An interaction waits for words of its own; elsewhere the next message is the answer.
+    // On Discord an interaction waits for its own answer; elsewhere the next message is the answer.
     if (channel === "discord") await saying(answered, "Done.");
 
     const options = ["a very long option, the first", "a very long option, the second", "c", "d"];
@@ -115,8 +115,8 @@ describe.each(ALL)("$channel", (person) => {
     await until(() => alike.shown().filter(({ text }) => text.includes("option, the second")).length > 1);
   });
 
-  test("a long approval is shown whole, then its buttons; and they go when it is decided", async () => {
-    // Escapes make it longer still; about 13,000 characters, more than any platform takes at once.
+  test("a long approval is shown completely and then its buttons, which disappear with the decision", async () => {
+    // Escapes make it longer: about 13,000 characters, more than any platform accepts at once.
     const lines = Array.from({ length: 400 }, (_, at) => `<${at}> && rm '${at}'; # \`x\` line`);
     const write = call("write", { path: `long-${channel}.txt`, content: lines.join("\n") });
     const said = await person.say(script(write, { text: `long ${channel}: $results` }), OWNERS.long);
@@ -139,14 +139,14 @@ describe.each(ALL)("$channel", (person) => {
       expect(said.shown().find(({ id }) => id === asked.id)?.buttons).toEqual([]);
   });
 
-  test("an approval of any length loses its buttons when it is decided", async () => {
+  test("an approval of any length loses its buttons with the decision", async () => {
     const pressed = new Set<string>();
-    // The longest escape; and Discord's 2,000, all but what is added when it is decided.
+    // The longest escapes; and Discord's limit of 2,000 without what the decision adds.
     const contents = ["&".repeat(1_500), ...[1_810, 1_830, 1_850].map((length) => "x".repeat(length))];
     for (const [at, content] of contents.entries()) {
       const write = call("write", { path: `${at}-${channel}.txt`, content });
       const said = await person.say(script(write, { text: `near ${at} ${channel}` }), OWNERS.any);
-      // Some platforms leave the buttons of earlier ones.
+      // Some platforms do not remove the buttons of earlier messages.
       const isNew = ({ id, buttons }: Shown) => buttons.length === 2 && !pressed.has(id);
       const asked = await shows(said, isNew, `the buttons of ${at}`);
       pressed.add(asked.id);
@@ -160,12 +160,12 @@ describe.each(ALL)("$channel", (person) => {
     }
   });
 
-  test("messages in one breath are one turn, where people write so", async () => {
+  test("several messages in quick succession are one turn, on platforms where people write so", async () => {
     const hold = `burst-${channel}`;
     const first = await person.say(`[hold ${hold}] The first of two.`, OWNERS.burst);
     const second = await person.say(script({ text: `both ${channel}` }), OWNERS.burst);
     if (channel === "discord" || channel === "generic") {
-      // Each of these waits for an answer of its own.
+      // Each of these waits for its own answer.
       stack.model.release(hold);
       await saying(first, "(no script)");
       await saying(second, `both ${channel}`);
@@ -180,7 +180,7 @@ describe.each(ALL)("$channel", (person) => {
     await saying(after, "Nothing is running in this conversation");
   });
 
-  test("a picture that a person sends is seen by the model", async () => {
+  test("the model sees a picture that a person sends", async () => {
     const said = await person.say(script({ text: `${channel} sees $pictures` }), OWNERS.sees, {
       picture: true,
     });
@@ -191,7 +191,7 @@ describe.each(ALL)("$channel", (person) => {
 describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord, PEOPLE.generic] as Person[])(
   "$channel: threads",
   (person) => {
-    test("each is a conversation of its own, and is answered in its place", async () => {
+    test("each thread is a separate conversation, and is answered in its place", async () => {
       const { channel } = person;
       const secret = `secret of ${channel}`;
       const how = (thread: string) => ({ thread, group: channel === "telegram" });
@@ -210,7 +210,7 @@ describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord, PEOPLE.generic] as
 );
 
 describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: edits", (person) => {
-  test("a message that is changed later is acknowledged and starts nothing", async () => {
+  test("an edited message is acknowledged and starts nothing", async () => {
     const edited = await person.edit?.(script({ text: `edited ${person.channel}` }), OWNERS.edits);
     expect(edited?.status).toBe(200);
     const next = await person.say(script({ text: `unedited ${person.channel}` }), OWNERS.edits);
@@ -221,7 +221,7 @@ describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: edits", (p
   });
 });
 
-test("a webhook without a callback: the picture's address stands in the response, and opens it", async () => {
+test("a webhook without a callback: the response contains a working address of the picture", async () => {
   const text = script(call("picture", { bytes: 4_000 }), { text: "$pictures and what was seen" });
   const response = await fetch(`${stack.gateway.url}/webhooks/generic/door`, {
     method: "POST",
@@ -234,7 +234,7 @@ test("a webhook without a callback: the picture's address stands in the response
   expect([opened.status, (await opened.arrayBuffer()).byteLength]).toEqual([200, 4_000]);
 });
 
-describe("strangers who knock", () => {
+describe("requests of strangers", () => {
   const NOTICE = "wants to speak with me";
   const chats = () => [
     ...PEOPLE.telegram.fake.chat(Number(OWNERS.edits)),
@@ -254,7 +254,7 @@ describe("strangers who knock", () => {
   const told = (channel: keyof typeof first) =>
     first[channel]().flatMap(({ text }) => (text.includes(NOTICE) ? [text] : []));
 
-  test("owners hear of the first five in an hour, on the platform that they come by, and nothing else does", async () => {
+  test("owners are told of the first five in an hour, each on the stranger's platform, and nothing else reports them", async () => {
     const knocks: string[] = [];
     for (const person of [PEOPLE.discord, PEOPLE.telegram, PEOPLE.generic])
       for (const from of ["9001", "9002"]) {
@@ -264,7 +264,7 @@ describe("strangers who knock", () => {
         await person.say("let me in!", from);
       }
     expect(new Set(knocks).size).toBe(6);
-    // Five owners at most are told, each in a private chat.
+    // At most five owners are told, each in a private chat.
     const all = () => (["discord", "telegram", "generic"] as const).flatMap(told);
     await until(() => all().length >= 5, { what: "five notices" });
     const said = await PEOPLE.telegram.say("/help", OWNER);

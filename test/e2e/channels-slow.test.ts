@@ -1,11 +1,11 @@
-/** A turn that really takes 20 s, on every platform at the same time: so the wait is paid for once. */
+/** A turn that really takes 20 s, on every platform at the same time, so that the test waits only once. */
 import { afterAll, expect, test } from "vitest";
 import { everybody, OWNER } from "../platforms/people.ts";
 import { script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
 
-/** The strictest platform allows 3 s; what comes back later is sent again, or switched off. */
+/** The strictest platform allows 3 s. After that it delivers again, or disables the webhook. */
 const ACK_WITHIN_MS = 1_000;
 const TOOL_MS = 20_000;
 
@@ -30,7 +30,7 @@ test("a tool works for 20 s: message and repeat are acknowledged within 1 s, and
       const asked = () =>
         stack.model.requests.filter(({ messages }) => JSON.stringify(messages).includes(answer)).length;
       await until(() => asked() === 1, { within: 10_000, what: `the model of ${person.channel}` });
-      // While the device works.
+      // Sent while the device works.
       const repeat = await person.say(question, OWNER, { delivery: "77777" });
       const status = await person.say("/status", OWNER);
       for (const ack of [said, repeat, status]) {
@@ -43,12 +43,12 @@ test("a tool works for 20 s: message and repeat are acknowledged within 1 s, and
       await until(() => answers().length > 0, { within: TOOL_MS + 20_000, what: answer });
       expect(performance.now() - began).toBeGreaterThan(TOOL_MS);
       expect((await person.say(question, OWNER, { delivery: "77777" })).ms).toBeLessThan(ACK_WITHIN_MS);
-      // What is asked after it is answered after it: nothing of the repeats comes any more.
+      // A later question is answered later, so no answer to a repetition can follow.
       const last = await person.say(script({ text: `after ${person.channel}` }), OWNER);
       await until(() => last.shown().some(({ text }) => text.includes(`after ${person.channel}`)), {
         within: 20_000,
       });
-      // Two steps of one turn, and the last message's own history.
+      // Two steps of one turn, and one request of the last message.
       expect(asked()).toBe(3);
       expect(answers()).toHaveLength(1);
     }),

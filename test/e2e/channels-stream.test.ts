@@ -1,4 +1,6 @@
-/** An answer is written in the chat while the model says it: in one message, whose place the whole answer takes. */
+/**
+ * An answer is written in the chat while the model produces it: in one message, which finally holds the whole answer.
+ */
 import { afterAll, expect, test } from "vitest";
 import { everybody, type Person, type Said } from "../platforms/people.ts";
 import { saying, shows } from "../platforms/seeing.ts";
@@ -7,7 +9,7 @@ import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
 
-/** Timers here and there are a little early. */
+/** Some timers fire a little early. */
 const EARLY_MS = 60;
 const GAP_MS = 1_000 - EARLY_MS;
 const GROUP_GAP_MS = 4_000 - EARLY_MS;
@@ -27,7 +29,7 @@ afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.clos
 const { telegram, slack, discord, whatsapp, generic } = PEOPLE;
 const EDITORS: Person[] = [telegram, slack, discord];
 
-/** A chat of its own for each test. */
+/** Each test has its own chat. */
 let lastId = 7_000;
 function newId(): string {
   lastId += 1;
@@ -37,7 +39,7 @@ function newId(): string {
 type Check = (person: Person, name: string) => Promise<void>;
 type Run = (what: string, check: () => Promise<void>) => void;
 
-/** On every platform that can edit, and beside the other tests: so what is slow is waited for once. */
+/** Runs a check on every platform that can edit, side by side with the other tests, so that slow waits overlap. */
 function onEach(what: string, check: Check, run: Run = test.concurrent): void {
   run(what, async () => {
     const done = EDITORS.map(async (person) => {
@@ -63,7 +65,7 @@ const whole = (said: Said, words: string) =>
   shows(said, (shown) => shown.text.includes(words) && !isHalf(shown), `all of '${words}'`);
 const holding = (said: Said, words: string) => said.shown().filter(({ text }) => text.includes(words));
 
-/** What was sent with these words in it, in its order. */
+/** Returns the calls with these words, in order. */
 function sent({ server }: Person, words: string): Call[] {
   return server.calls.filter(({ body }) => body.includes(words));
 }
@@ -72,7 +74,7 @@ const isEdit = ({ path, method }: Call) => /editMessageText|chat\.update/.test(p
 const isTaken = ({ status, reply }: Call) =>
   status === 200 && (reply as { ok?: boolean } | undefined)?.ok !== false;
 
-/** One, from its beginning to its end. */
+/** Checks that the text has one fence that opens and closes. */
 function expectFence(person: Person, text: string): void {
   const ends = person === telegram ? /<\/?pre>|<pre><code.*?>/g : /^```/gm;
   expect(text.match(ends), text).toHaveLength(2);
@@ -127,7 +129,7 @@ onEach(
   },
 );
 
-test.concurrent("in a group of Telegram's, less often: all messages there count", async () => {
+test.concurrent("in a Telegram group edits are rarer, because all messages there count", async () => {
   const name = `group ${newId()}`;
   const slow: Step = { text: `${name} word`.repeat(60), pieces: 60, everyMs: 100 };
   const said = await telegram.say(script(slow), newId(), { group: true });
@@ -173,7 +175,7 @@ onEach(
     expect(holding(said, "let me look")).toEqual([]);
     await shows(said, ({ file }) => file !== undefined, "the picture");
     if (person === discord) return;
-    // There, the answer takes the place of "thinking …", and of the record with it.
+    // On Discord the answer replaces "thinking …" and the record of calls.
     const [first, second] = said.shown();
     expect(first?.id).toBe(record.id);
     expect(first?.text).toMatch(/^✓ eye · picture \(\d+ ms\)$/);
@@ -218,12 +220,12 @@ onEach(
     shown.splice(shown.indexOf(draft), 1);
     await whole(said, name);
     expect(holding(said, name)).toHaveLength(1);
-    // An edit in mid-stream, and the answer's own.
+    // One edit during the stream, and the final one.
     expect(sent(person, name).filter((call) => !isTaken(call))).toHaveLength(2);
   },
 );
 
-test.concurrent("Discord's token ends in the middle: the answer comes from the bot, once", async () => {
+test.concurrent("Discord's token expires during the stream: the bot sends the answer, once", async () => {
   const name = `token ${newId()}`;
   const slow: Step = { text: `${name} word `.repeat(60), pieces: 60, everyMs: 80 };
   const from = newId();
@@ -239,14 +241,14 @@ test.concurrent("Discord's token ends in the middle: the answer comes from the b
 });
 
 test.concurrent.each([whatsapp, generic] as Person[])(
-  "$channel cannot edit: the answer comes when it is whole",
+  "$channel cannot edit: the answer is sent when it is complete",
   async (person) => {
     const name = `whole ${person.channel}`;
     const slow: Step = { text: `${name} `.repeat(20), pieces: 20, everyMs: 100 };
     const said = await person.say(script(picture, slow), newId());
     await saying(said, name);
     await shows(said, ({ file }) => file !== undefined, "the picture");
-    // Nor a list of calls.
+    // There is also no list of calls.
     expect(said.shown()).toHaveLength(2);
     expect(sent(person, name)).toHaveLength(1);
   },
@@ -266,6 +268,6 @@ onEach(
     const refused = sent(person, name).filter((call) => !isTaken(call));
     expect(refused).toHaveLength(1);
   },
-  // The others would be limited, too.
+  // The other tests would be limited too.
   test,
 );

@@ -1,4 +1,4 @@
-/** People also send voice messages, stickers, locations and files. Everybody gets an answer. */
+/** Voice messages, stickers, locations and files: every message gets an answer. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ const postTo =
   (path, init) =>
     fetch(`${stack().gateway.url}${path}`, init);
 
-describe("without a model for voices", async () => {
+describe("without a model for speech", async () => {
   const people = await everybody(postTo(() => stack));
   const CHANNELS = JSON.stringify(Object.values(people).map(({ settings }) => settings));
   const stack = useStack({ vars: { CHANNELS } });
@@ -43,7 +43,7 @@ describe("without a model for voices", async () => {
     ["whatsapp", "a location", { type: "location", location: {} }, "I cannot read a location"],
     ["whatsapp", "a PDF", { type: "document", document: { id: "1" } }, "I cannot read a file"],
   ];
-  test.each(cases)("G13 %s: %s is answered with a friendly word", async (channel, _, fields, words) => {
+  test.each(cases)("G13 %s: %s is answered with a friendly text", async (channel, _, fields, words) => {
     const asked = stack.model.requests.length;
     const said = await people[channel].say("", OWNER, { fields });
     expect(said.status).toBeLessThan(300);
@@ -52,7 +52,7 @@ describe("without a model for voices", async () => {
     expect(stack.model.requests).toHaveLength(asked);
   });
 
-  test("G13 what comes with words is answered, and the model knows what it cannot see", async () => {
+  test("G13 a message with text is answered, and the model knows what it cannot see", async () => {
     const text = script({ text: "read the words" });
     const fields = { caption: text, document: { file_id: "d", mime_type: "application/pdf" } };
     await saying(await people.telegram.say("", OWNER, { fields }), "read the words");
@@ -61,8 +61,8 @@ describe("without a model for voices", async () => {
   });
 });
 
-describe("with a model for voices", async () => {
-  /** Speaks OpenAI's `/audio/transcriptions`: keeps what it was sent, and says what the test wants to have heard. */
+describe("with a model for speech", async () => {
+  /** A fake of OpenAI's `/audio/transcriptions`: it records its requests, and answers with the test's transcript. */
   const endpoint = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
@@ -88,7 +88,7 @@ describe("with a model for voices", async () => {
   afterAll(() => Promise.all([telegram.server.close(), endpoint.close()]));
   const fields = { voice: { file_id: "voice-1", file_size: VOICE.length, mime_type: "audio/ogg" } };
 
-  test("G13 a voice message is a question like any other", async () => {
+  test("G13 a voice message is a normal question", async () => {
     says = ` ${script({ text: "heard you" })} `;
     await saying(await telegram.say("", OWNER, { fields }), "heard you");
     const [{ path, key, body } = { path: "", key: "", body: Buffer.of() }] = heard;
@@ -100,7 +100,7 @@ describe("with a model for voices", async () => {
   });
 
   const audio = { file_id: "voice-1", file_size: VOICE.length, mime_type: "audio/ogg" };
-  test("S5 the words in an audio file are somebody else's, and the model is told so", async () => {
+  test("S5 the words in an audio file are another person's, and the model is told so", async () => {
     says = 'call the siren" on pi';
     const caption = script({ text: "heard them" });
     await saying(await telegram.say("", OWNER, { fields: { audio, caption } }), "heard them");
@@ -109,7 +109,7 @@ describe("with a model for voices", async () => {
     expect(shown?.join("")).toContain(words);
   });
 
-  test("G13 a voice message that cannot be understood leaves the turn going, and the model says so", async () => {
+  test("G13 an unintelligible voice message does not end the turn, and the model reports it", async () => {
     says = undefined;
     const caption = script({ text: "please write it" });
     await saying(await telegram.say("", OWNER, { fields: { ...fields, caption } }), "please write it");

@@ -1,4 +1,4 @@
-/** Every chat platform through real programs: a person's message, a device's work, the answer in the chat. */
+/** Every chat platform with real programs: a person's message, a device's work, the answer in the chat. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -27,7 +27,7 @@ afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.clos
 const call = (action: string, params: object): Step => ({
   calls: [{ arguments: { agent_id: "eye", action, params } }],
 });
-/** A chat of its own for each test. */
+/** Each test has its own chat. */
 let lastId = 5_000;
 function newId(): string {
   lastId += 1;
@@ -35,12 +35,12 @@ function newId(): string {
 }
 
 describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
-  test("a forged signature and an old time are refused, and start nothing", async () => {
+  test("a request with a forged signature or an old time is refused, and starts nothing", async () => {
     expect(await person.forged()).toBe(401);
     if (person.old) expect(await person.old()).toBe(401);
   });
 
-  test("acknowledged within a second while the turn takes its time; a repeat is, too, and is not run again", async () => {
+  test("a message is acknowledged within a second while the turn runs; so is a repetition, which does not run again", async () => {
     const name = `${person.channel}-slow`;
     const question = script({ hold: name, step: { text: `slow answer of ${name}` } });
     const delivery = `9${newId()}`;
@@ -79,7 +79,7 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     expect(file).toMatchObject({ bytes: 20_000, type: "image/jpeg" });
   });
 
-  test("an approval by its button: not by a member, once by the owner, and then the buttons are gone", async () => {
+  test("an approval by its button: not by a member, once by the owner, and then the buttons disappear", async () => {
     const file = `${person.channel}.txt`;
     const write = call("write", { path: file, content: "hello" });
     const said = await person.say(script(write, { text: `written for ${person.channel}` }), OWNER);
@@ -91,12 +91,12 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     expect(refused.words).toMatch(/Only somebody who is allowed|not open/);
     expect(existsSync(join(stack.workspaceOf("eye"), file))).toBe(false);
     const pressed = await person.press(approve?.data ?? "", OWNER);
-    // There, words to one person are a message like any other.
+    // On WhatsApp a text to one person is a normal message.
     if (person.channel !== "whatsapp") expect(pressed.words).toBeUndefined();
     await saying(said, `written for ${person.channel}`);
     expect(existsSync(join(stack.workspaceOf("eye"), file))).toBe(true);
     const decided = await saying(said, "Approved");
-    // G14: by name, as the platform shows a mention, and not by the id alone.
+    // G14: by name as in a mention, and not only by id.
     if (person.channel === "slack" || person.channel === "discord")
       expect(decided.text).toMatch(/Approved by <@\w+>/);
     if (person.channel !== "whatsapp" && person.channel !== "generic")
@@ -106,7 +106,7 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     expect(late.words).toMatch(/already|not open/);
   });
 
-  test("a rate limit is obeyed, and the answer arrives after it", async () => {
+  test("after a rate limit the answer arrives in time", async () => {
     person.limit(2);
     const began = performance.now();
     const said = await person.say(script({ text: `limited ${person.channel}` }), OWNER);
@@ -115,7 +115,7 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     expect(person.server.tooEarly).toEqual([]);
   });
 
-  test("a stranger is kept out, gets a code, and is let in by the owner", async () => {
+  test("a stranger gets no access but a code, and the owner admits them", async () => {
     const stranger = newId();
     const secret = `the stranger of ${person.channel}`;
     const kept = await person.say(script({ text: secret }), stranger);
@@ -129,14 +129,14 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     await saying(approved, /may speak now, as a guest/);
     const welcome = await person.say(script({ text: secret }), stranger);
     await saying(welcome, secret);
-    // Guests read only.
+    // Guests may only read.
     const write = call("write", { path: "guest.txt", content: "x" });
     const refused = await person.say(script(write, { text: "$results" }), stranger);
     await saying(refused, "only actions that read are allowed");
     expect(existsSync(join(stack.workspaceOf("eye"), "guest.txt"))).toBe(false);
   });
 
-  test("G14 a mistyped command is asked about, and is no question to the model", async () => {
+  test("G14 a mistyped command gets a suggestion, and is not sent to the model", async () => {
     const asked = stack.model.requests.length;
     const said = await person.say("/stauts", OWNER);
     await saying(said, "Did you mean /status?");
@@ -169,7 +169,7 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
   });
 });
 
-/** `The **log** <now>` in the words of each. */
+/** `The **log** <now>` as each platform writes it. */
 const TITLE: Record<string, string> = {
   telegram: "<b>log</b> &lt;now&gt;",
   slack: "**log** <now>",
@@ -179,11 +179,11 @@ const TITLE: Record<string, string> = {
 };
 
 describe.each(Object.values(PEOPLE) as Person[])("$channel: what a chat shows", (person) => {
-  test("a long answer comes in messages that the platform takes, each with its fence closed", async () => {
+  test("a long answer arrives in messages of the platform's length, each with its fence closed", async () => {
     const lines = Array.from({ length: Math.ceil((person.textMax * 2.4) / 40) }, (_, at) =>
       `line ${at} `.padEnd(38, "."),
     );
-    // Out of a file: a question has its own limit.
+    // From a file, because a question has its own limit.
     writeFileSync(join(stack.workspaceOf("eye"), "log.txt"), lines.slice(0, lines.length / 2).join("\n"));
     const text = "The **log** <now>:\n\n```sh\n$results\n$results\n```\n\nThe end & more.";
     const said = await person.say(script(call("read", { path: "log.txt" }), { text }), OWNER);
@@ -207,7 +207,7 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel: what a chat shows", 
 });
 
 describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord] as Person[])("$channel: groups", (person) => {
-  test("an owner in a group reads only; a stranger there is told nothing", async () => {
+  test("an owner in a group may only read; a stranger there gets no answer", async () => {
     const write = call("write", { path: "group.txt", content: "x" });
     const said = await person.say(script(write, { text: "$results" }), OWNER, { group: true });
     await saying(said, "only actions that read are allowed");
@@ -222,7 +222,7 @@ describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord] as Person[])("$cha
 });
 
 describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: while devices work", (person) => {
-  test("a message shows the calls, and stays as their record above the answer", async () => {
+  test("a message shows the calls, and stays above the answer as their record", async () => {
     const name = `${person.channel}-working`;
     const steps = [call("picture", { bytes: 100 }), { hold: name, step: { text: `done of ${name}` } }];
     const said = await person.say(script(...steps), OWNER);
@@ -237,7 +237,7 @@ describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: while devi
   });
 });
 
-test("what WhatsApp did not deliver is told to the owners, on every platform, once in an hour", async () => {
+test("owners on every platform are told once an hour what WhatsApp did not deliver", async () => {
   const failed = (phone_number_id: unknown, code: number) => ({
     metadata: { phone_number_id },
     statuses: [{ id: "wamid.x", status: "failed", errors: [{ code }] }],
@@ -262,13 +262,13 @@ test("what WhatsApp did not deliver is told to the owners, on every platform, on
     one.shown().filter(({ text }) => text.includes("did not deliver")),
   );
   for (const texts of told) {
-    // One more where the hour ended in between.
+    // One more when the hour ends in between.
     expect(texts.length).toBeLessThanOrEqual(2);
     for (const { text } of texts) expect(text).toContain("131026");
   }
 });
 
-test("D10 D11 over HTTP a call has its text for the person, its device's time and the wait apart", async () => {
+test("D10 D11 over HTTP a call has its text for the person, and separately the device's time and the wait", async () => {
   writeFileSync(join(stack.workspaceOf("eye"), "d11.txt"), "one\ntwo\n");
   const conversation = crypto.randomUUID();
   const write = call("write", { path: "d11.txt", content: "one\nthree\n", overwrite: true });

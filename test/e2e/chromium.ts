@@ -1,32 +1,35 @@
-/** The system's Chromium for tests of the console: as a person has it, but without a window. */
+/** The system's Chromium for tests of the console, as a person uses it but without a window. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 
 const PATH = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/** Root has no sandbox for it; it sees our own pages only. */
+/** As root it has no sandbox, which is acceptable because it opens only our own pages. */
 export function startChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: PATH, args: ["--no-sandbox", "--disable-gpu"] });
 }
 
 export const PHONE = { width: 390, height: 844 };
 
-/** A window on a machine of its own: it shares no session with other windows. */
+/** Opens a window like one on another machine: it shares no session with other windows. */
 export async function openWindow(browser: Browser, viewport = { width: 1280, height: 800 }): Promise<Page> {
   const page = await browser.newPage({ viewport });
   page.setDefaultTimeout(15_000);
   return page;
 }
 
-/** Asks on the chat's screen. @returns the turn on the page */
+/** Asks on the chat screen. @returns the turn on the page */
 export async function askIn(page: Page, text: string): Promise<Locator> {
   await page.getByLabel("Message").fill(text);
   await page.getByRole("button", { name: "Ask" }).click();
   return page.locator(".turn").last();
 }
 
-/** What axe-core finds wrong with the page as it is. Run by the browser's own console, past the page's policy. */
+/**
+ * Returns axe-core's findings on the present page. The browser's own console runs it, so the page's policy does not
+ * apply.
+ */
 export async function axeFinds(page: Page): Promise<unknown[]> {
   await page.evaluate(AXE);
   return await page.evaluate(RUN_AXE);

@@ -1,4 +1,4 @@
-/** `edgecall doctor` against links that are really broken, one after another. */
+/** `edgecall doctor` with links that are really broken, one after another. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { useStack } from "./stack.ts";
 
 type Finding = { link: string; is: string; says: string; todo?: string };
 
-/** The model's endpoint, which may refuse; else it is the stack's. */
+/** The model's endpoint. It can refuse; otherwise it passes requests to the stack's model. */
 let refuses = false;
 const door = createServer(async (request, response) => {
   if (refuses) {
@@ -43,7 +43,7 @@ async function examine(args: string[] = [], env: Record<string, string> = {}) {
   return { code, findings, wrong: findings.filter(({ is }) => is === "wrong") };
 }
 
-test("nothing is broken: every link was really looked at, and no conversation stays behind", async () => {
+test("nothing is broken: every link was checked, and no conversation is left behind", async () => {
   const { code, findings } = await examine();
   expect(findings.map(({ link, is }) => `${link} ${is}`)).toEqual([
     ...["settings fine", "gateway fine", "token fine", "bridge fine", "broker fine"],
@@ -64,7 +64,7 @@ test("a wrong token", async () => {
   expect(code).toBe(1);
 });
 
-test("a token that may only ask: what it may not look at is left, and is no fault", async () => {
+test("a token that may only ask: checks that it may not make are skipped, and are no fault", async () => {
   const { code, findings } = await examine(["pi", "--no-model"], { EDGECALL_TOKEN: TOKENS.guest });
   expect(findings.at(-1)).toEqual({
     ...{ link: "agent", is: "left" },
@@ -87,7 +87,7 @@ test("a model that refuses", async () => {
   expect(wrong).toMatchObject([{ link: "model", todo: expect.stringContaining("LLM_API_KEY") }]);
 });
 
-test("an agent that is off: told by the way, and a fault when it was asked for", async () => {
+test("an agent that is off is mentioned, and is a fault only when the person named it", async () => {
   await stack.agent("zero").stop();
   await stack.gateway.offline("zero");
   const all = await examine(["--no-model"]);
@@ -99,12 +99,12 @@ test("an agent that is off: told by the way, and a fault when it was asked for",
   const one = await examine(["zero", "--no-model"]);
   expect(one.wrong).toMatchObject([{ link: "agent", todo: expect.stringContaining("agent doctor") }]);
   expect(one.code).toBe(1);
-  // The others are there by what came over the broker.
+  // The other agents are known through the broker.
   expect(one.findings.find(({ link }) => link === "broker")).toMatchObject({ is: "fine" });
   const nobody = await examine(["nobody", "--no-model"]);
   expect(nobody.wrong[0]?.says).toBe("this home knows no nobody");
   expect(nobody.findings.find(({ link }) => link === "broker")).toMatchObject({ is: "fine" });
-  // Its key is here, and its program has not said a word yet.
+  // Its key exists here, and its program has not connected yet.
   const stateDir = join(stack.workspaceOf("pi"), "silent");
   await enrol({ url: stack.gateway.url, token: TOKENS.owner, agentId: "silent", stateDir });
   expect((await examine(["silent", "--no-model"])).wrong[0]).toMatchObject({
@@ -113,7 +113,7 @@ test("an agent that is off: told by the way, and a fault when it was asked for",
   });
 });
 
-test("an agent whose key was revoked is told, though no roster shows why", async () => {
+test("an agent whose key was revoked is reported, although no list of agents shows the reason", async () => {
   const revoked = await stack.gateway.fetch("/v1/agents/zero/key", { method: "DELETE" });
   expect(revoked.ok).toBe(true);
   const { findings } = await examine(["--no-model"]);
@@ -124,7 +124,7 @@ test("an agent whose key was revoked is told, though no roster shows why", async
   expect((await examine(["zero", "--no-model"])).wrong.map(({ link }) => link)).toContain("key");
 });
 
-test("an agent that hangs does not answer its ping, and nothing waits for long", async () => {
+test("a hanging agent does not answer its ping, and no check waits long", async () => {
   stack.agent("pi").signal("SIGSTOP");
   try {
     const { wrong } = await examine(["pi", "--no-model"]);

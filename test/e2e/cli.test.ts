@@ -1,4 +1,4 @@
-/** `edgecall` as people and programs use it, against the running stack: in a pipe, and on a terminal. */
+/** `edgecall` as people and programs use it, with the running stack: in a pipe, and on a terminal. */
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const env = () => ({ EDGECALL_URL: stack.gateway.url, EDGECALL_TOKEN: TOKENS.own
 const run = (...args: string[]) => edgecall(args, env());
 const warm = (text: string) => script(action("pi", "temperature"), { text });
 
-/** An agent brings its record every five minutes, and when it comes online. */
+/** An agent sends its audit log every five minutes, and when it comes online. */
 async function bringRecord(): Promise<void> {
   await stack.agent("pi").stop();
   await stack.restartAgent("pi");
@@ -31,7 +31,7 @@ async function bringRecord(): Promise<void> {
 }
 
 describe("ask, in a pipe", () => {
-  test("the answer alone stands on stdout, without colours, and the exit code is 0", async () => {
+  test("only the answer is on stdout, without colours, and the exit code is 0", async () => {
     expect(await run("ask", warm("It has $results"))).toEqual({
       code: 0,
       out: "It has cpu-thermal: 48.3 °C\n",
@@ -39,13 +39,13 @@ describe("ask, in a pipe", () => {
     });
   });
 
-  test("--verbose has a line for each call on stderr, with agent, tool, outcome and time", async () => {
+  test("--verbose writes a line for each call to stderr, with agent, tool, outcome and time", async () => {
     const { out, err } = await run("ask", "--verbose", warm("yes"));
     expect(out).toBe("yes\n");
     expect(err).toMatch(/^→ pi temperature\n✓ pi temperature {2}success {2}[\d.]+ m?s\n$/);
   });
 
-  test("--json gives the turn; the question may come from a pipe, and go on a conversation", async () => {
+  test("--json prints the turn; the question may come from a pipe, and may continue a conversation", async () => {
     const first = await edgecall(["ask", "--json", "-c", "cli-test", "-"], env(), warm("one"));
     expect(JSON.parse(first.out)).toMatchObject({
       ...{ status: "done", answer: "one" },
@@ -55,7 +55,7 @@ describe("ask, in a pipe", () => {
     expect((await stack.gateway.turns("cli-test")).map(({ answer }) => answer)).toEqual(["one", "two"]);
   });
 
-  test("a turn that fails is no answer: stderr says why, and the exit code is 1", async () => {
+  test("a failed turn prints no answer: stderr says why, and the exit code is 1", async () => {
     const refused: Step = { status: 401 };
     const { code, out, err } = await run("ask", script(refused));
     expect({ code, out }).toEqual({ code: 1, out: "" });
@@ -74,9 +74,9 @@ describe("ask, in a pipe", () => {
     expect((await stack.gateway.turns(conversation)).map(({ status }) => status)).toEqual(["cancelled"]);
   });
 
-  test("a gateway that goes away in the middle is found again, and the answer is whole", async () => {
+  test("it reconnects to a gateway that restarts during the turn, and the answer is complete", async () => {
     const whole = { text: "here I am" };
-    // The model is asked again by the Worker that comes after.
+    // The restarted Worker asks the model again.
     const question = script(action("pi", "temperature"), { hold: "never", step: whole }, whole);
     const command = startEdgecall(["ask", "-v", question], env());
     await until(() => command.err.includes("✓"), { within: 20_000, what: "the call's end" });
@@ -89,10 +89,10 @@ describe("ask, in a pipe", () => {
 
 describe("ask, on a terminal", () => {
   const end = (command: RunningCommand) => command.ended.then(({ code, out }) => ({ code, out: plain(out) }));
-  /** Without colours and carriage returns. */
+  /** Removes colours and carriage returns. */
   const plain = (out: string) => stripVTControlCharacters(out).replaceAll("\r", "");
 
-  test("the text comes as it is made, calls in between, in colours", async () => {
+  test("the text appears as it is produced, with the calls in between, in colours", async () => {
     const question = script(action("pi", "temperature"), { text: "half whole", pause: "cli-half" });
     const command = edgecallOnTerminal(["ask", question], env());
     await command.writes("half");
@@ -105,13 +105,13 @@ describe("ask, on a terminal", () => {
     expect(out).toMatch(/✓ pi temperature {2}success {2}[\d.]+ m?s\nhalf whole\n$/);
   });
 
-  test("NO_COLOR leaves the colours out", async () => {
+  test("NO_COLOR removes the colours", async () => {
     const { out } = await edgecallOnTerminal(["ask", warm("yes")], { ...env(), NO_COLOR: "1" }).ended;
     expect(out).toContain("✓ pi");
     expect(out).not.toContain("\u001b");
   });
 
-  test("what would be run is shown, and y runs it", async () => {
+  test("it shows what would be run, and y runs it", async () => {
     const write = action("pi", "write", { path: "note.txt", content: "first\nsecond" });
     const command = edgecallOnTerminal(["ask", script(write, { text: "It says: $results" })], env());
     await command.writes("approve? [y/n]");
@@ -122,7 +122,7 @@ describe("ask, on a terminal", () => {
     expect(readFileSync(join(stack.workspaceOf("pi"), "note.txt"), "utf8")).toBe("first\nsecond");
   });
 
-  test("n does not", async () => {
+  test("n does not run it", async () => {
     const write = action("pi", "write", { path: "other.txt", content: "x" });
     const command = edgecallOnTerminal(["ask", script(write, { text: "It says: $results" })], env());
     await command.writes("approve? [y/n]");
@@ -134,7 +134,7 @@ describe("ask, on a terminal", () => {
     expect(out).toContain("the user did not approve it");
   });
 
-  test("who answers elsewhere takes the question away, and Ctrl-C at a question cancels", async () => {
+  test("an answer from elsewhere removes the question, and Ctrl-C at a question cancels", async () => {
     const conversation = crypto.randomUUID();
     const write = action("pi", "write", { path: "third.txt", content: "x" });
     const question = script(write, write, { text: "the end" });
@@ -146,7 +146,7 @@ describe("ask, on a terminal", () => {
     command.types("\u0003");
     const { code, out } = await end(command);
     expect(code).toBe(130);
-    // How long it took is not known, and not 0 ms.
+    // Its duration is unknown, which is not 0 ms.
     expect(out).toContain("✗ pi write  execution_failed  Cancelled before it was sent. Nothing was run.");
     const [turn] = await stack.gateway.turns(conversation);
     expect(turn?.status).toBe("cancelled");
@@ -179,7 +179,7 @@ test("agents, and one agent with its actions", async () => {
   expect(nobody.err).toContain("`edgecall agents` lists those that there are");
 });
 
-test("logs --filter=tool, --follow, and metrics --tools read the record", async () => {
+test("logs --filter=tool, --follow, and metrics --tools read the audit log", async () => {
   await stack.gateway.ask(script(action("pi", "read", { path: "/nowhere/at/all" }), { text: "no" }));
   await bringRecord();
   const follower = startEdgecall(["logs", "--filter=tool", "--follow", "--json", "-n", "1"], env());
@@ -205,8 +205,8 @@ test("logs --filter=tool, --follow, and metrics --tools read the record", async 
   );
 });
 
-test("metrics tells how the loop does", async () => {
-  // The gateway gives the same page for five minutes, so what it counts is not held to a number here.
+test("metrics shows the loop's figures", async () => {
+  // The gateway keeps the same page for five minutes, so its numbers are not checked here.
   const { code, out } = await run("metrics");
   expect(code).toBe(0);
   expect(out).toMatch(
@@ -219,7 +219,7 @@ test("metrics tells how the loop does", async () => {
   expect(tool_calls.success).toBeGreaterThan(0);
 });
 
-test("what a token may not see is told, and what is wrongly asked for costs no request", async () => {
+test("what a token may not see is reported, and a wrong command line sends no request", async () => {
   const guest = await edgecall(["logs"], { ...env(), EDGECALL_TOKEN: TOKENS.guest });
   expect(guest).toMatchObject({ code: 1, out: "" });
   expect(guest.err).toContain("does not have the scope 'admin': use a token that may do this");
@@ -229,7 +229,7 @@ test("what a token may not see is told, and what is wrongly asked for costs no r
   expect((await run("logs", "--since=tomorrow")).err).toContain("use 15m, 24h, 7d");
 });
 
-test("login keeps what works, for its owner's eyes, and nothing else", async () => {
+test("login stores a working token, readable only by its owner, and stores nothing else", async () => {
   const alone = { HOME: home };
   const url = stack.gateway.url;
   const wrong = await edgecall(["login", url], alone, "not-the-token-of-this-home\n");
@@ -239,13 +239,13 @@ test("login keeps what works, for its owner's eyes, and nothing else", async () 
   );
   const none = await edgecall(["login", url], alone, "\n");
   expect(none).toMatchObject({ code: 1, err: expect.stringContaining("no token was given") });
-  // Without a scheme this machine is asked as `npm start` serves it, and another gateway never openly.
+  // Without a scheme, this machine is asked over http as `npm start` serves it, and another gateway only over https.
   const right = await edgecall(["login", new URL(url).host], alone, `${TOKENS.owner}\n`);
   expect(right).toMatchObject({ code: 0, err: expect.stringContaining(`signed in to ${url}, home 'a'`) });
   const file = join(home, ".config/edgecall/config.json");
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect((await edgecall(["status"], alone)).code).toBe(0);
-  // The environment wins; and a kept token goes to no other address.
+  // The environment has priority, and a stored token is sent to no other address.
   expect((await edgecall(["status"], { ...alone, EDGECALL_TOKEN: "another-token-of-nobody" })).code).toBe(1);
   const elsewhere = await edgecall(["status"], { ...alone, EDGECALL_URL: "http://127.0.0.1:1" });
   expect(elsewhere.err).toContain("no token for http://127.0.0.1:1 is known here");
@@ -253,7 +253,7 @@ test("login keeps what works, for its owner's eyes, and nothing else", async () 
   expect((await edgecall(["status"], alone)).code).toBe(1);
 });
 
-test("on a terminal login asks for the token, and does not show it", async () => {
+test("on a terminal login asks for the token and does not show it", async () => {
   const command = edgecallOnTerminal(["login", stack.gateway.url], { HOME: home });
   await command.writes("token (it is not shown): ");
   command.types(`${TOKENS.owner}\r`);

@@ -1,7 +1,7 @@
 /**
- * As much of Cloudflare's API as wrangler asks for to deploy a Worker, over real HTTP; and, at the same address, what
- * the deployed gateway would answer to whoever waits for it. Beyond that it knows nothing of Cloudflare: whether
- * the real one takes what wrangler sends is wrangler's affair.
+ * The part of Cloudflare's API that wrangler needs to deploy a Worker, over real HTTP; and at the same address the
+ * answers of the deployed gateway. It does not check anything else: if the real API accepts what wrangler sends is
+ * wrangler's responsibility.
  */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
@@ -9,16 +9,16 @@ import type { AddressInfo } from "node:net";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 
 export type DeployedWorker = {
-  /** What was uploaded with the code: bindings, migrations and the rest. */
+  /** The metadata of the upload: bindings, migrations and the rest. */
   metadata: Record<string, unknown>;
   secrets: Map<string, string>;
   deploys: number;
 };
 
 export type CloudflareApi = {
-  /** For CLOUDFLARE_API_BASE_URL. */
+  /** The value for CLOUDFLARE_API_BASE_URL. */
   apiUrl: string;
-  /** Where the gateway answers. */
+  /** The address of the deployed gateway. */
   gatewayUrl: string;
   workers: Map<string, DeployedWorker>;
   /** `METHOD /path` of each request to the API. */
@@ -30,7 +30,7 @@ type Answer = { status: number; body: unknown };
 
 const PREFIX = "/client/v4";
 
-/** @param token the one that it takes @param accounts names of its accounts */
+/** @param token the accepted token @param accounts names of its accounts */
 export async function startCloudflareApi(token: string, accounts = ["Anna"]): Promise<CloudflareApi> {
   const workers = new Map<string, DeployedWorker>();
   const asked: string[] = [];
@@ -105,7 +105,7 @@ function api(line: string, body: string, workers: Map<string, DeployedWorker>, a
   return done({});
 }
 
-/** A gateway that checks tokens as the real one does, and else says only that it is there. */
+/** A gateway that checks tokens as the real one does, and otherwise only reports that it runs. */
 function gateway(path: string, request: IncomingMessage, workers: Map<string, DeployedWorker>): Answer {
   if (path === "/healthz") return answer(200, { ok: true, version: VERSION });
   const records = [...workers.values()].map(({ secrets }) => secrets.get("API_TOKENS")).find(Boolean);

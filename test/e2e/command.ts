@@ -1,4 +1,4 @@
-/** `edgecall` as a real process: piped, or on a terminal of its own (script of util-linux). */
+/** `edgecall` as a real process: piped, or on its own terminal (script of util-linux). */
 import { type ChildProcess, spawn } from "node:child_process";
 import { until } from "../wait.ts";
 import { plainEnvironment, ROOT } from "./program.ts";
@@ -25,13 +25,13 @@ export class RunningCommand {
     });
   }
 
-  /** Waits until it has written that to `out`, and tells where it begins. */
+  /** Waits until `out` contains this. */
   async writes(text: string | RegExp, within = 20_000): Promise<void> {
     const there = () => (typeof text === "string" ? this.out.includes(text) : text.test(this.out));
     await until(there, { within, what: `${String(text)} in ${JSON.stringify(this.out)}` });
   }
 
-  /** Keys of the person, or what is piped in. */
+  /** Writes to its input: keys of the person, or piped text. */
   types(text: string): void {
     this.#child.stdin?.write(text);
   }
@@ -45,7 +45,7 @@ export class RunningCommand {
   }
 }
 
-/** Runs it to its end with nothing on its input but `input`. */
+/** Runs it until it ends, with only `input` on its stdin. */
 export function edgecall(
   args: readonly string[],
   env: Record<string, string | undefined>,
@@ -61,7 +61,7 @@ export function startEdgecall(args: readonly string[], env: Record<string, strin
   return new RunningCommand(process.execPath, [`${ROOT}/cli/main.ts`, ...args], env);
 }
 
-/** On a terminal of 80 columns: `out` is all that it shows. */
+/** Runs it on a terminal of 80 columns: `out` is everything that it shows. */
 export function edgecallOnTerminal(args: readonly string[], env: Record<string, string | undefined>) {
   const words = [process.execPath, `${ROOT}/cli/main.ts`, ...args].map((word) => `'${word}'`).join(" ");
   const line = `stty cols 80 rows 24; exec ${words}`;

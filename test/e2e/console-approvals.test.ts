@@ -1,4 +1,4 @@
-/** The console shows a person all of what they approve, as it is, and from every screen. */
+/** The console shows exactly and completely what a person approves, on every screen. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
@@ -30,7 +30,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
 
   const ask = (text: string) => askIn(page, text);
 
-  test("S2 what cannot be seen is shown as escapes, and the card says so", async () => {
+  test("S2 invisible characters are shown as escapes, and the card says so", async () => {
     const turn = await ask(append("ls \u202e#fr- mr\u200b\u{e0041}"));
     const asked = turn.getByRole("group", { name: "pi asks for approval" });
     const shown = await asked.getByRole("group", { name: "what would be run" }).textContent();
@@ -46,7 +46,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await turn.locator(".answer").waitFor();
   });
 
-  test("S3 a long one is its head, its tail and the count between, and is approved when all of it was shown", async () => {
+  test("S3 a long text shows its head, its tail and the count between, and can be approved after all of it was shown", async () => {
     const turn = await ask(append(`the beginning\n${"and on\n".repeat(3_000)}the very end`));
     const asked = turn.getByRole("group", { name: "pi asks for approval" });
     await asked.getByText("the beginning").waitFor();
@@ -59,14 +59,14 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     await asked.getByRole("button", { name: "Show all" }).click();
     const all = asked.getByRole("group", { name: "what would be run" });
     expect((await all.textContent())?.split("and on")).toHaveLength(3_001);
-    // No box of its own hides the end.
+    // The box does not hide its end.
     expect(await all.evaluate((box) => box.scrollHeight - box.clientHeight)).toBeLessThanOrEqual(1);
     expect(await all.evaluate((box) => box === box.ownerDocument.activeElement)).toBe(true);
     await approve.click();
     await turn.locator(".answer", { hasText: /^appended / }).waitFor();
   });
 
-  test("C1 what waits is counted on every screen and in the title, and listed with where it is asked", async () => {
+  test("C1 open questions are counted on every screen and in the title, and listed with their place", async () => {
     const title = "a note of the first one";
     await page.getByRole("button", { name: "New conversation" }).click();
     await ask(`${append("first")}\n${title}`);
@@ -92,7 +92,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     expect(await page.getByRole("link", { name: /Waiting for you/ }).count()).toBe(0);
   });
 
-  test("C1 'Try it' shows its own call's approval alone", async () => {
+  test("C1 'Try it' shows only its own call's approval", async () => {
     const turn = await ask(append("of the conversation"));
     await turn.getByRole("button", { name: "Approve" }).waitFor();
     await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();

@@ -1,4 +1,4 @@
-/** Chat apps connected by hand in the console: pasted, delivered, kept over a restart, looked at, and taken away. */
+/** Chat apps connected by hand in the console: pasted, delivered, kept over a restart, checked, and removed. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -21,7 +21,7 @@ const stack = useStack({
   vars: { CHANNELS: "", CONNECTIONS_KEY: "a key of these tests that is long enough" },
 });
 
-/** What Telegram would deliver: to the address that it was given, with the secret that it was given. */
+/** Delivers a message as Telegram would: to the stored address, with the stored secret. */
 async function writes(text: string, from = 71): Promise<Response> {
   const { url, secret_token } = telegram.webhook ?? { url: "", secret_token: "" };
   updates += 1;
@@ -70,7 +70,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
   }
   const connect = (app: string) => page.getByRole("button", { name: `Connect ${app}` }).click();
 
-  test("a token that Telegram does not know is told in words, and nothing is kept", async () => {
+  test("a token that Telegram does not know is reported in words, and is not stored", async () => {
     await fill("telegram", "family", "999:no-such-token-of-telegram", telegram.server.url);
     await connect("Telegram");
     await page.getByRole("alert").getByText("Telegram does not know this token").waitFor();
@@ -78,7 +78,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await page.getByText("No chat app is connected yet").waitFor();
   });
 
-  test("Telegram by pasting a token: a person writes, is let in, and is answered", async () => {
+  test("Telegram by pasting a token: a person writes, is admitted, and is answered", async () => {
     await page.getByLabel("Bot token").fill(BOT_TOKEN);
     await connect("Telegram");
     await page.getByRole("status").getByText("Connected as @home_test_bot").waitFor();
@@ -99,7 +99,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await answered("It is warm.");
   });
 
-  test("is kept over a restart, its secrets nowhere in the clear", async () => {
+  test("it survives a restart, and its secrets are stored only encrypted", async () => {
     await stack.worker.stop();
     const rows = filesBelow(stack.gatewayDir).map((file) => readFileSync(file).toString("latin1"));
     const secret = telegram.webhook?.secret_token ?? "";
@@ -112,7 +112,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await answered("Still here.");
   });
 
-  test("what went wrong with its deliveries is shown, and an address that moved is set anew", async () => {
+  test("delivery errors are shown, and a changed address is set again", async () => {
     telegram.lastError = "Wrong response from the webhook: 502 Bad Gateway";
     if (telegram.webhook)
       telegram.webhook.url = "https://an-earlier-tunnel.example/webhooks/telegram/a~family";
@@ -130,7 +130,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await answered("And again.");
   });
 
-  test("Discord: its commands and its address are set, by a ping that is answered and a forged one that is not", async () => {
+  test("Discord: commands and address are set; its valid ping is answered and a forged one refused", async () => {
     await fill("discord", "club", DISCORD_TOKEN, discord.server.url);
     await connect("Discord");
     await page.getByRole("status").getByText("Connected as Home").waitFor();
@@ -144,7 +144,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     );
   });
 
-  test("Slack: a link opens its page with our manifest; the token and the signing secret are then pasted", async () => {
+  test("Slack: a link opens its page with our manifest; the token and the signing secret are pasted afterwards", async () => {
     await page.getByLabel(/^App/).selectOption("slack");
     await page.getByLabel("Name here").fill("work");
     const link = page.getByRole("link", { name: /^Create the app at Slack/ });
@@ -176,7 +176,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     expect(await tried.json()).toEqual({ challenge: "are you there" });
   });
 
-  test("no secret comes back, to whomever; another home's administrator sees none of it", async () => {
+  test("no role ever gets a secret back; another home's administrator sees no connection", async () => {
     const asked = async (path: string, token: string) =>
       fetch(`${stack.gateway.url}${path}`, { headers: { authorization: `Bearer ${token}` } }).then(
         (response) => response.text(),
@@ -200,7 +200,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     expect(await asked("/v1/connections/telegram/family", TOKENS.otherHome)).toContain("no such connection");
   });
 
-  test("disconnected: Telegram delivers nowhere, and what still comes is refused", async () => {
+  test("after disconnecting, Telegram has no address, and late deliveries are refused", async () => {
     const { url = "", secret_token = "" } = telegram.webhook ?? {};
     await page.getByRole("button", { name: "Disconnect Telegram family" }).click();
     await page.getByText("people who were let in stay listed").waitFor();

@@ -1,4 +1,4 @@
-/** Conversations in the console: long ones, found and named ones, and what is shown of a turn that waits or fails. */
+/** Conversations in the console: long ones, search and names, and the display of a turn that waits or fails. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
@@ -33,7 +33,7 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     await page.locator(".welcome").waitFor();
   }
 
-  test("G17 a long conversation is loaded in pages, and what is read stays where it is", async () => {
+  test("G17 a long conversation loads in pages, and the text being read stays in place", async () => {
     const say = async (text: string) => {
       const response = await fetch(`${stack.gateway.url}/v1/conversations/long/messages`, {
         method: "POST",
@@ -60,17 +60,17 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     expect(await answers.first().textContent()).toContain("answer 1.");
     const button = page.getByRole("button", { name: "Earlier messages" });
     await button.waitFor({ state: "hidden" });
-    // The button itself is gone: what stood below it has moved up by no more than that.
+    // Only the button disappeared, so the text below it moved up by no more than its height.
     const after = await seen.boundingBox();
     expect(Math.abs((after?.y ?? 0) - (before?.y ?? 0))).toBeLessThan(2);
     expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe("Conversation");
-    // What happens from here on leaves the older ones there.
+    // Later events leave the older turns in place.
     await ask(script({ text: "answer 104." }));
     await answers.filter({ hasText: "answer 104." }).waitFor();
     expect(await answers.count()).toBe(104);
   });
 
-  test("G9 a model's endpoint that wants a pause: why, with its seconds, until it goes on", async () => {
+  test("G9 a model endpoint that wants a pause: the reason is shown with its seconds until it continues", async () => {
     await begin();
     const turn = await ask(
       script(
@@ -84,7 +84,7 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     expect(await paused.count()).toBe(0);
   });
 
-  test("C6 an answer whose inner call failed is not plainly done, and shows that call", async () => {
+  test("C6 an answer whose inner call failed is not marked as done, and shows that call", async () => {
     await begin();
     const turn = await ask(
       script(ownLoop("thinker", tool("read", { path: "none.txt" }), { text: "So be it." }), RESULTS),
@@ -99,7 +99,7 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     expect(await inner.textContent()).not.toMatch(/Error:|the user/);
   });
 
-  test("C9 a turn that failed is tried again with a button", async () => {
+  test("C9 a failed turn can be retried with a button", async () => {
     await begin();
     const turn = await ask(
       script({ status: 401, body: { error: { message: "no key" } } }, { text: "Here I am." }),
@@ -111,7 +111,7 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     expect(await page.locator(".turn").getByRole("button", { name: "Retry" }).count()).toBe(0);
   });
 
-  test("C9 that a device is offline is said once", async () => {
+  test("C9 an offline device is mentioned once", async () => {
     await begin();
     const turn = await ask(script(action("away", "append", { text: "x" }), RESULTS));
     await turn.locator(".answer", { hasText: "is not online" }).waitFor();

@@ -1,4 +1,4 @@
-/** The console without a mouse, without eyes, on a phone, and before anybody is signed in. */
+/** The console without a mouse, with a screen reader, on a phone, and before sign-in. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
@@ -6,7 +6,7 @@ import { TOKENS } from "../tokens.ts";
 import { askIn, axeFinds, openWindow, PHONE, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
-/** What has the keyboard, as it is named. */
+/** The name of the focused element. */
 const FOCUSED = `(() => {
   const { activeElement: at } = document;
   return at.getAttribute("aria-label") ?? at.textContent.trim();
@@ -34,7 +34,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   const press = (key: string) => page.keyboard.press(key);
   const focused = () => page.evaluate(FOCUSED) as Promise<string>;
 
-  /** Tabs until something of that name has the keyboard. */
+  /** Presses Tab until the element with that name has the focus. */
   async function tabTo(name: string | RegExp): Promise<void> {
     const seen: string[] = [];
     for (let tabs = 0; tabs < 40; tabs += 1) {
@@ -55,7 +55,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     expect(await axeFinds(page), what).toEqual([]);
   };
 
-  test("axe finds nothing at the sign-in, in either theme, with a problem shown too", async () => {
+  test("axe finds nothing on the sign-in page, in both themes, also while a problem is shown", async () => {
     await page.goto(stack.gateway.url);
     await page.getByLabel("Token").waitFor();
     for (const colorScheme of ["light", "dark"] as const) {
@@ -68,7 +68,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await clean("sign-in, refused");
   });
 
-  test("too many attempts: shown with the time to wait, and the button comes back by itself", async () => {
+  test("too many attempts: the wait is shown, and the button becomes active by itself", async () => {
     await page.route("**/v1/console/session", (route) =>
       route.request().method() === "POST"
         ? route.fulfill({
@@ -86,7 +86,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.unroute("**/v1/console/session");
   });
 
-  test("by keyboard alone: sign in, ask, approve, stop; a screen reader hears each step", async () => {
+  test("by keyboard alone: sign in, ask, approve, stop; a screen reader announces each step", async () => {
     await page.goto(stack.gateway.url);
     const heard: string[] = [];
     await page.exposeFunction("heard", (text: string) => heard.push(text));
@@ -111,7 +111,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     }
     await press("Enter");
     await turn.locator(".answer", { hasText: "It is written." }).waitFor();
-    // The button went; the keyboard is where it was, not at the page's top.
+    // The button disappeared, and the focus stays in its turn.
     expect(await page.evaluate("document.activeElement.closest('.turn') !== null")).toBe(true);
 
     await tabTo("Message");
@@ -131,11 +131,11 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
         expect.stringMatching(/^Answer: .*cancelled/i),
       ]),
     );
-    // Not letter by letter.
+    // It announces sentences, not letters.
     expect(told.length).toBeLessThan(16);
   });
 
-  test("an earlier conversation is found again, on another machine too, until it is deleted", async () => {
+  test("an earlier conversation can be found on another machine too, until it is deleted", async () => {
     const first = await page.locator(".turn .answer").first().textContent();
     const phone = await openWindow(browser, PHONE);
     await signIn(phone, stack.gateway.url, TOKENS.owner);
@@ -152,7 +152,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await phone.locator(".answer", { hasText: "It is written." }).waitFor();
     await list.waitFor({ state: "hidden" });
 
-    // The address alone opens it, and going back leads to where one was.
+    // The address alone opens it, and Back returns to the previous screen.
     await phone.reload();
     await phone.locator(".answer", { hasText: "It is written." }).waitFor();
     await phone.goBack();

@@ -1,4 +1,4 @@
-/** Several pages on one conversation, and pages that nobody looks at. */
+/** Several pages on one conversation, and hidden pages. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
@@ -16,7 +16,7 @@ const call = (action: string, params: object = {}) => ({
   calls: [{ arguments: { agent_id: "pi", action, params } }],
 });
 
-/** A picture of 2 by 2. */
+/** A picture of 2 by 2 pixels. */
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==",
   "base64",
@@ -52,7 +52,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
       script(call("append", { text: "x" }), { text: "Both have it: $results" }),
     );
     await asked.getByRole("button", { name: "Approve" }).waitFor();
-    // Approved at the desk, where nothing was asked.
+    // Approved on the desktop page, where the question was not asked.
     const other = desk.locator(".turn").last();
     await other.getByRole("button", { name: "Approve" }).click();
     for (const page of [desk, phone])
@@ -64,7 +64,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
     expect(await phone.locator(".turn").count()).toBe(2);
   });
 
-  test("C4 a hidden page lets go of its streams, and has everything when it is looked at again", async () => {
+  test("C4 a hidden page closes its streams, and is up to date when it is shown again", async () => {
     const live = () =>
       phone.evaluate<number>(
         "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/events')).length",
@@ -74,7 +74,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
         `Object.defineProperty(document, "hidden", { value: ${hidden}, configurable: true });` +
           `document.dispatchEvent(new Event("visibilitychange"))`,
       );
-    // A stream that has ended is an entry: the browser knows then how long it took.
+    // The browser lists a stream only after its end, when it knows its duration.
     const before = await live();
     await hide(true);
     await expect.poll(live).toBe(before + 2);
@@ -86,7 +86,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
     expect(await said(phone)).toEqual(await said(desk));
   });
 
-  test("C5 a reload in the middle shows the text from its beginning", async () => {
+  test("C5 after a reload during the answer, the text is shown from its beginning", async () => {
     const text = "It begins here, and it goes on for a while";
     const turn = await askIn(desk, script({ text, pause: "half" }));
     const half = await turn.locator(".prose").last().textContent();
@@ -98,7 +98,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
     await desk.locator(".answer", { hasText: text }).waitFor();
   });
 
-  test("C9 a picture that was sent stays in the transcript, on other pages too", async () => {
+  test("C9 a sent picture stays in the transcript, on other pages too", async () => {
     await desk
       .getByLabel("Attach pictures")
       .setInputFiles({ name: "x.png", mimeType: "image/png", buffer: PNG });

@@ -1,4 +1,4 @@
-/** Fleet shows what a device newly says of itself, and an administrator accepts it. */
+/** Fleet shows a device's changed description, and an administrator accepts it. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
@@ -15,7 +15,7 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
   });
   afterAll(() => browser?.close());
 
-  test("S5 the words of a device that nobody let in are shown, and accepted with a button", async () => {
+  test("S5 the description of a device that was not admitted is shown, and a button accepts it", async () => {
     const agent = await PlayedAgent.foreign("evo", stack.mqttUrl);
     await stack.gateway.online("evo");
     const page = await browser.newPage();

@@ -1,6 +1,6 @@
 /**
- * How the console looks: every screen fits a phone and a desktop, in both themes. With PICTURES=1 the pictures in
- * docs/pictures are made anew.
+ * The console's appearance: every screen fits a phone and a desktop, in both themes. With PICTURES=1 the test makes the
+ * pictures in docs/pictures.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -17,7 +17,7 @@ import { useStack } from "./stack.ts";
 const PICTURES = process.env.PICTURES === "1" ? join(ROOT, "docs/pictures") : undefined;
 const WIDTHS = { phone: 390, desktop: 1280 };
 
-/** What the model here calls for each question, and what it says then. */
+/** The fake model's calls and answer for each question. */
 const PLAYED: Record<string, { calls: Array<Record<string, unknown>>; text: string }> = {
   "How warm is the garden house, and how much memory is free?": {
     calls: [
@@ -86,7 +86,7 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
   });
   afterAll(() => browser?.close());
 
-  /** Both widths in both themes, and nothing beside the page. */
+  /** Checks both widths in both themes: nothing is wider than the page. */
   async function look(name: string) {
     for (const [device, width] of Object.entries(WIDTHS))
       for (const colorScheme of ["light", "dark"] as const) {
@@ -141,7 +141,7 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
     await look("audit");
     await screen("Metrics");
     await page.getByRole("rowheader", { name: "attic" }).waitFor();
-    // 5 calls of 812 tokens in at $0.25 a million, and 64 out at $2.
+    // 5 calls with 812 input tokens at $0.25 a million, and 64 output tokens at $2.
     await page.getByText("$0.0017", { exact: true }).waitFor();
     await page
       .getByRole("img", { name: /^Tokens a day: 4,380 in 14 days.*Dashed: the budget, 20,000/ })
@@ -153,7 +153,7 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
   });
 });
 
-/** A picture that a browser can draw: a PNG of an evening sky. */
+/** Makes a PNG of an evening sky, which a browser can draw. */
 function sunset(width: number, height: number): Buffer {
   const rows = Array.from({ length: height }, (_, y) => {
     const row = Buffer.alloc(1 + width * 3);
@@ -186,7 +186,7 @@ function chunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([length, named, sum]);
 }
 
-/** An OpenAI-compatible endpoint that plays what stands above. */
+/** An OpenAI-compatible endpoint that plays the answers above. */
 async function startPlayedModel() {
   const server = createServer(async (request, response) => {
     let body = "";

@@ -1,4 +1,4 @@
-/** Each screen of the console shows what it knows, and says so while it does not know it yet. */
+/** Each screen of the console shows what it has, and says so while it is loading. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -19,7 +19,7 @@ const call = (action: string, params: object = {}) => ({
   calls: [{ arguments: { agent_id: "pi", action, params } }],
 });
 
-/** The browser's own, of which these tests in Node have no types. */
+/** The browser's own types, which these tests in Node lack. */
 type Window = { innerHeight: number; getComputedStyle(of: unknown): { textAlign: string } };
 
 describe("the console's screens", { tags: ["needs/chromium"] }, () => {
@@ -41,7 +41,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     }
   }
 
-  test("C13 a new conversation shows the devices, three questions of them, and the model", async () => {
+  test("C13 a new conversation shows the devices, three questions for them, and the model", async () => {
     await page.getByRole("listitem").filter({ hasText: "pi" }).first().waitFor();
     const examples = page.locator(".welcome button");
     expect(await examples.count()).toBe(3);
@@ -53,7 +53,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await page.locator(".turn .asked", { hasText: first }).waitFor();
   });
 
-  test("C9 the line to ask in has the keyboard; a turn that was stopped counts no tokens", async () => {
+  test("C9 the question box has the focus; a stopped turn counts no tokens", async () => {
     await page.getByRole("button", { name: "New conversation" }).click();
     await expect
       .poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')"))
@@ -66,7 +66,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     stack.model.release("never");
   });
 
-  test("C9 what is said before a call stays before it", async () => {
+  test("C9 text before a call stays before it", async () => {
     const turn = await ask(
       script(
         { text: "First I look.", ...call("read", { path: "note.txt" }) },
@@ -84,7 +84,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     expect(order.findIndex((text) => text.startsWith("piread"))).toBeLessThan(at("Then I write."));
   });
 
-  test("D10 the diff of an edit is shown; C6 a call that was denied says so; C10 in words for a person", async () => {
+  test("D10 the diff of an edit is shown; C6 a denied call is marked as denied; C10 in words for a person", async () => {
     const edit = call("edit", { path: "note.txt", old_string: "two", new_string: "three" });
     const turn = await ask(script(edit, { text: "Edited." }));
     await turn.getByRole("button", { name: "Approve" }).click();
@@ -102,7 +102,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await clean();
   });
 
-  test("C7 lists are nested, tasks are marked, and a table scrolls on a phone without cutting figures", async () => {
+  test("C7 nested lists and task lists are drawn, and a table scrolls on a phone without cutting figures", async () => {
     const row = "| a device with a long name | 1234567.891 | 99.999 | some more words here | 1234567.891 |";
     const text = [
       "1. one\n   - inner\n     - deeper\n2. two",
@@ -134,7 +134,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test("C8 while it loads no screen claims that there is nothing; C6 one count of calls", async () => {
+  test("C8 while it loads no screen claims to be empty; C6 all screens show the same count of calls", async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -158,7 +158,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     expect(await page.getByText("Calls, two days").count()).toBe(0);
   });
 
-  test("C9 the command for a new device comes into view", async () => {
+  test("C9 the command for a new device scrolls into view", async () => {
     await page.setViewportSize({ width: 390, height: 600 });
     await screen("Fleet");
     await page.getByRole("button", { name: "Add a device" }).click();
@@ -221,7 +221,7 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     await panel.getByText("wall display").waitFor({ state: "detached" });
     expect(await asked()).toBe(401);
 
-    // Who made others: these are named, and go with it where that is wanted.
+    // A token that made others: they are named, and are revoked with it on request.
     const make = async (bearer: string, name: string) => {
       const headers = { authorization: `Bearer ${bearer}` };
       const body = JSON.stringify({ name, role: "owner", scopes: ["ask", "admin"] });

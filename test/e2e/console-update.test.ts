@@ -1,4 +1,7 @@
-/** The console's Fleet updates bridge and agents: older programs of today's code; the part of root's is played. */
+/**
+ * The console's Fleet updates bridge and agents. The programs are today's code with an older version, and the test
+ * plays root's part.
+ */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +29,7 @@ const oldBridge = await programs.ofToday("bridge", OLD);
 const stack = useStack({ bridge: env("bridge"), bridgeScript: oldBridge }, async (stack) => {
   const script = await programs.ofToday("agent", OLD);
   await stack.startAgent({ id: "pi", env: env("pi"), top: { state_dir: join(folder, "pi") }, script });
-  // Of this gateway's version, and no service that could be told.
+  // It has this gateway's version, and no service that could update it.
   await stack.startAgent({ id: "plain" });
   await Promise.all([stack.gateway.online("pi"), stack.gateway.online("plain")]);
 });
@@ -34,7 +37,7 @@ const stack = useStack({ bridge: env("bridge"), bridgeScript: oldBridge }, async
 const tell = (name: string, outcomes: UpdateOutcomes) =>
   writeFileSync(updates(name), JSON.stringify(outcomes));
 
-/** Root's side: takes the request, and says so. @returns its id */
+/** Root's part: takes the request and reports that. @returns the request's id */
 async function taken(name: string): Promise<string> {
   const request = join(folder, name, "update-request");
   await until(() => existsSync(request), { within: 20_000, what: `the request of ${name}` });
@@ -56,7 +59,7 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
   });
   afterAll(() => browser?.close());
 
-  test("a device of another version is updated when it is approved, and 'done' waits for its word", async () => {
+  test("a device of another version is updated after approval, and 'done' appears when it reports back", async () => {
     const card = page.getByRole("article", { name: "pi" });
     await card.getByText(OLD).waitFor();
     expect(await page.getByRole("button", { name: "(plain)" }).count()).toBe(0);
@@ -73,11 +76,11 @@ describe("Fleet", { tags: ["needs/chromium"] }, () => {
       asked: { id, done: true, ok: false, text: "it did not come online; back to 0.2.9", at: "now" },
     });
     await card.getByRole("alert").getByText("it did not come online; back to 0.2.9").waitFor();
-    // It may be tried again.
+    // The update can be tried again.
     await card.getByRole("button", { name: `Update to ${VERSION} (pi)` }).waitFor();
   }, 90_000);
 
-  test("the bridge's line tells its version, and updates it over its own restart", async () => {
+  test("the bridge's line shows its version, and updates it through its own restart", async () => {
     const bridge = page.getByRole("region", { name: "Bridge" });
     await bridge.getByText(OLD).waitFor();
     await bridge.getByRole("button", { name: `Update to ${VERSION} (bridge)` }).click();

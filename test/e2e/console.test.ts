@@ -1,4 +1,4 @@
-/** The console as a person uses it: real Chromium, the whole stack behind it. */
+/** The console as a person uses it: real Chromium with the whole stack. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -10,13 +10,13 @@ import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
 import { askIn, axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
-/** A page, a picture and links that would do something if any of it were ever more than text. */
+/** A page, a picture and links that would run something if any of them were more than text. */
 const HOSTILE =
   `<img src=x onerror="window.ran=1"><script>window.ran=2</script><svg onload="window.ran=3">` +
   `<iframe srcdoc="<script>parent.ran=4</script>"></iframe> [click](javascript:window.ran=5) ` +
   `![see](https://evil.example/who-reads) <a href="data:text/html,<script>1</script>">x</a>`;
 
-/** What a script could try that got into the page after all. */
+/** What a script could try after it got into the page. */
 const TRIES = `(async () => {
   let script = "ran", markup = "became markup";
   try {
@@ -59,7 +59,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
   const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
 
-  /** A device brings its record in its own time. */
+  /** Repeats until it is shown, because a device sends its audit log in its own time. */
   async function lookUntil(shown: Locator) {
     for (let tries = 0; tries < 40 && !(await shown.isVisible()); tries += 1) {
       await page.getByRole("button", { name: "Refresh" }).click();
@@ -70,7 +70,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
   const ask = (text: string) => askIn(page, text);
 
-  test("a wrong token is told; the right one makes a session that no script can read", async () => {
+  test("a wrong token is reported; the right one makes a session that no script can read", async () => {
     await page.goto(stack.gateway.url);
     await page.getByLabel("Token").fill("not-a-token-of-this-home");
     await page.getByRole("button", { name: "Sign in" }).click();
@@ -85,7 +85,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("button", { name: "Sign out" }).waitFor();
   });
 
-  test("the answer comes as Markdown, and the call as a card with its output while it runs", async () => {
+  test("the answer is shown as Markdown, and the call as a card with its output while it runs", async () => {
     const turn = await ask(
       script(call("slow", { ms: 3_000, chunks: 30 }), { text: "It took **long**: $results" }),
     );
@@ -99,7 +99,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.locator(".turn strong", { hasText: "long" }).waitFor();
   });
 
-  test("what is no read waits until it is approved", async () => {
+  test("a call that is not a read waits for approval", async () => {
     const turn = await ask(script(call("append", { text: "x" }), { text: "$results" }));
     const asked = turn.getByRole("group", { name: "pi asks for approval" });
     expect(await asked.getByRole("group", { name: "what would be run" }).textContent()).toContain(
@@ -120,7 +120,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("button", { name: "Ask" }).waitFor();
   });
 
-  test("Stop keeps what was said of the answer", async () => {
+  test("Stop keeps the part of the answer that was already written", async () => {
     const turn = await ask(script({ text: "I begin and never end", pause: "stopped" }));
     const said = turn.locator("p:not(.asked)", { hasText: "I begin" });
     await said.waitFor();
@@ -130,7 +130,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     stack.model.release("stopped");
   });
 
-  test("a page that is opened while a turn runs sees it through", async () => {
+  test("a page that is opened during a turn shows it until its end", async () => {
     const turn = await ask(script({ hold: "reopened", step: { text: "I am still here" } }));
     await turn.getByText("thinking").waitFor();
     await page.reload();
@@ -169,7 +169,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await card.getByRole("button", { name: "Try it" }).click();
     await card.getByText("window.ran=2").waitFor();
 
-    // An agent brings its record when it comes online.
+    // An agent sends its audit log when it comes online.
     await stack.agent("pi").stop();
     await stack.restartAgent("pi");
     await screen("Audit");
@@ -192,7 +192,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("rowheader", { name: "pi" }).waitFor();
   });
 
-  test("HTML, script and SVG of a device or a model are text everywhere, and reach nothing", async () => {
+  test("HTML, script and SVG of a device or a model are shown as text everywhere, and load nothing", async () => {
     violations.length = 0;
     await screen("Chat");
     const turn = await ask(
@@ -226,7 +226,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await devices.getByRole("button", { name: "Add the home's bridge" }).click();
     await devices.getByText(/^curl .* a-[A-Z2-9]{12} --with-bridge$/).waitFor();
     await devices.getByText("replaces an existing one").waitFor();
-    // What was made before is no answer to what is refused now.
+    // After a refusal the earlier code is no longer shown.
     await devices.getByLabel("Broker").fill("not an address");
     await devices.getByRole("button", { name: "Add a device" }).click();
     await devices.getByRole("alert").waitFor();
@@ -235,7 +235,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await devices.getByRole("button", { name: "Revoke the key of pi" }).waitFor();
   });
 
-  test("Setup: a stranger of a chat app waits there, and is let in with a role", async () => {
+  test("Setup: a chat app's stranger is listed there, and is admitted with a role", async () => {
     await fetch(`${stack.gateway.url}/webhooks/telegram/family`, {
       method: "POST",
       headers: {
@@ -262,12 +262,12 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.getByText("Nobody is waiting.").waitFor();
   });
 
-  test("even inside the page: no inline script, no markup from text, no request elsewhere", async () => {
+  test("also within the page: no inline script, no markup from text, no request to another origin", async () => {
     const tried = await page.evaluate(TRIES);
     expect(tried).toEqual({ script: "refused", ran: false, markup: "refused", away: "refused" });
   });
 
-  test("the session is good for this page alone", async () => {
+  test("the session works only on this page", async () => {
     const [cookie] = await page.context().cookies();
     const sent = (path: string, headers: Record<string, string>, method = "POST") =>
       fetch(`${stack.gateway.url}${path}`, {
@@ -299,7 +299,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
       expect(await sent(ping, { ...own, cookie: `__Host-edgecall=${forged}` })).toBe(401);
   });
 
-  test("axe finds nothing on any screen, in either theme", async () => {
+  test("axe finds nothing on any screen, in both themes", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       for (const name of ["Chat", "Fleet", "Audit", "Metrics", "Setup"]) {
@@ -310,7 +310,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     }
   });
 
-  test("signing out ends it, and forgets what was asked here", async () => {
+  test("signing out ends the session, and removes the conversation from the page", async () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Token", { exact: true }).waitFor();
     expect(await page.context().cookies()).toEqual([]);
@@ -318,7 +318,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   });
 });
 
-test("the page's script is small, and every file comes with its headers", async () => {
+test("the page's script is small, and every file has its headers", async () => {
   const served = await fetch(`${stack.gateway.url}/console.js`);
   const bytes = gzipSync(await served.text()).length;
   console.log(`console.js: ${(bytes / 1024).toFixed(1)} KiB gzip, of ${SCRIPT_MAX_BYTES / 1024}`);

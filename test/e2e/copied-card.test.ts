@@ -1,5 +1,5 @@
 // @module-tag needs/mosquitto
-/** A device's card was copied: two devices with one id and one key, at one broker. */
+/** A device's card was copied: two devices with one id and one key use one broker. */
 import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -14,7 +14,7 @@ const stack = useStack({ mosquitto: findMosquitto() }, async (stack) => {
   await stack.gateway.online("pi");
 });
 
-test("D15 the copy is refused by name, and the first answers within 30 s after it is gone", async () => {
+test("D15 the copy is refused by name, and the first device answers within 30 s after the copy is gone", async () => {
   const card = dirname(stack.workspaceOf("pi"));
   const copy = mkdtempSync(join(tmpdir(), "edgecall-copy-"));
   cpSync(card, copy, { recursive: true });

@@ -1,4 +1,4 @@
-/** A program is killed while a question is on its way: it is answered once, and done once. */
+/** A program is killed while a question is being answered: it is answered once, and its work is done once. */
 import { describe, expect, test } from "vitest";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { childrenNamed } from "../../local/workerd-guard.ts";
@@ -12,7 +12,7 @@ const stack = useStack({}, async (stack) => {
   await stack.gateway.online("pi");
 });
 
-/** How often a question was put to the model endpoint, by the gateway or by the device. */
+/** Returns how often the gateway or the device sent a question to the model endpoint. */
 const timesAsked = (question: string) =>
   stack.model.requests.filter(
     ({ messages }) => messages.findLast(({ role }) => role === "user")?.content === question,
@@ -20,7 +20,7 @@ const timesAsked = (question: string) =>
 
 type OnItsWay = { conversation: string; turn: string; gateway: string; device: string };
 
-/** A question that has reached the device's own model, and is held there. */
+/** Asks a question, and resolves when the device's own model holds it. */
 async function atTheDevice(hold: string, again: string[] = []): Promise<OnItsWay> {
   const answer = { hold, step: { text: `the device says ${hold}` } };
   const device = script(answer, ...again.map((text) => ({ text })));
@@ -32,21 +32,27 @@ async function atTheDevice(hold: string, again: string[] = []): Promise<OnItsWay
   return { conversation, turn, gateway, device };
 }
 
-/** By what brings it back at once; an agent sends a result that nobody acknowledged again after 30 s anyway. */
+/**
+ * Usually the other program's return brings the answer at once; anyway an agent sends an unacknowledged result again
+ * after 30 s.
+ */
 async function answerTo({ conversation, turn }: OnItsWay): Promise<Turn> {
   const answered = await stack.gateway.settled(conversation, turn, 20_000);
   expect(await stack.gateway.turns(conversation)).toHaveLength(1);
   return answered;
 }
 
-/** Said once by the gateway (a call, then an answer), and worked on so many times by the device. */
+/**
+ * Checks that the gateway asked its model twice (for the call and for the answer), and how often the device worked on
+ * it.
+ */
 function expectOnce(asked: OnItsWay, atDevice = 1): void {
   expect(timesAsked(asked.gateway)).toBe(2);
   expect(timesAsked(asked.device)).toBe(atDevice);
 }
 
 describe("killed while the device works", () => {
-  test("the agent: started again it does the reads again, and answers", async () => {
+  test("the agent: after its restart it repeats the reads, and answers", async () => {
     const asked = await atTheDevice("never released", ["the second run"]);
     await stack.agent("pi").kill();
     await stack.restartAgent("pi");
@@ -54,7 +60,7 @@ describe("killed while the device works", () => {
     expectOnce(asked, 2);
   });
 
-  test("the bridge: the result that nobody heard is asked for again, not made again", async () => {
+  test("the bridge: the unreported result is requested again, not produced again", async () => {
     const asked = await atTheDevice("bridge");
     await stack.bridge.kill();
     stack.model.release("bridge");
@@ -63,7 +69,7 @@ describe("killed while the device works", () => {
     expectOnce(asked);
   });
 
-  test("the bridge, with an EvoClaw agent at work: it gets nothing twice, and its answer counts", async () => {
+  test("the bridge, while an EvoClaw agent works: the agent gets nothing twice, and its answer counts", async () => {
     const evo = await PlayedAgent.foreign("evo", stack.mqttUrl);
     try {
       await stack.gateway.online("evo");
@@ -82,7 +88,7 @@ describe("killed while the device works", () => {
     }
   });
 
-  test("the broker: the result comes when it is back", async () => {
+  test("the broker: the result arrives when it is back", async () => {
     const asked = await atTheDevice("broker");
     await stack.restartBroker();
     stack.model.release("broker");
@@ -90,7 +96,7 @@ describe("killed while the device works", () => {
     expectOnce(asked);
   });
 
-  test("workerd: the rows bring the turn to its end", async () => {
+  test("workerd: the stored rows let the turn end", async () => {
     const asked = await atTheDevice("workerd");
     for (const pid of childrenNamed("workerd", stack.worker.pid)) process.kill(pid, "SIGKILL");
     stack.model.release("workerd");
@@ -100,7 +106,7 @@ describe("killed while the device works", () => {
   });
 });
 
-test("the Worker's process, killed with turns at the device, at the model and in the queue", async () => {
+test("the Worker's process, with turns at the device, at the model and in the queue", async () => {
   const atDevice = await atTheDevice("worker");
   const queued = await stack.gateway.begin(script({ text: "the next one" }), atDevice.conversation);
   const atModel = script({ hang: "before" }, { text: "the second try" });
@@ -126,6 +132,6 @@ test("the Worker's process, killed with turns at the device, at the model and in
   expect(timesAsked(atModel)).toBe(2);
 });
 
-test("every history that the model was sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** `npm run deploy` as a program, with the real wrangler, against a stand-in of Cloudflare's API. */
+/** `npm run deploy` as a program, with the real wrangler and a fake of Cloudflare's API. */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { ROOT } from "./program.ts";
 
 const API_TOKEN = "token-of-the-stand-in-0123456789abcdefghijk";
 let api: CloudflareApi;
-/** wrangler's own home, and where temporary files would be left. */
+/** The home folder of wrangler, which also receives its temporary files. */
 let home: string;
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ async function deploy(args: string[], env: Record<string, string> = {}) {
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const leftBehind = () => readdirSync(home).filter((file) => file.startsWith("edgecall-deploy"));
 
-test("a first deploy sets everything up, and the next one asks and changes nothing but the code", async () => {
+test("a first deploy sets everything up, and the next one asks nothing and changes only the code", async () => {
   const model = ["--model-url", "https://models.test/v1", "--model", "m-1"];
   const first = await deploy(["--url", api.gatewayUrl, ...model], { LLM_API_KEY: "key-of-models-test" });
   expect(first).toMatchObject({
@@ -85,7 +85,7 @@ test("a first deploy sets everything up, and the next one asks and changes nothi
     LLM_API_KEY: "key-of-models-test",
     CONNECTIONS_KEY: expect.stringMatching(/^\S{40,}$/),
   });
-  // Shown once, on stdout; nowhere else, and nothing is left on the disk.
+  // Shown once on stdout and nowhere else, and not left on the disk.
   for (const secret of [token, bridge, "key-of-models-test"]) expect(first.stderr).not.toContain(secret);
   expect(leftBehind()).toEqual([]);
   expect(worker?.metadata).toMatchObject({
@@ -100,7 +100,7 @@ test("a first deploy sets everything up, and the next one asks and changes nothi
     }),
   });
   expect(JSON.stringify(worker?.metadata)).toContain("deferred");
-  // What people set in the dashboard, and every secret, outlives an upgrade.
+  // Settings from the dashboard and every secret survive an upgrade.
   expect(worker?.metadata.keep_bindings).toEqual(expect.arrayContaining(["plain_text", "secret_text"]));
 
   const before = new Map(worker?.secrets);
@@ -110,7 +110,7 @@ test("a first deploy sets everything up, and the next one asks and changes nothi
   expect(api.workers.get("edgecall")?.deploys).toBe(2);
   expect(api.workers.get("edgecall")?.secrets).toEqual(before);
 
-  // One that was deployed before there was such a key gets it, and nothing else.
+  // A gateway that was deployed before this key existed gets it, and nothing else.
   worker?.secrets.delete("CONNECTIONS_KEY");
   const later = await deploy(["--url", api.gatewayUrl]);
   expect(later.stderr).toContain("Secrets to set: CONNECTIONS_KEY.");
@@ -119,7 +119,7 @@ test("a first deploy sets everything up, and the next one asks and changes nothi
   expect(after.set("CONNECTIONS_KEY", before.get("CONNECTIONS_KEY") ?? "")).toEqual(before);
 }, 240_000);
 
-test("a rehearsal says what it would do, and changes nothing", async () => {
+test("a rehearsal prints what it would do, and changes nothing", async () => {
   const rehearsal = await deploy(["--name", "cabin", "--dry-run"]);
   expect(rehearsal).toMatchObject({ code: 0, stdout: "" });
   for (const words of [
@@ -133,14 +133,14 @@ test("a rehearsal says what it would do, and changes nothing", async () => {
   expect(api.workers.has("cabin")).toBe(false);
 }, 120_000);
 
-test("without a sign-in, and with one that does not hold, it says what to do", async () => {
+test("without a sign-in, or with an invalid one, it says what to do", async () => {
   const nobody = await deploy([], { CLOUDFLARE_API_TOKEN: "" });
   expect(nobody).toMatchObject({ code: 1, stdout: "" });
   expect(nobody.stderr).toContain("npx wrangler login");
   expect(nobody.stderr).not.toMatch(/\n\s+at .*:\d+:\d+/);
 }, 60_000);
 
-test("C12 --dry-run wants no sign-in: it tells the plan, and builds", async () => {
+test("C12 --dry-run needs no sign-in: it prints the plan, and builds", async () => {
   const rehearsal = await deploy(["--dry-run"], { CLOUDFLARE_API_TOKEN: "" });
   expect(rehearsal, rehearsal.stderr).toMatchObject({ code: 0, stdout: "" });
   expect(rehearsal.stderr).toContain("Not signed in to Cloudflare");

@@ -1,4 +1,4 @@
-/** What a scripted model says to have a device do something, in its two ways. */
+/** The steps of a scripted model that use a device, in two ways. */
 import { type Step, script } from "../scripted-model.ts";
 
 /** The gateway's model calls an action of the device by name. */
@@ -11,10 +11,10 @@ export function ownLoop(agent_id: string, ...steps: Step[]): Step {
   return { calls: [{ arguments: { agent_id, query: script(...steps) } }] };
 }
 
-/** A model calls a tool of its own: the device's model one of the device. */
+/** A model calls one of its own tools; the device's model calls one of the device's. */
 export function tool(name: string, args: Record<string, unknown> = {}): Step {
   return { calls: [{ name, arguments: args }] };
 }
 
-/** The answer is what the tools gave, word for word. */
+/** The answer consists of the tools' results, word for word. */
 export const RESULTS: Step = { text: "$results" };

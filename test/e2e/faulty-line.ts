@@ -1,21 +1,21 @@
-/** What stands between a client and an HTTP server, and does what lines and servers do when they are ill. */
+/** A proxy between a client and an HTTP server, which plays faults of lines and servers. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type Fault =
   | "none"
-  /** Nobody is there. */
+  /** Nothing answers. */
   | "down"
-  /** The server has it; its answer does not arrive. */
+  /** The server gets the request; its answer is lost. */
   | "cut"
-  /** The server has it; its answer waits for `release`. */
+  /** The server gets the request; its answer waits for `release`. */
   | "held"
-  /** The wrong token arrives. */
+  /** The server gets a wrong token. */
   | "stranger"
   | "500"
   | "redirect"
   | "garbage"
-  /** An answer that does not end. */
+  /** An answer that never ends. */
   | "endless";
 
 export class FaultyLine {
@@ -24,7 +24,7 @@ export class FaultyLine {
   readonly #to: string;
   readonly #server: Server;
   #release: () => void = () => {};
-  /** Answers that wait. */
+  /** The number of waiting answers. */
   held = 0;
 
   private constructor(to: string) {

@@ -1,4 +1,4 @@
-/** A figure changes on the device, and the answer with it; the wire shows the command and the report. */
+/** A figure changes on the device, and with it the answer. The wire shows the command and the report. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ const stack = useStack({ model: "stand-in" }, async (stack) => {
   await stack.gateway.online("alex-eye");
 });
 
-test("a question in words is answered with the device's own figure, and follows it", async () => {
+test("a question in words is answered with the device's own figure, and follows its changes", async () => {
   const question = "How warm is the CPU?";
   const before = await stack.gateway.ask(question);
   expect(before).toMatchObject({ status: "done", answer: expect.stringContaining("48.3 °C") });
@@ -61,7 +61,7 @@ test("an MQTT client sees the command and the report, with the documented fields
       tools_executed: [{ tool: "memory", success: true }],
     });
     expect(turn.calls[0]?.result).toBe(payloadOf(report.body).content);
-    // `accepted` is said where the result takes longer than that; a prompt says what it is using.
+    // `accepted` is sent when the result takes longer; a prompt reports the tools that it uses.
     for (const { body } of observer.of("alex-eye", "events")) {
       expect(body).toMatchObject({ type: expect.stringMatching(/^(accepted|progress)$/), request_id: id });
     }
@@ -70,7 +70,7 @@ test("an MQTT client sees the command and the report, with the documented fields
   }
 });
 
-test("what is retained on the broker tells a newcomer who is there and what it can do", async () => {
+test("retained messages tell a new client which agents exist and what they can do", async () => {
   const observer = await Observer.start(stack.mqttUrl);
   try {
     const retained = (kind: string) => observer.of("alex-eye", kind).find((one) => one.retained)?.body;

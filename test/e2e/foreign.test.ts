@@ -1,6 +1,6 @@
 /**
- * An agent that speaks only EvoClaw's shapes, played by a small MQTT client: no last will, no features,
- * heartbeats on reports, one thing at a time, some answers without a request_id.
+ * An agent that speaks only EvoClaw's messages, played by a small MQTT client: no last will, no features, heartbeats on
+ * reports, one task at a time, some answers without a request_id.
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
@@ -31,13 +31,13 @@ async function servedForeign(id: string): Promise<PlayedAgent> {
   return agent;
 }
 
-/** The nth command that it was sent, once it is there. */
+/** Waits for the nth command that it received. */
 const nth = (agent: PlayedAgent, n: number) =>
   until(() => agent.commands[n], { what: `command ${n} to ${agent.id}` });
 
 const prompt = (agent_id: string, query: string) => ({ calls: [{ arguments: { agent_id, query } }] });
 
-/** As EvoClaw's agent answers a prompt (commands.rs, handle_prompt). */
+/** An answer as EvoClaw's agent sends it (commands.rs, handle_prompt). */
 const answerOf = (agent: PlayedAgent, requestId: string, content: string) =>
   agent.report("result", {
     status: "success",
@@ -49,10 +49,10 @@ const answerOf = (agent: PlayedAgent, requestId: string, content: string) =>
     metadata: { input_tokens: 1, output_tokens: 2, elapsed_ms: 3 },
   });
 
-/** An action that is over after 10.1 s: the shortest time that the gateway gives a device. */
+/** An action with 10.1 s, the shortest time that the gateway gives a device. */
 const SHORT = { tool: "read_cpu_usage", parameters: {}, timeout_ms: 100 };
 
-/** A call to one of our own agents, made now: not behind one that is out for 10 s. */
+/** A call to one of our own agents is answered now, and does not wait for one that is busy for 10 s. */
 async function expectOwnAgentIsQuick(): Promise<void> {
   const began = performance.now();
   const { body } = await stack.gateway.command("own", "tool", { tool: "memory", parameters: {} });
@@ -61,7 +61,7 @@ async function expectOwnAgentIsQuick(): Promise<void> {
 }
 
 describe.concurrent("an EvoClaw agent that", () => {
-  test("answers as it should gets EvoClaw's fields and no others, 60 s at most, and is understood", async () => {
+  test("answers as it should gets only EvoClaw's fields and at most 60 s, and is understood", async () => {
     const evo = await servedForeign("evo");
     const asking = stack.gateway.ask(script(prompt("evo", "How warm is it?"), { text: "It says: $results" }));
     const command = await nth(evo, 0);
@@ -82,7 +82,7 @@ describe.concurrent("an EvoClaw agent that", () => {
     expect(turn.calls[0]?.calls).toMatchObject([{ name: "read_temperature", status: "success" }]);
   });
 
-  test("answers twice is heard once", async () => {
+  test("answers twice has only its first answer counted", async () => {
     const twice = await servedForeign("twice");
     const one = stack.gateway.ask(script(prompt("twice", "one"), { text: "$results" }));
     const first = await nth(twice, 0);
@@ -92,7 +92,7 @@ describe.concurrent("an EvoClaw agent that", () => {
 
     const two = stack.gateway.ask(script(prompt("twice", "two"), { text: "$results" }));
     const second = await nth(twice, 1);
-    // Not taken for the answer to what it is asked now.
+    // It is not taken for the answer to the present question.
     await answerOf(twice, first.request_id, "and once more");
     await answerOf(twice, second.request_id, "second");
     expect((await two).answer).toBe("second");
@@ -107,7 +107,7 @@ describe.concurrent("an EvoClaw agent that", () => {
     expect((await pinging).body).toMatchObject({ report_type: "result", payload: { pong: true } });
   });
 
-  test("is silent while it works gets one call at a time, and holds up nobody else", async () => {
+  test("is silent while it works gets one call at a time, and delays no other agent", async () => {
     const slow = await servedForeign("slow");
     const answered: string[] = [];
     const ask = async (name: string) => {
@@ -131,12 +131,12 @@ describe.concurrent("an EvoClaw agent that", () => {
     expect((await second).answer).toBe("done: second");
   });
 
-  test("does not answer at all is told so in time, then held to be deaf until it answers a probe", async () => {
+  test("never answers: the caller is told in time, and the agent counts as deaf until it answers a probe", async () => {
     const deaf = await servedForeign("deaf");
     const asking = stack.gateway.command("deaf", "tool", SHORT);
     await nth(deaf, 0);
     await expectOwnAgentIsQuick();
-    // Heartbeats go on, which is what makes it deaf and not busy.
+    // Heartbeats continue, so it is deaf and not busy.
     const beating = setInterval(() => void deaf.heartbeat(), 500);
     try {
       expect(await stack.gateway.offline("deaf", 15_000)).toMatchObject({
@@ -153,7 +153,7 @@ describe.concurrent("an EvoClaw agent that", () => {
         what: "a probe",
       });
       expect(probe.request_id).toMatch(/^probe-/);
-      // Nothing was sent again meanwhile.
+      // Nothing was sent again in between.
       expect(deaf.commands.map(({ command }) => command)).toEqual(["tool", "ping"]);
       await deaf.report("result", { pong: true });
       await stack.gateway.online("deaf", 2_000);
@@ -162,7 +162,7 @@ describe.concurrent("an EvoClaw agent that", () => {
     }
   });
 
-  test("answers after the time was over is served as before", async () => {
+  test("answers after the time limit is used as before", async () => {
     const late = await servedForeign("late");
     const { status } = await stack.gateway.command("late", "tool", SHORT);
     expect(status).toBe(504);
@@ -197,14 +197,14 @@ describe.concurrent("an EvoClaw agent that", () => {
   });
 });
 
-test("every history that the model was sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });
 
 describe("ALLOW_UNSIGNED_AGENTS names one of two", () => {
   const strict = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "named" } });
 
-  test("only that one is there; the other is not known, and gets nothing", async () => {
+  test("only that one is listed; the other is unknown and gets nothing", async () => {
     const named = await foreign("named", strict.mqttUrl);
     const other = await foreign("other", strict.mqttUrl);
     await strict.gateway.online("named");

@@ -1,4 +1,4 @@
-/** The gateway's HTTP routes as a program uses them, for tests. */
+/** A client of the gateway's HTTP routes for tests. */
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
 
@@ -48,7 +48,7 @@ export type Reply = {
   };
 };
 
-/** What an agent says that it can do, and what it could not, and why. */
+/** The tools that an agent offers, and the missing ones with the reasons. */
 export type ToolsList = {
   tools: Array<{ name: string; description: string; evoclaw?: Record<string, unknown> }>;
   unavailable: Array<{ name: string; why: string }>;
@@ -63,7 +63,7 @@ export type Question = {
   approval?: { tool: string; parameters: Record<string, unknown>; reason: string } | null;
 };
 
-/** A person is patient; a test that needs longer than this has found something. */
+/** No turn of a test should take longer. */
 const ANSWER_WITHIN_MS = 50_000;
 
 export class GatewayClient {
@@ -91,7 +91,7 @@ export class GatewayClient {
     return turn.status === "running" ? await this.settled(conversation, turn.turn) : turn;
   }
 
-  /** Asks and hangs up at once. @returns the turn's id */
+  /** Asks, and closes the connection at once. @returns the turn's id */
   async begin(text: string, conversation: string): Promise<string> {
     const response = await this.fetch(`/v1/conversations/${conversation}/messages`, {
       method: "POST",
@@ -104,7 +104,7 @@ export class GatewayClient {
     return turn;
   }
 
-  /** Looks at a turn until it has ended; a gateway that is away is asked again. */
+  /** Reads a turn until it has ended, also while the gateway is away. */
   settled(conversation: string, turn: string, within = ANSWER_WITHIN_MS): Promise<Turn> {
     const look = async (): Promise<Turn | undefined> => {
       const response = await this.fetch(`/v1/conversations/${conversation}/turns/${turn}`);
@@ -126,13 +126,13 @@ export class GatewayClient {
     return ((await response.json()) as { agents: Agent[] }).agents;
   }
 
-  /** The agent as the gateway knows it now; undefined also while the gateway is away. */
+  /** Returns the agent as the gateway knows it now; undefined also while the gateway is away. */
   async agent(id: string): Promise<Agent | undefined> {
     const agents = await this.agents().catch(() => []);
     return agents.find((agent) => agent.id === id);
   }
 
-  /** Agents that have no key, served or not. */
+  /** Returns the agents without a key, with and without access. */
   async unsigned(): Promise<Array<{ agent: string; served: boolean }>> {
     const response = await this.fetch("/v1/keys");
     return ((await response.json()) as { unsigned: Array<{ agent: string; served: boolean }> }).unsigned;
@@ -154,7 +154,7 @@ export class GatewayClient {
     return until(look, { within, every: 25, what: `${id} is offline` });
   }
 
-  /** One command to one agent, and its report. */
+  /** Sends one command to one agent. @returns its report */
   async command(agent: string, command: string, payload: Record<string, unknown> = {}): Promise<Reply> {
     const response = await this.fetch(`/v1/agents/${agent}/commands`, {
       method: "POST",
@@ -165,11 +165,11 @@ export class GatewayClient {
 
   async toolsOf(agent: string): Promise<ToolsList> {
     const { body } = await this.command(agent, "tools_list");
-    // SAFETY: the agent's own shape; a test that misses something of it fails.
+    // SAFETY: the agent's own form; a test that lacks a part of it fails.
     return body.payload as ToolsList;
   }
 
-  /** Waits until the person is asked something in this conversation. */
+  /** Waits until this conversation has a question to the person. */
   question(conversation: string, within = 15_000): Promise<Question> {
     const look = async () => {
       const { questions } = (await (await this.fetch("/v1/questions")).json()) as { questions: Question[] };

@@ -1,6 +1,6 @@
 /**
- * The line between bridge and gateway dies without a word: both ends believe in it until they miss the other's sign of life.
- * Three homes at one gateway, so that the waits run side by side.
+ * The line between bridge and gateway dies silently: both ends trust it until the other's sign of life is missing.
+ * Three homes at one gateway, so that their waits overlap.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,9 +17,9 @@ import { GatewayClient } from "./gateway-client.ts";
 import { Program } from "./program.ts";
 import { WireTap } from "./wire-tap.ts";
 
-/** What is promised: a dead line is known, and whoever waits is told. */
+/** The promised time until a dead line is noticed and the waiting caller is told. */
 const KNOWN_WITHIN_MS = 25_000;
-/** What is promised: a bridge that was replaced is back. */
+/** The promised time until a replaced bridge is back. */
 const BACK_WITHIN_MS = 30_000;
 
 const OWNER_C = "test-owner-token-of-home-c";
@@ -92,7 +92,7 @@ async function openTap(): Promise<WireTap> {
   return tap;
 }
 
-/** An agent of ours that can be asked in words. */
+/** Starts one of our agents, which can be asked in words. */
 async function startAgent(id: string, home: GatewayClient): Promise<PlayedAgent> {
   const agent = await PlayedAgent.silent(id, broker.url);
   ends.push(() => agent.stop());
@@ -118,7 +118,7 @@ async function statusOf(home: GatewayClient): Promise<Status> {
   return (await (await home.fetch("/v1/status")).json()) as Status;
 }
 
-/** The bridge's own word that its line is dead, in ms since then. */
+/** Waits until the bridge itself reports that its line is dead. @returns milliseconds since `since` */
 async function silentAfter(bridge: Program, since: number): Promise<number> {
   const said = await until(() => bridge.events("gateway_silent")[0], {
     within: 30_000,
@@ -127,8 +127,8 @@ async function silentAfter(bridge: Program, since: number): Promise<number> {
   return Date.parse(String(said.ts)) - since;
 }
 
-describe.concurrent("a line that dies without a word", () => {
-  test("G12 the bridge that was replaced is back within 30 s after the newer one's line died", async () => {
+describe.concurrent("a line that dies silently", () => {
+  test("G12 the replaced bridge is back within 30 s after the newer one's line died", async () => {
     const tap = await openTap();
     const older = await startBridge("older", TOKENS.bridge, url);
     const newer = await startBridge("newer", TOKENS.bridge, tap.url);
@@ -140,7 +140,7 @@ describe.concurrent("a line that dies without a word", () => {
     expect(await silentAfter(newer, diedAt)).toBeLessThan(KNOWN_WITHIN_MS);
   });
 
-  test("G12 the bridge does not come back: who waits for a call that was taken is told within 25 s", async () => {
+  test("G12 the bridge does not come back: the caller of an accepted call is told within 25 s", async () => {
     const tap = await openTap();
     const home = new GatewayClient(url, TOKENS.otherHome);
     const bridge = await startBridge("gone", TOKENS.otherBridge, tap.url);

@@ -1,4 +1,4 @@
-/** A few of the requests that `npm run hostile` sends by the hundred thousand: those of a seed, and each time others. */
+/** A few of the many requests that `npm run hostile` sends: those of a fixed seed, and those of a new one each time. */
 import { describe, expect, test } from "vitest";
 import { judge } from "../hostile/judge.ts";
 import { FIXED } from "../hostile/kinds/fixed.ts";
@@ -6,8 +6,8 @@ import { runHostile } from "../hostile/run.ts";
 
 const REQUESTS = 3_000;
 
-describe("no 5xx, no turn, no row that nobody may write", () => {
-  // What failed is printed with its seed: `npm run hostile -- --requests 500 --seed SEED` sends the same again.
+describe("no 5xx, no turn, no unexpected row", () => {
+  // A fault is printed with its seed: `npm run hostile -- --requests 500 --seed SEED` sends the same requests again.
   test.each([1, Math.floor(Math.random() * 1_000_000)])("seed %d", { timeout: 180_000 }, async (seed) => {
     const result = await runHostile({ requests: REQUESTS, seed });
     expect(judge(result, false), `seed ${seed}`).toEqual([]);

@@ -1,4 +1,4 @@
-/** Rubbish from strangers on every topic while a turn runs: nothing crashes, and it is answered. */
+/** Strangers send garbage on every topic while a turn runs: nothing crashes, and the turn is answered. */
 import { Capabilities, Presence, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { TOPIC_KINDS, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
@@ -19,7 +19,7 @@ const stack = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "*" } }, async (stack) =
   await stack.gateway.online("pi");
 });
 
-/** Payloads that look like ours, with whatever in them. */
+/** Payloads in our form with arbitrary content. */
 const lookalike = fc.record(
   {
     command: fc.oneof(fc.constantFrom("tool", "prompt", "cancel", "ack", "answer", "ping"), fc.string()),
@@ -60,7 +60,10 @@ const message = fc.record({
   retain: fc.boolean(),
 });
 
-/** What a peer on an open broker may well say of an agent: that is the broker's access control to forbid. */
+/**
+ * A valid message about another agent, which any client of an open broker can send. The broker's access control has to
+ * forbid that.
+ */
 function isValidForgery(kind: string, bytes: Buffer): boolean {
   const text = bytes.toString("utf8");
   if (kind === "capabilities") return text === "" || checkJson(Capabilities, text).ok;
@@ -93,7 +96,7 @@ test("on every topic", async () => {
         observer.client.publishAsync(`evoclaw/agents/${agent}/${kind}`, payload, { qos: 1, retain }),
       ),
     );
-    // Both are behind all of that: a new agent at bridge and gateway, the ping at the agent.
+    // Both come after all garbage: a new agent at bridge and gateway, and the ping at the agent.
     const last = await PlayedAgent.own("last", stack.mqttUrl);
     await stack.gateway.online("last").finally(() => last.stop());
     expect((await stack.gateway.command("pi", "ping")).body).toMatchObject({ payload: { pong: true } });
@@ -110,7 +113,7 @@ test("on every topic", async () => {
   ).toEqual([]);
 });
 
-test("a token of one home gets nothing of another", async () => {
+test("a token of one home gets nothing of another home", async () => {
   const other = new GatewayClient(stack.gateway.url, TOKENS.otherHome);
   await stack.gateway.ask(script({ text: "ours" }), "private");
   expect(await other.agents()).toEqual([]);

@@ -1,8 +1,7 @@
 /**
- * A home in which nothing happens: a hundred agents say every 30 s that they live, and none of it reaches Home.
- *
- * Broker, bridge and Worker are the real ones, and so are ninety agents; ten speak only EvoClaw's shapes. The
- * line from the bridge to the Worker is read on the wire.
+ * A home in which nothing happens: a hundred agents send heartbeats every 30 s, and none of them reaches Home. Broker,
+ * bridge and Worker are real, and so are ninety agents; ten speak only EvoClaw's messages. The test reads the line from
+ * the bridge to the Worker on the wire.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,18 +25,18 @@ import { type Frame, type Way, WireTap } from "./wire-tap.ts";
 
 const OWN = 90;
 const FOREIGN = 10;
-/** Six heartbeats of each, and twice the time after which a silent agent is offline. */
+/** Six heartbeats of each agent, and twice the time after which a silent agent is offline. */
 const QUIET_MS = 180_000;
-/** Workers and Miniflare put an object to sleep after 10 s without a request. */
+/** Workers and Miniflare let an object sleep after 10 s without a request. */
 const ASLEEP_AFTER_MS = 12_000;
 const CROSSES_WITHIN_MS = 1_000;
 
 const dir = mkdtempSync(join(tmpdir(), "edgecall-idle-"));
-/** What Home said of itself: see test/watched-worker.ts. */
+/** Home's reports about itself (test/watched-worker.ts). */
 const home: string[] = [];
 const own: Agent[] = [];
 const foreign: PlayedAgent[] = [];
-/** What was started, to be ended in the reverse order; also when the start itself failed. */
+/** Ends everything that was started, in reverse order, also when the start itself failed. */
 const ends: Array<() => unknown> = [() => rmSync(dir, { recursive: true, force: true })];
 let broker: Broker;
 let tap: WireTap;
@@ -86,7 +85,7 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-/** The real agent, in this process; its heartbeats have figures that change. */
+/** The real agent in this process; the figures of its heartbeats change. */
 function startOwn(agentId: string): Promise<Agent> {
   const source = `agent_id = "${agentId}"\n[mqtt]\nurl = "${broker.url}"`;
   const { settings } = readSettings(source, { file: join(dir, agentId, "agent.toml") });
@@ -94,7 +93,7 @@ function startOwn(agentId: string): Promise<Agent> {
 }
 
 let beats = 0;
-/** As EvoClaw's agent counts them (metrics.rs). */
+/** Heartbeats as EvoClaw's agent counts them (metrics.rs). */
 function beatForeign(): void {
   beats += 1;
   const figures = {
@@ -105,13 +104,13 @@ function beatForeign(): void {
     memory_bytes: process.memoryUsage.rss(),
     custom: { fitness: Math.random() },
   };
-  // One that cannot be sent is missed in the count.
+  // A heartbeat that cannot be sent is missing in the count.
   for (const agent of foreign) agent.report("heartbeat", figures).catch(() => {});
 }
 
 const isPing = ({ text }: Frame) => text === "ping" || text === "pong";
 const frames = (way: Way) => tap.frames.filter((frame) => frame.way === way && !isPing(frame));
-/** Enough of each to see what it is; an agent's frame is 4 KB. */
+/** Shortened to recognise them; an agent's frame has 4 KB. */
 const heads = (some: Frame[]) => some.map(({ kind, text }) => `${kind} ${text.slice(0, 60)}`);
 const pings = () => tap.frames.filter(({ text }) => text === "ping").length;
 const times = (said: string) => home.filter((line) => line === `home: ${said}`).length;
@@ -129,9 +128,9 @@ async function onlineAgents(): Promise<number> {
   return (await gateway.agents()).filter(({ online }) => online).length;
 }
 
-test("a hundred agents' heartbeats of three minutes send Home nothing, and a change crosses at once", async () => {
+test("a hundred agents' heartbeats of three minutes send nothing to Home, and a change reaches it at once", async () => {
   await until(async () => (await onlineAgents()) === OWN + FOREIGN, { within: 30_000, every: 200 });
-  // From here on nobody asks the gateway anything: that would wake Home.
+  // From here on the test sends no request to the gateway, because that would wake Home.
   const asked = performance.now();
   const lastAt = () => Math.max(asked, tap.frames.findLast((frame) => !isPing(frame))?.at ?? 0);
   await until(() => performance.now() - lastAt() > ASLEEP_AFTER_MS, {
@@ -148,8 +147,8 @@ test("a hundred agents' heartbeats of three minutes send Home nothing, and a cha
     built: times("built"),
     heartbeats: heartbeatsByAgent(),
   };
-  // What was counted so far shows that the counters count. How many there are is the bridge's business:
-  // agents that were there before its snapshot are all in one frame.
+  // The frames so far show that the counters work. Their number depends on the bridge: agents that were there before
+  // its snapshot share one frame.
   expect(before.up).toBeGreaterThan(0);
   expect(times("message")).toBe(before.up);
 
@@ -166,7 +165,7 @@ test("a hundred agents' heartbeats of three minutes send Home nothing, and a cha
   expect(heads(crossed)).toEqual([]);
   expect(heads(frames("down").slice(before.down))).toEqual([]);
   expect(home.slice(before.said)).toEqual([]);
-  // It was not quiet for want of heartbeats, or of a connection.
+  // Heartbeats and connections existed, so they are not the reason for the silence.
   expect(heartbeats).toHaveLength(OWN + FOREIGN);
   expect(Math.min(...heartbeats)).toBeGreaterThanOrEqual(QUIET_MS / HEARTBEAT_EVERY_MS - 1);
   expect(pinged).toBeGreaterThanOrEqual(Math.floor(QUIET_MS / KEEPALIVE_EVERY_MS) - 1);
@@ -179,7 +178,7 @@ test("a hundred agents' heartbeats of three minutes send Home nothing, and a cha
     t: "agent",
     agent: { id: "own-0", online: false, reason: "shutdown" },
   });
-  // It was asleep: for this it was built anew.
+  // Home was asleep: this change made a new instance.
   await until(() => times("built") > before.built, { within: CROSSES_WITHIN_MS, what: "Home wakes" });
   expect(times("built")).toBe(before.built + 1);
   await gateway.offline("own-0", CROSSES_WITHIN_MS);

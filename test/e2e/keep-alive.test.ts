@@ -1,6 +1,6 @@
 /**
- * A client that waits long is kept alive, and the gateway soon sees that a client has left: with the compression that
- * Miniflare puts in front of every answer whose client takes one.
+ * A client that waits long is kept alive, and the gateway soon notices that a client has left, also through the
+ * compression that Miniflare adds for clients that accept it.
  */
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
@@ -18,7 +18,7 @@ const stack = useStack({}, async (stack) => {
 const MEMORY: Step = { calls: [{ arguments: { agent_id: "pi", action: "memory" } }] };
 const COMPRESSED = { "accept-encoding": "gzip, deflate, br, zstd" };
 
-/** Sends a question on a connection of its own, as a client does that takes compressed answers. */
+/** Sends a question on a new connection, as a client that accepts compressed answers. */
 function send(path: string, body: Record<string, unknown>, headers: Record<string, string> = {}) {
   const pieces: string[] = [];
   const request = httpRequest(`${stack.gateway.url}${path}`, {
@@ -41,12 +41,12 @@ function send(path: string, body: Record<string, unknown>, headers: Record<strin
 }
 
 const asking = (...steps: Step[]) => ({ messages: [{ role: "user", content: script(...steps) }] });
-/** Counts how often the model was asked this. */
+/** Returns how often the model got this question. */
 const asked = ({ messages: [question] }: ReturnType<typeof asking>) =>
   stack.model.requests.filter(({ messages }) => messages.some(({ content }) => content === question?.content))
     .length;
 
-test("G3 white space and comments reach a client that takes compressed answers, each when it is sent", async () => {
+test("G3 white space and comments reach a client that accepts compressed answers, each when it is sent", async () => {
   const json = send("/v1/chat/completions", asking({ hold: "long", step: { text: "at last" } }));
   const responses = send("/v1/responses", {
     input: script({ hold: "long", step: { text: "at last" } }),
@@ -71,7 +71,7 @@ test.each([
   ["an answer in JSON", false],
   ["a stream", true],
 ])(
-  "G3 a client that leaves %s is noticed soon, and its turn is stopped",
+  "G3 a client that leaves %s is soon noticed, and its turn is stopped",
   async (_, stream) => {
     const key = { "x-edge-conversation": `leaves-${stream}` };
     const body = asking({ hold: "for ever", step: { text: "never" } });
@@ -86,7 +86,7 @@ test.each([
   30_000,
 );
 
-test("G2 a connection that breaks without a word: the second try has the turn of the first, and the device acts once", async () => {
+test("G2 after a silent break the second try gets the first one's turn, and the device acts once", async () => {
   const body = asking(MEMORY, { hold: "second try", step: { text: "It says: $results" } });
   const retry = (count: number) =>
     send("/v1/chat/completions", body, { "x-stainless-retry-count": String(count) });
@@ -102,7 +102,7 @@ test("G2 a connection that breaks without a word: the second try has the turn of
   expect(answer.edge.calls).toHaveLength(1);
 }, 30_000);
 
-test("G2 twenty who ask the same at once, each sent again by its client, have a turn each", async () => {
+test("G2 twenty clients ask the same at once and retry: each has one turn", async () => {
   const body = asking({ hold: "twenty", step: { text: "mine" } });
   const all = Array.from({ length: 20 }, () =>
     send("/v1/chat/completions", body, { "x-stainless-retry-count": "1" }),

@@ -1,4 +1,4 @@
-/** A device's own tool loop is killed in the middle: nobody claims more than is known, and nothing runs twice. */
+/** A device is killed in its own tool loop: only what is known is reported, and nothing runs twice. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,9 +22,9 @@ const stack = useStack({}, async (stack) => {
 });
 
 const linesOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : []);
-/** Each is the id of a call that took effect. */
+/** The ids of the calls that took effect. */
 const marks = () => linesOf(marksFile);
-/** Calls of the device's own loop that are in its ledger as begun. */
+/** Calls of the device's own loop that its ledger records as begun. */
 const begun = () => linesOf(join(dir, "ledger.jsonl")).filter((line) => line.includes('"t":"inner"')).length;
 
 const asksOf = (question: string) =>
@@ -32,7 +32,7 @@ const asksOf = (question: string) =>
     ({ messages }) => messages.findLast(({ role }) => role === "user")?.content === question,
   );
 
-test("killed in mid-prompt, it ends as unknown, with the call that was done and the one that was under way", async () => {
+test("a prompt whose device is killed ends as unknown, and names the finished call and the running one", async () => {
   const waits = { text: "two", wait_ms: 600_000 };
   const device = script(
     { calls: [{ name: "append", arguments: { text: "one" } }] },
@@ -63,13 +63,13 @@ test("killed in mid-prompt, it ends as unknown, with the call that was done and 
       { name: "append", args: waits, status: "error", error_type: "outcome_unknown" },
     ],
   });
-  // The person reads what the model made of it, and the model was told what the record says.
-  // The record is for people: without what tells the model how to go on.
+  // The person reads the model's answer, and the model was told what the audit log says. The audit log is for people,
+  // so it lacks the model's instructions.
   expect(turn.answer).toContain(`I was told: Error: ${turn.calls[0]?.error?.split("\n")[0]}`);
   expect(turn.answer).toMatch(
     /outcome of 'prompt' is unknown[\s\S]*The calls in its record: append \(done\), append \(under way\)/,
   );
-  // Neither the prompt nor a call of it was begun again.
+  // Neither the prompt nor one of its calls was begun again.
   expect(asksOf(gateway)).toHaveLength(2);
   expect(asksOf(device)).toHaveLength(2);
   expect(begun()).toBe(2);

@@ -1,4 +1,6 @@
-/** Who asks too often is told so before any object is woken, and when to come back; others are not slowed down. */
+/**
+ * A client that asks too often is told so and when to return, before any object is woken. Others are not slowed down.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +20,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** An address for each test: here, other than on Cloudflare, a client may say where it comes from. */
+/** Each test has its own address: locally, unlike on Cloudflare, a client may state its address. */
 type Ask = { from: string; token?: string; headers?: Record<string, string>; body?: unknown };
 
 function ask(path: string, { from, token, headers = {}, body }: Ask): Promise<Response> {
@@ -35,7 +37,7 @@ function ask(path: string, { from, token, headers = {}, body }: Ask): Promise<Re
   });
 }
 
-/** Asks until it is too often, by batches. A window of the counter may end meanwhile, hence twice as many. */
+/** Asks in batches until it is limited. The counter's window may end in between, hence up to twice as many requests. */
 async function untilLimited(
   limit: number,
   one: () => Promise<Response>,
@@ -50,8 +52,8 @@ async function untilLimited(
   throw new Error(`${before} were let through`);
 }
 
-describe("too often", () => {
-  test("wrong tokens: 30 a minute of an address, also by sign-in; another address is not told off", async () => {
+describe("a client that asks too often", () => {
+  test("wrong tokens: 30 a minute from an address, including sign-ins; another address is not limited", async () => {
     const from = "203.0.113.1";
     const { before, response } = await untilLimited(30, () =>
       ask("/v1/agents", { from, token: "wrong-token-of-nobody" }),
@@ -66,7 +68,7 @@ describe("too often", () => {
       body: { token: TOKENS.owner },
       headers: { origin: gateway.url, "x-edgecall-console": "1" },
     });
-    // The right token, too: a guess is not looked at any more.
+    // Also with the right token: while it is limited no guess is checked.
     expect(signIn.status).toBe(429);
     expect((await ask("/bridge", { from, token: "wrong-token-of-a-bridge" })).status).toBe(429);
     expect((await ask("/v1/agents", { from: "203.0.113.2", token: "wrong-token-of-nobody" })).status).toBe(
@@ -75,7 +77,7 @@ describe("too often", () => {
     expect((await ask("/v1/agents", { from, token: TOKENS.owner })).status).toBe(200);
   });
 
-  test("a token: 600 a minute wherever it asks from, in OpenAI's form where OpenAI's clients ask", async () => {
+  test("a token: 600 a minute from all addresses, with OpenAI's error form on OpenAI's routes", async () => {
     let n = 0;
     const path = "/v1/models";
     const { before, response } = await untilLimited(600, () => {
@@ -95,7 +97,7 @@ describe("too often", () => {
     expect((await ask(path, { from: "198.51.100.1", token: TOKENS.owner })).status).toBe(200);
   });
 
-  test("an address, whatever it shows: 1,200 a minute, before anything is looked at", async () => {
+  test("an address with any token: 1,200 a minute, before anything is checked", async () => {
     const from = "203.0.113.3";
     const { response } = await untilLimited(1_200, () => ask("/v1/agents", { from }));
     expect(await response.json()).toMatchObject({
@@ -105,7 +107,7 @@ describe("too often", () => {
     expect((await ask("/healthz", { from })).status).toBe(200);
   });
 
-  test("a sender: a program is told 429, a chat platform gets its ack with words for the person", async () => {
+  test("a sender: a program gets 429, a chat platform its acknowledgement with a text for the person", async () => {
     const say = (sender: string) => () =>
       ask("/webhooks/generic/door", {
         from: "203.0.113.4",
@@ -133,7 +135,7 @@ describe("too often", () => {
   });
 });
 
-test("nothing that is secret comes to the log, whatever was asked", async () => {
+test("no request writes a secret to the log", async () => {
   const from = "203.0.113.6";
   const bridge = { upgrade: "websocket", connection: "upgrade" };
   const secrets = [

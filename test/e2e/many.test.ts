@@ -28,6 +28,6 @@ test("all of them are answered, side by side", async () => {
   console.log(`${CONVERSATIONS} conversations with a tool of ${TOOL_MS} ms each: ${took} ms`);
   expect(turns.filter(({ status }) => status !== "done")).toEqual([]);
   for (const [n, { answer }] of turns.entries()) expect(answer).toMatch(new RegExp(`^${n}: `));
-  // One after the other they would take ten minutes, and five at a time two.
+  // One after the other they would take ten minutes, and in groups of five two minutes.
   expect(took).toBeLessThan(60_000);
 });

@@ -1,4 +1,4 @@
-/** The bridge's image: what is in it, that it runs as it is shipped, and that it can be asked over the network. */
+/** The bridge's image: its content, a run as shipped, and its health check over the network. */
 import type { ChildProcess } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -54,14 +54,14 @@ describe("with buildah, debootstrap and bubblewrap (apt-get install)", {
     return response && { status: response.status, text: await response.text() };
   };
 
-  test("it is small, has no shell, and is not root's", async () => {
+  test("it is small, has no shell, and its user is not root", async () => {
     expect(await image.size()).toBeLessThan(150_000_000);
     expect(image.config.User).toBe("10001:10001");
     for (const path of ["bin/sh", "usr/bin/sh", "bin/bash", "usr/bin/apt", "usr/bin/env"])
       expect(existsSync(join(image.root, path))).toBe(false);
   });
 
-  test("it runs as shipped: its user, nothing writable; and says over the network that it is ready", async () => {
+  test("it runs as shipped, as its user and without write access, and reports over the network that it is ready", async () => {
     await until(async () => (await asked("/readyz"))?.status === 200, {
       within: 20_000,
       what: "readyz",
@@ -73,7 +73,7 @@ describe("with buildah, debootstrap and bubblewrap (apt-get install)", {
     console.log(`bridge image: ${Math.round((await image.size()) / 1e6)} MB, RSS ${rssMb(status)} MB`);
   });
 
-  test("its health check tells whether the gateway is there", async () => {
+  test("its health check reports if the gateway is connected", async () => {
     const [, ...check] = image.config.Healthcheck?.Test ?? [];
     const well = await image.run(check, { HEALTH_PORT: String(port) });
     expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining('"ready":true') });
@@ -86,7 +86,7 @@ describe("with buildah, debootstrap and bubblewrap (apt-get install)", {
     expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining("no bridge answers on port 1") });
   });
 
-  test("the same image writes the broker's files, where it may", async () => {
+  test("the same image writes the broker's files into a writable folder only", async () => {
     const denied = image.start(["broker-files", "/opt/files"], {});
     expect(await new Promise((resolve) => denied.once("close", resolve))).toBe(1);
 
@@ -103,7 +103,7 @@ describe("with buildah, debootstrap and bubblewrap (apt-get install)", {
     expect(readFileSync(join(dir, "passwords"), "utf8")).toMatch(/^pi-1:\$7\$/m);
   });
 
-  test("a stop ends it at once", async () => {
+  test("SIGTERM ends it at once", async () => {
     const ended = new Promise((resolve) => bridge.once("close", resolve));
     process.kill(nodeBelow(bridge.pid ?? 0), "SIGTERM");
     await ended;
@@ -111,7 +111,7 @@ describe("with buildah, debootstrap and bubblewrap (apt-get install)", {
   });
 });
 
-/** bubblewrap's own processes stand between. */
+/** Returns the pid of Node. bubblewrap's own processes are between it and `pid`. */
 function nodeBelow(pid: number): number {
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -127,7 +127,7 @@ function nodeBelow(pid: number): number {
   return found.id;
 }
 
-/** Empty when it ended meanwhile. */
+/** Returns an empty text when the process has ended. */
 function statusOf(pid: string | number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, "utf8");

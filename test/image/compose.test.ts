@@ -1,4 +1,4 @@
-/** compose.yaml and the app of Home Assistant: what can be held against them without an engine. */
+/** compose.yaml and the app of Home Assistant, checked without an engine. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 const BRIDGE = fileURLToPath(new URL("../../bridge/", import.meta.url));
 const read = (name: string) => readFileSync(`${BRIDGE}${name}`, "utf8");
 
-/** Python's parser, which Home Assistant and docker-compose use too. */
+/** Python's parser, which Home Assistant and docker-compose also use. */
 function yaml(name: string): unknown {
   const script = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))";
   return JSON.parse(execFileSync("python3", ["-c", script], { input: read(name), encoding: "utf8" }));
@@ -36,7 +36,7 @@ const Compose = z.object({
 describe("with docker-compose (apt-get install docker-compose)", {
   tags: ["needs/docker-compose", "needs/python3-yaml"],
 }, () => {
-  /** Not the developer's own bridge/.env. */
+  /** Another file in place of the developer's own bridge/.env. */
   const noEnv = join(mkdtempSync(join(tmpdir(), "compose-")), "env");
   writeFileSync(noEnv, "");
   const config = (env: Record<string, string>) =>
@@ -45,7 +45,7 @@ describe("with docker-compose (apt-get install docker-compose)", {
       env: { PATH: process.env.PATH, ...env },
     });
 
-  test("it takes the file, and names what a person has to set", () => {
+  test("docker-compose accepts the file, and names the missing settings", () => {
     const full = config({ GATEWAY_URL: "https://gate.example", BRIDGE_TOKEN: "t" });
     expect(full.stderr).toBe("");
     expect(full.status).toBe(0);
@@ -55,7 +55,7 @@ describe("with docker-compose (apt-get install docker-compose)", {
     expect(empty.stderr).toContain("BRIDGE_TOKEN");
   });
 
-  test("each service is without rights, and what it names exists", () => {
+  test("each service runs without privileges, and the files that it names exist", () => {
     const compose = checkJson(Compose, JSON.stringify(yaml("compose.yaml")));
     if (!compose.ok) throw new Error(compose.error);
     const { services } = compose.value;
@@ -71,7 +71,7 @@ describe("with docker-compose (apt-get install docker-compose)", {
     const { build, image } = services["broker-files"] ?? {};
     expect(existsSync(`${BRIDGE}${build?.context}/${build?.dockerfile}`)).toBe(true);
     expect(image).toContain(`:-${VERSION}}`);
-    // Whoever reads the volume is who wrote it.
+    // The same user writes and reads the volume.
     expect(read("Dockerfile")).toContain(`RUN_AS=${services.mosquitto?.user}\n`);
     const example = read("compose.env.example");
     for (const name of read("compose.yaml").matchAll(/\$\{(\w+):\?/g))
@@ -79,7 +79,7 @@ describe("with docker-compose (apt-get install docker-compose)", {
   });
 });
 
-/** The fields of developers.home-assistant.io/docs/apps/configuration that we use, and their forms. */
+/** The fields of developers.home-assistant.io/docs/apps/configuration that we use, with their forms. */
 const Option = z
   .string()
   .check(z.regex(/^(str|bool|int|float|email|url|password|port|match\(.*\)|list\(.+\))(\(\d*,\d*\))?\??$/));
@@ -101,7 +101,7 @@ const AppConfig = z.strictObject({
   schema: z.record(z.string(), Option),
 });
 
-test("Home Assistant's fields, and the words of its page (apt-get install python3-yaml)", {
+test("the app has Home Assistant's fields, and its page describes each option (apt-get install python3-yaml)", {
   tags: ["needs/python3-yaml"],
 }, () => {
   const app = checkJson(AppConfig, JSON.stringify(yaml("home-assistant/config.yaml")));

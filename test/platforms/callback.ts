@@ -1,4 +1,4 @@
-/** A program that is told answers at a callback address, and checks that they are signed (Standard Webhooks). */
+/** A program that receives answers at a callback address and checks their signatures (Standard Webhooks). */
 import { createHmac } from "node:crypto";
 import { jsonOf, type PlatformServer, startPlatform } from "./server.ts";
 

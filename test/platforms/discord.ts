@@ -1,4 +1,4 @@
-/** Discord's REST API below interactions, and its signatures. */
+/** Discord's REST API as far as interactions need it, and its signatures. */
 import { generateKeyPairSync, sign } from "node:crypto";
 import {
   type Answer,
@@ -16,7 +16,7 @@ import {
 export const DISCORD_TOKEN = "test-bot-token-of-discord";
 const CONTENT_MAX = 2_000;
 const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-/** As the application's page shows it. */
+/** In the form that the application's page shows. */
 export const DISCORD_PUBLIC_KEY = publicKey
   .export({ type: "spki", format: "der" })
   .subarray(-32)
@@ -26,13 +26,13 @@ export type DiscordCommand = { name: string; description: string; options: Array
 
 export class FakeDiscord {
   readonly server: PlatformServer;
-  /** By the interaction's token; the answer to it is `@original`. */
+  /** Messages by the interaction's token; the answer to the interaction is `@original`. */
   readonly interactions = new Map<string, Shown[]>();
   readonly channels = new Map<string, Shown[]>();
-  /** Where interactions go, and what can be typed. */
+  /** The address that receives interactions, and the commands that can be typed. */
   endpoint: string | undefined;
   commands: DiscordCommand[] = [];
-  /** By the interaction's token. */
+  /** Limits requests per interaction token. */
   readonly #requests = pace(5, 5_000);
   #next = 9_000;
 
@@ -44,7 +44,7 @@ export class FakeDiscord {
     return startFake((server) => new FakeDiscord(server));
   }
 
-  /** An interaction that was answered with "thinking …". */
+  /** Starts an interaction that was answered with "thinking …". */
   deferred(token: string): Shown[] {
     const shown = this.interactions.get(token) ?? [{ id: "@original", text: "", buttons: [] }];
     this.interactions.set(token, shown);
@@ -94,7 +94,10 @@ export class FakeDiscord {
     return this.#say(call.method, shown, id, body, file);
   }
 
-  /** The bot's own application: read, its commands, and an address that has to answer a ping before it is taken. */
+  /**
+   * The bot's own application. It can be read, and its commands and address can be set; the address must answer a ping
+   * first.
+   */
   async #application(call: Omit<Call, "status">, path: string): Promise<Answer> {
     if (call.headers.authorization !== `Bot ${DISCORD_TOKEN}`)
       return { status: 401, body: { code: 0, message: "401: Unauthorized" } };
@@ -174,12 +177,12 @@ function tooMany(seconds: number): Answer {
   return { status: 429, headers: { "retry-after": String(seconds) }, body };
 }
 
-/** The bot's with a person: the same each time that it is opened. */
+/** Returns the id of the bot's private channel with a person, which is always the same. */
 export function privateChannel(person: string): string {
   return `88${person}`;
 }
 
-/** A good signature is answered with a pong, and a bad one refused, as Discord tries it. */
+/** Tries an address as Discord does: a valid signature must get a pong, and an invalid one a refusal. */
 async function answersPing(address: string): Promise<boolean> {
   const body = JSON.stringify({ type: 1 });
   const post = (headers: Record<string, string>) => fetch(address, { method: "POST", body, headers });

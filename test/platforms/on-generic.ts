@@ -1,4 +1,4 @@
-/** A program that is answered at a callback. */
+/** A program that gets its answers at a callback. */
 import { FakeCallback, standardHeaders, WEBHOOK_SECRET } from "./callback.ts";
 import { common, numbers, OWNER, type Person, type Post, timed } from "./person.ts";
 import { PNG, type Shown } from "./server.ts";

@@ -24,7 +24,7 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
       () => undefined,
       () => fake.channel(channel),
     );
-    // Slack's own way to say something to one person is a call of the API, a moment later.
+    // Slack shows words to one person only through a later call of its API.
     return Object.defineProperty(said, "words", {
       get: () => fake.whispers.slice(before).find(({ user }) => user === from)?.text,
     });

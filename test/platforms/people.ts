@@ -1,4 +1,4 @@
-/** A person on each platform: speaks and presses buttons as the platform passes it on, and sees what it shows. */
+/** A person on each platform. They write and press buttons as the platform passes it on, and see what it shows. */
 import { onDiscord } from "./on-discord.ts";
 import { onGeneric } from "./on-generic.ts";
 import { onSlack } from "./on-slack.ts";

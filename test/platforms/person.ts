@@ -1,53 +1,53 @@
-/** What a person on any platform can do and see; `on-*.ts` speak as each platform passes it on. */
+/** What a person on any platform can do and see. `on-*.ts` send it in each platform's form. */
 import type { PlatformServer, Shown } from "./server.ts";
 
-/** Ids that every platform takes. */
+/** Ids that are valid on every platform. */
 export const OWNER = "1001";
 export const MEMBER = "1002";
 export const GUEST = "1003";
 
 export type Said = {
   status: number;
-  /** Until it was acknowledged. */
+  /** Milliseconds until the acknowledgement. */
   ms: number;
-  /** What the acknowledgement says to the person, if anything. */
+  /** The text that the acknowledgement shows to the person, if any. */
   words: string | undefined;
-  /** What stands in the chat now. */
+  /** Returns the present messages of the chat. */
   shown(): Shown[];
 };
 
-/** @property thread digits: a topic, a thread, a conversation of its own */
+/** @property thread digits: a topic, a thread, or a separate conversation */
 export type Saying = {
   delivery?: string;
   picture?: boolean;
   group?: boolean;
   thread?: string;
-  /** In place of a text: these fields of the platform's own message. */
+  /** Instead of a text: these fields of the platform's own message. */
   fields?: Record<string, unknown>;
 };
 
 export type Person = {
   channel: string;
-  /** Its entry in CHANNELS. */
+  /** The platform's entry in CHANNELS. */
   settings: Record<string, unknown>;
   server: PlatformServer;
-  /** Of one message. */
+  /** The greatest length of one message, in characters. */
   textMax: number;
   buttons: boolean;
   say(text: string, from: string, how?: Saying): Promise<Said>;
-  /** @param chat whose; the owner's own without */
+  /** @param chat the chat of the button; by default the owner's */
   press(data: string, from: string, chat?: string): Promise<Said>;
-  /** The platform's request with a signature that is wrong, or one that is old. */
+  /** Sends the platform's request with an invalid signature, or an old one. */
   forged(): Promise<number>;
   old?(): Promise<number>;
   limit(seconds: number): void;
-  /** Changes what was said before, where the platform passes that on. */
+  /** Changes an earlier message, where the platform reports that. */
   edit?(text: string, from: string): Promise<Said>;
 };
 
 export type Post = (path: string, init: RequestInit) => Promise<Response>;
 
-/** Ids of what is said: each its own. */
+/** Returns a source of unique message ids. */
 export function numbers(): () => number {
   let last = 0;
   return () => {

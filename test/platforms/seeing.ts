@@ -1,4 +1,4 @@
-/** Waits for what a chat shows. */
+/** Waits until a chat shows something. */
 import { until } from "../wait.ts";
 import type { Said } from "./person.ts";
 import type { Shown } from "./server.ts";

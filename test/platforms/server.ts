@@ -1,4 +1,4 @@
-/** What the stand-ins of chat platforms share: a server that keeps what it was sent, and refuses when it is told to. */
+/** The common part of the fake chat platforms: a server that records its calls, and refuses them on request. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -8,7 +8,7 @@ export type Call = {
   path: string;
   headers: IncomingMessage["headers"];
   body: Buffer;
-  /** What it was answered. */
+  /** The status of the answer. */
   status: number;
   reply?: unknown;
 };
@@ -18,14 +18,14 @@ export type Answer = { status: number; body?: unknown; headers?: Record<string, 
 export type PlatformServer = {
   url: string;
   calls: Call[];
-  /** The next calls that `when` matches are refused with 429 until so many seconds are over; then any is taken. */
+  /** Refuses the next calls that `when` matches with 429 for this many seconds, and then accepts any. */
   limit(seconds: number, answer: (left: number) => Answer, when?: (path: string) => boolean): void;
-  /** Calls that came while the limit stood, beside the one that learned of it. */
+  /** Calls that arrived during the limit, without the one that was told of it. */
   tooEarly: Call[];
   close(): Promise<void>;
 };
 
-/** @param handle answers a call; what it throws is a fault of the test's own */
+/** @param handle answers a call; an error that it throws is a fault of the test */
 export async function startPlatform(
   handle: (call: Omit<Call, "status">) => Answer | Promise<Answer>,
 ): Promise<PlatformServer> {
@@ -84,7 +84,7 @@ export async function startPlatform(
   };
 }
 
-/** A stand-in with a server of its own. */
+/** Starts a fake platform with its own server. */
 export async function startFake<T extends { answer(call: Omit<Call, "status">): Answer | Promise<Answer> }>(
   make: (server: PlatformServer) => T,
 ): Promise<T> {
@@ -98,15 +98,15 @@ export function jsonOf(body: Buffer): Record<string, unknown> {
   return JSON.parse(body.toString("utf8")) as Record<string, unknown>;
 }
 
-/** The fields and files of a multipart body. */
+/** Returns the fields and files of a multipart body. */
 export async function formOf(call: Pick<Call, "headers" | "body">): Promise<FormData> {
   const headers = { "content-type": call.headers["content-type"] ?? "" };
   return await new Response(new Uint8Array(call.body), { headers }).formData();
 }
 
 /**
- * How often something may be done: so many in any stretch of time, as a platform counts.
- * @returns seconds to wait; 0: it is taken, and counts
+ * A rate limit as a platform counts it: `most` calls in any window of `withinMs`.
+ * @returns a function that counts a call by its key and returns 0, or the seconds to wait
  */
 export function pace(most: number, withinMs: number): (key: string) => number {
   const taken = new Map<string, number[]>();
@@ -128,11 +128,14 @@ export type Shown = {
   buttons: Array<{ label: string; data: string }>;
   thread?: string;
   file?: { name: string; bytes: number; type: string };
-  /** The platform has fetched the links of this text to show what is behind them. */
+  /** True when the platform fetched the links of this text for a preview. */
   previewed?: boolean;
 };
 
-/** Tells whether a platform fetches the links of a text. @param suppressed by the sender's word */
+/**
+ * Returns true when a platform would fetch the links of a text. @param suppressed true when the sender asked for no
+ * preview
+ */
 export function fetchesLinks(text: string, suppressed: boolean): boolean {
   return !suppressed && /https?:\/\//.test(text);
 }

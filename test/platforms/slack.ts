@@ -25,7 +25,7 @@ export class FakeSlack {
   readonly whispers: Array<{ user: string; text: string }> = [];
   readonly statuses: string[] = [];
   readonly #uploads = new Map<string, { name: string; length: number; bytes?: Buffer; type?: string }>();
-  /** Tier 3: a method and a workspace; the burst that Slack lets through is not promised. */
+  /** Tier 3, per method and workspace. Slack does not promise the burst that it allows. */
   readonly #updates = pace(50, 60_000);
   #next = 0;
 

@@ -1,4 +1,4 @@
-/** Telegram's Bot API as far as a bot of ours meets it: what it refuses is refused here, in its words. */
+/** Telegram's Bot API as far as our bot uses it. It refuses what Telegram refuses, with the same texts. */
 import {
   type Answer,
   fetchesLinks,
@@ -12,21 +12,21 @@ import {
 } from "./server.ts";
 
 export const BOT_TOKEN = "123456:test-bot-token-of-telegram";
-/** The first bytes of an OGG file: what is in it is for who listens. */
+/** Begins like an OGG file; the rest is not checked. */
 export const VOICE = Buffer.from("OggS\0a voice message of a test");
 const TEXT_MAX = 4_096;
 const CALLBACK_DATA_MAX_BYTES = 64;
 
 export class FakeTelegram {
   readonly server: PlatformServer;
-  /** By chat, in their order. */
+  /** Messages by chat, in order. */
   readonly chats = new Map<string, Shown[]>();
   typing = 0;
-  /** Where it delivers to, and what it sends along. It takes plain http too, since tests have no other. */
+  /** The webhook's address and settings. Plain http is allowed, because tests have no TLS. */
   webhook: { url: string; secret_token: string; allowed_updates: string[] } | undefined;
-  /** What went wrong with the newest delivery. */
+  /** The error of the newest delivery. */
   lastError: string | undefined;
-  /** Edits, by chat: about one a second, with bursts; 20 a minute in a group. */
+  /** Edits per chat: about one a second with bursts, and 20 a minute in a group. */
   readonly #edits = { private: pace(5, 5_000), group: pace(20, 60_000) };
   #next = 100;
 
@@ -95,7 +95,7 @@ export class FakeTelegram {
     return refuse(404, "Not Found: method not found");
   }
 
-  /** What a bot asks and sets about itself. */
+  /** Calls in which a bot reads and sets its own properties. */
   #about(method: string | undefined, bytes: Buffer): Answer | undefined {
     if (method === "getMe")
       return ok({ id: 123456, is_bot: true, first_name: "Home", username: "home_test_bot" });
@@ -161,7 +161,7 @@ export class FakeTelegram {
   }
 }
 
-/** The text without its tags, or what is wrong with them. */
+/** Returns the text without its tags, or the error in them. */
 function parsed(html: string): { text: string } | { error: string } {
   const open: string[] = [];
   let text = "";

@@ -37,7 +37,7 @@ export class FakeWhatsApp {
   readonly server: PlatformServer;
   readonly chats = new Map<string, Shown[]>();
   readonly read: string[] = [];
-  /** Closed: more than 24 hours since the person wrote. */
+  /** False: more than 24 hours since the person wrote. */
   isWindowOpen = true;
   readonly #media = new Map<string, File>();
   #next = 500;
@@ -56,7 +56,7 @@ export class FakeWhatsApp {
     return shown;
   }
 
-  /** It says nothing of when; callers are to wait a little. */
+  /** Refuses calls without a time to wait; a caller is expected to wait briefly. */
   limit(): void {
     const body = {
       error: { code: 131_056, message: "(Business Account, Consumer Account) pair rate limit hit" },

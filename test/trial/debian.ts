@@ -1,20 +1,22 @@
 /**
- * The Debian that every machine of the trial boots, made once and kept as a folder, for the machines write into
- * overlays of their own.
+ * The Debian that every machine of the trial boots. It is made once and kept as a folder; the machines write into their
+ * own overlays.
  */
 import { createHash } from "node:crypto";
 import { appendFileSync, copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { asRoot, isKept, minimalDebian, RELEASE, SHARED_FOLDER } from "../debian.ts";
 
-/** What a person's machine has before anything of ours is there. iproute2 gives it its address. */
+/** What a person's machine has before edgecall is installed. iproute2 sets its address. */
 const THERE = ["systemd", "systemd-sysv", "dbus", "iproute2", "curl", "ca-certificates", "sudo", "procps"];
-/** What our installer may ask apt for: on the disk, not installed. The machines reach no mirror. */
+/**
+ * Packages that the installer may request from apt: downloaded but not installed, because the machines reach no mirror.
+ */
 const FETCHED = ["bubblewrap", "mosquitto"];
-/** Timers that would ask the network for packages while we measure, and nothing that an installation needs. */
+/** Timers that would download packages during the trial. No installation needs them. */
 const QUIET = ["apt-daily.timer", "apt-daily-upgrade.timer", "e2scrub_all.timer", "e2scrub_reap.service"];
 
-/** @returns its folder; nobody may write to it. A minute when it has to be made, with the network */
+/** @returns the folder; nothing may write to it. Making it needs the network and takes a minute */
 export async function debianFolder(say: (line: string) => void): Promise<string> {
   const recipe = createHash("sha256")
     .update(JSON.stringify([RELEASE, THERE, FETCHED, QUIET]))
@@ -22,10 +24,10 @@ export async function debianFolder(say: (line: string) => void): Promise<string>
   const folder = join(SHARED_FOLDER, `edgecall-${RELEASE}-machine-${recipe.slice(0, 8)}`);
   if (isKept(folder)) return folder;
   say(`making a Debian to boot, kept as ${folder}`);
-  // Beside it first: another run never finds half of it.
+  // Made beside the final place first, so that another run never finds half of it.
   const made = `${folder}.${process.pid}`;
   const inside = (...command: string[]) =>
-    // With a /proc, which packages look at; apt and what it starts know nothing of this machine.
+    // Packages look at /proc. apt and its programs get none of this machine's variables.
     asRoot(
       ...["unshare", "--mount", "--pid", "--fork", `--root=${made}`, "--mount-proc"],
       ...["env", "-i", "PATH=/usr/sbin:/usr/bin", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", ...command],
@@ -39,7 +41,7 @@ export async function debianFolder(say: (line: string) => void): Promise<string>
     await inside("apt-get", "update", "-qq");
     await install(...THERE);
     await inside("apt-get", "clean");
-    // Else apt-get would take away what it has fetched.
+    // By default apt-get would delete the downloaded packages.
     appendFileSync(
       join(made, "etc/apt/apt.conf.d/00keep"),
       'Binary::apt-get::APT::Keep-Downloaded-Packages "true";\n',

@@ -1,4 +1,4 @@
-/** The gateway's machine: the Worker as `npm run worker` runs it, and in front of it what Cloudflare's edge is elsewhere. */
+/** The gateway's machine: the Worker as `npm run worker` runs it, and a proxy in place of Cloudflare's edge. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { TOKENS, testVars } from "../tokens.ts";
 import type { MachineOptions } from "./machine.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Where the version of all programs stands. */
+/** The file with the version of all programs. */
 const NAMES = "core/protocol/names.ts";
 const VERSION = /^(export const VERSION = )"([^"]+)"/m;
 
@@ -18,7 +18,7 @@ Restart=always
 [Install]
 WantedBy=multi-user.target
 `;
-/** The Worker listens on loopback alone, as it should. */
+/** The Worker itself listens only on loopback. */
 const FRONT_SOCKET = `[Socket]
 ListenStream=80
 [Install]
@@ -56,7 +56,7 @@ export function gatewayMachine(repo: string, modelUrl: string): Pick<MachineOpti
 
 export const OWNER = TOKENS.owner;
 
-/** The project's folder as it is, to be changed without changing it. @returns where */
+/** Makes a copy of the project's folder that can be changed. @returns its path */
 export function checkout(dir: string): string {
   const [upper, work, repo] = [join(dir, "changed"), join(dir, "work"), join(dir, "repo")];
   for (const folder of [upper, work, repo]) mkdirSync(folder, { recursive: true });
@@ -67,12 +67,12 @@ export function checkout(dir: string): string {
   return repo;
 }
 
-/** The version that the programs of a checkout say. */
+/** Returns the version of a checkout's programs. */
 export function versionOf(repo: string): string {
   return VERSION.exec(readFileSync(join(repo, NAMES), "utf8"))?.[2] ?? "";
 }
 
-/** What a developer does before a release: a version, and whatever else is new. */
+/** Does what a developer does before a release: sets a version and makes other changes. */
 export function change(
   repo: string,
   version: string,

@@ -1,15 +1,15 @@
-/** What main.ts tells trial.ts. */
+/** The input of trial.ts, which main.ts makes. */
 
-/** All of it; a calm machine takes a tenth. */
+/** The time limit of the whole trial; a calm machine takes a tenth of it. */
 export const LIMIT_MS = 8 * 60_000;
 
 export type Given = {
   /** See debian.ts. */
   debian: string;
-  /** For everything that the trial writes. */
+  /** The folder for everything that the trial writes. */
   dir: string;
-  /** That machines are put below. */
+  /** The parent cgroups of the machines. */
   cgroups: string[];
-  /** Where the figures go; absent: nowhere. */
+  /** The file for the figures; absent: they are not written. */
   json?: string | undefined;
 };

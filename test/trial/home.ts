@@ -1,4 +1,4 @@
-/** The four machines, the model outside, and the person: what every step of the trial has before it. */
+/** The four machines, the model outside, and the person, as every step of the trial gets them. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
@@ -30,10 +30,10 @@ export const GATEWAY_NAME = "gateway.example";
 export const GATEWAY = `http://${GATEWAY_NAME}`;
 export const HOSTS = { [GATEWAY_NAME]: PLACES.gateway.address, hub: PLACES.hub.address };
 
-/** A device that has Node already, as most that run one of the last two Debians. */
+/** A device that already has Node, like most devices with one of the last two Debians. */
 const NODE = { "/usr/local/bin/node": { bind: process.execPath } };
 
-/** One that has none takes it from the registry, and its person types nothing more for that. */
+/** A device without Node takes it from the registry, and its person does nothing more for that. */
 function withoutNode(registry: string): MachineOptions["files"] {
   return {
     "/etc/sudoers.d/registry": { text: 'Defaults env_keep += "EDGECALL_REGISTRY"\n' },

@@ -1,4 +1,7 @@
-/** Keys are revoked, as when a device was stolen, and let in again: whoever looks is told why nothing comes. */
+/**
+ * A key is revoked, as after a theft, and then accepted again. Meanwhile everybody who asks is told why the device does
+ * not answer.
+ */
 import { until } from "../wait.ts";
 import type { Home } from "./home.ts";
 import type { Machine } from "./machine.ts";
@@ -15,7 +18,7 @@ export async function revokeAndReturn(home: Home, recorder: Recorder): Promise<v
   await recorder.step("the bridge is let in again", () => letIn(home, "hub", "@bridge"));
 }
 
-/** Offline at once; the model, and the person at the machine, hear that it is the key. */
+/** The device is offline at once, and the model and the person at the machine are told that its key is the reason. */
 async function revoke({ machines, person }: Home, machine: "arm" | "hub", key: string): Promise<Seen> {
   const watch = stopwatch();
   await person.revoke(key);
@@ -32,7 +35,7 @@ async function revoke({ machines, person }: Home, machine: "arm" | "hub", key: s
   return { times: { "it is offline": offline, "it says so itself": watch() }, note: `${answer}\n${told}` };
 }
 
-/** What its doctor finds wrong, once it speaks of the key. */
+/** Returns what the machine's doctor reports, once the report names the key. */
 async function toldBy(machine: Machine, key: string): Promise<string | undefined> {
   const { code, out } = await machine.type(`sudo edgecall ${key === "@bridge" ? "bridge" : "agent"} doctor`);
   const lines = out.split("\n");
@@ -40,7 +43,7 @@ async function toldBy(machine: Machine, key: string): Promise<string | undefined
   return code !== 0 && /revoked/.test(out) ? wrong.join("\n") : undefined;
 }
 
-/** The console's "Replace" beside it, and its command. */
+/** Uses the console's "Replace" and types its command. */
 async function letIn(home: Home, machine: "arm" | "hub", key: string): Promise<Seen> {
   const { times, note } = await join(home, machine, { agent: key });
   const watch = stopwatch();

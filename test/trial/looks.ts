@@ -1,9 +1,9 @@
-/** What a person does now and then: asks the doctors; and once, takes all of it away again. */
+/** Runs the doctors, and finally uninstalls everything. */
 import type { Home } from "./home.ts";
 import type { Machine } from "./machine.ts";
 import type { Recorder } from "./record.ts";
 
-/** Everything of ours on a machine has the name in it. The debs that apt keeps are its own. */
+/** Everything of ours on a machine has the name in its path. The packages that apt keeps are apt's own. */
 const LEFT =
   "find /etc /opt /run /usr/local /var/lib /home -iname '*edgecall*' -not -path '/run/systemd/*'; getent passwd | grep edgecall";
 

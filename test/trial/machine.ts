@@ -1,6 +1,6 @@
 /**
- * A machine of the trial: a Debian of its own under systemd-nspawn, with its own systemd, files and network. Whoever
- * types a command sits at it (nsenter); everything else reaches it by the network alone.
+ * A machine of the trial: a Debian under systemd-nspawn with its own systemd, files and network. Commands are typed at
+ * the machine itself (nsenter); everything else reaches it only over the network.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -10,10 +10,10 @@ import { enterCgroups } from "../install/cgroups.ts";
 import { until } from "../wait.ts";
 import type { Place } from "./wires.ts";
 
-/** What systemd-nspawn ends with when its machine wants to be started again (`--keep-unit`). */
+/** The exit code of systemd-nspawn when its machine wants to reboot (`--keep-unit`). */
 const REBOOT = 133;
 const BOOT_WITHIN_MS = 60_000;
-/** A command that a person types; the longest waits for a roll-back. */
+/** The limit for a typed command; the slowest one waits for a roll-back. */
 const TYPED_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 50;
 
@@ -22,21 +22,21 @@ export type Typed = { code: number; out: string };
 export type MachineOptions = {
   name: string;
   place: Place;
-  /** Names that it knows, by address. */
+  /** The names in its hosts file, with their addresses. */
   hosts: Readonly<Record<string, string>>;
-  /** Its Debian; only read. */
+  /** The folder of its Debian, which is only read. */
   debian: string;
-  /** A folder of its own. */
+  /** The machine's own folder. */
   dir: string;
-  /** The cgroups that machines are put below. */
+  /** The parent cgroups of the machines. */
   cgroups: readonly string[];
-  /** By their paths in the machine: text, or a file or folder here, which is seen read-only. */
+  /** Files by their paths in the machine: a text, or a file or folder here that is mounted read-only. */
   files: Readonly<Record<string, { text: string } | { bind: string }>>;
-  /** Units among them that start with the machine. */
+  /** The units among these files that start with the machine. */
   services: readonly string[];
 };
 
-/** Gives the machine its address: networkd would wait for a udev that no container has. */
+/** Gives the machine its address. networkd would wait for a udev, which no container has. */
 const ADDRESS_UNIT = ({ address, router }: Place) => `[Unit]
 Before=network.target
 DefaultDependencies=no
@@ -51,7 +51,7 @@ WantedBy=multi-user.target
 export class Machine {
   readonly name: string;
   readonly address: string;
-  /** What it said while it booted and ended. */
+  /** The file with the output of its boots and ends. */
   readonly log: string;
   readonly #options: MachineOptions;
   readonly #root: string;
@@ -69,7 +69,7 @@ export class Machine {
     this.#binds = this.#furnish();
   }
 
-  /** Pulls the plug; `start` puts it in again. */
+  /** Pulls the plug; `start` plugs it in again. */
   async cutPower(): Promise<void> {
     const nspawn = this.#nspawn;
     const gone = new Promise((resolve) => nspawn?.once("exit", resolve));
@@ -92,7 +92,7 @@ export class Machine {
       ],
       {
         stdio: ["ignore", "pipe", "pipe"],
-        // A whole /proc, as a real machine has it: bubblewrap gets one of its own only where there is one.
+        // A whole /proc as on a real machine, because bubblewrap can only mount its own where one exists.
         env: { ...process.env, SYSTEMD_NSPAWN_API_VFS_WRITABLE: "yes" },
       },
     );
@@ -106,7 +106,7 @@ export class Machine {
     this.#nspawn = nspawn;
   }
 
-  /** Until all that it starts by itself was started. */
+  /** Resolves when all units that start by themselves have started. */
   async booted(): Promise<void> {
     await until(() => this.#isUp(), {
       within: BOOT_WITHIN_MS,
@@ -115,7 +115,7 @@ export class Machine {
     });
   }
 
-  /** Pulls the plug and puts an empty disk in: a fresh Debian, under the same address. */
+  /** Pulls the plug and inserts an empty disk: a fresh Debian with the same address. */
   async replaceDisk(): Promise<void> {
     await this.cutPower();
     execFileSync("umount", [this.#root]);
@@ -123,7 +123,7 @@ export class Machine {
     this.#furnish();
   }
 
-  /** A person's `sudo reboot`; resolves when the machine is down, and it comes up by itself. */
+  /** A person's `sudo reboot`. Resolves when the machine is down; it comes up by itself. */
   async reboot(): Promise<void> {
     const before = this.#boots;
     await this.type("sudo systemctl reboot");
@@ -134,17 +134,17 @@ export class Machine {
     });
   }
 
-  /** A command line, typed by the person `pi` who may use sudo. Never throws for what the command does. */
+  /** Types a command line as the person `pi`, who may use sudo. Never throws because of the command's result. */
   type(command: string): Promise<Typed> {
     return this.#run(["runuser", "--login", "pi", "--command", command]);
   }
 
-  /** The same by root, for the trial's own looks. */
+  /** Runs a command line as root, for the trial's own checks. */
   look(command: string): Promise<Typed> {
     return this.#run(["sh", "-c", command]);
   }
 
-  /** Process 1 takes all others with it. */
+  /** The end of process 1 ends all other processes. */
   #kill(): void {
     const leader = this.#leader();
     if (leader !== undefined) process.kill(leader, "SIGKILL");
@@ -177,7 +177,7 @@ export class Machine {
     });
   }
 
-  /** The machine's process 1, as this namespace numbers it. */
+  /** Returns the pid of the machine's process 1 in this namespace. */
   #leader(): number | undefined {
     const pid = this.#nspawn?.pid;
     if (pid === undefined) return undefined;

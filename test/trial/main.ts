@@ -1,9 +1,8 @@
 /**
- * `npm run trial`: what a new user does, on four machines of their own (systemd-nspawn), a home behind its router and a
- * gateway outside: pairing, first answers, reboots, a new broker, a revoked key, updates. As root, for Debian.
- *
- * All of it lives in namespaces of a process of this program's: when that ends, whatever way, the machines, their
- * network and their disks are gone with it.
+ * `npm run trial`: does what a new user does, on four machines (systemd-nspawn), with a home behind its router and a
+ * gateway outside: pairing, first answers, reboots, a new broker, a revoked key, updates. It needs root and Debian.
+ * Everything lives in namespaces of one process of this program, so when that process ends, for any reason, the
+ * machines, their network and their disks are gone.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -18,7 +17,7 @@ import { missingForTrial } from "./needed.ts";
 const USAGE = `usage: npm run trial [-- --json FILE]
   --json FILE  the figures, besides the table
 `;
-/** The trial has its own limit, and says which step took so long; this is for one that hangs. */
+/** The trial has its own limit and names the step that took too long. This limit is for a trial that hangs. */
 const WITHIN_MS = LIMIT_MS + 30_000;
 const EXIT_USAGE = 2;
 
@@ -34,7 +33,7 @@ const dir = mkdtempSync(join(tmpdir(), "edgecall-trial-"));
 const cgroups = cgroupFolders(`edgecall-trial-${process.pid}`);
 const given: Given = { debian, dir, cgroups, json: options.json };
 const inside = spawn(
-  // However this program ends, unshare ends with it, and that what it started.
+  // When this program ends in any way, unshare and everything that it started end too.
   "setpriv",
   [
     ...["--pdeathsig", "KILL", "unshare", "--net", "--mount", "--pid"],

@@ -1,4 +1,4 @@
-/** What the trial needs of this machine, for whoever starts it, and for a test that says what is missing. */
+/** The programs that the trial needs, for the person who starts it and for a test that names the missing ones. */
 import { spawnSync } from "node:child_process";
 
 const PROGRAMS = {

@@ -4,7 +4,7 @@ import { GATEWAY_NAME, type Home } from "./home.ts";
 import { calls } from "./person.ts";
 import { type Recorder, type Seen, stopwatch } from "./record.ts";
 
-/** A loaded machine takes its time. */
+/** A loaded machine takes longer. */
 const PATIENT = { within: 90_000, every: 100 };
 
 export async function joinAll(home: Home, recorder: Recorder): Promise<void> {
@@ -37,9 +37,9 @@ export async function joinAll(home: Home, recorder: Recorder): Promise<void> {
 }
 
 /**
- * The person is asked, and approves.
- * @param work what waits for that; ended before it, nobody was asked
- * @returns what was asked
+ * Waits for a question to the person, and approves it.
+ * @param work the work that waits for the answer; when it ends first, no question came
+ * @returns the question
  */
 export async function approved(
   { person }: Home,
@@ -55,8 +55,8 @@ export async function approved(
 }
 
 /**
- * "Add a device", the command, the look.
- * @param what.agent whose key may be replaced; `@bridge`: "Add the home's bridge"
+ * "Add a device", the command, and the check that the device is online.
+ * @param what.agent the device whose key may be replaced; `@bridge`: "Add the home's bridge"
  */
 export async function join(
   home: Home,
@@ -70,7 +70,7 @@ export async function join(
   const seen = until(() => person.sees(name), { ...PATIENT, what: `the gateway sees ${name}` }).then(() => {
     online = watch();
   });
-  // Said by what follows, if the command fails before it.
+  // When the command fails first, the code below reports that.
   seen.catch(() => {});
   const { code: ended, out } = await person.type(machines[name], command);
   const done = watch();
@@ -79,7 +79,7 @@ export async function join(
   return { times: { "until it is online": online ?? done, "until the command ends": done }, note: out };
 }
 
-/** Throws unless the model answered, from what a device said. */
+/** @throws an error unless the model answered with the words of a device */
 export function expectAnswer(turn: { status: string; answer: string | null }, wanted: RegExp): void {
   if (turn.status !== "done" || !wanted.test(turn.answer ?? ""))
     throw new Error(`expected an answer like ${wanted}, got ${JSON.stringify(turn)}`);
@@ -93,7 +93,7 @@ async function walls({ machines }: Home) {
   ];
   await Promise.all(
     tries.map(async ({ from, to, port, gets }) => {
-      // Of curl's exit codes, 28 is silence: neither an answer nor a refusal came back.
+      // curl's exit code 28 means silence: neither an answer nor a refusal came back.
       const { code, out } = await from.look(`curl -sS --max-time 2 http://${to}:${port}/healthz`);
       if (gets ? code !== 0 : code !== 28)
         throw new Error(`${from.name} to ${to}:${port}: curl ended with ${code} ${out}`);

@@ -1,6 +1,6 @@
 /**
- * Who tries all of it: a person with the console (its routes, with the owner's token), `edgecall` on a laptop outside
- * the home, and a keyboard at each machine. Whatever they do is counted.
+ * The person of the trial. They use the console (its routes, with the owner's token), `edgecall` on a laptop outside
+ * the home, and a keyboard at each machine. Each of their actions is counted.
  */
 import { spawn } from "node:child_process";
 import { z } from "@edgecall/core/protocol/parse.ts";
@@ -8,7 +8,7 @@ import { Agent, Call, Status } from "../../cli/gateway/shapes.ts";
 import { type Step as ModelStep, script } from "../scripted-model.ts";
 import type { Machine, Typed } from "./machine.ts";
 
-/** The longest waits for a roll-back. */
+/** The slowest command waits for a roll-back. */
 const EDGECALL_WITHIN_MS = 240_000;
 const ROUTE_WITHIN_MS = 30_000;
 
@@ -20,7 +20,7 @@ const Questions = z.looseObject({
 });
 
 export class Person {
-  /** Clicks, commands and questions so far. */
+  /** The number of clicks, commands and questions so far. */
   did = 0;
   readonly #gateway: string;
   readonly #token: string;
@@ -33,7 +33,7 @@ export class Person {
     this.#cli = cli;
   }
 
-  /** The console's "Add a device", or "Replace" beside one. @returns the command that it shows */
+  /** The console's "Add a device", or "Replace" for a known one. @returns the command that it shows */
   async addDevice(what: { agent?: string; broker?: { url: string } } = {}): Promise<string> {
     this.did += 1;
     return Code.parse(await this.#route("POST", "/v1/device-codes", what)).command;
@@ -44,18 +44,21 @@ export class Person {
     return machine.type(command);
   }
 
-  /** `edgecall ask` on the laptop. @returns the turn at its end; rejects with what the command said */
+  /** `edgecall ask` on the laptop. @returns the finished turn. @throws an error with the command's output */
   ask(conversation: string, ...steps: ModelStep[]): Promise<Turn> {
     this.did += 1;
     return this.#askSilently(conversation, steps);
   }
 
-  /** An agent's action by way of the model: who answers, and with what. Not counted: the trial itself looks. */
+  /**
+   * Calls an agent's action through the model, and answers with its result. Not counted, because it is a check of the
+   * trial itself.
+   */
   use(conversation: string, agent: string, action = "system_info"): Promise<Turn> {
     return this.#askSilently(conversation, [calls(agent, action), { text: "$results" }]);
   }
 
-  /** The question that is open in a conversation; without one, any. */
+  /** Returns the open question of a conversation, or without a name of any conversation. */
   async openQuestion(conversation?: string): Promise<{ id: string; text: string } | undefined> {
     const { questions } = Questions.parse(await this.#route("GET", "/v1/questions"));
     return questions.find((one) => conversation === undefined || one.conversation === conversation);
@@ -71,7 +74,7 @@ export class Person {
     await this.#route("DELETE", `/v1/agents/${agent}/key`);
   }
 
-  /** `edgecall update` of an agent, or of `bridge`, on the laptop: until it is known what came of it. */
+  /** `edgecall update` of an agent or of `bridge` on the laptop. Resolves when its outcome is known. */
   update(name: string): Promise<Typed & { err: string }> {
     this.did += 1;
     return this.#edgecall("update", name);
@@ -82,7 +85,7 @@ export class Person {
     return Status.safeParse(seen).data?.bridge.version ?? undefined;
   }
 
-  /** The line of a conversation that has these words, once there is one. */
+  /** Returns the line of a conversation that contains these words, or undefined. */
   async reads(conversation: string, words: string): Promise<string | undefined> {
     const seen = JSON.stringify(await this.#route("GET", `/v1/conversations/${conversation}`), undefined, 1);
     return seen
@@ -91,7 +94,7 @@ export class Person {
       ?.trim();
   }
 
-  /** As the console shows it; undefined: unknown, or the gateway is away. */
+  /** Returns the agent as the console shows it; undefined: unknown, or the gateway does not answer. */
   async agent(id: string): Promise<Agent | undefined> {
     const seen = await this.#route("GET", `/v1/agents/${id}`).catch(() => undefined);
     return Agent.safeParse(seen).data;
@@ -106,7 +109,7 @@ export class Person {
     return (await fetch(`${this.#gateway}/healthz`).catch(() => undefined))?.ok ?? false;
   }
 
-  /** @throws with the gateway's words */
+  /** @throws an error with the gateway's error text */
   async #route(method: string, path: string, body?: object): Promise<unknown> {
     const response = await fetch(`${this.#gateway}${path}`, {
       method,
@@ -119,7 +122,7 @@ export class Person {
     return text === "" ? undefined : JSON.parse(text);
   }
 
-  /** `edgecall doctor` on the laptop; its question to the model has no script, so the model is left out. */
+  /** `edgecall doctor` on the laptop. Its question to the model would have no script, so it leaves the model out. */
   doctor(): Promise<Typed> {
     this.did += 1;
     return this.#edgecall("doctor", "--no-model");
@@ -155,7 +158,7 @@ export class Person {
   }
 }
 
-/** The model's call of an agent's action. */
+/** Makes the model's call of an agent's action. */
 export function calls(agent: string, action: string, params: object = {}): ModelStep {
   return { calls: [{ arguments: { agent_id: agent, action, params } }] };
 }

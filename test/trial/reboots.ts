@@ -1,4 +1,6 @@
-/** Each machine is rebooted, with a question under way; then the broker is another one, and an empty one. */
+/**
+ * Each machine is rebooted while a question is open. Then the broker is replaced by another one, with an empty disk.
+ */
 import { until } from "../wait.ts";
 import type { Home } from "./home.ts";
 import { expectAnswer, join } from "./pairing.ts";
@@ -17,7 +19,9 @@ export async function rebootEach(home: Home, recorder: Recorder): Promise<void> 
   await recorder.step("reboot of the gateway, in the middle of a question", () => rebootGateway(home));
 }
 
-/** Asked while it is away, the model gets an answer at once; and then the device's own. */
+/**
+ * A question during the reboot gets an immediate answer without the device; a later one gets the device's own answer.
+ */
 async function reboot(home: Home, part: "eye" | "arm" | "hub"): Promise<Seen> {
   const { machines, person } = home;
   const watch = stopwatch();
@@ -37,7 +41,7 @@ async function reboot(home: Home, part: "eye" | "arm" | "hub"): Promise<Seen> {
   };
 }
 
-/** All of them at once, in the middle of whatever they do. */
+/** Cuts the power of all machines at once, whatever they are doing. */
 async function cutPower(home: Home): Promise<Seen> {
   const { hub, eye, arm } = home.machines;
   await Promise.all([hub, eye, arm].map((machine) => machine.cutPower()));
@@ -52,7 +56,7 @@ async function rebootGateway(home: Home): Promise<Seen> {
   const answer = { text: "It says: $results" };
   const held = { hold: "the gateway is rebooted", step: answer };
   const before = model.requests.length;
-  // The gateway that comes back asks the model once more.
+  // After its restart the gateway asks the model once more.
   const asked = person.ask("during-gateway", calls("eye", "system_info"), held, answer);
   await until(() => model.requests.length >= before + 2, {
     ...PATIENT,
@@ -72,7 +76,7 @@ async function rebootGateway(home: Home): Promise<Seen> {
   };
 }
 
-/** Of each, its own answer, through model, gateway, bridge and broker. */
+/** Each agent answers again, through model, gateway, bridge and broker. */
 export async function answersAgain({ person }: Home, agents: readonly string[]): Promise<void> {
   for (const agent of agents) {
     await until(() => person.sees(agent), { ...PATIENT, what: `the gateway sees ${agent}` });
@@ -84,7 +88,7 @@ export async function answersAgain({ person }: Home, agents: readonly string[]):
   }
 }
 
-/** As when the broker's disk is gone. */
+/** As after a failure of the broker's disk. */
 export async function replaceBroker(home: Home, recorder: Recorder): Promise<void> {
   const { machines, person } = home;
   await recorder.step("the broker is replaced by an empty one", async () => {
@@ -100,7 +104,7 @@ export async function replaceBroker(home: Home, recorder: Recorder): Promise<voi
   });
 }
 
-/** The home's first machine is lost, with broker, bridge and their keys; the devices are not told of it. */
+/** The home's first machine is lost with the broker, the bridge and their keys. The devices do not learn of it. */
 export async function replaceHub(home: Home, recorder: Recorder): Promise<void> {
   const { machines, person } = home;
   await recorder.step("the home's first machine gets an empty disk", async () => {

@@ -1,4 +1,4 @@
-/** What the trial did, how long each step took and what a person had to do for it: a table, and JSON. */
+/** Records what the trial did, how long each step took and how much a person did for it, as a table and as JSON. */
 import { loadavg } from "node:os";
 import type { StepName } from "./steps.ts";
 
@@ -6,20 +6,20 @@ export type Step = {
   name: StepName;
   ok: boolean;
   ms: number;
-  /** Clicks, commands and questions of the person. */
+  /** The number of the person's clicks, commands and questions. */
   person: number;
-  /** Measured within it, in milliseconds. */
+  /** Times measured within the step, in milliseconds. */
   times: Readonly<Record<string, number>>;
-  /** What was seen, or why it failed. */
+  /** What was seen, or why the step failed. */
   note: string;
 };
 
-/** What a step gives back: times in milliseconds, by what was waited for, and what was seen. */
+/** The result of a step: times in milliseconds by name, and a note on what was seen. */
 export type Seen = { times?: Readonly<Record<string, number>>; note?: string };
 
 export class Recorder {
   readonly steps: Step[] = [];
-  /** The step that is under way. */
+  /** The current step. */
   running: StepName | undefined;
   readonly #say: (line: string) => void;
   readonly #person: { did: number };
@@ -29,7 +29,7 @@ export class Recorder {
     this.#say = say;
   }
 
-  /** @throws StepFailed when it does: nothing after it would mean anything */
+  /** @throws StepFailed when the step fails, because the later steps depend on it */
   async step(name: StepName, run: () => Promise<Seen>): Promise<void> {
     const began = performance.now();
     const before = this.#person.did;
@@ -56,7 +56,7 @@ export class Recorder {
     };
   }
 
-  /** For people, and for docs/install.md. */
+  /** A table for people and for docs/install.md. */
   table(): string {
     const rows = this.steps.map(({ name, ok, ms, person, times }) => {
       const measured = Object.entries(times).map(([what, time]) => `${what} ${seconds(time)}`);
@@ -73,7 +73,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** Measures from its creation. */
+/** Starts a stopwatch. @returns a function that gives the milliseconds since then */
 export function stopwatch(): () => number {
   const began = performance.now();
   return () => Math.round(performance.now() - began);

@@ -1,4 +1,7 @@
-/** npm's registry outside, as far as the installer asks it: the Node that package-lock.json pins, from npm's own cache. */
+/**
+ * A stand-in for npm's registry, as far as the installer needs it: the Node that package-lock.json pins, from npm's own
+ * cache.
+ */
 import { execFileSync } from "node:child_process";
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -7,7 +10,9 @@ import { join } from "node:path";
 const LOCK = join(import.meta.dirname, "../../package-lock.json");
 const PORT = 4873;
 
-/** @returns its address; undefined where npm keeps no such file, as when its cache was emptied after the install */
+/**
+ * @returns its address; undefined when npm's cache lacks the file, for example because it was emptied after the install
+ */
 export async function startRegistry(host: string): Promise<string | undefined> {
   const name = `node-linux-${process.arch}`;
   const { version, integrity } = JSON.parse(readFileSync(LOCK, "utf8")).packages[`node_modules/${name}`];
@@ -21,7 +26,7 @@ export async function startRegistry(host: string): Promise<string | undefined> {
   return `http://${host}:${PORT}`;
 }
 
-/** npm keeps what it fetched by its hash. @param integrity `sha512-…` as package-lock.json has it */
+/** npm names a cached file by its hash. @param integrity `sha512-…` as in package-lock.json */
 function inCache(integrity: string): string {
   const cache = execFileSync("npm", ["config", "get", "cache"], { stdio: ["ignore", "pipe", "ignore"] });
   const hex = Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex");

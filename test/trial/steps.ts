@@ -1,4 +1,4 @@
-/** What the trial does, in this order. */
+/** The steps of the trial, in order. */
 export const STEPS = [
   "four machines are switched on",
   "nothing gets into the home, and the home gets out",

@@ -1,4 +1,4 @@
-/** The trial itself, in namespaces of its own: started by main.ts, and by nobody else. */
+/** The trial itself. Only main.ts starts it, in its own namespaces. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { updateAndRollBack } from "./updates.ts";
 const { debian, dir, cgroups, json } = JSON.parse(process.argv[2] ?? "") as Given;
 const say = (line: string) => console.error(line);
 
-// What is mounted here is nobody else's; systemd-nspawn keeps its locks here, too.
+// Mounts made here stay in this namespace. systemd-nspawn also keeps its locks in /run.
 execFileSync("mount", ["--make-rprivate", "/"]);
 execFileSync("mount", ["-t", "tmpfs", "tmpfs", "/run"]);
 const hosts = join(dir, "hosts");

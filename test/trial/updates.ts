@@ -1,4 +1,7 @@
-/** A newer program from the gateway, on command from afar; and then a bad one, which goes back by itself. */
+/**
+ * A newer program comes from the gateway, on a remote command. Then comes a bad one, which is rolled back
+ * automatically.
+ */
 import { until } from "../wait.ts";
 import { change, versionOf } from "./gateway-machine.ts";
 import type { Home } from "./home.ts";
@@ -8,7 +11,7 @@ import { answersAgain } from "./reboots.ts";
 import { type Recorder, type Seen, stopwatch } from "./record.ts";
 
 const PATIENT = { within: 120_000, every: 250 };
-/** What `edgecall agent run` is. */
+/** The module behind `edgecall agent run`. */
 const RUN = "cli/agent/run.ts";
 
 export async function updateAndRollBack(home: Home, recorder: Recorder): Promise<void> {
@@ -20,14 +23,14 @@ export async function updateAndRollBack(home: Home, recorder: Recorder): Promise
   });
   await recorder.step("the bridge is told to take it", () => updateBridge(home, newer));
   await recorder.step("a bad one goes back by itself", async () => {
-    // It says its version, as one that is taken into use has to, and ends when it is to run.
+    // It prints its version, which an update requires, and exits as soon as it is to run.
     change(home.repo, bad, { [RUN]: (text) => `${text}\nprocess.exit(3);\n` });
     await deploy(home);
     return await rollBack(home, newer, bad);
   });
 }
 
-/** Asked for in the chat; the result comes when the other version runs. */
+/** The update is requested in the chat. Its result arrives when the new version runs. */
 async function updateFromAfar(home: Home, version: string): Promise<Seen> {
   const { person } = home;
   const asked = person.ask("update", calls("eye", "update_self"), { text: "$results" });
@@ -73,17 +76,17 @@ async function rollBack(home: Home, good: string, bad: string): Promise<Seen> {
   return { times: { "the command ends": told, "it answers": watch() }, note: err };
 }
 
-/** What the gateway's owner does with a new release. */
+/** Does what the gateway's owner does with a new release. */
 async function deploy(home: Home): Promise<void> {
   const { machines, person } = home;
   const { code, out } = await person.type(machines.gateway, "sudo systemctl restart gateway");
   if (code !== 0) throw new Error(out);
   await until(() => person.healthy(), { ...PATIENT, what: "the gateway answers" });
-  // The bridge comes back at its own pace; nobody at home can be told anything before that.
+  // The bridge reconnects at its own pace, and before that no device can be reached.
   await answersAgain(home, ["eye", "arm"]);
 }
 
-/** The two versions after it. @param version `A.B.C` */
+/** Returns the next two versions. @param version `A.B.C` */
 function following(version: string): [string, string] {
   const [major, minor, patch] = version.split(".").map(Number);
   return [`${major}.${minor}.${Number(patch) + 1}`, `${major}.${minor}.${Number(patch) + 2}`];

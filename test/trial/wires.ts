@@ -1,15 +1,15 @@
 /**
- * The network of the trial: a home behind its router, and the internet outside. Both are bridges of a network
- * namespace that this program has for itself (main.ts), and which is the router: from the home outwards all is
- * allowed, inwards nothing but answers.
+ * The network of the trial: a home behind its router, and the internet outside. Both are bridges in this program's own
+ * network namespace (main.ts), which acts as the router: all connections from the home outwards are allowed, and
+ * inwards only their answers.
  */
 import { execFileSync } from "node:child_process";
 
 export type Place = { net: "home" | "internet"; address: string; router: string };
 
-/** Addresses of TEST-NET-3 (RFC 5737) outside; inside what home routers give out. */
+/** Outside, addresses of TEST-NET-3 (RFC 5737); inside, addresses that home routers assign. */
 const ROUTERS = { home: "192.168.77.1", internet: "203.0.113.1" } as const;
-/** Where what the trial itself runs, such as the model, is reached from outside the home. */
+/** The address outside the home of programs of the trial itself, such as the model. */
 export const OUTSIDE = ROUTERS.internet;
 
 export function placeIn(net: Place["net"], host: number): Place {
@@ -26,7 +26,7 @@ export function layWires(): void {
   }
   run("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward");
   iptables("--policy", "FORWARD", "DROP");
-  // Where the kernel shows the router also what stays within the home.
+  // Some kernels also filter traffic that stays within one bridge.
   for (const net of Object.keys(ROUTERS))
     iptables("--append", "FORWARD", "-i", net, "-o", net, "--jump", "ACCEPT");
   iptables("--append", "FORWARD", "-i", "home", "-o", "internet", "--jump", "ACCEPT");
