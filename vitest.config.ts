@@ -10,6 +10,8 @@ const IN_NODE = [
   "node",
   "bridge",
   "pi-agent",
+  "tool-browser",
+  "tool-mcp",
   "local",
   "stand-in",
   "cli",
@@ -26,7 +28,7 @@ const LONG = [
   "pi-agent/env/contract-programs",
   "pi-agent/process",
   "pi-agent/env/sandbox/sandbox-walk",
-  "pi-agent/tools/web/browser",
+  "tool-browser/browser",
   "pi-agent/tools/programs/exec-guard-contained",
   "pi-agent/tools/programs/git-read",
 ].map((name) => `${name}.test.ts`);

@@ -73,3 +73,12 @@ test("within the Worker, imports go one way, and no front door imports another",
     "worker/conversation/a.ts → worker/home/a.ts",
   ]);
 });
+
+test("one source of the agent imports the optional tools, which import the agent", () => {
+  const imports = importsOf({
+    "pi-agent/toolbox/optional-tools.ts": `const tools = await import("@edgecall/tool-mcp/servers.ts");`,
+    "pi-agent/toolbox/mcp.ts": `import type { McpServers } from "@edgecall/tool-mcp/servers.ts";`,
+    "tool-mcp/servers.ts": `import type { ExecOps } from "@edgecall/pi-agent/env/environment.ts";`,
+  });
+  expect(findForbidden(imports)).toEqual(["pi-agent/toolbox/mcp.ts → tool-mcp/servers.ts"]);
+});

@@ -11,7 +11,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   node: ["core"],
   worker: ["core"],
   bridge: ["core", "node"],
-  "pi-agent": ["core", "node"],
+  "pi-agent": ["core", "node", "tool-browser", "tool-mcp"],
+  "tool-browser": ["core", "node", "pi-agent"],
+  "tool-mcp": ["core", "node", "pi-agent"],
   // On a device the command, the bridge and the agent are one program.
   cli: ["core", "node", "bridge", "pi-agent"],
   "stand-in": ["core"],
@@ -21,10 +23,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Within the Worker: index → routes, frontends → http → api → settings → env; conversation, home → channels → api. A source of the
- * first may not import one of the second.
+ * A source of the first may not import one of the second. Within the Worker: index → routes, frontends → http → api →
+ * settings → env; conversation, home → channels → api.
  */
 const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
+  // An agent works without these packages: this source alone imports them, when their tools are wanted.
+  [/^pi-agent\/(?!toolbox\/optional-tools\.ts$)/, /^tool-/],
   // The objects are asked through api/; wrangler needs their classes exported by index.ts.
   [/^worker\/(?!index\.ts$)/, /^worker\/(conversation\/conversation|home\/home)\.ts$/],
   [/^worker\/api\//, /^worker\/(?!api\/|settings\/|env\.ts$)/],

@@ -26,6 +26,7 @@ import { PersonQuestions } from "./calls/questions.ts";
 import { Redelivery } from "./calls/redelivery.ts";
 import { Semaphore } from "./calls/semaphore.ts";
 import { Uploads } from "./calls/uploads.ts";
+import { mcpSecrets } from "./config/mcp-servers.ts";
 import type { Settings } from "./config/settings.ts";
 import { Profile } from "./evoclaw/profile.ts";
 import { Trades } from "./evoclaw/trades.ts";
@@ -40,7 +41,6 @@ import { type MessageSigner, messageSigner, plainSigner } from "./link/message-s
 import { reportText } from "./link/reports.ts";
 import { RetainedGuard } from "./link/retained-guard.ts";
 import { Standby } from "./link/standby.ts";
-import { mcpSecrets } from "./mcp/settings.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { serveMetrics } from "./metrics/metrics-page.ts";
 import { ToolMetrics } from "./metrics/tool-metrics.ts";

@@ -2,7 +2,7 @@
 import type { z } from "@edgecall/core/protocol/parse.ts";
 import { closest } from "@edgecall/core/text/closest.ts";
 import { type PolicyRules, RULES, type Rule } from "../calls/policy.ts";
-import { type McpServerSettings, readMcpServers } from "../mcp/settings.ts";
+import { type McpServerSettings, readMcpServers } from "./mcp-servers.ts";
 import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
 
 /** EvoClaw's sections that mean nothing to this agent: taken, so that its files work here. */

@@ -14,9 +14,9 @@ import type { PolicyRules } from "../calls/policy.ts";
 import { QUESTION_EXPIRES_MS } from "../calls/questions.ts";
 import type { WriteBounds } from "../env/bounded-writes.ts";
 import type { SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
-import type { McpServerSettings } from "../mcp/settings.ts";
-import type { ChromiumOptions } from "../tools/web/chromium.ts";
 import type { WebSettings } from "../tools/web/web.ts";
+import type { GuardOptions } from "../tools/web/web-guard.ts";
+import type { McpServerSettings } from "./mcp-servers.ts";
 import { PRESETS } from "./preset-names.ts";
 import {
   checkSections,
@@ -70,6 +70,9 @@ export type Settings = {
   mcp: readonly McpServerSettings[];
 };
 
+/** What pages may reach, and which Chromium opens them; absent = it is searched. */
+export type BrowserSettings = { guard: GuardOptions; program?: string };
+
 export type ToolSettings = {
   enabled: readonly string[] | undefined;
   /** For tools of skills and MCP servers that name none of their own; absent = by the kind of tool. */
@@ -91,7 +94,7 @@ export type ToolSettings = {
   /** Fetching and searching from this device, on its own network; undefined: not from here. */
   web: WebSettings | undefined;
   /** Undefined: switched off. */
-  browser: ChromiumOptions | undefined;
+  browser: BrowserSettings | undefined;
   nodes: { knownHosts: string | undefined };
   /** Header pins and further chips that may be written; undefined: the usual ones, and no chip. */
   gpio: { pins: readonly number[] | undefined; chips: readonly string[] };
@@ -271,7 +274,7 @@ function boundsOf({ domains = [], ports = [], allow_addresses = [] }: Values<"to
   return { only: { domains, ports }, allowed: allowed.ok ? allowed.value : [] };
 }
 
-function browserSettings(browser: Values<"tools.browser">): ChromiumOptions | undefined {
+function browserSettings(browser: Values<"tools.browser">): BrowserSettings | undefined {
   if (browser.enabled === false) return undefined;
   return { guard: boundsOf(browser), ...(browser.program && { program: browser.program }) };
 }

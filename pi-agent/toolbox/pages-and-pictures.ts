@@ -4,6 +4,7 @@ import type { ToolSettings } from "../config/settings.ts";
 import type { Environment } from "../env/environment.ts";
 import { canvas } from "../tools/web/canvas.ts";
 import { alone, type Group, missing } from "./group.ts";
+import { loadBrowserTools } from "./optional-tools.ts";
 import type { Later } from "./places.ts";
 
 /** @param closing registers what must be closed at the agent's end */
@@ -45,12 +46,14 @@ function browserGroup(
   if (!settings) return missing(["browser"], "enabled = false in [tools.browser] of agent.toml");
   return {
     names: ["browser"],
-    missing: async () => await (await import("../tools/web/browser.ts")).browserMissing(settings),
+    async missing() {
+      const loaded = await loadBrowserTools();
+      return loaded.ok ? await loaded.module.browserMissing(settings) : loaded.missing;
+    },
     async make(): Promise<Tool[]> {
-      const [{ browser }, { Pages }] = await Promise.all([
-        import("../tools/web/browser.ts"),
-        import("../tools/web/pages.ts"),
-      ]);
+      const loaded = await loadBrowserTools();
+      if (!loaded.ok) throw new Error(loaded.missing);
+      const { browser, Pages } = loaded.module;
       const pages = new Pages(settings);
       closing(() => pages.closeAll());
       return [browser(pages)];

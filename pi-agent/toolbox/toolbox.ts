@@ -9,7 +9,6 @@ import { boundedWrites } from "../env/bounded-writes.ts";
 import { local } from "../env/local.ts";
 import { Nodes } from "../env/nodes.ts";
 import { type Engine, type SandboxEngine, sandboxEngine } from "../env/sandbox/sandbox-engine.ts";
-import { openMcp } from "../mcp/offer.ts";
 import type { SkillsOptions } from "../skills/load-skills.ts";
 import { Skills } from "../skills/skills.ts";
 import { HeldLines } from "../tools/machine/gpio-held-lines.ts";
@@ -18,6 +17,7 @@ import { task, taskMissing } from "../tools/session/task.ts";
 import { machineGroups, workGroups } from "./all.ts";
 import type { Unavailable } from "./group.ts";
 import { alone, type Group } from "./group.ts";
+import { openMcp } from "./mcp.ts";
 import { namesWithoutTool } from "./names-without-tool.ts";
 import type { Later, MachinePlaces, Places } from "./places.ts";
 import { type Probed, Probes } from "./probes.ts";
@@ -66,6 +66,7 @@ export async function openToolbox(
     settings,
     places,
     (tool) => notHeld(tool, settings.permissions) ?? notEnabled(tool, settings.tools.enabled),
+    log,
   );
   const withoutTool = () => {
     const names = [...mcp.names(settings), ...groups.flatMap(({ names }) => names)];

@@ -10,10 +10,10 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
+import type { McpServerSettings } from "@edgecall/pi-agent/config/mcp-servers.ts";
 import type { CallOptions, ListedTool } from "./client.ts";
 import { type Params, RpcError, Unreachable } from "./messages.ts";
 import { resultOf } from "./result.ts";
-import type { McpServerSettings } from "./settings.ts";
 
 /** What an agent's action may be called. */
 const NAME_MAX = 64;

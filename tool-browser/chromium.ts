@@ -5,12 +5,13 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "@edgecall/node/log.ts";
+import type { ExecOps } from "@edgecall/pi-agent/env/environment.ts";
+import { lookFor, NoAnswer } from "@edgecall/pi-agent/env/probe.ts";
+import { runProcess } from "@edgecall/pi-agent/env/run-process.ts";
+import { systemFolders } from "@edgecall/pi-agent/env/sandbox/sandbox.ts";
+import { LINUX_ONLY, platformMissing } from "@edgecall/pi-agent/tools/machine/platforms.ts";
+import type { GuardOptions } from "@edgecall/pi-agent/tools/web/web-guard.ts";
 import type { Browser } from "playwright-core";
-import type { ExecOps } from "../../env/environment.ts";
-import { lookFor, NoAnswer } from "../../env/probe.ts";
-import { runProcess } from "../../env/run-process.ts";
-import { systemFolders } from "../../env/sandbox/sandbox.ts";
-import { LINUX_ONLY, platformMissing } from "../machine/platforms.ts";
 import { GuardProxy } from "./guard-proxy.ts";
 import {
   BROWSER_ENV,
@@ -19,7 +20,6 @@ import {
   COVERED_PROC,
   sandboxArguments,
 } from "./sandbox-arguments.ts";
-import type { GuardOptions } from "./web-guard.ts";
 
 export type ChromiumOptions = {
   /** The addresses that pages may reach. */

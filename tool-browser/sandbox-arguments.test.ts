@@ -2,9 +2,9 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
+import { systemFolders } from "@edgecall/pi-agent/env/sandbox/sandbox.ts";
+import { startTrap } from "@edgecall/pi-agent/testing/web-site.ts";
 import { describe, expect, test } from "vitest";
-import { systemFolders } from "../../env/sandbox/sandbox.ts";
-import { startTrap } from "../../testing/web-site.ts";
 import { RELAY_PORT } from "./relay.ts";
 import { BROWSER_ENV, CHROMIUM_ARGUMENTS, COVERED_PROC, sandboxArguments } from "./sandbox-arguments.ts";
 

@@ -1,11 +1,12 @@
 /** The tools of MCP servers within this agent's own: filtered by the same settings, and changing while it runs. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import { namesIn } from "../calls/policy.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../env/sandbox/sandbox-engine.ts";
-import type { Unavailable } from "../toolbox/group.ts";
-import type { MachinePlaces, Places } from "../toolbox/places.ts";
-import type { McpServers } from "./servers.ts";
+import type { Unavailable } from "./group.ts";
+import { loadMcpTools } from "./optional-tools.ts";
+import type { MachinePlaces, Places } from "./places.ts";
 
 /** For a server's tools, where no setting names a time-out. */
 const TIMEOUT_MS = 30_000;
@@ -28,6 +29,7 @@ export async function openMcp(
   settings: Settings,
   places: Places,
   refusal: (tool: Tool) => string | undefined,
+  log: Log,
 ): Promise<McpOffer> {
   const listeners = new Set<() => void>();
   let version = 0;
@@ -35,7 +37,7 @@ export async function openMcp(
     version += 1;
     for (const listener of listeners) listener();
   };
-  const servers = await start(settings, places, changed);
+  const servers = await start(settings, places, log, changed);
   let made: { own: readonly Tool[]; version: number; tools: readonly Tool[] } | undefined;
   return {
     beside(own) {
@@ -62,15 +64,30 @@ export async function openMcp(
   };
 }
 
+type Servers = {
+  tools(): readonly Tool[];
+  missing(): readonly Unavailable[];
+  close(): Promise<void>;
+};
+
 /** An agent without servers does not even load what it takes. */
 async function start(
   { mcp, tools }: Settings,
   { local, work }: MachinePlaces & { work: Engine },
+  log: Log,
   changed: () => void,
-): Promise<McpServers | undefined> {
+): Promise<Servers | undefined> {
   if (mcp.length === 0) return undefined;
-  const { McpServers } = await import("./servers.ts");
-  const servers = new McpServers(
+  const loaded = await loadMcpTools();
+  if (!loaded.ok) {
+    log("error", "mcp.not_installed", { error: loaded.missing });
+    const unavailable = mcp.map(({ name }) => ({
+      name: `${name}_*`,
+      why: `the MCP server '${name}': ${loaded.missing}`,
+    }));
+    return { tools: () => [], missing: () => unavailable, close: async () => {} };
+  }
+  const servers = new loaded.module.McpServers(
     mcp,
     {
       exec: (sandbox) => {

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { AgentSettingsError, readSettings } from "../config/settings.ts";
 import { memoryLog, Peer, readyAgent, startBroker } from "../testing/home.ts";
-import { openToolbox } from "../toolbox/toolbox.ts";
+import { openToolbox } from "./toolbox.ts";
 
 const PROGRAM = fileURLToPath(new URL("../testing/mcp-server.ts", import.meta.url));
 const closing: Array<() => Promise<unknown>> = [];

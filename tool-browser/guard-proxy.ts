@@ -14,7 +14,7 @@ import { connect, type LookupFunction } from "node:net";
 import { type Duplex, pipeline } from "node:stream";
 import { type AllowedRanges, checkUrl } from "@edgecall/core/web/address.ts";
 import { RefusedAddress } from "@edgecall/core/web/fetch-page.ts";
-import { boundOf, type GuardOptions, judged, resolveAll } from "./web-guard.ts";
+import { boundOf, type GuardOptions, judged, resolveAll } from "@edgecall/pi-agent/tools/web/web-guard.ts";
 
 /** More than a page needs, and still few for this machine. */
 const MAX_CONNECTIONS = 256;

@@ -8,16 +8,16 @@ import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { type Tool, Unstorable } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type RunRequest, runTool } from "@edgecall/core/tools/runner.ts";
+import { type McpServerSettings, readMcpServers } from "@edgecall/pi-agent/config/mcp-servers.ts";
+import { local } from "@edgecall/pi-agent/env/local.ts";
+import { sandboxEngine } from "@edgecall/pi-agent/env/sandbox/sandbox-engine.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import { until } from "../../test/wait.ts";
-import { local } from "../env/local.ts";
-import { sandboxEngine } from "../env/sandbox/sandbox-engine.ts";
+import { until } from "../test/wait.ts";
 import { McpServers } from "./servers.ts";
-import { type McpServerSettings, readMcpServers } from "./settings.ts";
 import { mcpToolName } from "./tool.ts";
 
-const PROGRAM = fileURLToPath(new URL("../testing/mcp-server.ts", import.meta.url));
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../pi-agent/testing/mcp-server.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const TOKEN = "secret-token-of-the-test";
 const CALLER = { principal: "anna", role: "owner", channel: "test" };
 

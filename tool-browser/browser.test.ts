@@ -4,12 +4,12 @@ import { type Content, modelTextOf, type ToolResult } from "@edgecall/core/tools
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
+import { type Site, startSite, startTrap, type Trap } from "@edgecall/pi-agent/testing/web-site.ts";
+import type { Resolve } from "@edgecall/pi-agent/tools/web/web-guard.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { until } from "../../../test/wait.ts";
-import { type Site, startSite, startTrap, type Trap } from "../../testing/web-site.ts";
+import { until } from "../test/wait.ts";
 import { browser, browserMissing } from "./browser.ts";
 import { MAX_CONVERSATIONS, Pages, type PagesOptions } from "./pages.ts";
-import type { Resolve } from "./web-guard.ts";
 
 /** The one address that the owner allows; all else of this machine is as forbidden as ever. */
 const ALLOWED = readAllowedRanges(["127.0.0.2"]);

@@ -5,11 +5,11 @@
 import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import type { ExecOps } from "../env/environment.ts";
+import type { McpServerSettings } from "@edgecall/pi-agent/config/mcp-servers.ts";
+import type { ExecOps } from "@edgecall/pi-agent/env/environment.ts";
 import { connectMcp, type ListedTool, type McpClient } from "./client.ts";
 import { httpLink } from "./http-link.ts";
 import { type Link, Unreachable } from "./messages.ts";
-import type { McpServerSettings } from "./settings.ts";
 import { stdioLink } from "./stdio-link.ts";
 import { type CallServer, mcpTool } from "./tool.ts";
 

@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import type { ExecOps, RunOptions } from "../env/environment.ts";
+import type { ExecOps, RunOptions } from "@edgecall/pi-agent/env/environment.ts";
 import {
   answerIn,
   type Link,

@@ -1,0 +1,3 @@
+/** What the agent uses of this package. */
+export { browser, browserMissing } from "./browser.ts";
+export { Pages } from "./pages.ts";
