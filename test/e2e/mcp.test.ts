@@ -1,4 +1,4 @@
-/** The SDK's own MCP client, a real device behind the gateway, and a real MCP server behind another device. */
+/** The SDK's own MCP client with a real device behind the gateway, and a real MCP server behind another device. */
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const stack = useStack({ vars: { MCP_TRUSTED_TOKENS: "anna" } }, async (stack) =
   const files = { name: "files", command: [process.execPath, SERVER, "stdio"], reads: ["echo", "picture"] };
   const gone = { name: "gone", command: ["/no/such/server"] };
   const enabled = ["files_echo", "files_picture", "files_fail", "files_die"];
-  // SAFETY: toml's tables have no type of their own.
+  // SAFETY: TOML tables have no type of their own.
   const top = {
     tools: { enabled },
     mcp: [files, gone],
@@ -71,7 +71,7 @@ describe.each([
     });
   });
 
-  test("gets pictures as pictures, within the report and brought over HTTPS, and files as links", async () => {
+  test("gets pictures as pictures, from the report and over HTTPS, and files as links", async () => {
     const client = await connect(mode);
     for (const bytes of [20_000, 1_000_000]) {
       const [, image] = blocks(await client.callTool({ name: "eye__picture", arguments: { bytes } }));
@@ -85,7 +85,7 @@ describe.each([
     expect((await kept.arrayBuffer()).byteLength).toBe(5_000);
   });
 
-  test("hears of progress, and cancels", async () => {
+  test("receives progress, and cancels", async () => {
     const client = await connect(mode);
     const heard: Array<string | undefined> = [];
     const slow = { name: "eye__slow", arguments: { ms: 400, chunks: 4 } };
@@ -100,8 +100,8 @@ describe.each([
   });
 });
 
-describe("what is not a read", () => {
-  test("waits for a person, who approves elsewhere; then it ran once", async () => {
+describe("a call that is not a read", () => {
+  test("waits for a person, who approves elsewhere; then it has run once", async () => {
     const client = await connect("legacy");
     const asked = await client.callTool({ name: "eye__append", arguments: { text: "x" } });
     expect(text(asked)).toContain("Nothing has run yet");
@@ -110,7 +110,7 @@ describe("what is not a read", () => {
       name: "edge_result",
       arguments: { agent_id: "eye", call_id: asked._meta?.["edgecall/call_id"] },
     };
-    // A client's tools have no way to approve, whatever its token may do elsewhere.
+    // A client's tools have no way to approve, whatever its token allows elsewhere.
     expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain("edge_answer");
     const waiting = client.callTool(look);
     expect(text(await waiting)).toContain(id);
@@ -118,7 +118,7 @@ describe("what is not a read", () => {
     expect(text(await client.callTool(look))).toMatch(/^appended /);
   });
 
-  test("is refused by a person, and says so", async () => {
+  test("is refused by a person, and reports that", async () => {
     const client = await connect("legacy");
     const asked = await client.callTool({
       name: "edge_call",
@@ -134,7 +134,7 @@ describe("what is not a read", () => {
 });
 
 describe("an agent with MCP servers", () => {
-  test("answers with their tools, and their pictures", async () => {
+  test("answers with the servers' tools and pictures", async () => {
     const client = await connect("legacy");
     expect(text(await client.callTool({ name: "host__files_echo", arguments: { text: "hello" } }))).toBe(
       "hello",
@@ -148,7 +148,7 @@ describe("an agent with MCP servers", () => {
     expect(text(wrong)).toContain("missing 'text'");
   });
 
-  test("says which server is not there, and why", async () => {
+  test("reports the server that is missing, and why", async () => {
     const { body } = await stack.gateway.command("host", "tools_list");
     expect(body.payload?.unavailable).toContainEqual({
       name: "gone_*",
@@ -156,14 +156,14 @@ describe("an agent with MCP servers", () => {
     });
   });
 
-  test("asks before what the owner did not call a read, and records it", async () => {
+  test("asks before a tool that the owner did not mark as a read, and records it", async () => {
     const client = await connect("legacy");
-    // The owner trusts this client's conversations, and this tool: the device alone decides.
+    // The owner trusts this client's conversations and this tool, so only the device decides.
     const allowed = await client.callTool({ name: "host__files_fail", arguments: {} });
     expect(text(allowed)).toBe("Error: no such thing");
     const asked = await client.callTool({ name: "host__files_die", arguments: {} });
     expect(text(asked)).toContain("Nothing has run yet");
-    // A device brings its record when it comes online, and now and then.
+    // A device sends its audit log when it comes online, and now and then.
     await stack.restartBroker();
     const recorded = async () => {
       const { entries } = (await (await stack.gateway.fetch("/v1/audit?tool=files_echo")).json()) as {

@@ -1,4 +1,4 @@
-/** Pictures and files from a device to the model and to the person, through real programs. */
+/** Pictures and files travel from a device to the model and to the person, through real programs. */
 import { expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
@@ -31,7 +31,7 @@ const take = (bytes: number, more = {}) => ({
 test.each([
   ["within the report", 20_000],
   ["brought over HTTPS", 3_000_000],
-])("a picture %s reaches the model and the person whole", async (_, bytes) => {
+])("a picture %s reaches the model and the person unchanged", async (_, bytes) => {
   const turn = await stack.gateway.ask(script(take(bytes), { text: "$pictures" }));
   const length = "data:image/jpeg;base64,".length + Math.ceil(bytes / 3) * 4;
   expect(turn.answer).toBe(`data:image/jpeg ${length}`);
@@ -40,7 +40,7 @@ test.each([
   expect(await sha256(await served(media?.id ?? ""))).toBe(media?.sha256);
 });
 
-test("what is above a limit is refused in words, and the rest arrives", async () => {
+test("what exceeds a limit is refused in words, and the rest arrives", async () => {
   const large = await stack.gateway.ask(script(take(9 * 1024 * 1024), { text: "$results" }));
   expect(large.answer).toMatch(
     /^Error: The result \(image\/jpeg, 9437184 bytes\) could not be brought to the gateway: at most 8388608 bytes are taken\.\nAsk for something smaller/,
@@ -54,7 +54,7 @@ test("what is above a limit is refused in words, and the rest arrives", async ()
   expect(file.answer).toMatch(/^1 of 5000 bytes\n\[text\/csv, 5 KB, \/v1\/media\//);
 });
 
-test("a device's own loop sees its picture, and brings it along with its words", async () => {
+test("a device's own loop sees its picture, and returns it with its words", async () => {
   const inner = script(
     { calls: [{ name: "picture", arguments: { bytes: 20_000 } }] },
     { text: "I see $pictures" },
@@ -70,7 +70,7 @@ test("a device's own loop sees its picture, and brings it along with its words",
   );
 });
 
-test("a picture of one home is not there for another's token", async () => {
+test("another home's token cannot read a home's picture", async () => {
   const turn = await stack.gateway.ask(script(take(1_000), { text: "ok" }));
   const [media] = (turn.calls[0] as { media?: Media } | undefined)?.media ?? [];
   const headers = { authorization: `Bearer ${TOKENS.otherHome}` };

@@ -25,7 +25,7 @@ type Panel = {
 type Dashboard = { panels: Panel[] };
 
 const dashboard = JSON.parse(readFileSync(join(WATCHING, "dashboard.json"), "utf8")) as Dashboard;
-/** As Grafana fills its variables in. */
+/** The queries with Grafana's variables filled in. */
 const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr }) => ({
     title,
@@ -67,7 +67,7 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
           { text: `turn ${n}` },
         ),
       );
-    // Before the first scrape: the gateway keeps its page for five minutes.
+    // Before the first scrape, because the gateway keeps its page for five minutes.
     expect((await turn(1)).answer).toBe("turn 1");
     expect((await stack.gateway.command("nobody", "ping")).status).not.toBe(200);
     prometheus = spawn(
@@ -84,7 +84,7 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
       every: 200,
       what: "Prometheus has all three",
     });
-    // rate() wants two scrapes.
+    // rate() needs two scrapes.
     await until(async () => (await query('count_over_time(up{job="gateway"}[1m]) > 2')).length > 0, {
       within: 20_000,
       every: 200,
@@ -104,7 +104,7 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
     const response = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expr)}`).catch(
       () => undefined,
     );
-    // Not there yet, or 503 in plain words while it starts.
+    // Not listening yet, or 503 with a text while it starts.
     if (response === undefined || response.status === 503) return [];
     const body = (await response.json()) as {
       status: string;
@@ -115,7 +115,7 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
     return body.data?.result ?? [];
   }
 
-  test("a call can be followed by its id through the logs of gateway, bridge and agent", async () => {
+  test("the logs of gateway, bridge and agent show a call under its id", async () => {
     const asked = await stack.gateway.ask(
       script({ calls: [{ arguments: { agent_id: "pi", action: "memory" } }] }, { text: "followed" }),
     );
@@ -130,7 +130,7 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
     expect(has(stack.agent("pi").lines, '"event":"command.received"')).toBe(true);
   });
 
-  test("the gateway's page is one that promtool takes", async () => {
+  test("promtool accepts the gateway's page", async () => {
     const headers = { authorization: `Bearer ${TOKENS.scraper}` };
     const page = await (await fetch(`${stack.gateway.url}/metrics`, { headers })).text();
     expect(promtoolSays(page)).toBe("");
@@ -139,13 +139,13 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
     );
   });
 
-  test.each(queries)("the dashboard's '$title' has something to show: $expr", async ({ expr }) => {
-    // The bridge refuses nothing in this home, as in most.
+  test.each(queries)("the dashboard's '$title' has data: $expr", async ({ expr }) => {
+    // The bridge refuses nothing in this home, as in most homes.
     if (expr.includes("calls_refused")) await query(expr);
     else expect((await query(expr)).length).toBeGreaterThan(0);
   });
 
-  test("alerts and the example of a configuration are Prometheus's own", () => {
+  test("Prometheus accepts the alerts and the example configuration", () => {
     const says = (...args: string[]) =>
       spawnSync("promtool", ["check", ...args], { cwd: WATCHING, encoding: "utf8" });
     expect(says("rules", "edgecall-alerts.yml")).toMatchObject({
@@ -156,7 +156,7 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
   });
 });
 
-test("every panel has its own id, and none lies on another", () => {
+test("every panel has its own id, and no panels overlap", () => {
   const ids = dashboard.panels.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   const seen = new Set<string>();
@@ -170,14 +170,14 @@ test("every panel has its own id, and none lies on another", () => {
   }
 });
 
-describe("as Grafana draws it, in a home where little happens", () => {
+describe("as Grafana draws it, in a home with little activity", () => {
   const { panels } = dashboard;
   const divides = (panel: Panel) => panel.targets?.some(({ expr }) => / \/ |histogram_quantile/.test(expr));
 
   test.each(panels.filter((panel) => panel.type === "stat" && divides(panel)))(
-    "'$title' of nothing is a dash: Grafana leaves the tile empty",
+    "'$title' without data is a dash: Grafana leaves the tile empty",
     ({ fieldConfig }) => {
-      // Its reducer makes null of NaN, so "nan" alone never matches.
+      // Grafana's reducer makes null of NaN, so "nan" alone never matches.
       expect(fieldConfig?.defaults.mappings).toContainEqual({
         type: "special",
         options: { match: "null+nan", result: expect.objectContaining({ text: "–" }) },
@@ -188,11 +188,11 @@ describe("as Grafana draws it, in a home where little happens", () => {
   test.each(panels.filter(({ type }) => type === "timeseries"))(
     "'$title' is a line with a legend that fits",
     ({ targets = [], options, fieldConfig }) => {
-      // Grafana's interval holds a call or none: then there are dots instead of a line.
+      // Grafana's interval often holds at most one call: then it would draw dots instead of a line.
       expect(targets.filter(({ expr }) => expr.includes("$__"))).toEqual([]);
       // A table shows two rows at this height.
       expect(options?.legend?.displayMode).toBe("list");
-      // Grafana writes it at the axis, too, in place of each tick that is no whole number.
+      // Grafana would also write it at the axis, in place of each tick that is not a whole number.
       expect(fieldConfig?.defaults.noValue).toBeUndefined();
     },
   );

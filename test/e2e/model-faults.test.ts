@@ -1,4 +1,4 @@
-/** A model endpoint that misbehaves: whatever it does, the person gets an answer in words. */
+/** A model endpoint that misbehaves: in each case the person gets an answer in words. */
 import { describe, expect, test } from "vitest";
 import { type Step, script } from "../scripted-model.ts";
 import { useStack } from "./stack.ts";
@@ -20,7 +20,7 @@ const call = (args: unknown, more: { id?: string; name?: string } = {}) => ({ ar
 const MEMORY = { agent_id: "pi", action: "memory" };
 const DISK = { agent_id: "pi", action: "disk" };
 
-/** One event of a stream, and the end of it. */
+/** Makes an event stream of these events, and ends it. */
 const stream = (...chunks: unknown[]) =>
   [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
 const choice = (delta: unknown, finish_reason: string | null = null) => ({
@@ -28,7 +28,7 @@ const choice = (delta: unknown, finish_reason: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason }],
 });
 
-describe.concurrent("passing faults are tried again:", () => {
+describe.concurrent("a temporary fault is retried:", () => {
   const passing: Array<[string, Step]> = [
     ["429 with Retry-After", { status: 429, headers: { "retry-after": "1" } }],
     ["500", { status: 500 }],
@@ -69,7 +69,7 @@ describe.concurrent("passing faults are tried again:", () => {
   });
 });
 
-describe.concurrent("what cannot pass is said in words:", () => {
+describe.concurrent("a permanent fault is explained in words:", () => {
   test("a refused key", async () => {
     const turn = await ask({ status: 401, body: { error: { message: "Incorrect API key" } } });
     expect(turn).toMatchObject({ status: "failed", answer: expect.stringContaining("Incorrect API key") });
@@ -80,7 +80,7 @@ describe.concurrent("what cannot pass is said in words:", () => {
     expect(turn).toMatchObject({ status: "failed", answer: expect.stringContaining("answered 500") });
   });
 
-  test("after a call its result is not lost", async () => {
+  test("after a call, the call's result is not lost", async () => {
     const turn = await ask(
       { calls: [call(MEMORY)] },
       { status: 400, body: { error: { message: "no more" } } },
@@ -112,7 +112,7 @@ describe.concurrent("G9 a failure names its cause, the setting, and what to do:"
     expect(turn.answer).not.toContain("try again later");
   });
 
-  test("a wait that the endpoint asked for is shown while it lasts", async () => {
+  test("a wait that the endpoint requests is shown while it lasts", async () => {
     const text = script(
       { status: 429, headers: { "retry-after": "2" }, body: { error: { message: "slow down" } } },
       { text: "here I am" },
@@ -131,7 +131,7 @@ describe.concurrent("G9 a failure names its cause, the setting, and what to do:"
     expect(events.indexOf("event: waiting")).toBeLessThan(events.indexOf("here I am"));
   });
 
-  test("a reply of 10 MB is refused in words, and is not asked for again (G10)", async () => {
+  test("a reply of 10 MB is refused in words, and is not requested again (G10)", async () => {
     const text = script({ chars: 10_000_000 });
     const asked = stack.model.requests.length;
     const turn = await stack.gateway.ask(text);
@@ -143,7 +143,7 @@ describe.concurrent("G9 a failure names its cause, the setting, and what to do:"
     expect(own).toHaveLength(1);
   });
 
-  test("a reply just below the limit is kept and can be gone on from (G10)", async () => {
+  test("a reply just below the limit is stored, and the conversation continues (G10)", async () => {
     const conversation = crypto.randomUUID();
     const turn = await stack.gateway.ask(script({ chars: 490_000 }), conversation);
     expect(turn).toMatchObject({ status: "done", answer: "x".repeat(490_000) });
@@ -154,7 +154,7 @@ describe.concurrent("G9 a failure names its cause, the setting, and what to do:"
 describe("G9 an endpoint that cannot be reached", () => {
   const apart = useStack({ vars: { LLM_BASE_URL: "http://no-such-host.invalid/v1" } });
 
-  test("is said to be so, with the setting", async () => {
+  test("is reported as such, with its setting", async () => {
     const turn = await apart.gateway.ask("hello");
     expect(turn.status).toBe("failed");
     expect(turn.answer).toContain("the model at no-such-host.invalid could not be reached");
@@ -163,7 +163,7 @@ describe("G9 an endpoint that cannot be reached", () => {
   });
 });
 
-describe.concurrent("odd calls are mended or answered:", () => {
+describe.concurrent("odd calls are repaired or answered:", () => {
   test("arguments of broken JSON", async () => {
     const turn = await ask(
       { calls: [call('{"agent_id": "pi", "action": ')] },
@@ -207,11 +207,11 @@ describe.concurrent("odd calls are mended or answered:", () => {
       "memory success",
       "disk success",
     ]);
-    // In the order of the calls, whichever was done first.
+    // In the order of the calls, in whatever order they were run.
     expect(turn.answer).toMatch(/^RAM[^|]*\| \/ \d+%[^|]*\| RAM[^|]*\| \/ \d+%/);
   });
 
-  test("calls without end: at the limit it is asked to sum up, without tools", async () => {
+  test("endless calls: at the limit the model is asked to sum up, without tools", async () => {
     const steps = Array.from({ length: 4 }, () => ({ calls: [call(MEMORY)] }));
     const question = script(...steps, { text: "This is what I have." });
     const turn = await stack.gateway.ask(question);
@@ -222,7 +222,7 @@ describe.concurrent("odd calls are mended or answered:", () => {
     expect(last?.tools).toEqual([]);
   });
 
-  test("three batches in a row that fail: the same", async () => {
+  test("three failed batches in a row: the model is asked to sum up", async () => {
     const wrong = { calls: [call({ agent_id: "nobody", action: "memory" })] };
     const turn = await ask(wrong, wrong, wrong, { text: "It did not work." });
     expect(turn).toMatchObject({ status: "done", answer: "It did not work." });
@@ -230,7 +230,7 @@ describe.concurrent("odd calls are mended or answered:", () => {
   });
 });
 
-test("every history that the model was sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.requests.length).toBeGreaterThan(30);
   expect(stack.model.breaches).toEqual([]);
 });

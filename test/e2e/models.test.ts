@@ -1,4 +1,4 @@
-/** Models by name with fall-back, budgets, and a history that fits: the Worker alone, against real endpoints. */
+/** Named models with fall-back, budgets, and a history that fits: only the Worker, with real endpoints. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -34,7 +34,7 @@ async function models(): Promise<{ main: ScriptedModel; spare: ScriptedModel }> 
   return { main, spare };
 }
 
-/** An endpoint that answers everything with the same failure. */
+/** Starts an endpoint that answers everything with the same failure. */
 async function failing(status: number): Promise<{ url: string; requests: number }> {
   const seen = { url: "", requests: 0 };
   const server = createServer((request, response) => {
@@ -76,7 +76,7 @@ async function say({ url }: Gateway, conversation: string, text: string, more: R
 const spareAt = (url: string) => JSON.stringify([{ name: "spare", base_url: url, model: "spare-1" }]);
 
 describe("a model that fails", () => {
-  test("three times cools down, and the next one answers, also the next question", async () => {
+  test("three times cools down, and the next model answers, also the next question", async () => {
     const [main, { spare }] = await Promise.all([failing(500), models()]);
     const worker = await gateway({ LLM_BASE_URL: main.url, LLM_MODELS: spareAt(spare.url) });
     expect((await say(worker, "cool", script({ text: "spare" }))).answer).toBe("spare");
@@ -85,14 +85,14 @@ describe("a model that fails", () => {
     expect(main.requests).toBe(3);
   });
 
-  test("for good (a wrong key) is replaced at once", async () => {
+  test("permanently (a wrong key) is replaced at once", async () => {
     const [main, { spare }] = await Promise.all([failing(401), models()]);
     const worker = await gateway({ LLM_BASE_URL: main.url, LLM_MODELS: spareAt(spare.url) });
     expect((await say(worker, "key", script({ text: "spare" }))).answer).toBe("spare");
     expect([main.requests, spare.requests.length]).toEqual([1, 1]);
   });
 
-  test("is asked by name, and a name that is none says which there are", async () => {
+  test("can be chosen by name, and an unknown name lists the known ones", async () => {
     const { main, spare } = await models();
     const worker = await gateway({ LLM_BASE_URL: main.url, LLM_MODELS: spareAt(spare.url) });
     expect((await say(worker, "named", script({ text: "x" }), { model: "spare" })).answer).toBe("x");
@@ -102,7 +102,7 @@ describe("a model that fails", () => {
     expect(wrong.error?.message).toBe("model: there is no 'gpt-9'; there are: scripted, spare");
   });
 
-  test("G5 one that was named is not replaced without leave, and the reply says who answered", async () => {
+  test("G5 by name is not replaced without permission, and the reply says who answered", async () => {
     const [{ main }, down] = await Promise.all([models(), failing(401)]);
     const worker = await gateway({ LLM_BASE_URL: main.url, LLM_MODELS: spareAt(down.url) });
     const complete = async (headers: Record<string, string>) => {
@@ -138,7 +138,7 @@ describe("a model that fails", () => {
     });
   });
 
-  test("settings that are wrong are said to the person who asks, with the field", async () => {
+  test("wrong settings are reported to the person who asks, with the field", async () => {
     const worker = await gateway({ LLM_BASE_URL: "http://127.0.0.1:9/v1", LLM_MODELS: '[{"name":"a b"}]' });
     const answer = await say(worker, "wrong", "hello");
     expect(answer.error).toMatchObject({
@@ -148,11 +148,11 @@ describe("a model that fails", () => {
   });
 });
 
-/** Each reply of the scripted model is counted with 15 tokens. */
+/** Each reply of the scripted model counts 15 tokens. */
 describe("a budget", () => {
   const unknown = { calls: [{ name: "nothing", arguments: {} }] };
 
-  test("of model calls for one question ends it with words", async () => {
+  test("of model calls ends a question with a text", async () => {
     const { main } = await models();
     const worker = await gateway({
       LLM_BASE_URL: main.url,
@@ -181,7 +181,7 @@ describe("a budget", () => {
     expect((await say(worker, "another", script({ text: "fine" }))).answer).toBe("fine");
   });
 
-  test("of a day counts over all conversations of a home, streamed or not, and not for another home", async () => {
+  test("of a day counts all conversations of a home, streamed or not, and no other home", async () => {
     const { main } = await models();
     const worker = await gateway({ LLM_BASE_URL: main.url, BUDGET_DAY_MODEL_CALLS: "2" });
     for (const conversation of ["a", "b"])
@@ -198,7 +198,7 @@ describe("a budget", () => {
   });
 });
 
-test("a history that is too long is cut, and what no longer fits is summed up by the model", async () => {
+test("a history that is too long is cut, and the model sums up what no longer fits", async () => {
   const { main } = await models();
   const worker = await gateway({ LLM_BASE_URL: main.url, HISTORY_MAX_TOKENS: "900" });
   for (let turn = 0; turn < 8; turn += 1) {

@@ -1,4 +1,4 @@
-/** The same path over a real Mosquitto: MQTT 5, last wills, and what it keeps over a restart. */
+/** The whole path over a real Mosquitto: MQTT 5, last wills, and what it stores over a restart. */
 import { afterAll, describe, expect, test } from "vitest";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
@@ -29,14 +29,14 @@ describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => {
     expect(stack.bridge.events("broker_up")).toMatchObject([{ mqtt: 5 }]);
   });
 
-  test("a killed agent is gone by its last will, within 5 s, and back when it is started", async () => {
+  test("a killed agent is offline by its last will, within 5 s, and back after its start", async () => {
     await stack.agent("zero").kill();
     expect(await stack.gateway.offline("zero", 5_000)).toMatchObject({ reason: "last will" });
     await stack.restartAgent("zero");
     await stack.gateway.online("zero");
   });
 
-  test("a call to an agent that is said to be there but listens to nothing is answered at once", async () => {
+  test("a call to an agent that is reported as online but does not listen is answered at once", async () => {
     const ghost = await PlayedAgent.own("ghost", stack.mqttUrl);
     played.push(ghost);
     await stack.gateway.online("ghost");
@@ -49,7 +49,7 @@ describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => {
     expect(ghost.commands).toEqual([]);
   });
 
-  test("a broker that is restarted: calls go through again", async () => {
+  test("after a restart of the broker calls work again", async () => {
     await stack.restartBroker();
     const answers = async () => (await stack.gateway.command("pi", "ping")).body.payload?.pong;
     await until(answers, { within: 20_000, every: 100, what: "pi answers a ping" });
@@ -60,7 +60,7 @@ describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => {
     });
   });
 
-  test("npm start takes MQTT_URL and LLM_BASE_URL in place of its own parts", async () => {
+  test("npm start uses MQTT_URL and LLM_BASE_URL instead of its own parts", async () => {
     const observer = await Observer.start(stack.mqttUrl);
     try {
       const asked = npmStart(folder.path, ["--ask", script({ text: "asked and answered" })], {
@@ -78,7 +78,7 @@ describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => {
     }
   });
 
-  test("every history that the model was sent is valid", () => {
+  test("every history that the model received is valid", () => {
     expect(stack.model.breaches).toEqual([]);
   });
 });

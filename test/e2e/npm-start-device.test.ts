@@ -1,4 +1,4 @@
-/** A second device at `npm start`, by the command that the console shows and nothing else. */
+/** A second device at `npm start`, with only the command that the console shows. */
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const stop of stopping.splice(0)) await stop();
 });
 
-test("is told the embedded broker, and finds it when the stack was started anew", {
+test("gets the embedded broker's address, and finds it again after a restart of the stack", {
   tags: ["needs/linux"],
   timeout: 180_000,
 }, async () => {
@@ -23,7 +23,7 @@ test("is told the embedded broker, and finds it when the stack was started anew"
   expect(first.out()).toMatch(/ssh -R (\d+):127\.0\.0\.1:\1 -R (\d+):127\.0\.0\.1:\2 YOU@DEVICE/);
   const made = await client.fetch("/v1/device-codes", { method: "POST", body: "{}" });
   const { command } = (await made.json()) as { command: string };
-  // As in a terminal, but without root.
+  // As in a terminal, but not as root.
   const dir = join(folder.path, "eye");
   const line = `${command.replace("sudo sh", "sh")} --name eye --no-service '${dir}'`;
   const installed = spawnSync("/bin/sh", ["-c", line], { encoding: "utf8", timeout: 60_000 });

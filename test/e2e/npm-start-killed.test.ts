@@ -1,4 +1,4 @@
-/** `npm start` and SIGKILL: what is killed comes back or takes the rest along, and no turn is lost. */
+/** `npm start` and SIGKILL: a killed program is restarted or ends the others, and no turn is lost. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { freePort, isFree } from "../../local/port.ts";
@@ -6,13 +6,13 @@ import { script, startScriptedModel } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { killAll, npmStart, processesOf, running, stackPid, useStateFolder } from "./npm-start.ts";
 
-/** The programs notice by themselves, and have 5 s to say goodbye. */
+/** The programs notice by themselves, and have 5 s to finish. */
 const GONE_WITHIN_MS = 8_000;
 
 describe("npm start", { tags: ["needs/linux"] }, () => {
   const folder = useStateFolder();
 
-  test("killed leaves nothing, and its folder serves the next one", async () => {
+  test("leaves no process after a kill, and its folder works for the next start", async () => {
     const port = await freePort();
     await running(npmStart(folder.path, [], { PORT: String(port) }));
     process.kill(stackPid(folder.path), "SIGKILL");
@@ -24,15 +24,15 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect(asked.out()).toContain("RAM");
   });
 
-  test("ends with npm, also when npm alone is told to stop", async () => {
+  test("ends with npm, also when only npm is told to stop", async () => {
     const started = npmStart(folder.path, [], { PORT: String(await freePort()) });
     await running(started);
-    // Not the group: as a service manager or a script does it.
+    // Only npm and not its group, as a service manager or a script does it.
     started.child.kill("SIGTERM");
     await until(() => processesOf(folder.path).length === 0, { within: GONE_WITHIN_MS });
   });
 
-  test("starts each of its programs again that is killed", async () => {
+  test("restarts each of its programs that is killed", async () => {
     const started = npmStart(folder.path, [], { PORT: String(await freePort()) });
     const client = await running(started);
     const [agent] = await client.agents();
@@ -48,7 +48,7 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect((await client.ask("How much memory is there?")).answer).toContain("RAM");
   });
 
-  test("all of it killed with a turn in flight: the next one brings it to its end", async () => {
+  test("all its programs are killed with a turn in flight: the next start finishes the turn", async () => {
     const model = await startScriptedModel();
     const env = { LLM_BASE_URL: model.url, LLM_MODEL: "scripted", PORT: String(await freePort()) };
     try {
@@ -58,7 +58,7 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
       await killAll(folder.path);
 
       await running(npmStart(folder.path, [], env));
-      // Whoever attaches again sets it going at once; without that its alarm does, within 10 s.
+      // A client that attaches continues the turn at once; without one its alarm does, within 10 s.
       const events = await client.fetch(`/v1/conversations/c/turns/${turn}/events`);
       expect(await events.text()).toContain('"answer":"here it is"');
       expect(await client.settled("c", turn)).toMatchObject({ status: "done", answer: "here it is" });

@@ -1,4 +1,4 @@
-/** `npm start`: its answer, its exit code, and that nothing of it is left. */
+/** `npm start`: its answer, its exit code, and that it leaves no process. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -9,7 +9,7 @@ import { agentIdOf } from "../../local/settings.ts";
 import { RunningCommand } from "./command.ts";
 import { interrupt, npmStart, processesOf, running, stackPid, useStateFolder } from "./npm-start.ts";
 
-/** As `df` shows it. */
+/** Returns the disk's usage as `df` shows it. */
 function fullness(): string {
   const columns = execFileSync("df", ["-P", "/"], { encoding: "utf8" }).trim().split("\n")[1]?.split(/\s+/);
   return columns?.[4] ?? "df says nothing";
@@ -18,11 +18,11 @@ function fullness(): string {
 const MACHINE = agentIdOf(hostname());
 const SENTENCE = `Write "hello" to note.txt on ${MACHINE}`;
 
-// /proc tells which processes are whose.
+// /proc shows which processes belong to it.
 describe("npm start", { tags: ["needs/linux"] }, () => {
   const folder = useStateFolder();
 
-  test("--ask prints the answer alone, with the percentage of df, and leaves no process", async () => {
+  test("--ask prints only the answer, with the percentage of df, and leaves no process", async () => {
     const before = fullness();
     const asked = npmStart(folder.path, ["--ask", "How full is the root disk?"]);
     const seen = new Set<number>();
@@ -31,12 +31,12 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     }, 100);
     expect(await asked.code, asked.err()).toBe(0);
     clearInterval(watching);
-    // npm, the stack and its programs: else this test could not tell that they are gone.
+    // npm, the stack and its programs. With fewer, this test could not notice that they are gone.
     expect(seen.size).toBeGreaterThan(4);
     expect(processesOf(folder.path)).toEqual([]);
 
     const percentages: string[] = asked.out().match(/\d+%/g) ?? [];
-    // Somebody may write to the disk meanwhile.
+    // Another program may write to the disk meanwhile.
     expect([before, fullness()].some((one) => percentages.includes(one))).toBe(true);
     expect(asked.out()).not.toMatch(/edgecall|gateway|stand-in|\{"ts"/i);
     expect(asked.err()).toContain("STAND-IN");
@@ -57,32 +57,32 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect(help.out()).toContain('npm start -- --ask "QUESTION"');
 
     expect(await deaf.code).toBe(1);
-    // The reason last, below what the programs wrote.
+    // The reason comes last, below the programs' output.
     expect(deaf.err().trim().split("\n").at(-1)).toContain("I could not get an answer from the model");
     expect(deaf.out()).toBe("");
     expect(processesOf(other)).toEqual([]);
   });
 
-  test("Ctrl-C and SIGTERM leave nothing; started again it has its token and its conversations", async () => {
+  test("Ctrl-C and SIGTERM leave no process; the next start has the same token and conversations", async () => {
     const port = await freePort();
     const first = npmStart(folder.path, [], { PORT: String(port) });
     const client = await running(first);
     await client.ask("How much memory is in use?", "kept");
-    // What chat apps are connected by is encrypted from the first one on: the gateway has the key that is kept.
+    // Chat app connections are encrypted from the first one on, with a stored key.
     const kept = readFileSync(join(folder.path, "tokens.json"), "utf8");
     const { connections } = JSON.parse(kept) as { connections: string };
     const environments = processesOf(folder.path).map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8"));
     expect(environments.join("\0")).toContain(`\0CONNECTIONS_KEY=${connections}\0`);
     interrupt(first);
     await first.code;
-    // What looks broken in the first lines that a person sees: a gateway that is not there yet, no .env.
+    // Lines that would look like errors at the start: a gateway that is not ready yet, no .env.
     expect(first.err()).not.toMatch(/ECONNREFUSED|\.env/);
     expect(processesOf(folder.path)).toEqual([]);
     expect(await isFree(port, 0)).toBe(true);
 
     const second = npmStart(folder.path, [], { PORT: String(port) });
     await running(second);
-    // The token of the first one.
+    // With the token of the first start.
     expect(await client.turns("kept")).toMatchObject([
       { text: "How much memory is in use?", status: "done", answer: expect.stringContaining("RAM") },
     ]);
@@ -91,11 +91,11 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect(processesOf(folder.path)).toEqual([]);
   });
 
-  test("beside a running stack: a question is asked there, another stack is refused in words", async () => {
+  test("next to a running stack: --ask asks that stack, and another start is refused in words", async () => {
     const port = await freePort();
     const client = await running(npmStart(folder.path, [], { PORT: String(port) }));
     const asked = npmStart(folder.path, ["--ask", "How much memory is in use?"]);
-    // The port is taken too, but by the stack that it names.
+    // The port is taken too, by the stack that the refusal names.
     const second = npmStart(folder.path, [], { PORT: String(port) });
     const other = join(folder.path, "other");
     mkdirSync(other);
@@ -111,7 +111,7 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect(taken.err()).toContain(`port ${port} is taken`);
   });
 
-  test("C2 the README's own sentence asks at the terminal, and y writes the file", {
+  test("C2 the README's own example asks at the terminal, and y writes the file", {
     timeout: 90_000,
   }, async () => {
     const command = new RunningCommand(
@@ -131,7 +131,9 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     expect(processesOf(folder.path)).toEqual([]);
   });
 
-  test("C2 without a terminal it ends with words, and the way to approve", { timeout: 90_000 }, async () => {
+  test("C2 without a terminal it ends with a text, and names the way to approve", {
+    timeout: 90_000,
+  }, async () => {
     const asked = npmStart(folder.path, ["--ask", SENTENCE]);
     expect(await asked.code, asked.err()).toBe(1);
     expect(asked.out()).toBe("");

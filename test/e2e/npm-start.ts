@@ -1,4 +1,4 @@
-/** `npm start` as a person types it, and every process that comes of it. */
+/** `npm start` as a person types it, and all of its processes. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,17 +12,17 @@ export type Started = {
   child: ChildProcess;
   out(): string;
   err(): string;
-  /** Its exit code, when it has ended and every line is there. */
+  /** Its exit code, when it has ended and all its output has arrived. */
   code: Promise<number | null>;
 };
 
-/** Starts it with the folder as its state: that is how its processes are told from any other. */
+/** Starts it with this state folder, which identifies its processes. */
 export function npmStart(folder: string, args: string[] = [], env: Record<string, string> = {}): Started {
   const child = spawn("npm", ["start", "--silent", ...(args.length > 0 ? ["--", ...args] : [])], {
     cwd: ROOT,
     env: { ...plainEnvironment(), EDGECALL_DIR: folder, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own: a terminal's Ctrl-C goes to the whole of it.
+    // Its own process group, because a terminal's Ctrl-C reaches the whole group.
     detached: true,
   });
   let out = "";
@@ -33,7 +33,7 @@ export function npmStart(folder: string, args: string[] = [], env: Record<string
   return { child, out: () => out, err: () => err, code };
 }
 
-/** Waits until it prints its address. @returns a client with the token that it printed */
+/** Waits until it prints its address. @returns a client with the printed token */
 export async function running(started: Started): Promise<GatewayClient> {
   const printed = () =>
     /gateway\s+(http:\S+)\s+token\s+(\S+)/.exec(started.out()) ?? (started.child.exitCode !== null && []);
@@ -42,17 +42,17 @@ export async function running(started: Started): Promise<GatewayClient> {
   return new GatewayClient(url, token);
 }
 
-/** As a terminal does it at Ctrl-C, and as `kill` does it to the stack alone. */
+/** Sends SIGINT to the group, as a terminal does for Ctrl-C. */
 export function interrupt({ child }: Started): void {
   if (child.pid !== undefined) process.kill(-child.pid, "SIGINT");
 }
 
-/** The process that has all the others, by the file that says who holds the folder. */
+/** Returns the pid of the stack's main process, from the file that locks the folder. */
 export function stackPid(folder: string): number {
   return (JSON.parse(readFileSync(join(folder, "running.json"), "utf8")) as { pid: number }).pid;
 }
 
-/** Every process of it, however far down, has the folder in its environment. Linux. */
+/** Returns all its processes: each has the folder in its environment. Linux only. */
 export function processesOf(folder: string): number[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
@@ -61,13 +61,13 @@ export function processesOf(folder: string): number[] {
       try {
         return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`EDGECALL_DIR=${folder}\0`);
       } catch {
-        // Gone, or a zombie, which runs nothing.
+        // It has ended, or is a zombie, which runs nothing.
         return false;
       }
     });
 }
 
-/** Kills all of them and waits until they are gone. One may end by itself meanwhile: its parent was killed before it. */
+/** Kills all of them and waits until they have ended. Some end by themselves because their parent was killed first. */
 export async function killAll(folder: string): Promise<void> {
   for (const pid of processesOf(folder)) {
     try {
@@ -79,7 +79,7 @@ export async function killAll(folder: string): Promise<void> {
   await until(() => processesOf(folder).length === 0);
 }
 
-/** A fresh state folder for each test; what a failed one left running in it is killed. */
+/** Gives each test a new state folder, and kills what a failed test left running in it. */
 export function useStateFolder(): { readonly path: string } {
   const folder = { path: "" };
   beforeEach(() => {

@@ -1,4 +1,4 @@
-/** An MQTT client of the test's own that sees everything that crosses the broker. */
+/** An MQTT client of the test that sees every message on the broker. */
 import { parseTopic } from "@edgecall/core/protocol/names.ts";
 import { connectAsync, type MqttClient } from "mqtt";
 import { until } from "../wait.ts";
@@ -7,7 +7,7 @@ export type Seen = {
   agent: string;
   kind: string;
   text: string;
-  /** The payload, where it is a JSON object. */
+  /** The payload, if it is a JSON object. */
   body: Record<string, unknown>;
   retained: boolean;
 };
@@ -44,12 +44,12 @@ export class Observer {
     return observer;
   }
 
-  /** What was published on such a topic of the agent. */
+  /** Returns the messages on the agent's topic of this kind. */
   of(agent: string, kind: string): Seen[] {
     return this.seen.filter((one) => one.agent === agent && one.kind === kind);
   }
 
-  /** The commands of that name which the agent was sent. */
+  /** Returns the commands with this name that were sent to the agent. */
   commands(agent: string, command: string): Seen[] {
     return this.of(agent, "commands").filter((one) => one.body.command === command);
   }

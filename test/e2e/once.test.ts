@@ -1,10 +1,10 @@
-/** A command that is delivered more than once is done once, whatever happened to the agent in between. */
+/** A command that is delivered repeatedly is run once, also when the agent restarts in between. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../wait.ts";
 import { Observer, payloadOf } from "./observer.ts";
 import { useStack } from "./stack.ts";
 
-// Without keys: to a run that a signed command is not for, its bytes are a recording (stolen-broker.test.ts).
+// Without keys, because a run refuses signed commands that were made for an earlier run (stolen-broker.test.ts).
 const stack = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "*" } }, async (stack) => {
   await stack.startAgent({ id: "pi", unsigned: true });
   await stack.startAgent({ id: "mortal", unsigned: true, top: { allow_shutdown: true } });
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => observer.stop());
 
-/** Delivers a command's own bytes once more, as a broker may with QoS 1. */
+/** Delivers a command's bytes again, as a broker may with QoS 1. */
 const deliverAgain = (agent: string, text: string) =>
   observer.client.publishAsync(`evoclaw/agents/${agent}/commands`, text, { qos: 1 });
 
@@ -35,7 +35,7 @@ test("a tool runs once, and each delivery is answered with the same report", asy
 
   const reports = observer.answersTo("pi", id).map(({ text }) => text);
   expect(new Set(reports).size).toBe(1);
-  // The log of its second life: of the two, only a command that is new was run.
+  // The log of its second run shows that only the new command was run.
   await stack.gateway.online("pi");
   const fresh = await stack.gateway.command("pi", "tool", { tool: "memory", parameters: {} });
   expect(fresh.status).toBe(200);
@@ -43,7 +43,7 @@ test("a tool runs once, and each delivery is answered with the same report", asy
   expect(stack.agent("pi").events("tool.start")).toHaveLength(1);
 });
 
-test("a shutdown that is delivered again does not end the next start", async () => {
+test("a shutdown that is delivered again does not end the next run", async () => {
   const mortal = stack.agent("mortal");
   const { body } = await stack.gateway.command("mortal", "shutdown");
   expect(body.payload).toMatchObject({ status: "shutting_down" });

@@ -1,4 +1,4 @@
-/** OpenAI's own client and the AI SDK, as people use them, against the running stack and a real agent. */
+/** OpenAI's own client and the AI SDK, as people use them, with the running stack and a real agent. */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, streamText } from "ai";
 import OpenAI from "openai";
@@ -60,7 +60,7 @@ test("openai: streamed, by iteration and by its helper", async () => {
   expect(await helper.finalContent()).toContain(WORDS);
 });
 
-test("openai: responses, and what goes on from them", async () => {
+test("openai: responses, and their continuation", async () => {
   const client = openai();
   const first = await client.responses.create({ model: "edgecall", input: question() });
   expect(first.output_text).toContain(WORDS);
@@ -95,7 +95,7 @@ test("openai: responses streamed by its helper, and attached to again", async ()
   expect(seen.at(-1)).toBe(numbers.at(-1));
 });
 
-test("openai: models, and an error that it knows", async () => {
+test("openai: models, and an error that the client knows", async () => {
   const names = [];
   for await (const model of openai().models.list()) names.push(model.id);
   expect(names).toEqual(["edgecall", "scripted"]);
@@ -122,7 +122,7 @@ test("AI SDK: generateText and streamText", async () => {
   expect((await stream.usage).totalTokens).toBe(30);
 });
 
-test("AI SDK: a chat that it keeps itself, with instructions", async () => {
+test("AI SDK: a chat whose history the client keeps, with instructions", async () => {
   const { text } = await generateText({
     model: sdk(),
     instructions: "Be brief.",
@@ -138,7 +138,7 @@ test("AI SDK: a chat that it keeps itself, with instructions", async () => {
   expect(asked[0]?.content).toContain("Be brief.");
 });
 
-test("a device's picture is in the answer, and a browser can fetch it", async () => {
+test("a device's picture is in the answer, and a browser can load it", async () => {
   const look = { calls: [{ arguments: { agent_id: "pi", action: "picture", params: { bytes: 20_000 } } }] };
   const completion = await openai().chat.completions.create({
     model: "edgecall",
@@ -150,7 +150,7 @@ test("a device's picture is in the answer, and a browser can fetch it", async ()
   expect((await served.arrayBuffer()).byteLength).toBe(20_000);
 });
 
-test("openai: a stream that the person stops ends the turn, and the next question is told", async () => {
+test("openai: a stream that the person stops ends the turn, and the next question learns of it", async () => {
   const client = openai();
   const headers = { "x-edge-conversation": "stopped" };
   const asked = script({ text: "never the end of this", pause: "for ever" });
@@ -165,7 +165,7 @@ test("openai: a stream that the person stops ends the turn, and the next questio
   expect(JSON.stringify(stack.model.requests.at(-1)?.messages)).toContain('"content":"Cancelled.');
 });
 
-test("a gateway that dies in the middle: the client's second try gets the same turn's answer", async () => {
+test("the gateway is killed during a turn: the client's retry gets the same turn's answer", async () => {
   const asked = script(MEMORY, { hold: "for ever", step: { text: "" } }, { text: "It says: $results" });
   const requests = () =>
     stack.model.requests.filter(({ messages }) => messages.some(({ content }) => content === asked));
@@ -181,11 +181,11 @@ test("a gateway that dies in the middle: the client's second try gets the same t
     .at(-1)
     ?.messages.map(({ role }) => role);
   expect(roles).toEqual(["system", "user", "assistant", "tool"]);
-  // The bridge dials again in its own time.
+  // The bridge reconnects in its own time.
   await stack.gateway.online("pi");
 });
 
-test("G6 a gateway that dies between a call of the client's tool and its result goes on with the turn", async () => {
+test("G6 a gateway that is killed between a call of the client's tool and its result continues the turn", async () => {
   const client = openai();
   const tools = [
     { type: "function" as const, function: { name: "weather", parameters: { type: "object" } } },
@@ -209,6 +209,6 @@ test("G6 a gateway that dies between a call of the client's tool and its result 
   expect(second.choices[0]?.message.content).toMatch(/RAM 50% used[\s\S]*it rains$/);
 });
 
-test("every history that the model was sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /**
- * A home with a broker of its own, where nobody copies a secret: one code makes the first machine bridge and agent,
- * each later one an agent with a login. Over a real Mosquitto: what each may say and hear, and what revoking does.
+ * A home with its own broker, in which no person copies a secret. One code makes the first machine bridge and agent;
+ * each later machine becomes an agent with its own login. Over a real Mosquitto: what each may publish and read, and
+ * what revoking does.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync, type FSWatcher, mkdtempSync, readFileSync, rmSync, statSync, watch } from "node:fs";
@@ -28,7 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), "edgecall-own-broker-"));
 const brokerFiles = join(folder, "broker");
 const bridgeState = join(folder, "bridge");
 const RELOAD_AFTER_MS = 200;
-/** The machine may be busy. */
+/** The machine may be loaded. */
 const WITHIN_MS = 60_000;
 
 describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 * WITHIN_MS }, () => {
@@ -76,7 +77,7 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
   type Mqtt = { url: string; username?: string; password?: string };
   const mqttOf = (id: string) => parseToml(readFileSync(join(folder, id, "agent.toml"), "utf8")).mqtt as Mqtt;
 
-  /** As the device does, under a client id of its own. */
+  /** Logs in as the device does, with a client id of its own. */
   async function login({ username, password }: Partial<Mqtt>): Promise<MqttClient> {
     const client = await connectAsync(url, {
       protocolVersion: 5,
@@ -98,14 +99,14 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     expect((await gateway.fetch(`/v1/agents/${holder}/key`, { method: "DELETE" })).status).toBe(204);
 
   beforeAll(async () => {
-    // No token lets any bridge in.
+    // No token admits a bridge.
     const vars = { ...testVars, BRIDGE_TOKENS: "[]", ALLOW_UNSIGNED_AGENTS: "" };
     const env = { ...vars, PORT: "0", EDGECALL_DIR: join(folder, "gateway") };
     const { url } = await run(new Program({ name: "worker", script: "local/worker.ts", env })).ready;
     gateway = new GatewayClient(String(url));
 
     await startBroker();
-    // In the place of the service's path unit, and as late: Mosquitto forgets a SIGHUP that comes while it reads.
+    // Plays the service's path unit, with the same delay: Mosquitto forgets a SIGHUP that arrives while it reads.
     let reload: NodeJS.Timeout | undefined;
     reloading = watch(brokerFiles, (_, name) => {
       if (name !== "passwords") return;
@@ -114,12 +115,12 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     });
   });
 
-  /** On a port that was free a moment ago: another's test may have been quicker. */
+  /** On a port that was free a moment ago; another test may have taken it since. */
   async function startBroker(): Promise<void> {
     const port = await freePort();
     url = `mqtt://127.0.0.1:${port}`;
     await writeBrokerFiles({ dir: brokerFiles, agents: [], listen: { host: "127.0.0.1", port } });
-    // Started by root it would become `mosquitto`, who may not read there.
+    // As root it would switch to the user `mosquitto`, who may not read there.
     appendFileSync(join(brokerFiles, "mosquitto.conf"), "user root\n");
     const child = spawn(mosquitto ?? "", ["-c", join(brokerFiles, "mosquitto.conf")], { stdio: "ignore" });
     broker = child;
@@ -151,7 +152,7 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     for (const file of ["key.json", "gateway.json"])
       expect(statSync(join(bridgeState, file)).mode & 0o777, file).toBe(0o600);
     expect(mqttOf("hub")).toMatchObject({ username: "hub", password: expect.any(String) });
-    // The agent is there first, and tries until the broker knows it.
+    // The agent starts first, and tries until the broker knows it.
     const hub = startAgent("hub");
     await until(() => hub.events("mqtt.offline").length > 0, { within: WITHIN_MS });
     bridge = startBridge();
@@ -160,14 +161,14 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     expect(await ping("hub")).toBe(true);
   });
 
-  test("a later machine is told where the broker is, and is let in there", async () => {
+  test("a later machine learns the broker's address, and gets a login there", async () => {
     await pair("eye", await newCode(), "--id", "eye");
     expect(mqttOf("eye")).toMatchObject({ url, username: "eye" });
     expect(() => statSync(join(folder, "eye/state/broker-login"))).toThrow("ENOENT");
     startAgent("eye");
     await gateway.online("eye", WITHIN_MS);
     expect(await ping("eye")).toBe(true);
-    // A broker of somebody else's: nothing is made, nothing is sent.
+    // With another person's broker nothing is made, and nothing is sent.
     writePassword();
     const theirs = ["--broker", "mqtt://10.0.0.9:1883", "--username", "me", "--password-file"];
     await pair("far", await newCode(), "--id", "far", ...theirs, join(folder, "password"));
@@ -176,7 +177,7 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
   });
   const writePassword = () => appendFileSync(join(folder, "password"), "theirs\n");
 
-  test("no device is called as the bridge is at the broker", async () => {
+  test("no device can have the bridge's name at the broker", async () => {
     const code = await newCode();
     const args = [
       "--gateway",
@@ -194,7 +195,7 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     });
   });
 
-  test("with one device's login nobody reads or writes another's topics", async () => {
+  test("one device's login cannot read or write another's topics", async () => {
     for (const wrong of [{}, { username: "eye", password: "guess" }, { ...mqttOf("eye"), username: "hub" }])
       expect(await mayLogin(wrong), JSON.stringify(wrong)).toBe(false);
     const eye = await login(mqttOf("eye"));
@@ -211,14 +212,14 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     expect(heard.filter((topic) => !/^evoclaw\/agents\/eye\/(commands|presence)$/.test(topic))).toEqual([]);
   });
 
-  test("a revoked device's login ends with its key, and comes back with it", async () => {
+  test("a revoked device's login ends with its key, and returns with it", async () => {
     const eye = await login(mqttOf("eye"));
     await revoke("eye");
     await until(async () => !(await mayLogin(mqttOf("eye"))), { within: WITHIN_MS });
-    // Who is connected with it has nothing more to say there, either.
+    // A client that is still connected with that login is disconnected.
     await until(() => !eye.connected, { within: WITHIN_MS, what: "Mosquitto ends what it would not let in" });
     expect(await ping("hub")).toBe(true);
-    // Its settings bring the login along.
+    // The answer to the new registration contains the login.
     const before = mqttOf("eye");
     await pair("eye", await newCode({ agent: "eye" }));
     expect(mqttOf("eye")).toEqual(before);
@@ -226,7 +227,7 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     await gateway.online("eye", WITHIN_MS);
   });
 
-  test("a bridge's token that is forged opens nothing; the bridge is there still", async () => {
+  test("a forged bridge token gives no access; the bridge stays connected", async () => {
     const { host } = new URL(gateway.url);
     const stranger = await SignedBridge.make();
     const own = (gatewayHost: string, now: number) => readOwnKey(bridgeState)?.token(gatewayHost, now) ?? "";
@@ -252,7 +253,7 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     expect(bridge.events("gateway_down")).toEqual([]);
   });
 
-  test("a revoked bridge is put out at once and told what to do; a code for it lets it in again", async () => {
+  test("a revoked bridge is disconnected at once and told what to do; a code admits it again", async () => {
     await revoke("@bridge");
     const down = await until(() => bridge.events("gateway_down").find(({ code }) => code === 4006));
     expect(down.reason).toContain("'Replace' beside @bridge");
@@ -262,7 +263,7 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     expect(refused).toMatchObject({ status: 401, code: "key_revoked" });
     expect(refused.message).toContain("'Replace' beside @bridge");
     await bridge.stop();
-    // Meanwhile the broker lets in whom it knew.
+    // Meanwhile the broker still admits the known devices.
     expect(await mayLogin(mqttOf("eye"))).toBe(true);
 
     const again = ["--bridge-state", bridgeState, "--bridge-broker", url];

@@ -1,4 +1,4 @@
-/** A new device joins as a person does it: a code of the console, one command, and it is online. Without a service. */
+/** A new device joins as with a person: a code from the console, one command, and it is online. Without a service. */
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
@@ -24,7 +24,10 @@ beforeAll(async () => {
 type Ran = { code: number; out: string; err: string };
 type Running = { stop(): Promise<void> };
 
-/** As `curl … | sh -s -- ARGUMENTS` does it. */
+/**
+ * Runs the installer as `curl …
+ * sh -s -- ARGUMENTS` does.
+ */
 function install(
   args: readonly string[],
   { text = script, env = {} as Record<string, string> } = {},
@@ -40,7 +43,7 @@ function install(
     });
     child.on("error", reject);
     child.on("close", (code) => resolve({ ...ran, code: code ?? -1 }));
-    // A script that ends early reads no more.
+    // A script that ends early does not read the rest of its input.
     child.stdin.on("error", () => {});
     child.stdin.end(text);
   });
@@ -73,7 +76,7 @@ const seen = async (code: string) =>
     online?: boolean;
   };
 
-test("one command, and it is online; again it upgrades, and keeps settings and key", {
+test("one command, and it is online; the same command again upgrades, and keeps settings and key", {
   tags: ["needs/curl"],
   timeout: 120_000,
 }, async () => {
@@ -107,7 +110,7 @@ test("one command, and it is online; again it upgrades, and keeps settings and k
   expect(other).toMatchObject({ code: 1, err: expect.stringContaining("agent.toml is there already") });
 });
 
-test("what is wrong is said in words, and installs nothing", {
+test("errors are explained in words, and install nothing", {
   tags: ["needs/curl"],
   timeout: 120_000,
 }, async () => {
@@ -136,7 +139,7 @@ test("what is wrong is said in words, and installs nothing", {
   expect(await seen(code)).toEqual({ state: "open" });
 });
 
-test("machines that it is not for are told why", { tags: ["needs/curl"] }, async () => {
+test("unsupported machines are told why", { tags: ["needs/curl"] }, async () => {
   const { code } = await newCode();
   const dir = join(folder, "machines");
   const on = async (programs: Record<string, string>, args = [code, "--no-service", dir]) => {
@@ -168,8 +171,8 @@ test("a Node that is not the pinned one is not run", { tags: ["needs/curl"] }, a
   }
 });
 
-test("a download that was cut runs nothing", async () => {
-  // Wherever it ends in its last lines, and at each hundredth of the rest.
+test("an incomplete download runs nothing", async () => {
+  // It is cut at every place in its last lines, and at each hundredth of the rest.
   const cuts = new Set(Array.from({ length: 100 }, (_, n) => Math.floor((script.length * n) / 100)));
   for (let back = 2; back < 40; back += 1) cuts.add(script.length - back);
   const marked = (text: string) => text.replace("main() {", 'main() { echo "it ran";');

@@ -1,4 +1,7 @@
-/** Programs of this machine that some tests need: each is undefined when it is there, or says what is missing. */
+/**
+ * Programs of this machine that some tests need: each value is undefined when its program is there, or says what is
+ * missing.
+ */
 import { sandbox, sandboxMissing } from "../../pi-agent/env/sandbox/sandbox.ts";
 import { gitMissing } from "../../pi-agent/tools/programs/git-run.ts";
 

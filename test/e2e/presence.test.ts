@@ -1,4 +1,4 @@
-/** An agent that goes is gone from the next edge_call; one that comes back is there without a restart of anything. */
+/** An agent that goes offline is missing in the next edge_call; one that returns is there again without any restart. */
 import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
@@ -16,7 +16,7 @@ const stack = useStack({}, async (stack) => {
   await Promise.all(IDS.map((id) => stack.gateway.online(id)));
 });
 
-/** What the model is shown of the home, at a question asked now. */
+/** Returns what the model is told about the home for a new question. */
 async function shownToTheModel(): Promise<{ system: string; edgeCall: string }> {
   const question = script({ text: "seen" });
   await stack.gateway.ask(question);
@@ -37,12 +37,12 @@ async function expectGoneFromTheModel(id: string): Promise<void> {
 async function expectBack(id: string): Promise<void> {
   await stack.gateway.online(id);
   expect((await stack.gateway.command(id, "ping")).body).toMatchObject({ payload: { pong: true } });
-  // Of many agents the description has the first, and the system prompt all of them.
+  // The description has only the first of many agents; the system prompt has all.
   const { system, edgeCall } = await shownToTheModel();
   expect(`${edgeCall}\n${system}`).toContain(`- ${id}:`);
 }
 
-/** A command whose side effect shows: a strategy that is kept. It has 10.1 s in all, and the agent 6.1 of them. */
+/** A command with a visible effect: it stores a strategy. It has 10.1 s in all, of which the agent has 6.1 s. */
 const ADD_STRATEGY = { action: "add_mean_reversion", timeout_ms: 100 };
 
 async function strategiesOf(id: string): Promise<unknown> {
@@ -51,7 +51,7 @@ async function strategiesOf(id: string): Promise<unknown> {
 }
 
 describe.concurrent("an agent that", () => {
-  test("is stopped (SIGTERM) is gone within 5 s, and back when it is started", async () => {
+  test("is stopped (SIGTERM) is offline within 5 s, and back after its start", async () => {
     stack.agent("told").signal("SIGTERM");
     const { reason } = await stack.gateway.offline("told", GONE_WITHIN_MS);
     expect(reason).toBe("shutdown");
@@ -61,7 +61,7 @@ describe.concurrent("an agent that", () => {
     await expectBack("told");
   });
 
-  test("is killed (SIGKILL) is gone within 5 s, and back when it is started", async () => {
+  test("is killed (SIGKILL) is offline within 5 s, and back after its start", async () => {
     await stack.agent("killed").kill();
     const { reason } = await stack.gateway.offline("killed", GONE_WITHIN_MS);
     expect(reason).toBe("last will");
@@ -77,7 +77,7 @@ describe.concurrent("an agent that", () => {
     await expectBack("killed");
   });
 
-  test("is frozen (SIGSTOP) is gone within 30 s; thawed it is back, and runs nothing of what waited", async () => {
+  test("is frozen (SIGSTOP) is offline within 30 s; after it continues it is back, and runs none of the waiting commands", async () => {
     stack.agent("frozen").signal("SIGSTOP");
     const waiting = stack.gateway.command("frozen", "update_strategy", ADD_STRATEGY);
     await stack.gateway.offline("frozen", FROZEN_GONE_WITHIN_MS);
@@ -88,7 +88,7 @@ describe.concurrent("an agent that", () => {
     expect(await strategiesOf("frozen")).toEqual([]);
   });
 
-  test("is frozen past a call's deadline and thawed while it is still connected runs nothing", async () => {
+  test("is frozen past a call's deadline and continues while it is still connected runs nothing", async () => {
     const observer = await Observer.start(stack.mqttUrl);
     try {
       stack.agent("thawed").signal("SIGSTOP");
@@ -105,7 +105,7 @@ describe.concurrent("an agent that", () => {
         code: "expired",
       });
       expect(await strategiesOf("thawed")).toEqual([]);
-      // So that the test can fail: in time, the same command does leave a trace.
+      // Shows that the test can fail: the same command in time does have an effect.
       await stack.gateway.command("thawed", "update_strategy", { action: "add_mean_reversion" });
       expect(await strategiesOf("thawed")).toMatchObject([{ strategy: "MeanReversion" }]);
     } finally {
@@ -113,7 +113,7 @@ describe.concurrent("an agent that", () => {
     }
   });
 
-  test("keeps running meanwhile is called as ever", async () => {
+  test("keeps running meanwhile is called as usual", async () => {
     const turn = await stack.gateway.ask(
       script({ calls: [{ arguments: { agent_id: "stays", action: "memory" } }] }, { text: "$results" }),
     );
@@ -122,6 +122,6 @@ describe.concurrent("an agent that", () => {
   });
 });
 
-test("every history that the model was sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

@@ -1,20 +1,20 @@
-/** A program of ours as a real child process: its lines, its signals, its end. */
+/** One of our programs as a real child process: its output, its signals, its end. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { until } from "../wait.ts";
 
-/** Where the repository is. */
+/** The repository's root. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** A program that does not end by then is killed: a test that failed must not leave it behind. */
+/** A program that does not end within this time is killed, so that a failed test does not leave it running. */
 const STOP_WITHIN_MS = 4_000;
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
 export type ProgramOptions = {
   name: string;
-  /** Below the repository's root, or a whole path. */
+  /** A path below the repository's root, or an absolute one. */
   script: string;
   args?: string[];
   env?: Record<string, string | undefined>;
@@ -22,16 +22,16 @@ export type ProgramOptions = {
 
 export class Program {
   readonly name: string;
-  /** Everything that it wrote, line by line. */
+  /** All lines that it wrote. */
   readonly lines: string[] = [];
-  /** Its first `{ready: true}`; rejects when it ended before. */
+  /** Its first `{ready: true}`; rejects when it ends before that. */
   readonly ready: Promise<Record<string, unknown>>;
   readonly gone: Promise<Exit>;
   readonly #child: ChildProcess;
 
   constructor({ name, script, args = [], env = {} }: ProgramOptions) {
     this.name = name;
-    // The IPC channel tells it to stop when the test's own process is killed.
+    // When the test's own process is killed, the IPC channel closes and the program stops.
     this.#child = spawn(process.execPath, [resolve(ROOT, script), ...args], {
       env: { ...plainEnvironment(), ...env },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -41,7 +41,7 @@ export class Program {
     }
     this.gone = new Promise((resolve, reject) => {
       this.#child.once("error", reject);
-      // After its streams: then every line is there.
+      // 'close' comes after its streams, so all lines have arrived.
       this.#child.once("close", (code, signal) => resolve({ code, signal }));
     });
     this.ready = new Promise((resolve, reject) => {
@@ -65,12 +65,12 @@ export class Program {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Sends a signal; SIGKILL and SIGTERM resolve `gone` when it has ended. */
+  /** Sends a signal. SIGKILL and SIGTERM resolve `gone` when it has ended. */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
 
-  /** The JSON log lines of that event. */
+  /** Returns its JSON log lines with this event. */
   events(event: string): Array<Record<string, unknown>> {
     return this.lines.flatMap((line) => {
       try {
@@ -102,7 +102,7 @@ export class Program {
   }
 }
 
-/** Without settings of the person who runs the tests. */
+/** The environment without the personal settings of this user. */
 export function plainEnvironment(): Record<string, string | undefined> {
   const { PATH, HOME, TMPDIR, LANG } = process.env;
   return { PATH, HOME, TMPDIR, LANG };

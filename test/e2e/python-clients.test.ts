@@ -1,5 +1,5 @@
 // @module-tag needs/python-clients
-/** Python's clients of OpenAI's API as they come from PyPI, with tools of their own, against the running stack. */
+/** Python's clients of OpenAI's API, as published on PyPI, with their own tools, and the running stack. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -22,7 +22,7 @@ const call = (name: string, args: unknown): Step => ({ calls: [{ name, arguments
 const memory = call("edge_call", { agent_id: "pi", action: "memory" });
 const weather = call("weather", { city: "Bern" });
 const answer: Step = { text: "So: $results" };
-/** The device's words, which only the gateway's rows have, and those of the client's tool. */
+/** The result of the device, which only the gateway's rows have, and that of the client's tool. */
 const both = expect.stringMatching(/^So: [\s\S]*RAM 50% used[\s\S]*\| rain in Bern$/);
 
 test.each<[string, Record<string, unknown>, string[]]>([
@@ -39,7 +39,7 @@ test.each<[string, Record<string, unknown>, string[]]>([
   ],
   ["smolagents", { text: "42" }, [script(memory, weather, call("final_answer", { answer: "42" }))]],
 ])(
-  "G6 %s from PyPI works unmodified, with its own tools beside the devices",
+  "G6 %s from PyPI works unmodified, with its own tools and the devices'",
   async (name, expected, questions) => {
     const before = stack.model.requests.length;
     const program = join(ROOT, "test/clients/clients.py");
@@ -51,6 +51,6 @@ test.each<[string, Record<string, unknown>, string[]]>([
   120_000,
 );
 
-test("every history that the model was sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

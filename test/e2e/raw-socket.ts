@@ -3,15 +3,15 @@ import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { until } from "../wait.ts";
 
-/** Opcode 3 is reserved: whoever gets it has to fail the connection. */
+/** Opcode 3 is reserved: its receiver must fail the connection. */
 const RESERVED_OPCODE = 0x3;
 const TEXT_OPCODE = 0x1;
-/** With a length of 16 bits. */
+/** Marks a length of 16 bits. */
 const LONG = 126;
 
 export class RawSocket {
   readonly #socket: Socket;
-  /** What came, the handshake's answer first. */
+  /** Everything received, beginning with the handshake's answer. */
   received = "";
   closed = false;
 
@@ -48,7 +48,7 @@ export class RawSocket {
     this.#frame(TEXT_OPCODE, Buffer.from(text));
   }
 
-  /** A frame that no peer may accept. */
+  /** Sends a frame that no peer may accept. */
   breakProtocol(): void {
     this.#frame(RESERVED_OPCODE, Buffer.from("x"));
   }

@@ -1,4 +1,4 @@
-/** A device without a key for a model answers in words all the same: through the gateway, with its own key's token. */
+/** A device without a model key still answers in words: it uses the gateway's model with a token of its own key. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ test("the device's own loop asks the gateway's model, tools and all", async () =
   expect(turn).toMatchObject({ status: "done", answer: expect.stringContaining("I looked: ") });
   const asked = stack.model.requests.filter(({ messages }) => JSON.stringify(messages).includes("I looked"));
   expect(asked.length).toBeGreaterThanOrEqual(2);
-  // Of the gateway's model, whatever the device calls it.
+  // The gateway's model, whatever name the device uses.
   expect(new Set(asked.map(({ model }) => model))).toEqual(new Set(["scripted"]));
 });
 
@@ -30,7 +30,7 @@ test("C12 a device's own doctor learns from the gateway that the device's key wa
   const pin = { url: stack.gateway.url, home: "a" };
   expect(await findKey(here, pin)).toMatchObject({ link: "key", is: "fine" });
   expect(await findKey(here, undefined)).toMatchObject({ is: "left" });
-  // A gateway that is away says nothing of the key.
+  // An unreachable gateway says nothing about the key.
   expect(await findKey(here, { ...pin, url: "http://127.0.0.1:9" })).toMatchObject({ is: "left" });
   expect(await findKey(here, { ...pin, home: "nobody" })).toMatchObject({ is: "wrong" });
 

@@ -1,4 +1,4 @@
-/** A git repository as the tool-loop design's example has it: three commits of one file. */
+/** A git repository like the example of the tool-loop design: three commits of one file. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,10 +9,10 @@ const COMMITS = [
   { message: "Fix bug", day: "2025-02-15", text: "package main\n\nfunc fix() {}\nfunc main() {}\n" },
 ] as const;
 
-/** The newest first. */
+/** The newest is first. */
 export type Commit = { hash: string; message: string; day: string };
 
-/** @param folder becomes one; of the settings of whoever runs this, none count */
+/** @param folder becomes the repository; the personal git settings of this user do not apply */
 export function makeRepository(folder: string): Commit[] {
   const git = (...args: string[]) =>
     execFileSync("git", ["-c", "user.name=Bowen", "-c", "user.email=bowen@example.com", ...args], {
@@ -30,7 +30,7 @@ export function makeRepository(folder: string): Commit[] {
   return commits.reverse();
 }
 
-/** What git_log shows of them. */
+/** Returns what git_log shows for the commits. */
 export function logOf(commits: readonly Commit[]): string {
   return commits
     .map(({ hash, message, day }, at) =>

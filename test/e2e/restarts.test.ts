@@ -1,4 +1,4 @@
-/** Parts that are restarted under a running home: whoever was there before is there again. */
+/** Parts of a running home are restarted: every agent and the bridge are there again afterwards. */
 import { afterAll, expect, test } from "vitest";
 import { STANDBY_EVERY_MS } from "../../bridge/gateway/gateway.ts";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
@@ -21,7 +21,7 @@ const answersPing = (id: string) =>
     what: `${id} answers a ping`,
   });
 
-test("the bridge: while it is away that is said at once; restarted, all agents are back", async () => {
+test("the bridge: while it is away, callers are told at once; after its restart all agents are back", async () => {
   await stack.bridge.kill();
   await stack.gateway.offline("one", 5_000);
   const turn = await stack.gateway.ask(
@@ -32,12 +32,12 @@ test("the bridge: while it is away that is said at once; restarted, all agents a
   expect(turn.answer).toContain("the bridge is not connected");
 
   await stack.startBridge();
-  // Its first snapshot holds everybody: nothing has to happen at the agents.
+  // Its first snapshot contains all agents, without a change at any of them.
   await Promise.all([stack.gateway.online("one", 2_000), stack.gateway.online("two", 2_000)]);
   await answersPing("one");
 });
 
-test("a second bridge: the newer one serves, the older one is told and waits for its place", async () => {
+test("a second bridge: the newer one serves, the older one is told and waits to take over", async () => {
   const older = stack.bridge;
   await stack.startBridge("newer");
   const { retry_in_ms } = await older.logged("gateway_standby");
@@ -48,7 +48,7 @@ test("a second bridge: the newer one serves, the older one is told and waits for
   await answersPing("two");
 });
 
-test("the broker, with an empty memory: agents advertise again, and calls go through", async () => {
+test("the broker, with an empty memory: agents advertise again, and calls work", async () => {
   await stack.restartBroker();
   await Promise.all([answersPing("one"), answersPing("two")]);
   const observer = await Observer.start(stack.mqttUrl);
@@ -66,7 +66,7 @@ test("the broker, with an empty memory: agents advertise again, and calls go thr
   });
 });
 
-test("the gateway, started last: knows own agents at once, a foreign one at its first heartbeat", async () => {
+test("the gateway, started last: it knows own agents at once, a foreign one at its first heartbeat", async () => {
   const evo = await PlayedAgent.foreign("evo", stack.mqttUrl);
   played.push(evo);
   await stack.gateway.online("evo");
@@ -79,12 +79,12 @@ test("the gateway, started last: knows own agents at once, a foreign one at its 
   await bridge;
   const agents = await stack.gateway.agents();
   expect(agents.filter(({ online }) => online).map(({ id }) => id)).toEqual(["one", "two"]);
-  // Its advert is retained, and says nothing about whether it still lives.
+  // Its advert is retained, and does not show that it still runs.
   expect(await stack.gateway.agent("evo")).toMatchObject({ online: false, foreign: true });
   await evo.heartbeat();
   await stack.gateway.online("evo", 2_000);
 });
 
-test("every history that the model was sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** A back-up that breaks off, one with another gateway's key, and the right one: what a real device makes of each. */
+/** A real device with three restored backups: an incomplete one, one with another gateway's key, and the right one. */
 import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
 import { expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
@@ -22,7 +22,7 @@ async function imported(file: string): Promise<Response> {
   return await stack.gateway.fetch("/v1/import?replace=yes", { method: "POST", body: file });
 }
 
-/** The bridge comes back, and brings the roster. */
+/** Waits until the bridge is back and has reported the agents. */
 async function backOnline(): Promise<void> {
   await until(async () => (await stack.gateway.agent("pi").catch(() => undefined))?.online === true, {
     within: 30_000,
@@ -30,7 +30,7 @@ async function backOnline(): Promise<void> {
   });
 }
 
-test("G1 a back-up that breaks off leaves the home; one with another key is seen by the doctor; the right one mends it", async () => {
+test("G1 an incomplete backup changes nothing; the doctor sees one with another key; the right one repairs it", async () => {
   const file = await (await stack.gateway.fetch("/v1/export")).text();
   const keys = async () => await (await stack.gateway.fetch("/v1/keys")).json();
   const before = await keys();

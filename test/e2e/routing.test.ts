@@ -1,4 +1,4 @@
-/** Which agent is asked, and what it does with a question that needs more than one of its tools. */
+/** Which agent is asked, and how it answers a question that needs several of its tools. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -24,7 +24,7 @@ const stack = useStack({ model: "stand-in" }, async (stack) => {
   await Promise.all([stack.gateway.online("greenhouse-pi"), stack.gateway.online("nas")]);
 });
 
-test("the question that concerns one agent goes to that one, and to no other", async () => {
+test("a question that concerns one agent goes only to that one", async () => {
   const observer = await Observer.start(stack.mqttUrl);
   try {
     const climate = await stack.gateway.ask("What is the temperature in the greenhouse?");
@@ -34,7 +34,7 @@ test("the question that concerns one agent goes to that one, and to no other", a
     const storage = await stack.gateway.ask("How full are the disks of the storage box?");
     expect(storage.calls).toMatchObject([{ agent: "nas", status: "success" }]);
     expect(storage.answer).toMatch(/\d+% used/);
-    // The broker keeps the order: what went to the wrong one before would be here.
+    // The broker keeps the order, so an earlier message to the wrong agent would have arrived by now.
     await until(() => observer.commands("nas", "prompt").length > 0);
     expect(observer.of("nas", "commands")[0]?.text).toContain("disks");
     expect(observer.commands("nas", "prompt")).toHaveLength(1);
@@ -44,7 +44,7 @@ test("the question that concerns one agent goes to that one, and to no other", a
   }
 });
 
-test("one edge_call for disk usage and the busiest processes is two tools there and one answer", async () => {
+test("one edge_call for disk usage and the busiest processes uses two tools there and gives one answer", async () => {
   const turn = await stack.gateway.ask("What is the disk usage on nas, and what are its busiest processes?");
   expect(turn.calls).toMatchObject([
     {

@@ -1,17 +1,17 @@
 /**
- * The web as the web tools see it, on this machine: Brave's search, Context7's documentation search, and the
- * pages that they name. What was asked of them is kept.
+ * A local web for the web tools: Brave's search, Context7's documentation search, and the pages in their results. It
+ * records its requests.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type SearchService = {
   url: string;
-  /** Key of both searches. */
+  /** The key of both searches. */
   key: string;
-  /** Path and query of each request, with the right key where one is needed. */
+  /** The path and query of each request, with the valid key where one is needed. */
   requests: string[];
-  /** Tables below [tools] of agent.toml: a device has all that uses the web, and this is in its reach. */
+  /** Tables below [tools] of agent.toml that let a device use the web, and allow it to reach this server. */
   settings: { web: Record<string, unknown>; browser: Record<string, unknown> };
   close(): Promise<void>;
 };

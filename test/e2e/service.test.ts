@@ -1,4 +1,4 @@
-/** The agent as a service on a machine with a systemd of its own: install, sandbox, watchdog, update, uninstall. */
+/** The agent as a service on a machine with its own systemd: install, sandbox, watchdog, update, uninstall. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { describe, expect, test } from "vitest";
 import { versionOf } from "../../cli/service/updates/trial.ts";
@@ -19,7 +19,7 @@ describe("as a service", {
     "/test/wrong.toml": { text: 'agent_id = "no spaces"\n' },
   }));
 
-  test("install brings it online, with settings that the agent reads and cannot change; wrong ones change nothing", () => {
+  test("install brings it online, with settings that the agent reads and cannot change; wrong settings change nothing", () => {
     fine("install", "modes");
     expect(step("install").out).toContain("the agent is online");
     expect(step("modes").out.split("\n")).toEqual([
@@ -35,7 +35,7 @@ describe("as a service", {
     });
   });
 
-  test("status and doctor tell how it is, and what to do when the broker is away", () => {
+  test("status and doctor report its state, and what to do when the broker is away", () => {
     fine("status", "doctor");
     const { service, versions, agent } = JSON.parse(step("status").out);
     expect(service).toMatchObject({ active: "active", enabled: true, restarts: expect.any(Number) });
@@ -54,7 +54,7 @@ describe("as a service", {
     fine("broker-back");
   });
 
-  test("bash runs in the sandbox within the unit, and the unit's bounds hold", () => {
+  test("bash runs in the sandbox within the unit, and the unit's limits apply", () => {
     fine("sandboxed", "unsandboxed", "notify-fd");
     const { status, result } = JSON.parse(step("sandboxed").out);
     expect(status).toBe("success");
@@ -70,12 +70,12 @@ describe("as a service", {
     ]);
   });
 
-  test("one that hangs is ended by the watchdog and comes back", () => {
+  test("the watchdog ends a hanging agent, and it comes back", () => {
     fine("watchdog", "watched", "online-again");
     expect(step("journal").out).toContain("Watchdog timeout");
   });
 
-  test("an update that comes online stays; one that does not goes back by itself", () => {
+  test("an update that comes online stays; one that does not is rolled back", () => {
     fine("update", "same-again", "after-ends", "after-hangs");
     const good = /^(\S+) is online/m.exec(step("update").out)?.[1] ?? "";
     expect(good).toMatch(new RegExp(`^${VERSION.replaceAll(".", "\\.")}-[0-9a-f]{12}$`));
@@ -91,11 +91,11 @@ describe("as a service", {
     expect(step("versions").out).toBe(good);
   });
 
-  test("a power cut during a trial, with a torn mark, ends with the version before", () => {
+  test("a power cut during a trial run, with a damaged mark, ends with the previous version", () => {
     fine("power-cut", "power-cut-online", "power-cut-version");
   });
 
-  test("uninstall leaves nothing, or what it is told to keep", () => {
+  test("uninstall leaves nothing except what it is told to keep", () => {
     fine(
       "reinstall",
       "keep",
@@ -109,7 +109,7 @@ describe("as a service", {
     );
   });
 
-  test("uninstall says what was there, and what of it stays", () => {
+  test("uninstall reports what was there, and what remains", () => {
     const own = "/etc/edgecall/agent.toml";
     const gone = "edgecall-agent: uninstalled. Taken away: ";
     expect(step("keep").out).toBe(

@@ -1,4 +1,4 @@
-/** Programs with missing or wrong settings: each says which one, and what would be right. */
+/** Programs with missing or wrong settings: each names the setting and what would be right. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 type Run = { err: () => string; code: Promise<number | null> };
 
-/** A program as a person starts it: `npm run worker`, `bridge` or `pi-agent`, without npm around it. */
+/** Runs a program as a person does with `npm run worker`, `bridge` or `pi-agent`, but without npm. */
 function run(script: string, args: string[], env: Record<string, string> = {}): Run {
   const child = spawn(process.execPath, [join(ROOT, script), ...args], {
     env: { ...plainEnvironment(), EDGECALL_DIR: join(dir, "state"), ...env },
@@ -38,7 +38,7 @@ function configFile(name: string, text: string): string {
   return file;
 }
 
-describe.concurrent("ends with 2 and names what is missing or wrong:", () => {
+describe.concurrent("a program ends with 2 and names what is missing or wrong:", () => {
   const cases: Array<[string, string, string[], Record<string, string>, RegExp[]]> = [
     [
       "the bridge without settings",
@@ -98,12 +98,12 @@ describe.concurrent("ends with 2 and names what is missing or wrong:", () => {
     const { code, err } = run(script, args, env);
     expect(await code, err()).toBe(2);
     for (const words of said) expect(err()).toMatch(words);
-    // A person reads this: no stack trace.
+    // A person reads this, so there is no stack trace.
     expect(err()).not.toMatch(/\n\s+at .*:\d+:\d+/);
   });
 });
 
-describe.concurrent("the Worker runs, and says what it lacks:", () => {
+describe.concurrent("the Worker runs, and reports what is missing:", () => {
   const worker = async (name: string, env: Record<string, string>) => {
     const port = await freePort();
     const worker = run("local/worker.ts", [], { PORT: String(port), EDGECALL_DIR: join(dir, name), ...env });
@@ -115,7 +115,7 @@ describe.concurrent("the Worker runs, and says what it lacks:", () => {
     return { err: worker.err, gateway: new GatewayClient(`http://127.0.0.1:${port}`) };
   };
 
-  test("without any setting: on its log, and to whoever comes", async () => {
+  test("without any setting: in its log, and to each client", async () => {
     const { err, gateway } = await worker("bare", {});
     for (const name of ["API_TOKENS", "BRIDGE_TOKENS", "LLM_BASE_URL", "LLM_MODEL"]) {
       expect(err()).toContain(`${name}: not set`);

@@ -1,4 +1,4 @@
-/** What a device shows: a page that it wrote and a picture of one that it looked at, through real programs. */
+/** What a device shows: a page that it wrote and a picture of a web page that it opened, through real programs. */
 import { chromium } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { readAllowedRanges } from "../../core/web/address.ts";
@@ -36,7 +36,7 @@ const stack = useStack({}, async (stack) => {
   agent = await readyAgent(settings, { log: memoryLog().log, tools });
   await stack.gateway.online("eye");
 });
-// Before the stack's own: the last that is registered is the first to run.
+// Before the stack's own hook, because the hook that is registered last runs first.
 afterAll(async () => {
   await agent?.stop();
   await pages?.closeAll();
@@ -48,7 +48,7 @@ const call = (action: string, params: object) => ({
 });
 type Shown = { media?: Array<{ id: string; media_type: string }> } | undefined;
 
-test("a page of the device's is served without authority: nothing in it runs, loads or leads anywhere", {
+test("a device's page is served without authority: nothing in it runs, loads or links anywhere", {
   tags: ["needs/chromium", "needs/bubblewrap"],
 }, async () => {
   const trap = await startTrap();
@@ -87,11 +87,11 @@ test("a page of the device's is served without authority: nothing in it runs, lo
   }
 });
 
-test("a page of the web reaches the model as words and as a picture, and the person as a picture", {
+test("a web page reaches the model as text and as a picture, and the person as a picture", {
   tags: ["needs/chromium", "needs/bubblewrap"],
 }, async () => {
   const turn = await stack.gateway.ask(
-    // In one batch: once the page's text is in the conversation, what goes to the network asks the person.
+    // In one batch, because once the page's text is in the conversation, network access needs approval.
     script(
       {
         calls: [

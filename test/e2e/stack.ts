@@ -1,6 +1,6 @@
 /**
- * The whole path in real processes: broker, Worker, bridge, agents and a model endpoint.
- * Each of them can be killed, frozen and started again; `useStack` ends all of them, whatever a test did.
+ * The whole path in real processes: broker, Worker, bridge, agents and a model endpoint. Each can be killed, frozen and
+ * restarted. `useStack` ends all of them, whatever a test did.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,32 +20,32 @@ import { GatewayClient } from "./gateway-client.ts";
 import { Program } from "./program.ts";
 
 export type StackOptions = {
-  /** Path of a Mosquitto; the embedded aedes without one. */
+  /** The path of a Mosquitto; without one the embedded aedes is used. */
   mosquitto?: string | undefined;
-  /** Who answers for the gateway and for agents with a model. */
+  /** The model of the gateway, and of agents with a model. */
   model?: "scripted" | "stand-in";
   /** Variables of the Worker. */
   vars?: Record<string, string>;
   bridge?: Record<string, string>;
-  /** A bundle in place of today's bridge. */
+  /** A bundle that replaces today's bridge. */
   bridgeScript?: string;
 };
 
 export type AgentOptions = {
   id: string;
   capabilities?: string;
-  /** Its own model, the stack's; without one its actions are called by name. */
+  /** True: it uses the stack's model. Without a model its actions are called by name. */
   model?: boolean;
-  /** It has no key, as before pairing: then `ALLOW_UNSIGNED_AGENTS` has to name it. */
+  /** True: it has no key, as before pairing, so `ALLOW_UNSIGNED_AGENTS` has to name it. */
   unsigned?: boolean;
-  /** More keys at the top of its agent.toml, and tables. */
+  /** More keys and tables of its agent.toml. */
   top?: Record<string, unknown> & { tools?: Record<string, unknown> };
-  /** Port of its figures. */
+  /** The port of its metrics. */
   metricsPort?: number;
   env?: Record<string, string>;
-  /** Files below its `rootOf`; those of a Pi Zero without. */
+  /** Files below its `rootOf`; by default those of a Pi Zero. */
   board?: Readonly<Record<string, string>>;
-  /** A bundle in place of today's agent. */
+  /** A bundle that replaces today's agent. */
   script?: string;
   /** Programs that it finds before those of this machine. */
   programs?: Scripts;
@@ -61,7 +61,7 @@ type StackAgent = {
 
 type Broker = { url: string; stop(): Promise<void>; restart(): Promise<void> };
 
-/** Where the agent keeps its key, when its settings say so. */
+/** The agent's key folder, if its settings name one. */
 const stateDirOf = ({ state_dir }: Record<string, unknown>) =>
   typeof state_dir === "string" ? state_dir : undefined;
 
@@ -98,7 +98,7 @@ export class Stack {
     return there(this.#bridge);
   }
 
-  /** Where the Worker's rows are. */
+  /** The folder of the Worker's rows. */
   get gatewayDir(): string {
     return join(this.#dir, "gateway");
   }
@@ -112,7 +112,7 @@ export class Stack {
     return there(this.#agents.get(id)).root;
   }
 
-  /** Empty at first: where its file tools and its shell are. */
+  /** The folder of its file tools and its shell, empty at first. */
   workspaceOf(id: string): string {
     return there(this.#agents.get(id)).workspace;
   }
@@ -128,7 +128,7 @@ export class Stack {
     await Promise.all([this.startWorker(), this.startBridge()]);
   }
 
-  /** The same Worker as before: its port and, unless it is to forget them, its rows. */
+  /** Starts the same Worker: with its port and, unless `forget` is set, its rows. */
   async startWorker({ forget = false } = {}): Promise<void> {
     const dir = this.gatewayDir;
     if (forget) rmSync(dir, { recursive: true, force: true });
@@ -145,8 +145,8 @@ export class Stack {
 
   /**
    * Resolves when it is connected to both sides.
-   * @param id its name, to the gateway and to the broker
-   * @param script a bundle in place of today's bridge
+   * @param id its name at the gateway and at the broker
+   * @param script a bundle that replaces today's bridge
    */
   async startBridge(id = "e2e", script = this.#options.bridgeScript ?? "bridge/main.ts"): Promise<void> {
     const env = {
@@ -161,7 +161,7 @@ export class Stack {
     await this.#bridge.ready;
   }
 
-  /** Starts an agent on a Pi Zero of its own (`rootOf`); resolves when it has advertised itself. */
+  /** Starts an agent on its own Pi Zero (`rootOf`). Resolves when it has advertised itself. */
   async startAgent(options: AgentOptions): Promise<Program> {
     const { id, capabilities, model = false, board = PI_ZERO_2W } = options;
     const root = tree(board);
@@ -170,7 +170,7 @@ export class Stack {
     mkdirSync(workspace, { recursive: true });
     const config = join(folder, "agent.toml");
     const top = { agent_id: id, root, ...(capabilities && { capabilities }), ...options.top };
-    // Without the skills of the person who runs the tests.
+    // Without the skills of this user.
     const tools = { workspace, skills_path: join(folder, "skills"), ...options.top?.tools };
     writeFileSync(
       config,
@@ -201,22 +201,22 @@ export class Stack {
     return await restart();
   }
 
-  /** The same agent once more, after it ended: same settings, same state on disk. */
+  /** Restarts an agent that has ended, with the same settings and the same state on disk. */
   restartAgent(id: string): Promise<Program> {
     return there(this.#agents.get(id)).restart();
   }
 
-  /** aedes comes back with an empty memory, Mosquitto with what it keeps on disk. */
+  /** aedes comes back with an empty memory, Mosquitto with what it stored on disk. */
   restartBroker(): Promise<void> {
     return there(this.#broker).restart();
   }
 
-  /** It stays away until `restartBroker`. */
+  /** The broker stays away until `restartBroker`. */
   stopBroker(): Promise<void> {
     return there(this.#broker).stop();
   }
 
-  /** What the programs wrote, for whoever looks at a failed test. */
+  /** Returns the programs' output, to show it for a failed test. */
   log(): string {
     return this.#programs
       .flatMap(({ name, lines }) => lines.slice(-40).map((line) => `[${name}] ${line}`))
@@ -242,7 +242,7 @@ export class Stack {
   }
 }
 
-/** A stack for the tests of a file; ended after them, and shown when one of them failed. */
+/** A stack for the tests of a file. It ends after them, and its log is shown when one of them failed. */
 export function useStack(options: StackOptions = {}, prepare?: (stack: Stack) => Promise<unknown>): Stack {
   const stack = new Stack(options);
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * Somebody has the broker's password: reads everything, writes on every topic, and keeps what he read. Over a real
- * Mosquitto, through restarts of each program: he commands nobody and speaks for nobody.
+ * A thief has the broker's password. He reads everything, writes on every topic, and keeps what he read. Over a real
+ * Mosquitto, through restarts of each program, he can neither command a device nor speak for one.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,16 +23,16 @@ const folder = mkdtempSync(join(tmpdir(), "edgecall-stolen-"));
 const marks = join(folder, "marks");
 const APPEND = { tool: "append", parameters: {} };
 
-/** How often the device did what it was told. */
+/** Returns how often the device ran the command. */
 const done = () => (existsSync(marks) ? readFileSync(marks, "utf8").split("\n").length - 1 : 0);
 
-describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () => {
+describe("a thief with the broker's password", { tags: ["needs/mosquitto"] }, () => {
   const stack = useStack({ mosquitto, vars: { ALLOW_UNSIGNED_AGENTS: "" } }, async (stack) => {
     const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: marks };
     await stack.startAgent({ id: "pi", env, top: { policy: { append: "allow" } } });
     await stack.gateway.online("pi");
   });
-  /** He reads along from before anything was said. */
+  /** He has read everything from the beginning. */
   let thief: Observer;
   let fence: BrokerFence;
   const own = new Identity(KeyPair.make());
@@ -68,7 +68,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     expect(done()).toBe(before + times);
   }
 
-  /** What he has on tape. */
+  /** Returns the messages that he recorded. */
   const recorded = (kind: string): Seen[] => thief.of("pi", kind).filter(({ body }) => "sig" in body);
   const bootId = () => String(recorded("presence").at(-1)?.body.boot_id);
 
@@ -76,7 +76,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     const before = done();
     await Promise.all(texts.map((text) => write("commands", text)));
     await passed();
-    // A run that pi had begun would be counted before this one ends: each appends by the same steps.
+    // A run that pi had begun would be counted before this one ends, because each append takes the same steps.
     await appends(1);
     expect(done()).toBe(before + 1);
   }
@@ -84,7 +84,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
   const commandText = (more: Record<string, unknown> = {}) =>
     JSON.stringify({ command: "tool", payload: APPEND, request_id: crypto.randomUUID(), ...more });
 
-  test("finds every message of theirs signed, and every command", async () => {
+  test("finds every message and every command signed", async () => {
     await appends(1);
     for (const kind of ["commands", "reports", "presence", "capabilities", "tools"])
       for (const { body, text } of thief.of("pi", kind)) expect(body.sig, `${kind} ${text}`).toBeDefined();
@@ -93,7 +93,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     );
   });
 
-  test("commands nothing: not unsigned, not with a key of his own, not with what he recorded", async () => {
+  test("commands nothing: not unsigned, not with his own key, not with recordings", async () => {
     const caller = { principal: "anna", role: "owner", channel: "api" };
     const mine = stamped(commandText({ caller }), { boot_id: bootId(), n: Date.now() + 60_000 });
     const tape = recorded("commands").map(({ text }) => text);
@@ -110,7 +110,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     expect(stack.agent("pi").running).toBe(true);
   });
 
-  test("answers no call in its place, asks nobody anything, and says nothing in its name", async () => {
+  test("cannot answer a call, ask a person, or publish in the device's name", async () => {
     const asking = stack.gateway.command("pi", "tool", { tool: "append", parameters: { wait_ms: 1_500 } });
     const call = await until(
       () => thief.commands("pi", "tool").find(({ body }) => JSON.stringify(body).includes("wait_ms")),
@@ -140,7 +140,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
       await write(kind, JSON.stringify(said));
       await write(kind, own.sign({ agent: "pi", kind }, stamped(JSON.stringify(said), stamp)));
     }
-    // The device says that it refused this; that is no answer to the call of that id either.
+    // The device reports that it refused this command. That does not answer the call with the same id.
     await write("commands", JSON.stringify({ command: "tool", payload: APPEND, request_id: id }));
     await passed();
     const { questions } = (await (await stack.gateway.fetch("/v1/questions")).json()) as {
@@ -153,7 +153,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     });
   });
 
-  test("neither makes it go away nor changes what it says of itself, also for a bridge that comes new", async () => {
+  test("can neither take it offline nor change its description, also for a newly connected bridge", async () => {
     const forge = async () => {
       await write(
         "presence",
@@ -179,7 +179,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     await staysAsBefore();
   });
 
-  test("is nobody: an agent of his own invention is not there", async () => {
+  test("cannot add an agent of his own", async () => {
     const ghost = await PlayedAgent.own("ghost", stack.mqttUrl);
     played.push(ghost);
     const unsigned = async () => {
@@ -192,7 +192,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     expect((await stack.gateway.command("ghost", "ping")).status).toBe(404);
   });
 
-  describe("gets nothing done with his recordings after a restart of", () => {
+  describe("his recordings do nothing after a restart of", () => {
     const restarts: Record<string, () => Promise<unknown>> = {
       "the agent": async () => {
         await stack.agent("pi").kill();
@@ -220,14 +220,14 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     });
   });
 
-  test("does not bring it back from the dead, whatever is restarted meanwhile", async () => {
+  test("cannot make an offline device look online, whichever program restarts", async () => {
     await stack.agent("pi").kill();
     await stack.gateway.offline("pi");
     const tape = ["presence", "capabilities", "tools", "reports", "events"] as const;
     const replay = async () => {
       for (const kind of tape) {
         const retain = kind !== "reports" && kind !== "events";
-        // The will itself, which is the truth, comes last on its own topic.
+        // The last will itself, which is true, arrives last on its own topic.
         const texts = recorded(kind).filter(({ body }) => body.state !== "offline");
         await Promise.all(texts.map(({ text }) => write(kind, text, retain)));
       }
@@ -253,7 +253,7 @@ describe("whoever has the broker's password", { tags: ["needs/mosquitto"] }, () 
     await appends(1);
   });
 
-  test("a revoked key ends it at once", async () => {
+  test("is stopped at once when a key is revoked", async () => {
     expect((await stack.gateway.fetch("/v1/agents/pi/key", { method: "DELETE" })).status).toBe(204);
     const { status, body } = await stack.gateway.command("pi", "tool", APPEND);
     expect([status, body.error?.message]).toEqual([409, expect.stringContaining("its key was revoked")]);

@@ -1,4 +1,4 @@
-/** Somebody without any token can make this gateway store nothing, and cannot learn which homes there are. */
+/** A stranger without any token can make the gateway store nothing, and cannot learn which homes exist. */
 import { generateKeyPairSync, randomBytes, randomUUID, sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { type Gateway, startWorker } from "../../local/gateway.ts";
 import { countRows } from "../hostile/rows.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 
-/** The first has a device and rows, the second was named by the settings and never used, the others are made up. */
+/** The first has a device and rows, the second was named in the settings and never used, the others are invented. */
 const KINDS = ["lived-in", "blank", "ghost"] as const;
 const homeOf = (kind: (typeof KINDS)[number]) => (kind === "ghost" ? `ghost-${randomUUID()}` : kind);
 
@@ -40,7 +40,7 @@ function signedToken(domain: string, claims: object): string {
   return `${body}.${sign(null, Buffer.from(`${domain}\n${body}`), stranger.privateKey).toString("base64url")}`;
 }
 
-/** Everything is right about them but whose key it is. */
+/** Everything in it is valid except the key. */
 const relayToken = (home: string, host: string, agent = "paired") =>
   signedToken("edgecall relay token v1", {
     agent,
@@ -69,7 +69,7 @@ const json = (value: unknown): Pick<Request, "method" | "body"> => ({ method: "P
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const QUESTION = { messages: [{ role: "user", content: "Open the door." }] };
 
-/** Each way by which a name in a path, a body or a token could reach an object. */
+/** Each way in which a name in a path, a body or a token could reach an object. */
 const WAYS: Record<string, (home: string, host: string) => Request> = {
   "relay, right claims": (home, host) => ({
     path: `/v1/relay/${home}/chat/completions`,
@@ -222,7 +222,7 @@ function dial(path: string, headers: Record<string, string>) {
   });
 }
 
-/** Without those that the line makes of the length. */
+/** Returns header names, without those that depend on the body's length. */
 function namesOf(headers: Headers): string {
   const OF_THE_LINE = ["content-length", "transfer-encoding", "content-encoding", "connection", "date"];
   return [...headers]
@@ -230,7 +230,7 @@ function namesOf(headers: Headers): string {
     .join("\n");
 }
 
-/** A device of home a, so that there is a key to guess at. */
+/** Adds a device to home a, so that there is a key to guess. */
 async function furnish(): Promise<void> {
   const { publicKey: device } = generateKeyPairSync("ed25519");
   const public_key = device.export({ type: "spki", format: "der" }).subarray(-32).toString("base64url");
@@ -249,9 +249,9 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-test("S9 strangers' storage: every way to name a home, and no database and no row more", async () => {
+test("S9 strangers' storage: every way to name a home adds no database and no row", async () => {
   const before = countRows(dir);
-  // Home b was not woken yet, and is: it may have a file, and no table.
+  // Home b was not woken before and is now: it may have a file, but no table.
   expect(before["Home databases"]).toBe(1);
   await start();
   let attempts = 0;
@@ -260,7 +260,7 @@ test("S9 strangers' storage: every way to name a home, and no database and no ro
     attempts += 1;
     const { status, text } = await send(request);
     const isAsked = status >= 400 && status < 500;
-    // The installer is a text for everybody.
+    // The installer is public.
     if (!isAsked && !(request.path.startsWith("/install.sh") && status === 200))
       through.push(`${name}: ${status} ${text.slice(0, 100)}`);
   };
@@ -286,16 +286,16 @@ test("S9 strangers' storage: every way to name a home, and no database and no ro
   const { "Home databases": databases, ...rows } = countRows(dir);
   const { "Home databases": _, ...rowsBefore } = before;
   expect(rows).toEqual(rowsBefore);
-  // The second is the empty one of b, which the settings name.
+  // The second is the empty one of home b, which the settings name.
   expect(databases).toBeLessThanOrEqual(2);
 }, 120_000);
 
-describe("S9 what is refused tells nothing of which homes there are", () => {
+describe("S9 refusals do not reveal which homes exist", () => {
   beforeAll(() => start());
   afterAll(() => gateway.stop());
 
   test.each(Object.entries(WAYS).filter(([name]) => !/installer|own address|other letters/.test(name)))(
-    "S9 %s: one refusal for a home with devices, a blank one and none",
+    "S9 %s: the same refusal for a home with devices, an unused one and an invented one",
     async (_, way) => {
       const answers = await Promise.all(
         KINDS.map(async (kind) => {
@@ -310,14 +310,14 @@ describe("S9 what is refused tells nothing of which homes there are", () => {
   );
 });
 
-describe("S9 guesses are counted on every route that takes a token", () => {
+describe("S9 guesses are counted on every route that accepts a token", () => {
   beforeAll(() => start({ RATE_LIMITS: "on" }));
   afterAll(() => gateway.stop());
 
   const LIMITED = Object.entries(WAYS).filter(
     ([name]) => !/installer|address|no upgrade|Slack|Discord|generic/.test(name),
   );
-  test.each(LIMITED)("S9 %s: 429 after 30 wrong ones", async (name, way) => {
+  test.each(LIMITED)("S9 %s: 429 after 30 wrong tokens", async (name, way) => {
     for (const kind of ["lived-in", "ghost"] as const) {
       const from = `198.51.${LIMITED.findIndex(([one]) => one === name)}.${kind === "ghost" ? 2 : 1}`;
       const statuses = new Set<number>();

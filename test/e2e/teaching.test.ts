@@ -1,4 +1,4 @@
-/** An agent that is taught over HTTP: what it learned is in its very next prompt, and in those after a restart. */
+/** An agent is taught over HTTP: its next prompt contains what it learned, also after a restart. */
 import { expect, test } from "vitest";
 import { type ModelRequest, script } from "../scripted-model.ts";
 import { useStack } from "./stack.ts";
@@ -22,7 +22,7 @@ const say = async (command: string, payload: Record<string, unknown>) => {
   return body;
 };
 
-/** Has the device's own model answer. @returns what it was sent for that */
+/** Asks the device's own model. @returns the request that the model received */
 async function asked(text: string): Promise<ModelRequest> {
   const before = stack.model.requests.length;
   expect((await say("prompt", { prompt: script({ text }) })).payload).toMatchObject({ content: text });
@@ -33,7 +33,7 @@ async function asked(text: string): Promise<ModelRequest> {
 
 const system = ({ messages }: ModelRequest): string => String(messages[0]?.content);
 
-test("a genome is in the next prompt, a bad one changes nothing, and a restart keeps it", async () => {
+test("a genome is in the next prompt, an invalid one changes nothing, and a restart keeps it", async () => {
   expect(system(await asked("before"))).not.toContain("Alex");
   expect(await say("update_genome", { genome })).toMatchObject({
     report_type: "result",

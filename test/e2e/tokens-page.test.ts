@@ -1,4 +1,6 @@
-/** A gateway that was deployed by the button, its secrets left as the form has them: a browser is enough to go on. */
+/**
+ * A gateway that was deployed by the button, with the form's example secrets: a browser is enough to finish the set-up.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,10 +32,10 @@ async function deployed(secrets: Record<string, string>): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** What stands in the form's fields. */
+/** The contents of the form's fields. */
 const EXAMPLES = Object.fromEntries(Object.entries(SECRETS).map(([name, { example }]) => [name, example]));
 
-test("tokens are made in the browser, sent nowhere, and open the gateway", {
+test("tokens are made in the browser, sent nowhere, and give access to the gateway", {
   tags: ["needs/chromium"],
 }, async () => {
   const closed = await deployed(EXAMPLES);
@@ -42,7 +44,7 @@ test("tokens are made in the browser, sent nowhere, and open the gateway", {
     expect([path, (await fetch(closed + path, { headers })).status]).toEqual([path, 500]);
   const page = await browser.newPage();
   const asked: string[] = [];
-  // Whole addresses: a query could carry something. The page's icon is fetched when the browser has time.
+  // Whole addresses, because a query could carry a secret. The browser loads the page's icon when it has time.
   page.on("request", (request) => {
     const what = `${request.method()} ${request.url()}`;
     if (what !== `GET ${closed}/icon.svg`) asked.push(what);
@@ -77,6 +79,6 @@ test("tokens are made in the browser, sent nowhere, and open the gateway", {
   expect(await status("/v1/models", client)).toBe(200);
   expect(await status("/v1/keys", client)).toBe(403);
   expect(await status("/bridge", own)).toBe(401);
-  // Known; it only has to be a WebSocket.
+  // The token is accepted; only the WebSocket upgrade is missing.
   expect(await status("/bridge", bridge)).toBe(426);
 });

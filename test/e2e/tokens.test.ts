@@ -1,4 +1,4 @@
-/** Tokens under `npm start`: the printed one, the person's own, and those that `edgecall tokens` makes. */
+/** Tokens with `npm start`: the printed one, the person's own, and those that `edgecall tokens` makes. */
 import { createHash, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { edgecall } from "./command.ts";
@@ -6,7 +6,7 @@ import { npmStart, running, useStateFolder } from "./npm-start.ts";
 
 const folder = useStateFolder();
 
-test("G8 own API_TOKENS count beside the printed token; edgecall tokens adds, lists and revokes", async () => {
+test("G8 own API_TOKENS are valid next to the printed token; edgecall tokens adds, lists and revokes", async () => {
   const mine = randomBytes(32).toString("base64url");
   const hash = createHash("sha256").update(mine).digest("hex");
   const record = { hash, name: "phone", home: "home", role: "guest", scopes: ["ask"] };
@@ -53,7 +53,7 @@ test("G8 own API_TOKENS count beside the printed token; edgecall tokens adds, li
     /'boss' is revoked.*\nit made 'helper' \(\S+\), 'wall' \(\S+\), 'aide' \(\S+\), which still count/,
   );
   expect(await status("/v1/agents", wall)).toBe(200);
-  // The token that asks goes with its maker.
+  // The token of this request is revoked with its maker.
   const all = await edgecall(["tokens", "revoke", "helper", "--made"], env(aide));
   expect(all).toMatchObject({
     code: 0,

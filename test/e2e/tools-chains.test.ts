@@ -1,4 +1,4 @@
-/** Tools in chains, where one takes up what another left: in the device's own loop and as actions. */
+/** Chains of tools, in which one uses the result of another: in the device's own loop and as actions. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -34,7 +34,7 @@ for (const [way, name, steps] of [
   ["the device's own loop", "by-itself", byItself],
   ["edge_call actions", "as-actions", asActions],
 ] as const) {
-  /** What the tools gave, one after another. */
+  /** Returns the tools' results, in order. */
   const play = async (calls: Calls): Promise<string[]> =>
     (await stack.gateway.ask(script(...steps(calls), RESULTS))).answer?.split(" | ") ?? [];
 
@@ -61,7 +61,7 @@ for (const [way, name, steps] of [
       ]);
     });
 
-    test("web search + write: what was found is written, once a person has said so", async () => {
+    test("web search + write: what was found is written after a person approved", async () => {
       const path = `tides-${name}.txt`;
       const calls = [
         ["websearch", { query: `tides ${name}`, count: 1 }],
@@ -79,7 +79,7 @@ for (const [way, name, steps] of [
       );
     });
 
-    test("bash + read: what a command made is read", { tags: ["needs/bubblewrap"] }, async () => {
+    test("bash + read: the file that a command made is read", { tags: ["needs/bubblewrap"] }, async () => {
       const path = `made-${name}.txt`;
       const results = await play([
         ["bash", { command: `seq 3 > ${path} && wc -l < ${path}` }],
@@ -105,8 +105,8 @@ test("the gateway's web search + the device's write", async () => {
 });
 
 /**
- * Asks; the file is not there until a person approves the write, although the device's policy allows writing: by
- * then a stranger's text is in the conversation.
+ * Asks, checks that the file is missing until a person approves the write, and approves. The device's policy allows
+ * writing, but by then the conversation contains a stranger's text.
  */
 async function approved(path: string, question: string): Promise<Turn> {
   const file = join(stack.workspaceOf("pi"), path);
@@ -125,6 +125,6 @@ async function approved(path: string, question: string): Promise<Turn> {
   return turn;
 }
 
-test("every history that the models were sent is valid", () => {
+test("every history that the models received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

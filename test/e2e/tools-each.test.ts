@@ -1,6 +1,6 @@
 /**
- * Every tool that an agent can offer, called once as an action of an edge_call and once by the device's own loop.
- * The board and the programs that need hardware are those of pi-agent/testing; everything else is real.
+ * Every tool that an agent can offer, called once as an action of an edge_call and once by the device's own loop. The
+ * board and the programs that need hardware are those of pi-agent/testing; everything else is real.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,7 +38,7 @@ const web = await startSearchService();
 afterAll(() => web.close());
 
 const PERMISSIONS = ["file_read", "file_write", "shell", "network", "git", "session", "device", "system"];
-/** `bench` takes itself for a service, which can ask to be updated; nobody looks at what it asks. */
+/** `bench` runs as if it were a service, which can request updates; no program reads its requests. */
 const STATE = mkdtempSync(join(tmpdir(), "edgecall-bench-"));
 afterAll(() => rmSync(STATE, { recursive: true, force: true }));
 
@@ -90,22 +90,22 @@ const stack = useStack({}, async (stack) => {
 
 type Row = {
   params?: Record<string, unknown>;
-  /** What the model is told. */
+  /** What the model receives. */
   gives: RegExp;
-  /** Done before the call. */
+  /** Runs before the call. */
   first?: () => void;
-  /** Put into the workspace before the call; `$new` is something that was never there. */
+  /** Files in the workspace before the call; `$new` is a name that did not exist before. */
   files?: Record<string, string | Buffer>;
-  /** What is in the workspace after it. */
+  /** Files in the workspace after it. */
   leaves?: Record<string, string>;
-  /** What the person answers when asked. */
+  /** The person's answer when asked. */
   answer?: string;
-  /** The media type of what comes along for the person, and where it is a picture, for the model. */
+  /** The media type of the attachment for the person, which the model also gets when it is a picture. */
   serves?: string;
 };
 
 const LIST = { "list.txt": "milk\nbread\n" };
-/** The smallest picture that there is. */
+/** The smallest possible picture. */
 const DOT = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
@@ -152,7 +152,7 @@ const ROWS: Record<string, Row> = {
   gpio_write: { params: { pin: 27, value: 1 }, gives: /^GPIO27 is now HIGH \(1\): read back and verified\./ },
   grep: { params: { pattern: "br.ad" }, files: LIST, gives: /^list\.txt:2: bread/m },
   i2c_detect: { gives: /^I2C bus 1: 1 answered: address 0x76$/ },
-  // A script for each of the two ways; the vision model says what it was shown.
+  // A script for each of the two ways; the vision model describes the picture that it received.
   image: {
     params: { path: "dot.png", question: script({ text: "$pictures" }, { text: "$pictures" }) },
     files: { "dot.png": DOT },
@@ -235,17 +235,17 @@ const MISSING: Record<string, unknown> = {
   websearch: NOT_HERE,
 };
 
-test("every tool of an agent has a row here, and every row its tool", async () => {
+test("every tool of an agent has a row here, and every row has a tool", async () => {
   const { tools, unavailable } = await stack.gateway.toolsOf("bench");
   const known = [...tools, ...unavailable].map(({ name }) => name).sort();
   expect(known).toEqual(Object.keys(ROWS).sort());
   expect(tools.length).toBeGreaterThan(20);
 });
 
-test("what an agent cannot have is not offered, and the list says why", async () => {
+test("a missing tool is not offered, and the list says why", async () => {
   const { tools, unavailable } = await stack.gateway.toolsOf("bare");
   const has = tools.map(({ name }) => name);
-  // Skills are an owner's: no agent lacks them.
+  // Skills belong to the owner, so no agent lacks them.
   const known = [...has, ...unavailable.map(({ name }) => name), ...SKILLS];
   expect(known.sort()).toEqual(Object.keys(ROWS).sort());
   expect(Object.fromEntries(unavailable.map(({ name, why }) => [name, why]))).toMatchObject(MISSING);
@@ -296,6 +296,6 @@ async function play({ first, files = {}, leaves = {}, answer, serves, gives }: R
   return turn;
 }
 
-test("every history that the models were sent is valid", () => {
+test("every history that the models received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

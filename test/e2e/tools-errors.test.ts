@@ -7,10 +7,10 @@ import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import type { CallRecord } from "./gateway-client.ts";
 import { useStack } from "./stack.ts";
 
-/** The design's own example: an agent with these three. */
+/** The design's own example: an agent with these three tools. */
 const tools = { enabled: ["bash", "read", "write"] };
 
-/** What a person reads of it. */
+/** Returns the person's version of the text. */
 function personal(text: string): string {
   return text.slice("Error: ".length, text.indexOf("\n"));
 }
@@ -28,13 +28,13 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
     for (const id of ["pi", "shut", "reader"]) await stack.gateway.online(id);
   });
 
-  /** What the asking model was told, to the letter. */
+  /** Returns exactly what the asking model received. */
   async function told(step: Step): Promise<{ text: string | null; call: CallRecord | undefined }> {
     const { answer, calls } = await stack.gateway.ask(script(step, RESULTS));
     return { text: answer, call: calls[0] };
   }
 
-  /** The device's own model calls; what it was told comes back as its answer. */
+  /** The device's own model calls the tool, and answers with what it received. */
   async function toldByItself(agent: string, name: string, args: Record<string, unknown>) {
     const { text, call } = await told(ownLoop(agent, tool(name, args), RESULTS));
     expect(call?.calls).toHaveLength(1);
@@ -49,7 +49,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       text,
       call: expect.objectContaining({ status: "error", error_type: "not_found", error: personal(text) }),
     });
-    // The gateway knows the actions (reads come first), and the device is not asked.
+    // The gateway knows the actions (reads come first), so the device is not asked.
     expect(await told(action("pi", "git_status"))).toEqual({
       text:
         "Error: Invalid parameters for 'edge_call': agent 'pi' has no action 'git_status'.\n" +
@@ -61,7 +61,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       "Error: Tool 'bash' not found. Available tools: edge_call.\n" +
         "Please choose an available tool or explain to the user.",
     );
-    // The device says it to whoever asks past the gateway's list.
+    // The device itself answers a client that bypasses the gateway's list.
     const { body } = await stack.gateway.command("pi", "tool", { tool: "git_status", parameters: {} });
     expect(body.payload).toMatchObject({
       status: "error",
@@ -81,7 +81,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
     };
     expect(await toldByItself("pi", "bash", { command: "sleep 60" })).toEqual(failed);
     expect(await told(action("pi", "bash", { command: "sleep 60" }))).toEqual(failed);
-    // What it said until then is not lost.
+    // Its output until then is not lost.
     const half = { command: "echo half; sleep 60", timeout_ms: 700 };
     expect((await told(action("pi", "bash", half))).text).toBe(
       "Error: Tool 'bash' timed out after 0.7s. Command: 'echo half; sleep 60'.\n" +
@@ -105,7 +105,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
     expect(await toldByItself("shut", "bash", { command: "touch was-here" })).toEqual(failed);
     expect(await told(action("shut", "bash", { command: "touch was-here" }))).toEqual(failed);
     expect(readdirSync(stack.workspaceOf("shut"))).toEqual([]);
-    // An agent whose capabilities leave it out does not have it at all.
+    // An agent whose capabilities exclude a tool does not have it at all.
     expect((await toldByItself("reader", "bash", { command: "touch was-here" })).text).toBe(
       "Error: Tool 'bash' not found. Available tools: read.\n" +
         "Please choose an available tool or explain to the user.",
@@ -127,7 +127,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
         error: text.slice("Error: ".length),
       }),
     });
-    // The gateway's model was never shown the schema, so it comes along.
+    // The gateway's model never received the schema, so the error contains it.
     const called = await told(action("pi", "read", { limit: 5 }));
     const [first, second, schema] = called.text?.split(/\n(?=Required|Schema)/) ?? [];
     expect(`${first}\n${second}`).toBe(text);
@@ -138,7 +138,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
     expect(called.call).toMatchObject({ status: "error", error_type: "invalid_params" });
   });
 
-  test("every history that the models were sent is valid", () => {
+  test("every history that the models received is valid", () => {
     expect(stack.model.breaches).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ const stack = useStack({}, async (stack) => {
 
 type Calls = ReadonlyArray<readonly [name: string, args: Record<string, unknown>]>;
 
-/** The device's model makes the calls. @returns all that it was told by its tools */
+/** The device's model makes the calls. @returns all results that its tools gave it */
 async function byItsOwnLoop(calls: Calls): Promise<string | null> {
   const observer = await Observer.start(stack.mqttUrl);
   try {
@@ -42,7 +42,7 @@ async function byItsOwnLoop(calls: Calls): Promise<string | null> {
   }
 }
 
-/** The gateway's model makes them, each as a command. */
+/** The gateway's model makes the calls, each as a command. */
 async function asActions(calls: Calls): Promise<string | null> {
   const observer = await Observer.start(stack.mqttUrl);
   try {
@@ -95,6 +95,6 @@ index 38dd16d..42eee5b 100644
  func main() {}
 `;
 
-test("every history that the model was sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What may be done to a device, through the whole stack: approvals, capabilities, skills, and the record of it all. */
+/** What may be done to a device, through the whole stack: approvals, capabilities, skills, and the audit log. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ const stack = useStack({}, async (stack) => {
   for (const id of ["careful", "trusting", "reader"]) await stack.gateway.online(id);
 });
 
-/** Asks, and answers what the person is asked in the middle of it. */
+/** Asks, and answers the question to the person that comes meanwhile. */
 async function asked(step: Step, answer: string) {
   const conversation = crypto.randomUUID();
   const turn = stack.gateway.ask(script(step, RESULTS), conversation);
@@ -66,7 +66,7 @@ describe.each(WAYS)("bash that asks, %s", { tags: ["needs/bubblewrap"] }, (way, 
   });
 });
 
-describe("who and what", { tags: ["needs/bubblewrap"] }, () => {
+describe("persons and capabilities", { tags: ["needs/bubblewrap"] }, () => {
   test("a guest cannot approve, and any other word is refused", async () => {
     const conversation = crypto.randomUUID();
     const turn = stack.gateway.ask(
@@ -76,7 +76,7 @@ describe("who and what", { tags: ["needs/bubblewrap"] }, () => {
     const { id } = await stack.gateway.question(conversation);
     const guest = new GatewayClient(stack.gateway.url, TOKENS.guest);
     const stranger = new GatewayClient(stack.gateway.url, TOKENS.otherHome);
-    // It is not his conversation.
+    // The conversation belongs to another person.
     expect(await guest.answer(id, "approve")).toBe(404);
     expect(await stranger.answer(id, "approve")).toBe(404);
     expect(await stack.gateway.answer(id, "yes")).toBe(400);
@@ -86,7 +86,7 @@ describe("who and what", { tags: ["needs/bubblewrap"] }, () => {
     expect(existsSync(join(stack.workspaceOf("careful"), "guest"))).toBe(false);
   });
 
-  test.each(WAYS)("a dangerous command asks although the shell is allowed, %s", async (_, bash) => {
+  test.each(WAYS)("a dangerous command needs approval although the shell is allowed, %s", async (_, bash) => {
     const folder = join(stack.workspaceOf("trusting"), "keep");
     mkdirSync(folder, { recursive: true });
     const harmless = await stack.gateway.ask(script(bash("trusting", { command: "ls -d keep" }), RESULTS));
@@ -102,7 +102,7 @@ describe("who and what", { tags: ["needs/bubblewrap"] }, () => {
   });
 });
 
-test("capabilities of [agent] decide what is there at all", async () => {
+test("the capabilities of [agent] decide which tools exist at all", async () => {
   const { tools, unavailable } = await stack.gateway.toolsOf("reader");
   const names = tools.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(["ls", "read", "todowrite"]));
@@ -120,7 +120,7 @@ test("capabilities of [agent] decide what is there at all", async () => {
   expect(readdirSync(stack.workspaceOf("reader"))).toEqual([]);
 });
 
-test("a skill of the examples is offered, run, offered anew when it is changed, and gone with its folder", {
+test("an example skill is offered, run, offered again after a change, and gone with its folder", {
   tags: ["needs/bubblewrap"],
 }, async () => {
   await stack.startAgent({ id: "skilled", model: true });
@@ -163,8 +163,10 @@ test("a skill of the examples is offered, run, offered anew when it is changed, 
   await until(async () => !(await advertised()), { within: 20_000, every: 100 });
 });
 
-test("all of it stands in the record at home, with who asked", { tags: ["needs/bubblewrap"] }, async () => {
-  // An agent offers what is new when it comes online.
+test("the home's audit log has all of it, with the person who asked", {
+  tags: ["needs/bubblewrap"],
+}, async () => {
+  // An agent sends its audit log when it comes online.
   for (const id of ["careful", "trusting", "skilled"]) {
     await stack.agent(id).stop();
     await stack.restartAgent(id);
@@ -214,6 +216,6 @@ test("all of it stands in the record at home, with who asked", { tags: ["needs/b
   expect((await guest.fetch("/v1/audit")).status).toBe(403);
 });
 
-test("every history that the models were sent is valid", () => {
+test("every history that the model received is valid", () => {
   expect(stack.model.breaches).toEqual([]);
 });

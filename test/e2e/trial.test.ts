@@ -1,4 +1,4 @@
-/** `npm run trial`, where it can run: each of its steps is a test. */
+/** `npm run trial`, on machines that can run it: each of its steps is a test. */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import type { Step } from "../trial/record.ts";
 import { STEPS } from "../trial/steps.ts";
 
 const MAIN = join(import.meta.dirname, "../trial/main.ts");
-/** Its own limit, and the Debian that it may have to make first. */
+/** The trial's own limit, and the time for the Debian that it may have to make first. */
 const WITHIN_MS = 11 * 60_000;
 
 describe("a new user's first hour, on four machines", {

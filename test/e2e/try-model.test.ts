@@ -1,9 +1,11 @@
-/** `npm run try-model` as a program, against the stand-in: that it runs to its end, not that a model is any good. */
+/**
+ * `npm run try-model` as a program, with the stand-in. It must run to its end; the quality of a model is not tested.
+ */
 import { expect, test } from "vitest";
 import { STAND_IN_MODEL, startStandIn } from "../../stand-in/server.ts";
 import { Program } from "./program.ts";
 
-test("it tries each flow, and says how each went", async () => {
+test("it tries each flow, and reports the result of each", async () => {
   const model = await startStandIn();
   try {
     const env = { LLM_BASE_URL: model.baseUrl, LLM_MODEL: STAND_IN_MODEL };
@@ -11,7 +13,7 @@ test("it tries each flow, and says how each went", async () => {
     const { code } = await program.gone;
     const printed = program.lines.join("\n");
     expect(printed).toMatch(/one reading.*'ok'/);
-    // It matches words and remembers none: the table has to show that.
+    // The stand-in matches words and remembers none, and the table has to show that.
     expect(printed).toMatch(/memory of a conversation.*'it did not remember'/);
     expect(code).toBe(1);
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Agent and bridge are told to update themselves, over the running stack: from a chat, from the command line, and what the
- * gateway says of its program. The part of root's is played; on a real systemd it is update-service.test.ts.
+ * Agent and bridge are told to update themselves over the running stack: from a chat and from the command line; and
+ * what the gateway says about its program. The test plays root's part; update-service.test.ts has it on a real systemd.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ const stack = useStack({ bridge: { ...env("bridge"), STATE_DIRECTORY: folder } }
 });
 const cli = () => ({ EDGECALL_URL: stack.gateway.url, EDGECALL_TOKEN: TOKENS.owner, HOME: folder });
 
-/** Root's side: takes the request, and says so. @returns its id */
+/** Root's part: takes the request and reports that. @returns the request's id */
 async function taken(name: string, request: string): Promise<string> {
   await until(() => existsSync(request), { within: 20_000, what: `the request of ${name}` });
   const id = readFileSync(request, "utf8");
@@ -40,7 +40,7 @@ const tell = (name: string, outcomes: UpdateOutcomes) =>
 const decided = (name: string, id: string, ok: boolean, text: string) =>
   tell(name, { asked: { id, done: true, ok, text, at: "now" } });
 
-test("asked for in a chat and approved, the agent that comes after tells the conversation", async () => {
+test("requested in a chat and approved: the new agent reports to the conversation", async () => {
   const conversation = crypto.randomUUID();
   const question = script(action("pi", "update_self"), { text: "it has begun" }, { text: "now: $notes" });
   const turn = stack.gateway.ask(question, conversation);
@@ -58,7 +58,7 @@ test("asked for in a chat and approved, the agent that comes after tells the con
   expect(answer).toContain("0.2.0 is online; before it 0.1.0");
 }, 90_000);
 
-test("from the command line: approved elsewhere, and its end is the command's", async () => {
+test("from the command line: approved elsewhere, and the command reports the result", async () => {
   const command = startEdgecall(["update", "pi"], cli());
   const asked = async () => {
     const { questions } = (await (await stack.gateway.fetch("/v1/questions")).json()) as {
@@ -78,7 +78,7 @@ test("from the command line: approved elsewhere, and its end is the command's", 
   expect(err).toContain("0.2.0 did not come online; back to 0.1.0: it hung");
 }, 90_000);
 
-test("the bridge, too: its own restart is in between", async () => {
+test("the bridge too, with its own restart in between", async () => {
   const command = startEdgecall(["update", "bridge", "--json"], cli());
   const id = await taken("bridge", join(folder, "update-request"));
   await stack.bridge.stop();
@@ -90,7 +90,7 @@ test("the bridge, too: its own restart is in between", async () => {
   await stack.gateway.online("pi");
 }, 90_000);
 
-test("without a name it tells who has which version", async () => {
+test("without a name it lists the versions of all programs", async () => {
   const { code, out } = await edgecall(["update", "--json"], cli());
   expect(code).toBe(0);
   const { gateway, programs } = JSON.parse(out);
@@ -101,7 +101,7 @@ test("without a name it tells who has which version", async () => {
   ]);
 });
 
-test("what cannot be told from afar is said in a person's words, and nothing is asked of the device", async () => {
+test("an update that cannot be requested remotely is refused in words, and the device gets no request", async () => {
   await stack.startAgent({ id: "plain" });
   await stack.gateway.online("plain");
   const { code, err } = await edgecall(["update", "plain"], cli());
@@ -111,7 +111,7 @@ test("what cannot be told from afar is said in a person's words, and nothing is 
   expect(unknown.err).toContain("`edgecall agents` lists those that there are");
 }, 60_000);
 
-test("the gateway vouches for the very program that it serves, to who is paired", async () => {
+test("the gateway signs exactly the program that it serves, for paired devices", async () => {
   const { gateway } = (await (await stack.gateway.fetch("/v1/keys")).json()) as {
     gateway: { public_key: string };
   };

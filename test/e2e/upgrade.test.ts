@@ -1,4 +1,4 @@
-/** A home of the version before, as its programs left it, under today's: nothing is done by hand. */
+/** A home of the previous version, as its programs left it, with today's programs and without manual steps. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,18 +11,18 @@ import { startEdgecall } from "./command.ts";
 import { interrupt, npmStart, running, useStateFolder } from "./npm-start.ts";
 
 const KEPT = fileURLToPath(new URL("../kept/0.2.0/home.tar.gz", import.meta.url));
-/** Its old folder, and its broker's port. */
+/** Its former folder, and its broker's port. */
 const WAS = { folder: "/tmp/h020", broker: "39075" };
 
 const folder = useStateFolder();
 
-test("a home of 0.2.0 upgrades without a step by hand: token, conversations, questions, device", {
+test("a home of 0.2.0 upgrades without a manual step: token, conversations, questions, device", {
   tags: ["needs/linux"],
   timeout: 120_000,
 }, async () => {
   execFileSync("tar", ["-C", folder.path, "-xzf", KEPT]);
   const at = (path: string) => join(folder.path, path);
-  // The folder and the broker's port are this run's.
+  // The folder and the broker's port of this run replace them.
   const broker = String(await freePort());
   const key = readFileSync(at("eye/state/key.json"), "utf8");
   const settings = readFileSync(at("eye/agent.toml"), "utf8");
@@ -48,7 +48,7 @@ test("a home of 0.2.0 upgrades without a step by hand: token, conversations, que
       expect.stringContaining("RAM 15% used"),
       expect.stringContaining("RAM 10% used"),
     ]);
-    // The one that waited ends: its question is older than it may become.
+    // The waiting turn ends, because its question has expired.
     const ended = () =>
       client.turns("waiting").then((turns) => turns.every(({ status }) => status !== "running"));
     await until(ended, { within: 60_000, every: 200, what: "the turn that waited ends" });

@@ -1,4 +1,7 @@
-/** Bridges and agents of another version, as real programs: one minor back works, and what does not is told plainly. */
+/**
+ * Bridges and agents of other versions, as real programs: one minor version back works, and any other is refused with a
+ * clear text.
+ */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
@@ -38,7 +41,7 @@ async function agentSeen(id: string): Promise<Seen> {
   return agents.find((one) => one.id === id) ?? { version: null, online: false };
 }
 
-/** What a home is for, each by this agent. */
+/** Tests the main functions of a home with this agent. */
 function works(agent: string): void {
   test("a question is answered, by its tools and by its own model", async () => {
     const steps = [action(agent, "memory"), ownLoop(agent, tool("memory"), RESULTS), RESULTS];
@@ -47,7 +50,7 @@ function works(agent: string): void {
     expect(turn.answer).toMatch(/^RAM .* \| RAM /);
   });
 
-  test("an approval is asked, and counts", async () => {
+  test("an approval is requested, and is effective", async () => {
     const conversation = crypto.randomUUID();
     const turn = stack.gateway.ask(script(action(agent, "append", { text: "x" }), RESULTS), conversation);
     const question = await stack.gateway.question(conversation);
@@ -56,7 +59,7 @@ function works(agent: string): void {
     expect((await turn).answer).toMatch(/^appended /);
   });
 
-  test("a job ends, and is told", async () => {
+  test("a job ends, and its result is reported", async () => {
     const conversation = crypto.randomUUID();
     const asked = script(action(agent, "job", { ms: 100 }), { text: "begun" }, { text: "later: $notes" });
     expect((await stack.gateway.ask(asked, conversation)).answer).toBe("begun");
@@ -69,7 +72,7 @@ function works(agent: string): void {
 describe("a bridge of 0.2.0 and an agent of 0.2.0", () => works("old"));
 describe("a bridge of 0.2.0 and today's agent", () => works("new"));
 
-test("one minor back is no problem to anybody", async () => {
+test("one minor version back causes no problem in any program", async () => {
   expect(await bridgeSeen()).toMatchObject({ online: true, version: "0.2.0" });
   expect(await bridgeSeen()).not.toHaveProperty("problem");
   for (const [id, version] of [
@@ -79,7 +82,7 @@ test("one minor back is no problem to anybody", async () => {
     expect(await agentSeen(id)).toMatchObject({ online: true, version });
     expect(await agentSeen(id)).not.toHaveProperty("problem");
   }
-  // Nothing came to them that they do not know.
+  // They received nothing that they do not know.
   expect(stack.bridge.events("frame_ignored")).toEqual([]);
   for (const id of ["old", "new"])
     expect(stack.agent(id).events("gateway.version")).toMatchObject([{ level: "info", version: VERSION }]);
@@ -95,7 +98,7 @@ describe.each([
 ] as const)("a bridge that calls itself %s", (version, which, words) => {
   beforeAll(async () => {
     await stack.bridge.stop();
-    // Chosen just before it is taken: other programs of this machine look for free ports, too.
+    // Chosen just before its use, because other programs of this machine also look for free ports.
     bridge.HEALTH_PORT = String(await freePort());
     const path =
       which === "kept"
@@ -104,9 +107,9 @@ describe.each([
     stack.startBridge("e2e", path).catch(() => {});
   });
 
-  test("is turned away with words: its log, its health, the gateway's status and doctor", async () => {
+  test("is refused with a text: in its log, its health, the gateway's status and the doctor", async () => {
     await stack.bridge.logged("gateway_down", (line) => line.code === 4003 && line.reason === words);
-    // It does not knock every second.
+    // It does not retry every second.
     expect(stack.bridge.events("gateway_down")).toMatchObject([{ level: "error", retry_in_ms: 300_000 }]);
     if (which === "today's") {
       const response = await fetch(`http://127.0.0.1:${bridge.HEALTH_PORT}/readyz`);
@@ -149,7 +152,7 @@ describe.each([
     await stack.gateway.online(id);
   });
 
-  test("is there, and not called: the model is told why, and a person sees it", async () => {
+  test("is listed but not called: the model is told why, and a person sees it", async () => {
     const turn = await stack.gateway.ask(script(action(id, "memory"), RESULTS));
     expect(turn.answer).toBe(
       `Error: Agent '${id}' was not called: its program does not fit this gateway (${words}). Nothing was run.\nExplain this to the user.`,
@@ -161,7 +164,7 @@ describe.each([
     expect(new Set(received.map(({ command }) => command))).toEqual(new Set(["gateway"]));
   });
 
-  test("tells it in its log, and to `edgecall agent status`", async () => {
+  test("reports it in its log, and to `edgecall agent status`", async () => {
     const [line] = await until(() => {
       const lines = stack.agent(id).events("gateway.version");
       return lines.length > 0 && lines;

@@ -1,7 +1,7 @@
-/** A TCP line in front of a WebSocket server that reads along: every frame, as it is on the wire. It can die without a word. */
+/** A TCP proxy in front of a WebSocket server that records every frame on the wire. It can die silently. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** Seen from the client. */
+/** As seen from the client. */
 export type Way = "up" | "down";
 
 /** One frame (RFC 6455, 5.2); the payload of a text frame is its text. */
@@ -9,11 +9,11 @@ export type Frame = { at: number; way: Way; kind: "text" | "binary" | "control";
 
 export class WireTap {
   readonly frames: Frame[] = [];
-  /** Everything that was carried, the handshake too. */
+  /** The number of carried bytes, including the handshake. */
   readonly bytes: Record<Way, number> = { up: 0, down: 0 };
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Ends of connections that carry nothing any more, and tell nobody. */
+  /** Sockets whose connection carries nothing any more, without being closed. */
   readonly #dead = new WeakSet<Socket>();
   #takesNone = false;
 
@@ -39,12 +39,14 @@ export class WireTap {
     return tap;
   }
 
-  /** What the client dials instead of the server. */
+  /** The address that the client uses instead of the server's. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** From now on nothing gets through, in neither direction, and nothing is closed. @param newToo nor on connections to come */
+  /**
+   * From now on nothing passes in either direction, and nothing is closed. @param newToo true: nor on later connections
+   */
   die({ newToo }: { newToo: boolean }): void {
     for (const socket of this.#sockets) this.#dead.add(socket);
     this.#takesNone = newToo;
@@ -74,7 +76,7 @@ export class WireTap {
 
 const HEAD_END = "\r\n\r\n";
 
-/** Cuts one direction of a connection into frames: after the head of the handshake there is nothing else. */
+/** Cuts one direction of a connection into frames, which follow directly after the handshake's head. */
 function frameReader(): (chunk: Buffer) => Array<Pick<Frame, "kind" | "text">> {
   let upgraded = false;
   let rest: Buffer = Buffer.alloc(0);
@@ -95,7 +97,7 @@ function frameReader(): (chunk: Buffer) => Array<Pick<Frame, "kind" | "text">> {
   };
 }
 
-/** The frame that the bytes begin with, or undefined: it is not whole yet. */
+/** Returns the frame at the beginning of the bytes, or undefined when it is incomplete. */
 function firstFrame(bytes: Buffer): { frame: Pick<Frame, "kind" | "text">; size: number } | undefined {
   if (bytes.length < 2) return undefined;
   const opcode = bytes.readUInt8(0) & 0x0f;

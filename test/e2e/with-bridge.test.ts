@@ -1,9 +1,11 @@
-/** A home's first machine by one command: agent, bridge, and a broker with logins, on a machine with a systemd of its own. */
+/**
+ * A home's first machine by one command: agent, bridge, and a broker with logins, on a machine with its own systemd.
+ */
 import { describe, expect, test } from "vitest";
 import { useSteps } from "../install/steps.ts";
 import { TOKENS, testVars } from "../tokens.ts";
 
-/** Of the gateway in the machine. */
+/** The variables of the gateway in the machine. */
 const VARIABLES = {
   API_TOKENS: testVars.API_TOKENS,
   BRIDGE_TOKENS: testVars.BRIDGE_TOKENS,
@@ -21,7 +23,7 @@ describe("install.sh CODE --with-bridge", {
     "/test/gateway.env": { text: lines.join("") },
   }));
 
-  test("who has the port, or that there is no Mosquitto to be had, is said before anything is changed", () => {
+  test("a taken port, or a missing Mosquitto, is reported before anything is changed", () => {
     fine("gateway", "nothing-yet");
     expect(step("taken").code).toBe(1);
     expect(step("taken").out).toMatch(
@@ -41,7 +43,7 @@ describe("install.sh CODE --with-bridge", {
     expect(step("first").out).toContain("the gateway sees 'eye' online");
   });
 
-  test("the broker sees its own files alone, and changes none of those that say who may come", () => {
+  test("the broker sees only its own files, and cannot change those with the logins", () => {
     expect(step("modes").out.split("\n")).toEqual([
       "/etc/edgecall/broker/mosquitto.conf root:root 644",
       "/etc/edgecall/bridge.env root:root 600",
@@ -50,20 +52,21 @@ describe("install.sh CODE --with-bridge", {
     ]);
     expect(step("broker-sees").out).toMatch(/^\/var\/lib\/edgecall-bridge:\nbroker$/m);
     expect(step("broker-sees").out.match(/Read-only file system/g)).toHaveLength(2);
-    // The bridge's user namespace keeps even its own user's other processes out of its memory; the broker does not see it.
+    // The bridge's user namespace protects its memory even from its own user's other processes, and the broker cannot
+    // see it.
     expect(step("own-memory").out).toContain("Permission denied");
     expect(step("bridge-memory").out).toMatch(/^cat: .*No such file/);
   });
 
-  test("a login of the owner's counts at once, and nobody comes without one", () => {
+  test("the owner's own login works at once, and no client connects without one", () => {
     fine("login", "zigbee-logs-in", "stranger");
   });
 
-  test("again it upgrades and keeps what is there; a broker that was killed comes back", () => {
+  test("the same command again upgrades and keeps what exists; a killed broker comes back", () => {
     fine("upgrade", "kept", "conf-kept", "broker-ran-on", "upgraded", "broker-back");
   });
 
-  test("uninstalled, nothing is left", () => {
+  test("uninstalling leaves nothing", () => {
     fine("agent-gone", "bridge-gone", "half-gone", "nothing-left", "no-user");
     expect(step("bridge-gone").out).toMatch(
       /^edgecall-bridge: uninstalled\. Taken away: .*, the home's broker, /,
@@ -71,7 +74,7 @@ describe("install.sh CODE --with-bridge", {
     expect(step("half-gone").out).toBe("edgecall-bridge: uninstalled. Taken away: /etc/edgecall/broker");
   });
 
-  test("with --broker it is the bridge of a broker that is there, and none is made", () => {
+  test("with --broker it becomes the bridge of an existing broker, and no broker is made", () => {
     fine("elsewhere", "elsewhere-answer", "elsewhere-units", "no-broker-made");
   });
 });
