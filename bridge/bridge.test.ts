@@ -51,7 +51,7 @@ describe("the roster", () => {
     const report = { report_type: "result", payload: { request_id: randomUUID() } };
     await claw.say("reports", report, true);
     await played.started();
-    await until(() => played.log("message_dropped"));
+    await until(() => played.log("broker.message_dropped"));
     expect(played.home.of("snapshot")[0]?.agents).toMatchObject([
       { id: "claw", online: false, last_seen: null },
     ]);
@@ -66,7 +66,7 @@ describe("the roster", () => {
     await pi.say("events", { type: "progress", request_id: "r1" });
     await played.home.next("event");
     const dropped = played.logged
-      .filter((line) => line.event === "message_dropped")
+      .filter((line) => line.event === "broker.message_dropped")
       .map((line) => line.fields);
     expect(dropped).toMatchObject([
       { topic: "evoclaw/agents/no spaces/capabilities" },
@@ -134,7 +134,7 @@ describe("calls", () => {
     await played.agent("pi");
     await played.started();
     await played.broker.stop();
-    await until(() => played.log("broker_down"));
+    await until(() => played.log("broker.down"));
     const id = played.call("pi");
     expect(await played.home.next("refused", (frame) => frame.id === id)).toMatchObject({
       code: "broker_offline",
@@ -192,8 +192,8 @@ describe("the socket", () => {
   test("replaced by a newer bridge it stays away", async () => {
     await played.started();
     played.home.drop(CLOSE.replaced);
-    await until(() => played.log("gateway_down"));
-    expect(played.log("gateway_down")?.fields).toMatchObject({
+    await until(() => played.log("gateway.down"));
+    expect(played.log("gateway.down")?.fields).toMatchObject({
       code: CLOSE.replaced,
       retry_in_ms: STAY_AWAY_MS,
     });
@@ -206,7 +206,7 @@ describe("the socket", () => {
     played.home.drop(CLOSE.replaced);
     await until(() => played.home.asked > 0, { within: 2 * STANDBY_EVERY_MS });
     expect(played.home.connections).toBe(1);
-    expect(played.log("gateway_standby")).toBeDefined();
+    expect(played.log("gateway.standby")).toBeDefined();
     played.home.isTaken = false;
     await until(() => bridge.ready(), { within: 3 * STANDBY_EVERY_MS });
     expect(played.home.connections).toBe(2);
@@ -234,15 +234,15 @@ describe("the socket", () => {
 
   test("a refused token is no reason to hammer", async () => {
     const bridge = played.start({ bridgeToken: "wrong" });
-    await until(() => played.log("gateway_refuses"));
-    expect(played.log("gateway_refuses")?.fields).toMatchObject({ status: 401, retry_in_ms: STAY_AWAY_MS });
+    await until(() => played.log("gateway.refuses"));
+    expect(played.log("gateway.refuses")?.fields).toMatchObject({ status: 401, retry_in_ms: STAY_AWAY_MS });
     expect(bridge.ready()).toBe(false);
   });
 
   test("a gateway in trouble is tried again soon", async () => {
     played.home.refuseWith = 503;
     played.start();
-    await until(() => played.log("gateway_down"));
+    await until(() => played.log("gateway.down"));
     played.home.refuseWith = undefined;
     await played.home.next("snapshot");
   });
@@ -250,8 +250,8 @@ describe("the socket", () => {
   test("a gateway of another protocol is left alone", async () => {
     played.home.protocol = 99;
     played.start();
-    await until(() => played.log("gateway_down"));
-    expect(played.log("gateway_down")?.fields).toMatchObject({
+    await until(() => played.log("gateway.down"));
+    expect(played.log("gateway.down")?.fields).toMatchObject({
       code: CLOSE.badProtocol,
       retry_in_ms: STAY_AWAY_MS,
     });

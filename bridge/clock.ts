@@ -1,8 +1,8 @@
-/** Time as the bridge uses it; injected, so that the rules can be tested without waiting. */
+/** The bridge's clock. It is passed in, so that rules about time can be tested without waiting. */
 export type Clock = {
-  /** Monotonic ms: ages, budgets and deadlines. Does not jump when NTP sets the clock. */
+  /** Monotonic ms, for ages, budgets and deadlines. It does not jump when NTP sets the clock. */
   now(): number;
-  /** Epoch ms: only for what a person reads (`last_seen`). */
+  /** Epoch ms, only for what a person reads (`last_seen`). */
   wall(): number;
 };
 

@@ -1,9 +1,9 @@
 /**
- * The bridge: joins one home's MQTT broker to the gateway, by dialling out; no port has to be opened.
+ * The bridge joins one home's MQTT broker to the gateway. It dials out, so no port has to be opened.
  *
  *   GATEWAY_URL=https://… BRIDGE_TOKEN=… npm run bridge
  *
- * In a container the same file is also its health check (`health`) and what sets up a broker (`broker-files`).
+ * In a container the same file is also the health check (`health`) and sets up a broker (`broker-files`).
  */
 import { messageOf } from "@edgecall/node/log.ts";
 import { brokerFilesCommand } from "./ops/broker-files.ts";
@@ -12,12 +12,12 @@ import { becomeNobody, withHomeAssistant } from "./ops/home-assistant.ts";
 import { cannotStart, runBridge } from "./run.ts";
 
 const [verb, ...rest] = process.argv.slice(2);
-const said = {
+const output = {
   stdout: (text: string) => void process.stdout.write(text),
   stderr: (text: string) => void process.stderr.write(text),
 };
-if (verb === "health") process.exit(await healthCommand(process.env, said.stdout));
-if (verb === "broker-files") process.exit(await brokerFilesCommand(rest, process.env, said));
+if (verb === "health") process.exit(await healthCommand(process.env, output.stdout));
+if (verb === "broker-files") process.exit(await brokerFilesCommand(rest, process.env, output));
 if (verb !== undefined)
   cannotStart([`${verb}: no such command; there are: health, broker-files, and none to run it`]);
 

@@ -1,22 +1,21 @@
-/** The bridge as a process: settings from the environment, signals, and an exit code. */
-
+/** Runs the bridge as a process: settings from the environment, signals, and an exit code. */
 import { jsonLog } from "@edgecall/node/log.ts";
 import { startBridge } from "./bridge.ts";
 import { openService } from "./ops/service.ts";
 import { readSettings } from "./settings.ts";
 
-/** systemd and Docker kill after 10 s or more; the local stack's Ctrl-C should not take longer than this. */
+/** systemd and Docker kill after 10 s or more. Ctrl-C in the local stack should not take longer than this. */
 const STOP_WITHIN_MS = 5_000;
 const WRONG_SETTINGS = 2;
 const READY_LOOK_MS = 20;
 
 export type Run = {
   env: Readonly<Record<string, string | undefined>>;
-  /** An update that is on trial: see service.ts. */
+  /** True for an update that is on trial: see service.ts. */
   onTrial?: boolean;
 };
 
-/** Runs the bridge until a signal stops it, and then ends the process; at once when its settings are wrong. */
+/** Runs the bridge until a signal stops it, and then ends the process. With wrong settings it ends at once. */
 export function runBridge({ env, onTrial = false }: Run): void {
   const result = readSettings(env);
   if (!result.ok) cannotStart(result.errors);
@@ -28,7 +27,7 @@ export function runBridge({ env, onTrial = false }: Run): void {
     onTrial,
   });
   const { log } = service;
-  log("info", "starting", {
+  log("info", "bridge.starting", {
     bridge: settings.bridgeId,
     gateway: settings.gatewayUrl,
     broker: new URL(settings.mqttUrl).host,
@@ -48,11 +47,11 @@ export function runBridge({ env, onTrial = false }: Run): void {
   process.on("SIGINT", stop);
 
   if (process.channel) {
-    // Started by the local stack: it must not outlive it, however that ended.
+    // The local stack has started this process, which must not outlive it.
     process.on("disconnect", stop);
-    const looking = setInterval(() => {
+    const timer = setInterval(() => {
       if (!bridge.ready()) return;
-      clearInterval(looking);
+      clearInterval(timer);
       if (process.connected) process.send?.({ ready: true });
     }, READY_LOOK_MS);
   }

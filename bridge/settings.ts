@@ -1,4 +1,4 @@
-/** The bridge's settings, all from the environment. */
+/** Reads the bridge's settings from the environment. */
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -13,24 +13,24 @@ import { BRIDGE_PASSWORD_FILE } from "./ops/broker-files.ts";
 export type BridgeSettings = {
   /** The socket's address: `wss://…/bridge`. */
   gatewayUrl: string;
-  /** What it shows to the gateway: one of the two. */
+  /** The bridge shows one of the two to the gateway. */
   bridgeToken: string | undefined;
   ownKey: OwnKey | undefined;
   mqttUrl: string;
   mqttUsername: string | undefined;
   mqttPassword: string | undefined;
-  /** PEM text of the authorities that may have signed the broker's certificate; undefined: those that Node knows. */
+  /** PEM text of the authorities that may have signed the broker's certificate; undefined: Node's own list. */
   mqttCa: string | undefined;
   topicPrefix: string;
   /** 0: no health server. */
   healthPort: number;
-  /** Loopback unless told otherwise: /readyz tells a stranger which home is down. */
+  /** Loopback by default: /readyz would tell a stranger which home is down. */
   healthHost: string;
   /** Names this bridge in logs, in its hello and to the broker. */
   bridgeId: string;
-  /** The folder of a broker whose logins it keeps; undefined: the broker is somebody else's. */
+  /** The folder of a broker whose logins the bridge keeps up to date; undefined: the bridge does not manage the broker. */
   brokerFiles: string | undefined;
-  /** How this bridge asks for an update of itself; undefined: nothing would look at it. */
+  /** The files by which the bridge asks for an update of itself; undefined: nothing would carry it out. */
   updates: UpdateFiles | undefined;
 };
 
@@ -41,9 +41,9 @@ type Environment = Record<string, string | undefined>;
 /** Reads the settings. Every error names its variable and what would be right; a secret is never quoted. */
 export function readSettings(env: Environment): SettingsResult {
   const errors: string[] = [];
-  /** An empty variable is one that was not set: `docker run -e X=` and unit files write that. */
+  /** An empty variable counts as not set: `docker run -e X=` and unit files write that. */
   const get = (name: string): string | undefined => env[name] || undefined;
-  /** A secret may stand in a file, where `docker inspect` does not show it: NAME_FILE. */
+  /** A secret may be in a file (NAME_FILE), where `docker inspect` does not show it. */
   const secret = (name: string): string | undefined =>
     get(name) ?? readSecret(name, get(`${name}_FILE`), errors);
 
@@ -52,7 +52,7 @@ export function readSettings(env: Environment): SettingsResult {
   const gatewayUrl = readGatewayUrl(get("GATEWAY_URL") ?? ownKey?.gateway, errors);
   if (bridgeToken === undefined && ownKey === undefined && errors.every((error) => !/^BRIDGE_/.test(error)))
     errors.push(
-      "BRIDGE_TOKEN: missing; the token that this home's bridge was given, or BRIDGE_STATE, the folder with the key that pairing made",
+      "BRIDGE_TOKEN: missing; set this home's bridge token, or BRIDGE_STATE, the folder with the key that pairing made",
     );
   const brokerFiles = get("BROKER_FILES");
   const mqttUsername = get("MQTT_USERNAME") ?? (brokerFiles === undefined ? undefined : BRIDGE_USER);
@@ -86,7 +86,7 @@ export function readSettings(env: Environment): SettingsResult {
   };
 }
 
-/** Pairing left it in a folder that is named, or that systemd gives the service. */
+/** Reads the key that pairing wrote, from BRIDGE_STATE or the folder that systemd gives the service. */
 function ownKeyIn(get: (name: string) => string | undefined, errors: string[]): OwnKey | undefined {
   const named = get("BRIDGE_STATE");
   const folder = named ?? get("STATE_DIRECTORY");
@@ -102,7 +102,7 @@ function ownKeyIn(get: (name: string) => string | undefined, errors: string[]): 
   }
 }
 
-/** At a broker whose files it keeps it has a login of its own (broker-files.ts). */
+/** Reads the bridge's own password at a broker that it manages (broker-files.ts). */
 function ownPassword(
   folder: string | undefined,
   get: (name: string) => string | undefined,
@@ -140,7 +140,7 @@ function readGatewayUrl(value: string | undefined, errors: string[]): string {
 function readSecret(name: string, path: string | undefined, errors: string[]): string | undefined {
   if (path === undefined) return undefined;
   try {
-    // An editor ends the line.
+    // Editors add a line break.
     return readFileSync(path, "utf8").trimEnd() || undefined;
   } catch (error) {
     errors.push(`${name}_FILE: cannot read it: ${messageOf(error)}`);

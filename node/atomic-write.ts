@@ -1,14 +1,12 @@
 /**
  * Writes files so that a reader, and the next start after a power cut, finds the old content or the new, never a part.
  *
- * What a file needs:
- * - Every file: the text goes into `PATH.next`, which is then renamed. A rename is one step.
- * - A file that outlives a power cut: `PATH.next` is synced before the rename, or the new name may hold an empty file;
- *   the folder is synced after it, or the old file may come back. `writeAtomic`,
- *   `writeAtomicSync` and `linkAtomic` do both.
- * - A file in memory (RUNTIME_DIRECTORY) ends with the boot, so it is never synced: `replaceInMemory`.
+ * - The text always goes into `PATH.next`, which is then renamed. A rename is one step.
+ * - A file that must outlive a power cut needs two syncs: `PATH.next` before the rename, or the new name may hold an empty
+ *   file; and the folder after it, or the old file may come back. `writeAtomic`, `writeAtomicSync` and `linkAtomic` do both.
+ * - A file in memory (RUNTIME_DIRECTORY) ends with the boot, so `replaceInMemory` does not sync it.
  *
- * The device tools that write a person's files have a writer of their own (pi-agent/env/local-files.ts): it also keeps
+ * The device tools that write a person's files have a writer of their own (pi-agent/env/local-files.ts). It also keeps
  * owner and mode of the old file, and works in a folder that it holds open.
  */
 import {
@@ -25,7 +23,7 @@ import { mkdir, open, rename, rm, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 export type AtomicWrite = {
-  /** Exactly this, whatever the umask is. Default: 0o600, for its owner alone. */
+  /** The file's exact mode, whatever the umask is. Default: 0o600, for its owner alone. */
   mode?: number;
   /** Makes missing folders, with mode 0o700. Default: true. */
   makeFolder?: boolean;
@@ -45,7 +43,7 @@ export async function writeAtomic(
   const next = `${path}.next`;
   const handle = await open(next, "w", mode);
   try {
-    // Before the content: a `.next` that a power cut left may be open to others.
+    // The mode is set before the content: a `.next` that a power cut left may be readable for others.
     setMode(handle.fd, mode);
     await handle.writeFile(content);
     await handle.sync();
@@ -56,7 +54,7 @@ export async function writeAtomic(
   await syncFolder(folder);
 }
 
-/** `writeAtomic` before it returns: a slow disk holds up everything else meanwhile. @throws as it */
+/** Like `writeAtomic`, but blocks the process until the disk is done. @throws the system's error */
 export function writeAtomicSync(
   path: string,
   content: string | Uint8Array,
@@ -74,27 +72,27 @@ export function writeAtomicSync(
     closeSync(file);
   }
   renameSync(next, path);
-  const held = openSync(folder, "r");
+  const directory = openSync(folder, "r");
   try {
-    fsyncSync(held);
+    fsyncSync(directory);
   } catch (error) {
     if (!isWithoutSync(error)) throw error;
   } finally {
-    closeSync(held);
+    closeSync(directory);
   }
 }
 
-/** Makes `path` a symbolic link to `target`, durably, in place of what is there. @throws the system's error */
+/** Makes `path` a symbolic link to `target`, durably; replaces what is there. @throws the system's error */
 export async function linkAtomic(target: string, path: string): Promise<void> {
   const next = `${path}.next`;
-  // A power cut may have left one.
+  // A power cut may have left this file.
   await rm(next, { force: true });
   await symlink(target, next);
   await rename(next, path);
   await syncFolder(dirname(path));
 }
 
-/** A new name in a folder survives a power cut only when the folder is synced too. @throws the system's error */
+/** Syncs a folder: only then a new name in it survives a power cut. @throws the system's error */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {
@@ -106,7 +104,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Some network file systems have no sync for folders. */
+/** True for a file system that cannot sync folders, as some network file systems. */
 function isWithoutSync(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "EINVAL";
 }
@@ -126,7 +124,7 @@ function setMode(fd: number, mode: number): void {
   try {
     fchmodSync(fd, mode);
   } catch (error) {
-    // A file system without modes (FAT) refuses: there the mount decides.
+    // A file system without modes (FAT) refuses. There the mount decides.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
   }
 }

@@ -1,31 +1,31 @@
-/** When to dial again after a connection was lost or refused: doubling waits with jitter. */
+/** Decides when to dial again after a connection was lost or refused: doubling waits with jitter. */
 import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 
 export type RetryPolicy = Backoff & {
   /**
-   * A connection that worked this long was good: the next wait starts again at the base. Short, since two restarts of
-   * the peer within a minute must not cost a home half a minute; long enough that a peer which accepts a connection and
-   * fails at once is left more and more time.
+   * A connection that worked this long was good, and the next wait starts again at the base. This is short, so that two
+   * restarts of the peer within a minute do not cost a home half a minute. It is long enough that a peer which accepts a
+   * connection and fails at once gets more and more time.
    */
   stableMs: number;
   /**
-   * After a power cut or a deploy all peers come back, and must not do so in step. `full`: a wait is anything up to the
-   * doubled time, for the bridges of all homes at one gateway. `half`: it is at least half of that, for the few agents of
-   * a home at its own broker.
+   * After a power cut or a deploy all peers come back, and must not do so at the same moment. `full`: a wait is anything up
+   * to the doubled time, for the bridges of all homes at one gateway. `half`: a wait is at least half of that, for the few
+   * agents of a home at its own broker.
    */
   jitter: "full" | "half";
 };
 
-/** No failure makes a program spin. */
+/** No wait is shorter, so that no failure makes a program spin. */
 const SHORTEST_MS = 50;
 
-/** Counts the tries of one connection. */
+/** Counts the tries of one connection, and returns the wait before the next. */
 export class RetrySchedule {
   readonly #policy: RetryPolicy;
   readonly #random: () => number;
   readonly #now: () => number;
   #attempt = 0;
-  /** Monotonic ms: when the last good connection was lost. */
+  /** Monotonic ms of the moment when the last good connection was lost. */
   #since: number | undefined;
 
   /** @param random in [0, 1) @param now monotonic ms */
@@ -37,7 +37,7 @@ export class RetrySchedule {
 
   /**
    * A connection was lost, or a try failed.
-   * @param workedMs how long the connection worked; 0 when it never did
+   * @param workedMs time for which the connection worked; 0 when it never did
    * @returns ms to wait before the next try
    */
   lost(workedMs: number): number {
@@ -56,8 +56,8 @@ export class RetrySchedule {
 /**
  * @param attempt 0, 1, …
  * @param random in [0, 1)
- * @param troubleMs how long there has been no good connection. With full jitter no wait beyond the base is longer: five
- *   short waits in a row are possible, and the sixth would otherwise make half a minute of two seconds.
+ * @param troubleMs time since the last good connection. With full jitter no wait beyond the base is longer than this: after
+ *   five short waits in a row, the sixth could otherwise turn two seconds of trouble into half a minute.
  * @returns ms to wait
  */
 export function retryDelay(

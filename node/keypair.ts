@@ -1,6 +1,6 @@
 /**
- * Ed25519 with Node's own crypto, which signs at once: messages keep their order without a queue, as WebCrypto would need.
- * Public keys are 32 bytes, private ones PKCS #8, both base64url.
+ * Ed25519 with Node's own crypto. It signs at once, so messages keep their order without the queue that WebCrypto would
+ * need. Public keys are 32 bytes, private keys PKCS #8, both as base64url.
  */
 import {
   createPrivateKey,
@@ -24,7 +24,7 @@ export class KeyPair {
     return new KeyPair(generateKeyPairSync("ed25519").privateKey);
   }
 
-  /** @throws when it is no private key of Ed25519 */
+  /** @throws when the text is no private key of Ed25519 */
   static fromPrivateKey(pkcs8: string): KeyPair {
     const der = Buffer.from(pkcs8, "base64url");
     const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
@@ -32,7 +32,7 @@ export class KeyPair {
     return new KeyPair(key);
   }
 
-  /** For the key's file. */
+  /** PKCS #8, base64url, for the key's file. */
   get privateKey(): string {
     return this.#key.export({ format: "der", type: "pkcs8" }).toString("base64url");
   }
@@ -44,7 +44,7 @@ export class KeyPair {
 
 export type Verifier = (bytes: Uint8Array, signature: Uint8Array) => boolean;
 
-/** @returns a check of signatures by this key; undefined: it is no public key */
+/** @returns a check of signatures by this key; undefined when it is no public key */
 export function verifierOf(publicKey: string): Verifier | undefined {
   let key: KeyObject;
   try {

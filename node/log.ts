@@ -1,23 +1,23 @@
-/** The log of a program at home: one JSON object a line. Ids and sizes go in; payloads, arguments, results and tokens never do. */
+/** The log of a program at home: one JSON object a line. It has ids and sizes, and never payloads, arguments, results or tokens. */
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
-/** Plain values and lists of names, so that no payload slips in. */
+/** Only plain values and lists of names, so that no payload slips in. */
 export type LogFields = Readonly<
   Record<string, string | number | boolean | null | undefined | readonly string[]>
 >;
-/** @param event `room.event`; what the bridge logged before there were rooms keeps its names, which people search for */
+/** @param event `room.event`, such as `broker.down` */
 export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
 
 export type JsonLogOptions = {
   /** Takes one finished line; default: stderr. */
   write?: (line: string) => void;
-  /** Whether `debug` lines are written. */
+  /** Writes `debug` lines too. Default: false. */
   debug?: boolean;
 };
 
 /**
  * Writes `{ts, level, …program, event, …fields}`.
- * @param program who logs: the bridge, or an agent with its id
+ * @param program the program that logs: the bridge, or an agent with its id
  */
 export function jsonLog(
   program: { program: string; agent?: string },
@@ -34,7 +34,7 @@ function toStderr(line: string): void {
   process.stderr.write(line);
 }
 
-/** What an error says, for a log line or a report. */
+/** An error's message, for a log line or a report. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,13 +1,13 @@
 /**
  * One try of one MQTT connection, for agent, bridge and `edgecall … doctor`.
  *
- * Whoever keeps a connection opens a fresh client for each try. mqtt.js would reconnect by itself, but at a fixed pace,
- * never again after a refused password, and it would send unacknowledged messages again: a command would reach a device
- * long after its caller was told that it did not.
+ * A program that keeps a connection opens a fresh client for each try. mqtt.js could reconnect by itself, but at a fixed
+ * pace and never after a refused password. It would also send unacknowledged messages again: a command would reach a
+ * device long after its caller was told that it did not.
  *
- * What agent and bridge make of a connection differs on purpose and stays with them: the agent speaks MQTT 3.1.1, has a
- * will, and keeps what it owes in its ledger (pi-agent/link/connection.ts); the bridge speaks MQTT 5 where it can, for
- * the broker's word that nobody listens and for messages that run out (bridge/broker/broker.ts).
+ * Agent and bridge use a connection differently, so each has a class of its own. The agent speaks MQTT 3.1.1, has a will,
+ * and keeps unacknowledged reports in its ledger (pi-agent/link/connection.ts). The bridge speaks MQTT 5 where it can,
+ * since that broker reports topics without subscribers and drops expired messages (bridge/broker/broker.ts).
  */
 import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import { connect, type IClientOptions, type ISubscriptionGrant, type MqttClient } from "mqtt";
@@ -21,13 +21,14 @@ export type MqttLogin = {
   ca?: string | Buffer | undefined;
 };
 
-/** A CONNECT without an answer is a dead broker; mqtt.js would wait 30 s. */
+/** A broker that does not answer CONNECT within this is dead. mqtt.js would wait 30 s. */
 export const CONNECT_TIMEOUT_MS = 5_000;
-/** A broker that does not take the goodbye within this is left without one. */
+/** If the broker does not take DISCONNECT within this, the socket is closed without it. */
 const GOODBYE_MS = 2_000;
 
 /**
- * Begins to dial; handlers that are set now stand before the first packet. By default MQTT 3.1.1, and it does not reconnect.
+ * Starts to dial. Handlers that are set at once are there before the first packet. By default the client speaks MQTT 3.1.1
+ * and does not reconnect.
  * @throws when the URL or the certificate cannot be used
  */
 export function openMqtt(
@@ -52,19 +53,19 @@ export function openMqtt(
   return client;
 }
 
-/** Without it Nagle's algorithm and the broker's delayed ACK cost 44 ms a call. A WebSocket or TLS stream may not have it. */
+/** Nagle's algorithm and the broker's delayed ACK would cost 44 ms a call. A WebSocket or TLS stream may not have the method. */
 function setNoDelay(stream: object): void {
   if ("setNoDelay" in stream && typeof stream.setNoDelay === "function") stream.setNoDelay(true);
 }
 
-/** @returns the topic that the broker refused; undefined: none */
+/** @returns the topic that the broker refused, if any */
 export function refusedTopic(granted: readonly ISubscriptionGrant[] | undefined): string | undefined {
   return granted?.find(({ qos }) => qos > 2)?.topic;
 }
 
 /**
- * What an error of a client says.
- * @param caSetting where a certificate authority is set, for the hint
+ * Describes an error of a client.
+ * @param caSetting the name of the setting for a certificate authority, for the hint
  * @returns `code`: the system's (ECONNREFUSED, …) or the broker's number; `hint`: what to do, where that is known
  */
 export function mqttFault(
@@ -76,7 +77,7 @@ export function mqttFault(
   return { text: messageOf(error) || String(code ?? error), code, ...(hint && { hint }) };
 }
 
-/** Says DISCONNECT where there is a connection, and waits for the end, but not for long. */
+/** Sends DISCONNECT if connected, and waits for the end, at most GOODBYE_MS. */
 export async function endMqtt(client: MqttClient): Promise<void> {
   const late = Promise.withResolvers<void>();
   const force = setTimeout(() => {

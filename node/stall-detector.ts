@@ -1,23 +1,22 @@
 /**
- * Notices that this process did not run for a while: SIGSTOP, a suspended laptop, a full SD card, a starved Pi.
+ * Notices that this process did not run for a while: SIGSTOP, a suspended laptop, a full SD card, an overloaded Pi.
  *
- * After a stall the sockets hold messages that came at any moment of it, and libuv may hand them out before it runs
- * timers. So a message that is read then may be as old as the stall, and a peer may look silent while its messages
- * lie unread.
+ * After a stall the sockets hold messages that came at any moment of it, and libuv may deliver them before it runs timers.
+ * So a message that is read then may be as old as the stall, and a peer may look silent while its messages are unread.
  */
 export type StallOptions = {
   /**
-   * Messages that are read this soon after a stall may have come during it. The bridge takes a second, its tick: whoever
-   * calls then still waits for an answer. The agent takes two: a late command must not run.
+   * Messages that are read this soon after a stall may have come during it. The bridge uses one second, its tick: a caller
+   * still waits for an answer then. The agent uses two: a late command must not run.
    */
   afterMs: number;
   /** Monotonic ms. */
   now?: () => number;
 };
 
-/** How often the event loop looks at the clock. */
+/** The interval at which the event loop looks at the clock. */
 export const TICK_MS = 1_000;
-/** A tick this late is a stall and not just a busy moment. */
+/** A tick this late shows a stall and not just a busy moment. */
 const STALL_MS = 2_000;
 
 export class StallDetector {
@@ -34,7 +33,7 @@ export class StallDetector {
     this.#lastLook = now();
   }
 
-  /** Ticks by itself, for a program that has no tick of its own. */
+  /** Starts a timer that ticks, for a program that has no tick of its own. */
   start(): void {
     this.#lastLook = this.#now();
     this.#timer ??= setInterval(() => this.tick(), TICK_MS);
@@ -46,7 +45,7 @@ export class StallDetector {
     this.#timer = undefined;
   }
 
-  /** To be called every TICK_MS. @returns false after a stall: what has run out is then judged at the next tick */
+  /** Call it every TICK_MS. @returns false after a stall: the caller should then wait for the next tick before it judges silence */
   tick(): boolean {
     this.#look();
     const isLate = this.#isTickLate;
@@ -54,12 +53,12 @@ export class StallDetector {
     return !isLate;
   }
 
-  /** How old a message that is read now may be at most, in ms, beyond its time on the network. */
+  /** @returns the highest possible age of a message that is read now, in ms, beyond its time on the network */
   unknownAgeMs(): number {
     return this.#isAfterStall(this.#look()) ? this.#stall.ms : 0;
   }
 
-  /** The earliest moment (monotonic ms) at which a message that is read now may have arrived. */
+  /** @returns the earliest moment (monotonic ms) at which a message that is read now may have arrived */
   arrival(): number {
     const now = this.#look();
     return this.#isAfterStall(now) ? this.#stall.endedAt - this.#stall.ms : now;

@@ -1,12 +1,12 @@
-/** The broker side: one MQTT connection, made anew with a fresh client whenever it is lost. */
+/** The MQTT connection to the broker. Each time it is lost, it is made again with a fresh client. */
 import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { endMqtt, mqttFault, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";
 import type { IClientPublishOptions, MqttClient } from "mqtt";
 
 /**
- * What became of a publish. `unsure`: it was written, but the connection went before the broker's PUBACK,
- * so the agent may have it. In `offline` and `rejected` it certainly has not.
+ * The result of a publish. `unsure`: it was written, but the connection was lost before the broker's PUBACK, so the agent
+ * may have it. With `offline` and `rejected` the agent certainly does not have it.
  */
 export type Published =
   | { kind: "delivered"; listening: boolean }
@@ -14,7 +14,7 @@ export type Published =
   | { kind: "rejected"; message: string }
   | { kind: "unsure" };
 
-/** Publishes with QoS 1. `expiresInMs`: the broker drops what it could not deliver by then (MQTT 5). */
+/** Publishes with QoS 1. @param expiresInMs the broker drops what it could not deliver by then (MQTT 5) */
 export type Publish = (topic: string, payload: string, expiresInMs?: number) => Promise<Published>;
 
 export type BrokerMessage = { topic: string; payload: Buffer; retained: boolean };
@@ -28,7 +28,7 @@ export type BrokerOptions = {
   topics: string[];
   log: Log;
   onMessage(message: BrokerMessage): void;
-  /** Connected: what is retained will now come again, perhaps before the subscription's ack. */
+  /** Connected: the retained messages come again now, perhaps before the subscription's ack. */
   onConnect(): void;
   /** Subscribed: calls can be published. */
   onUp(): void;
@@ -40,13 +40,13 @@ export type BrokerOptions = {
 const RETRIES: RetryPolicy = { baseMs: 250, capMs: 10_000, stableMs: 1_000, jitter: "full" };
 /** An unplugged broker is noticed after 1.5 times this. */
 const KEEPALIVE_S = 15;
-/** mqtt.js would keep any number. Beyond this the broker does not answer, and more does not help. */
+/** mqtt.js has no limit of its own. With this many unacked the broker does not answer, and more would not help. */
 const UNACKED_MAX = 1_000;
 /** PUBACK reason 16, MQTT 5: the broker took it, and nobody subscribes to the topic. */
 const NO_MATCHING_SUBSCRIBERS = 16;
 /** CONNACK: "unacceptable protocol version" of MQTT 3.1.1, and of MQTT 5. */
 const VERSION_REFUSED = [1, 0x84];
-/** DISCONNECT, MQTT 5: somebody else connected with our client id. */
+/** DISCONNECT, MQTT 5: another client connected with our client id. */
 const SESSION_TAKEN_OVER = 0x8e;
 
 export class BrokerLink {
@@ -57,8 +57,8 @@ export class BrokerLink {
   #upSince = 0;
   readonly #retries = new RetrySchedule(RETRIES);
   #unacked = 0;
-  /** Message ids that the broker acked with "nobody subscribes", until their callback has looked. */
-  #unheard = new Set<number | undefined>();
+  /** Ids of messages that the broker acked with "nobody subscribes", until their callback has run. */
+  #unsubscribed = new Set<number | undefined>();
   #retry: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -73,15 +73,15 @@ export class BrokerLink {
 
   start(): void {
     const { log, topics } = this.#options;
-    // Handlers stand before the first packet can come: `connect` only starts to dial.
+    // The handlers are set before the first packet can come: `connect` only starts to dial.
     const client = openMqtt(this.#options, {
       clientId: this.#options.clientId,
       protocolVersion: this.#version,
       keepalive: KEEPALIVE_S,
     });
     this.#client = client;
-    const unheard = new Set<number | undefined>();
-    this.#unheard = unheard;
+    const unsubscribed = new Set<number | undefined>();
+    this.#unsubscribed = unsubscribed;
     let connected = false;
     let down = false;
     const lost = (wait?: number): void => {
@@ -94,10 +94,10 @@ export class BrokerLink {
     client.on("message", (topic, payload, packet) => {
       if (client === this.#client) this.#options.onMessage({ topic, payload, retained: packet.retain });
     });
-    // mqtt.js takes reason 16 for success and hides it; this event comes just before the callback.
+    // mqtt.js treats reason 16 as success and hides it. This event comes just before the callback.
     client.on("packetreceive", (packet) => {
       if (packet.cmd === "puback" && packet.reasonCode === NO_MATCHING_SUBSCRIBERS) {
-        unheard.add(packet.messageId);
+        unsubscribed.add(packet.messageId);
       }
     });
     client.on("connect", () => {
@@ -106,20 +106,20 @@ export class BrokerLink {
       client.subscribe(topics, { qos: 1 }, (error, granted) => {
         const refused = refusedTopic(granted);
         if (error || refused) {
-          log("error", "broker_subscribe_failed", { error: error?.message, topic: refused });
+          log("error", "broker.subscribe_failed", { error: error?.message, topic: refused });
           lost();
           return;
         }
         if (down || this.#stopped) return;
         this.#up = true;
         this.#upSince = performance.now();
-        log("info", "broker_up", { mqtt: this.#version });
+        log("info", "broker.up", { mqtt: this.#version });
         this.#options.onUp();
       });
     });
     client.on("disconnect", (packet) => {
       if (packet.reasonCode !== SESSION_TAKEN_OVER) return;
-      log("error", "broker_id_taken", { client_id: this.#options.clientId, set: "BRIDGE_ID" });
+      log("error", "broker.id_taken", { client_id: this.#options.clientId, set: "BRIDGE_ID" });
       lost(RETRIES.capMs * 3);
     });
     client.on("error", (error) => {
@@ -127,11 +127,11 @@ export class BrokerLink {
       const { text, code, hint } = mqttFault(error, "MQTT_CA");
       if (this.#version === 5 && VERSION_REFUSED.includes(Number(code)) && !client.connected) {
         this.#version = 4;
-        log("info", "broker_speaks_3_1_1");
+        log("info", "broker.speaks_3_1_1");
         lost(0);
         return;
       }
-      log("warn", "broker_error", { error: text, ...(hint && { hint }) });
+      log("warn", "broker.error", { error: text, ...(hint && { hint }) });
       lost();
     });
     client.on("close", () => lost());
@@ -142,7 +142,7 @@ export class BrokerLink {
     if (!this.#up || client === undefined || !client.connected || this.#unacked >= UNACKED_MAX) {
       return Promise.resolve({ kind: "offline" });
     }
-    const unheard = this.#unheard;
+    const unsubscribed = this.#unsubscribed;
     this.#unacked += 1;
     return new Promise((resolve) => {
       client.publish(topic, payload, this.#publishOptions(expiresInMs), (error, packet) => {
@@ -152,17 +152,17 @@ export class BrokerLink {
           resolve(code >= 0x80 ? { kind: "rejected", message: error.message } : { kind: "unsure" });
           return;
         }
-        resolve({ kind: "delivered", listening: !unheard.delete(packet?.messageId) });
+        resolve({ kind: "delivered", listening: !unsubscribed.delete(packet?.messageId) });
       });
     });
   };
 
-  /** Asks for what is retained once more. */
+  /** Makes the broker send the retained messages once more. */
   readAgain(): void {
     if (this.#up) this.#client?.subscribe(this.#options.topics, { qos: 1 });
   }
 
-  /** Ends the connection; within 2 s even when the broker does not answer. */
+  /** Ends the connection, within 2 s even if the broker does not answer. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#retry);
@@ -176,13 +176,13 @@ export class BrokerLink {
   #lost(client: MqttClient, wait: number | undefined): void {
     if (client !== this.#client) return;
     this.#client = undefined;
-    // Fails what is unacked, and nothing is kept for a later connection.
+    // This fails what is unacked, so that nothing is sent again on a later connection.
     client.end(true);
     if (this.#stopped) return;
     const wasUp = this.#up;
     this.#up = false;
     const delay = wait ?? this.#retries.lost(wasUp ? performance.now() - this.#upSince : 0);
-    if (wasUp) this.#options.log("warn", "broker_down", { retry_in_ms: delay });
+    if (wasUp) this.#options.log("warn", "broker.down", { retry_in_ms: delay });
     this.#retry = setTimeout(() => this.start(), delay);
   }
 

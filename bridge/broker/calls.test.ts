@@ -1,15 +1,20 @@
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { FOREIGN_COMMAND_MAX_BYTES } from "@edgecall/core/protocol/names.ts";
 import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { HomeOutbox } from "../gateway/outbox.ts";
+import { Counts } from "../ops/counts.ts";
 import type { Published } from "./broker.ts";
-import { type CallFrame, Calls, COMMAND_MAX_BYTES } from "./calls.ts";
+import { type CallFrame, Calls, COMMAND_MAX_BYTES, TAKEN_AFTER_MS } from "./calls.ts";
 import { ForeignAgentQueue } from "./foreign-agent-queue.ts";
 import { Roster } from "./presence.ts";
 import { ReportBuffer } from "./report-buffer.ts";
 
 const HEARD: Published = { kind: "delivered", listening: true };
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const settled = async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  vi.advanceTimersByTime(TAKEN_AFTER_MS);
+};
 const noLog = () => {};
 
 let now = 0;
@@ -22,7 +27,10 @@ let stall: StallDetector;
 let reports: ReportBuffer;
 let calls: Calls;
 
+afterEach(() => void vi.useRealTimers());
+
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   now = 1_000;
   brokerUp = true;
   outcome = HEARD;
@@ -36,27 +44,20 @@ beforeEach(() => {
     published.push({ topic, payload, expiresInMs });
     return Promise.resolve(outcome);
   };
-  const foreign = new ForeignAgentQueue(roster, {
-    now: () => now,
-    publish: (agent, payload, expires) => publish(`evoclaw/agents/${agent}/commands`, payload, expires),
-    taken: (id) => calls.taken(id),
-    refuse: (id, code, message) => calls.refuse(id, code, message),
-  });
-  calls = new Calls({
-    prefix: "evoclaw",
-    roster,
-    foreign,
-    reports,
+  const log = noLog;
+  const clock = { now: () => now, wall: () => now };
+  const gateway = { up: true, send: (frame: BridgeFrame) => sent.push(frame) > 0 };
+  const outbox = new HomeOutbox({ gateway, roster, reports, counts: new Counts(), clock, log });
+  const broker = {
     publish,
-    brokerUp: () => brokerUp,
-    send: (frame) => sent.push(frame),
-    soon: (work) => work(),
-    now: () => now,
-    arrival: () => stall.arrival(),
-    log: noLog,
-  });
+    get up() {
+      return brokerUp;
+    },
+  };
+  const context = { prefix: "evoclaw", log, clock, stall, roster, reports, broker, outbox };
+  calls = new Calls(context, new ForeignAgentQueue(context));
   roster.advertised("pi", "{}", { capabilities: "", features: [] }, true);
-  roster.presenceSaid("pi", "{}", { state: "online" }, true);
+  roster.onPresence("pi", "{}", { state: "online" }, true);
   roster.advertised("claw", "{}", { capabilities: "" }, true);
   roster.heartbeat("claw");
 });
@@ -119,7 +120,7 @@ describe("a call", () => {
     {
       name: "an offline agent",
       code: "agent_offline",
-      given: () => roster.presenceSaid("pi", "{}", { state: "offline" }, true),
+      given: () => roster.onPresence("pi", "{}", { state: "offline" }, true),
       frame: () => callFrame("c", "pi"),
     },
     {
@@ -188,9 +189,9 @@ describe("a repeated call", () => {
   test("is never refused once it was published, whatever became of the agent", async () => {
     calls.call(callFrame("c", "pi"));
     await settled();
-    roster.presenceSaid("pi", "{}", { state: "offline" }, true);
+    roster.onPresence("pi", "{}", { state: "offline" }, true);
     calls.call(callFrame("c", "pi"));
-    roster.presenceSaid("pi", "{}", { state: "online" }, true);
+    roster.onPresence("pi", "{}", { state: "online" }, true);
     outcome = { kind: "delivered", listening: false };
     calls.call(callFrame("c", "pi"));
     await settled();
@@ -246,7 +247,7 @@ describe("a repeated call", () => {
 
   test("with another agent's id is refused", async () => {
     roster.advertised("zero", "{}", { capabilities: "", features: [] }, true);
-    roster.presenceSaid("zero", "{}", { state: "online" }, true);
+    roster.onPresence("zero", "{}", { state: "online" }, true);
     calls.call(callFrame("c", "pi"));
     calls.call(callFrame("c", "zero"));
     await settled();
@@ -310,17 +311,17 @@ describe("reports and acks", () => {
 
   test("S19 an agent that reports without end pushes out its own", () => {
     const small = new ReportBuffer(noLog, 10_000);
-    small.keep({ id: "of the quiet", agent: "eye", payload: "x".repeat(100) });
-    for (let n = 0; n < 500; n += 1) small.keep({ id: `r${n}`, agent: "pi", payload: "x".repeat(100) });
+    small.add({ id: "of the quiet", agent: "eye", payload: "x".repeat(100) });
+    for (let n = 0; n < 500; n += 1) small.add({ id: `r${n}`, agent: "pi", payload: "x".repeat(100) });
     expect(small.get("eye", "of the quiet")).toBeDefined();
     expect(small.get("pi", "r499")).toBeDefined();
   });
 
-  test("the shelf is bounded, and the oldest goes first", () => {
+  test("the buffer is bounded, and the oldest goes first", () => {
     const small = new ReportBuffer(noLog, 100);
-    for (const id of ["a", "b", "c"]) small.keep({ id, agent: "pi", payload: "x".repeat(40) });
+    for (const id of ["a", "b", "c"]) small.add({ id, agent: "pi", payload: "x".repeat(40) });
     expect(small.all().map((report) => report.id)).toEqual(["b", "c"]);
-    small.keep({ id: "b", agent: "pi", payload: "y" });
+    small.add({ id: "b", agent: "pi", payload: "y" });
     expect(small.all().map((report) => report.id)).toEqual(["c", "b"]);
   });
 });

@@ -1,48 +1,32 @@
 /**
- * What Home asks: calls, plain publishes and acks; and the reports that answer them.
+ * Carries out what Home sends (calls, publishes, acks), and passes on the reports that answer calls.
  *
- * A refusal says that the agent has certainly not run the call. So once a call was published, whatever goes
- * wrong with a repeat of it is answered with `taken`: its report, or its deadline at Home, decides.
+ * A refusal says that the agent has certainly not run the call. So once a call was published, every problem with a
+ * repetition of it is answered with `taken`: its report, or its deadline at Home, decides.
  */
-import type { BridgeFrame, HomeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
+import type { HomeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
 import { Command } from "@edgecall/core/protocol/mqtt.ts";
 import { FOREIGN_COMMAND_MAX_BYTES, topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import type { Log } from "@edgecall/node/log.ts";
-import type { Publish, Published } from "./broker.ts";
+import type { BridgeContext } from "../context.ts";
+import type { Published } from "./broker.ts";
 import type { ForeignAgentQueue } from "./foreign-agent-queue.ts";
 import type { Roster } from "./presence.ts";
-import type { BufferedReport, ReportBuffer } from "./report-buffer.ts";
+import type { BufferedReport } from "./report-buffer.ts";
 
 export type CallFrame = Extract<HomeFrame, { t: "call" }>;
 export type PublishFrame = Extract<HomeFrame, { t: "publish" }>;
 export type AckFrame = Extract<HomeFrame, { t: "ack" }>;
 
-export type CallsOptions = {
-  prefix: string;
-  roster: Roster;
-  foreign: ForeignAgentQueue;
-  reports: ReportBuffer;
-  publish: Publish;
-  brokerUp(): boolean;
-  /** To Home, when it is there. */
-  send(frame: BridgeFrame): void;
-  /** In a moment: a call that is answered by then needs no `taken`, since its report says as much. */
-  soon(work: () => void): void;
-  /** Monotonic ms. */
-  now(): number;
-  /** When what is being read now may have arrived (monotonic ms): earlier than now after a freeze. */
-  arrival(): number;
-  log: Log;
-};
-
 /** An agent reads no command over 256 KiB; the shipped mosquitto.conf takes packets of 1 MiB. */
 export const COMMAND_MAX_BYTES = 255 * 1024;
-/** Home limits its calls itself; this only bounds the bridge's memory. */
+/** Home limits its calls itself; this bounds the bridge's memory. */
 export const IN_FLIGHT_MAX = 2_000;
-/** An ack or a cancel that could not be delivered by then is of no use: the agent sends its result again. */
+/** After this an ack or a cancel is of no use: the agent sends its result again. */
 const PLAIN_EXPIRES_MS = 30_000;
-/** Commands of ours that a foreign agent would answer with an error, which would look like a result. */
+/** Home waits 5 s for `taken`. Most calls are answered sooner than this, and then their report says as much. */
+export const TAKEN_AFTER_MS = 100;
+/** A foreign agent would answer these commands with an error, which would look like a result. */
 const OURS_ONLY = ["cancel", "answer", "ack"];
 
 type InFlight = {
@@ -51,50 +35,52 @@ type InFlight = {
   deadline: number;
   /** `maybe`: the connection went before the broker's ack. */
   published: "pending" | "maybe" | "yes";
-  /** How many of its publishes the broker has not acked yet. */
+  /** The number of its publishes that the broker has not acked yet. */
   unacked: number;
 };
 
 type Decision =
   | { kind: "refuse"; code: Refusal; message: string }
-  /** Its report is held: that is sent again. */
+  /** Its report is here, and is sent again. */
   | { kind: "answered"; report: BufferedReport }
-  /** Published before, or waiting; nothing more is done for it. */
+  /** It was published before, or waits: nothing more is done for it. */
   | { kind: "known" }
   | { kind: "own" }
   | { kind: "foreign"; command: string };
 
 export class Calls {
-  readonly #o: CallsOptions;
+  readonly #context: BridgeContext;
+  readonly #foreign: ForeignAgentQueue;
   /** Calls to our own agents, by id. */
   readonly #inFlight = new Map<string, InFlight>();
 
-  constructor(options: CallsOptions) {
-    this.#o = options;
+  constructor(context: BridgeContext, foreign: ForeignAgentQueue) {
+    this.#context = context;
+    this.#foreign = foreign;
   }
 
-  /** Calls to our own agents whose report has not come. */
+  /** The number of calls to our own agents whose report has not come. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
 
   call(frame: CallFrame): void {
     const { id, agent, payload } = frame;
-    const deadline = this.#o.arrival() + frame.expires_in_ms;
+    const deadline = this.#context.stall.arrival() + frame.expires_in_ms;
     const decision = this.#decide(frame, deadline);
     switch (decision.kind) {
       case "refuse":
-        this.refuse(id, decision.code, decision.message);
+        this.#context.outbox.refuse(id, decision.code, decision.message);
         break;
       case "answered":
-        this.#o.send({ t: "report", ...decision.report });
+        this.#context.outbox.report(decision.report);
         break;
       case "known":
-        this.#o.log("info", "call_repeated", { id, agent });
-        this.taken(id);
+        this.#context.log("info", "call.repeated", { id, agent });
+        this.#context.outbox.taken(id);
         break;
       case "foreign":
-        this.#o.foreign.submit({ id, agent, payload, command: decision.command, deadline });
+        this.#foreign.submit({ id, agent, payload, command: decision.command, deadline });
         break;
       case "own": {
         const call = this.#inFlight.get(id) ?? {
@@ -112,22 +98,22 @@ export class Calls {
     }
   }
 
-  /** A command that nobody answers: published when the agent is there, else dropped. */
+  /** Publishes a command that nobody answers; drops it when the agent is not online. */
   publish(frame: PublishFrame): void {
     const problem = this.#plainProblem(frame);
     if (problem === undefined) this.#publishPlain(frame.agent, frame.payload);
-    else this.#o.log("info", "publish_dropped", { agent: frame.agent, reason: problem });
+    else this.#context.log("info", "call.publish_dropped", { agent: frame.agent, reason: problem });
   }
 
-  /** Home has stored the report: it is forgotten here, and the agent is told so. */
+  /** Home has stored the report: the bridge deletes it and passes the ack on to the agent. */
   ack(frame: AckFrame): void {
-    const forgotten = this.#o.reports.acked(frame.id, frame.agent);
-    const agent = frame.agent ?? forgotten[0]?.agent;
-    if (agent === undefined || frame.payload === undefined || this.#o.roster.isForeign(agent)) return;
+    const deleted = this.#context.reports.acked(frame.id, frame.agent);
+    const agent = frame.agent ?? deleted[0]?.agent;
+    if (agent === undefined || frame.payload === undefined || this.#context.roster.isForeign(agent)) return;
     if (Buffer.byteLength(frame.payload) <= COMMAND_MAX_BYTES) this.#publishPlain(agent, frame.payload);
   }
 
-  /** A result or error report of one of our own agents. */
+  /** Takes a result or error report of one of our own agents. */
   ownReport(agent: string, id: string, payload: string): void {
     if (this.#inFlight.get(id)?.agent === agent) this.#inFlight.delete(id);
     this.#report(agent, id, payload);
@@ -139,48 +125,42 @@ export class Calls {
     raw: string,
     payload: Record<string, unknown>,
   ): void {
-    const matched = this.#o.foreign.answered(agent, requestId, payload);
+    const matched = this.#foreign.answered(agent, requestId, payload);
     if (matched !== undefined) this.#report(agent, matched.id, raw);
     else
-      this.#o.log("debug", "report_ignored", { agent, id: requestId, reason: "answers none of our calls" });
+      this.#context.log("debug", "report.ignored", {
+        agent,
+        id: requestId,
+        reason: "answers none of our calls",
+      });
   }
 
   /**
-   * One of our own agents said (again) that it is online. A command that was on its way when it, or the
-   * broker, went may be lost, even though the broker had acked it: it is published again, and the agent's
-   * ledger recognises it. A break too short for Home to hear of would otherwise lose it.
+   * One of our own agents reported (again) that it is online. A command that was on its way when the agent or the
+   * broker went away may be lost, even if the broker had acked it. It is published again, and the agent's ledger
+   * recognises it. Otherwise a break too short for Home to notice would lose it.
    */
   agentBack(agent: string): void {
-    if (!this.#o.brokerUp()) return;
+    if (!this.#context.broker.up) return;
     for (const [id, call] of this.#inFlight) {
-      if (call.agent === agent && this.#o.now() < call.deadline) this.#publishOwn(id, call);
+      if (call.agent === agent && this.#context.clock.now() < call.deadline) this.#publishOwn(id, call);
     }
   }
 
-  /** The broker is back. Who said meanwhile that it is online could not be sent anything yet. */
+  /** The broker is back: agents that reported meanwhile that they are online get their commands now. */
   brokerBack(): void {
     const waiting = new Set([...this.#inFlight.values()].map((call) => call.agent));
     for (const agent of waiting) {
-      if (this.#o.roster.judge(agent)?.online) this.agentBack(agent);
+      if (this.#context.roster.judge(agent)?.online) this.agentBack(agent);
     }
   }
 
-  /** Forgets calls whose time has run out; a late report is forwarded all the same. */
+  /** Drops calls whose time has run out. A late report is forwarded all the same. */
   tick(): void {
-    const now = this.#o.now();
+    const now = this.#context.clock.now();
     for (const [id, call] of this.#inFlight) {
       if (now >= call.deadline) this.#inFlight.delete(id);
     }
-  }
-
-  taken(id: string): void {
-    this.#o.send({ t: "taken", id });
-  }
-
-  refuse(id: string, code: Refusal, message: string, retryAfterMs?: number): void {
-    this.#o.log("info", "call_refused", { id, code });
-    const retry = retryAfterMs !== undefined && { retry_after_ms: Math.ceil(retryAfterMs) };
-    this.#o.send({ t: "refused", id, code, message: message.slice(0, 1_000), ...retry });
   }
 
   #decide(frame: CallFrame, deadline: number): Decision {
@@ -190,14 +170,14 @@ export class Calls {
     if (command.value.request_id !== id) {
       return { kind: "refuse", code: "invalid", message: "payload: request_id: should be the call's id" };
     }
-    const report = this.#o.reports.get(agent, id);
+    const report = this.#context.reports.get(agent, id);
     if (report !== undefined) return { kind: "answered", report };
-    if (this.#o.foreign.has(id)) return { kind: "known" };
+    if (this.#foreign.has(id)) return { kind: "known" };
     const before = this.#inFlight.get(id);
     if (before !== undefined && before.agent !== agent) {
       return { kind: "refuse", code: "invalid", message: "id: a call to another agent has it" };
     }
-    const judged = this.#o.roster.judge(agent);
+    const judged = this.#context.roster.judge(agent);
     const problem = this.#problem(frame, deadline, judged);
     if (problem !== undefined)
       return before === undefined ? { kind: "refuse", ...problem } : { kind: "known" };
@@ -210,10 +190,10 @@ export class Calls {
     judged: ReturnType<Roster["judge"]>,
   ): { code: Refusal; message: string } | undefined {
     const { agent, id } = frame;
-    if (this.#o.now() >= deadline) {
+    if (this.#context.clock.now() >= deadline) {
       return { code: "expired", message: "its time ran out before the bridge could publish it" };
     }
-    if (!this.#o.brokerUp()) return { code: "broker_offline", message: "the broker is not connected" };
+    if (!this.#context.broker.up) return { code: "broker_offline", message: "the broker is not connected" };
     if (judged?.online !== true) {
       const why = judged === undefined ? "no such agent is known here" : judged.reason;
       return { code: "agent_offline", message: `${agent} is not online: ${why}` };
@@ -230,10 +210,10 @@ export class Calls {
   }
 
   #publishOwn(id: string, call: InFlight): void {
-    const topic = topicOf(this.#o.prefix, call.agent, "commands");
+    const topic = topicOf(this.#context.prefix, call.agent, "commands");
     call.unacked += 1;
-    void this.#o
-      .publish(topic, call.payload, call.deadline - this.#o.now())
+    void this.#context.broker
+      .publish(topic, call.payload, call.deadline - this.#context.clock.now())
       .then((published) => this.#published(id, call, published));
   }
 
@@ -242,24 +222,28 @@ export class Calls {
     if (published.kind === "delivered" && published.listening) call.published = "yes";
     if (published.kind === "unsure" && call.published === "pending") call.published = "maybe";
     if (call.published !== "pending") {
-      this.#o.soon(() => {
-        if (this.#inFlight.get(id) === call) this.taken(id);
-      });
+      setTimeout(() => {
+        if (this.#inFlight.get(id) === call) this.#context.outbox.taken(id);
+      }, TAKEN_AFTER_MS);
       return;
     }
-    // Published again meanwhile, the agent may have come for just that one: its ack tells.
+    // It was published again meanwhile, and the agent may be subscribed by now: that ack decides.
     if (call.unacked > 0) return;
     if (this.#inFlight.get(id) === call) this.#inFlight.delete(id);
     if (published.kind === "delivered") {
-      this.refuse(id, "not_listening", `nobody listens on ${call.agent}'s commands at the moment`);
+      this.#context.outbox.refuse(
+        id,
+        "not_listening",
+        `nobody listens on ${call.agent}'s commands at the moment`,
+      );
     } else {
       const message = published.kind === "rejected" ? published.message : "the broker is not connected";
-      this.refuse(id, "broker_offline", message);
+      this.#context.outbox.refuse(id, "broker_offline", message);
     }
   }
 
   #plainProblem(frame: PublishFrame): string | undefined {
-    const judged = this.#o.roster.judge(frame.agent);
+    const judged = this.#context.roster.judge(frame.agent);
     if (judged?.online !== true) return "agent_offline";
     const max = judged.foreign ? FOREIGN_COMMAND_MAX_BYTES : COMMAND_MAX_BYTES;
     if (Buffer.byteLength(frame.payload) > max) return "too_large";
@@ -269,12 +253,16 @@ export class Calls {
   }
 
   #publishPlain(agent: string, payload: string): void {
-    void this.#o.publish(topicOf(this.#o.prefix, agent, "commands"), payload, PLAIN_EXPIRES_MS);
+    void this.#context.broker.publish(
+      topicOf(this.#context.prefix, agent, "commands"),
+      payload,
+      PLAIN_EXPIRES_MS,
+    );
   }
 
   #report(agent: string, id: string, payload: string): void {
     const report = { id, agent, payload };
-    this.#o.reports.keep(report);
-    this.#o.send({ t: "report", ...report });
+    this.#context.reports.add(report);
+    this.#context.outbox.report(report);
   }
 }

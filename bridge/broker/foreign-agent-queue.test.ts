@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
+import { HEARTBEAT_LOST_MS, parseTopic } from "@edgecall/core/protocol/names.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Published } from "./broker.ts";
 import {
@@ -11,6 +11,7 @@ import {
   QUEUE_MAX,
 } from "./foreign-agent-queue.ts";
 import { Roster } from "./presence.ts";
+import { ReportBuffer } from "./report-buffer.ts";
 
 const HEARD: Published = { kind: "delivered", listening: true };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -20,7 +21,7 @@ let roster: Roster;
 let queue: ForeignAgentQueue;
 let outcome: Published;
 let published: { agent: string; payload: string }[];
-let said: string[];
+let answers: string[];
 let retries: number[];
 const DEAF_TO_CALLS = expect.stringMatching(/sends heartbeats but did not answer .* restart it/);
 
@@ -28,20 +29,32 @@ beforeEach(() => {
   now = 1_000;
   outcome = HEARD;
   published = [];
-  said = [];
+  answers = [];
   retries = [];
   roster = new Roster({ now: () => now, wall: () => now });
   roster.brokerConnected();
-  queue = new ForeignAgentQueue(roster, {
-    now: () => now,
-    publish: (agent, payload) => {
-      published.push({ agent, payload });
-      return Promise.resolve(outcome);
+  queue = new ForeignAgentQueue({
+    prefix: "evoclaw",
+    log: () => {},
+    clock: { now: () => now, wall: () => now },
+    stall: { arrival: () => now },
+    roster,
+    reports: new ReportBuffer(() => {}),
+    broker: {
+      up: true,
+      publish: (topic, payload) => {
+        published.push({ agent: parseTopic("evoclaw", topic)?.agentId ?? "", payload });
+        return Promise.resolve(outcome);
+      },
     },
-    taken: (id) => said.push(`taken ${id}`),
-    refuse: (id, code, _, retryAfterMs) => {
-      said.push(`${code} ${id}`);
-      if (retryAfterMs !== undefined) retries.push(retryAfterMs);
+    outbox: {
+      taken: (id) => answers.push(`taken ${id}`),
+      refuse: (id, code, _, retryAfterMs) => {
+        answers.push(`${code} ${id}`);
+        if (retryAfterMs !== undefined) retries.push(retryAfterMs);
+      },
+      report: () => {},
+      event: () => {},
     },
   });
   heartbeat("claw");
@@ -78,7 +91,7 @@ describe("one call at a time", () => {
     await settled();
     expect(commands()).toEqual(["a", "x"]);
     // All three within the 5 s that Home waits.
-    expect(said.sort()).toEqual(["taken a", "taken b", "taken x"]);
+    expect(answers.sort()).toEqual(["taken a", "taken b", "taken x"]);
     expect(queue.answered("claw", "a", {})).toEqual({ id: "a" });
     expect(commands()).toEqual(["a", "x", "b"]);
   });
@@ -88,7 +101,7 @@ describe("one call at a time", () => {
     for (let i = 0; i < QUEUE_MAX; i++) queue.submit(call(`q${i}`));
     queue.submit(call("over"));
     await settled();
-    expect(said.filter((line) => line.startsWith("agent_busy"))).toEqual(["agent_busy over"]);
+    expect(answers.filter((line) => line.startsWith("agent_busy"))).toEqual(["agent_busy over"]);
     expect(queue.has("over")).toBe(false);
   });
 
@@ -98,7 +111,7 @@ describe("one call at a time", () => {
     pass(6_000);
     queue.answered("claw", "open", {});
     await settled();
-    expect(said).toContain("agent_busy short");
+    expect(answers).toContain("agent_busy short");
     expect(commands()).toEqual(["open"]);
   });
 
@@ -118,7 +131,7 @@ describe("one call at a time", () => {
     }
     await settled();
     expect(commands()).toHaveLength(20);
-    expect(said.filter((line) => !line.startsWith("taken"))).toEqual([]);
+    expect(answers.filter((line) => !line.startsWith("taken"))).toEqual([]);
   });
 
   test("D5 what cannot be answered in its time is refused as soon as that is known, and told when to come again", async () => {
@@ -127,7 +140,7 @@ describe("one call at a time", () => {
     queue.answered("claw", "p0", {});
     await settled();
     // 10 s each, of which 20 are left.
-    expect(said.filter((line) => line.startsWith("agent_busy"))).toEqual([
+    expect(answers.filter((line) => line.startsWith("agent_busy"))).toEqual([
       "agent_busy p3",
       "agent_busy p4",
       "agent_busy p5",
@@ -136,7 +149,7 @@ describe("one call at a time", () => {
     for (const ms of retries) expect(ms).toBeGreaterThanOrEqual(10_000);
     queue.submit(call("patient", { budget: 60_000 }));
     queue.submit(call("hasty", { budget: 5_000 }));
-    expect(said.at(-1)).toBe("agent_busy hasty");
+    expect(answers.at(-1)).toBe("agent_busy hasty");
     expect(queue.has("patient")).toBe(true);
   });
 });
@@ -179,7 +192,7 @@ describe("alive and deaf", () => {
     pass(31_000, ["claw"]);
     await settled();
     expect(roster.judge("claw")).toMatchObject({ online: false, reason: DEAF_TO_CALLS });
-    expect(said).toContain("agent_offline b");
+    expect(answers).toContain("agent_offline b");
     expect(commands().filter((text) => text === "b")).toEqual([]);
   });
 
@@ -234,19 +247,19 @@ describe("alive and deaf", () => {
   test("G12 a ping asks who was silent since the start; its answer brings it online", async () => {
     const advert = JSON.stringify({ capabilities: "x" });
     roster.advertised("sleeper", advert, { capabilities: "x" }, false);
-    expect(roster.unheardForeign()).toEqual(["sleeper"]);
+    expect(roster.silentForeign()).toEqual(["sleeper"]);
     queue.ping("sleeper");
     expect(JSON.parse(published.at(-1)?.payload ?? "")).toMatchObject({ command: "ping" });
     queue.answered("sleeper", undefined, { pong: true });
     expect(roster.judge("sleeper")).toMatchObject({ online: true });
-    expect(roster.unheardForeign()).toEqual([]);
+    expect(roster.silentForeign()).toEqual([]);
   });
 
   test("the broker may know it at once", async () => {
     outcome = { kind: "delivered", listening: false };
     queue.submit(call("a"));
     await settled();
-    expect(said).toEqual(["not_listening a"]);
+    expect(answers).toEqual(["not_listening a"]);
     expect(roster.judge("claw")).toMatchObject({ online: false });
     // It reached nobody, so it may be sent again.
     expect(queue.has("a")).toBe(false);
@@ -258,7 +271,7 @@ describe("never twice", () => {
     outcome = { kind: "unsure" };
     queue.submit(call("a"));
     await settled();
-    expect(said).toEqual(["taken a"]);
+    expect(answers).toEqual(["taken a"]);
     expect(queue.has("a")).toBe(true);
   });
 
@@ -269,7 +282,7 @@ describe("never twice", () => {
     outcome = HEARD;
     queue.submit(call("b"));
     await settled();
-    expect(said).toEqual(["broker_offline a", "taken b"]);
+    expect(answers).toEqual(["broker_offline a", "taken b"]);
   });
 
   test("a fresh advert means that it has started anew and forgot the open call", async () => {

@@ -1,17 +1,16 @@
 /**
- * Quirk rules for foreign agents: EvoClaw's, which know nothing of our additions.
+ * Sends calls to foreign agents (EvoClaw's), which know nothing of our additions:
  *
- *   - One call at a time: it works serially and polls nothing meanwhile, so it is silent while busy.
- *   - No ledger: whatever was published once is never published again.
- *   - Some answers carry no request_id (`ping`); they belong to its one open call.
- *   - It may be alive and deaf: heartbeats go on, but after a reconnect it is subscribed to nothing. A call
- *     that ran out unanswered shows that; a harmless `ping` now and then finds out when it hears again.
+ *   - A foreign agent works on one call at a time and polls nothing meanwhile, so it is silent while busy.
+ *   - It has no ledger, so a call that was published once is never published again.
+ *   - Some of its answers carry no request_id (`ping`). They belong to its one open call.
+ *   - It may be alive and deaf: heartbeats go on, but after a reconnect it is subscribed to nothing. A call that ran
+ *     out unanswered shows that. A harmless `ping` now and then finds out when the agent hears again.
  */
 import { randomUUID } from "node:crypto";
-import type { Refusal } from "@edgecall/core/protocol/frames.ts";
-import { FOREIGN_TIMEOUT_MAX_MS } from "@edgecall/core/protocol/names.ts";
+import { FOREIGN_TIMEOUT_MAX_MS, topicOf } from "@edgecall/core/protocol/names.ts";
+import type { BridgeContext } from "../context.ts";
 import type { Published } from "./broker.ts";
-import type { Roster } from "./presence.ts";
 
 export type ForeignCall = {
   id: string;
@@ -22,23 +21,15 @@ export type ForeignCall = {
   deadline: number;
 };
 
-export type ForeignEffects = {
-  now(): number;
-  publish(agent: string, payload: string, expiresInMs: number): Promise<Published>;
-  /** The broker has the call, or it waits for its turn; in the latter case a refusal may still follow. */
-  taken(id: string): void;
-  refuse(id: string, code: Refusal, message: string, retryAfterMs?: number): void;
-};
-
 /** Deadlines bound the calls that wait for one agent; this bounds the memory. */
 export const QUEUE_MAX = 64;
-/** Of the mean time of an agent's answers: what the newest one weighs. */
-const NEWEST_WEIGHS = 0.3;
-/** Agents of which that is kept. */
+/** The weight of the newest answer in the mean time of an agent's answers. */
+const NEWEST_WEIGHT = 0.3;
+/** The number of agents whose mean time is stored. */
 const MEANS_MAX = 1_000;
-/** A caller is told this while nothing is known of the agent's pace. */
+/** A caller gets this while the agent's pace is unknown. */
 const RETRY_AFTER_MS = 5_000;
-/** Its answer may come this long after the call, and is still told. */
+/** An answer that comes this long after its call is still passed on. */
 export const LATE_WITHIN_MS = 3_600_000;
 const PUBLISHED_MAX = 10_000;
 export const FIRST_PROBE_AFTER_MS = 10_000;
@@ -49,48 +40,46 @@ const NOBODY_LISTENS = "nobody listens to its commands: it was stopped, or it is
 const DEAF_TO_BROKER =
   "it sends heartbeats but listens to no commands, as EvoClaw's agent does after it lost the broker: restart it";
 
-/** Ids of our own calls; anything else on a shared broker was asked by somebody else's orchestrator. */
+/** The ids of our own calls. On a shared broker, any other id comes from somebody else's orchestrator. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Open = ForeignCall & {
   publishedAt: number;
-  /** It is held to be busy until then: twice the call's budget. */
+  /** The agent counts as busy until then: twice the call's budget. */
   busyUntil: number;
-  /** A heartbeat came since: it is not busy with this call, or heartbeats would wait. */
+  /** A heartbeat came since the call, so the agent is not busy with it: heartbeats would wait. */
   beating: boolean;
 };
 type Lane = { open: Open | undefined; queue: ForeignCall[]; nextProbe: number | undefined };
 
-/** The call that a report answers; undefined when it answers none of ours, or one that was answered. */
+/** The call that a report answers; undefined: none of ours, or one that was answered before. */
 export type Matched = { id: string } | undefined;
 
 export class ForeignAgentQueue {
-  readonly #roster: Roster;
-  readonly #effects: ForeignEffects;
+  readonly #context: BridgeContext;
   readonly #lanes = new Map<string, Lane>();
   /** The weighted mean time of each agent's latest answers, ms. */
   readonly #means = new Map<string, number>();
-  /** By call id, oldest first: what was ever published, so that it never is again. */
+  /** Every call that was published, by id, oldest first, so that it is never published again. */
   readonly #published = new Map<string, { agent: string; at: number; answered: boolean }>();
 
-  constructor(roster: Roster, effects: ForeignEffects) {
-    this.#roster = roster;
-    this.#effects = effects;
+  constructor(context: BridgeContext) {
+    this.#context = context;
   }
 
-  /** Calls that wait behind an open one. */
+  /** The number of calls that wait behind an open one. */
   get waiting(): number {
     return [...this.#lanes.values()].reduce((sum, { queue }) => sum + queue.length, 0);
   }
 
-  /** Published, or waiting for its turn. */
+  /** True if the call was published or waits for its turn. */
   has(id: string): boolean {
     return this.#published.has(id) || this.#queued(id);
   }
 
-  /** Publishes the call, or lets it wait behind the open one; says which through `effects`. */
+  /** Publishes the call, lets it wait behind the open one, or refuses it. Home is told which. */
   submit(call: ForeignCall): void {
-    const latest = this.#effects.now() + FOREIGN_TIMEOUT_MAX_MS;
+    const latest = this.#context.clock.now() + FOREIGN_TIMEOUT_MAX_MS;
     const capped = { ...call, deadline: Math.min(call.deadline, latest) };
     const lane = this.#lane(call.agent);
     if (lane.open === undefined) {
@@ -103,12 +92,12 @@ export class ForeignAgentQueue {
     }
     lane.queue.push(capped);
     // Home holds a call that is not taken within 5 s to be undelivered.
-    this.#effects.taken(call.id);
+    this.#context.outbox.taken(call.id);
   }
 
-  /** A result or error report. Which of our calls does it answer? */
+  /** Takes a result or error report. @returns the call that it answers */
   answered(agent: string, requestId: string | undefined, payload: Record<string, unknown>): Matched {
-    this.#roster.answered(agent);
+    this.#context.roster.answered(agent);
     const lane = this.#lane(agent);
     lane.nextProbe = undefined;
     const open = lane.open;
@@ -121,7 +110,7 @@ export class ForeignAgentQueue {
     return this.#matchLate(agent, requestId);
   }
 
-  /** Asks an agent whether it hears: one that was started long before this bridge says nothing for half a minute. */
+  /** Asks an agent for a sign of life: one that started long before this bridge is silent for half a minute. */
   ping(agent: string): void {
     this.#probe(agent, PROBE_EVERY_MS / 2);
   }
@@ -130,29 +119,33 @@ export class ForeignAgentQueue {
     const lane = this.#lanes.get(agent);
     if (lane?.open === undefined) return;
     lane.open.beating = true;
-    if (this.#effects.now() >= lane.open.deadline) this.#deaf(agent, lane, DEAF_TO_CALLS);
+    if (this.#context.clock.now() >= lane.open.deadline) this.#deaf(agent, lane, DEAF_TO_CALLS);
   }
 
-  /** A fresh advert: whatever it was busy with before, it has just started. */
+  /** The agent has just started, so it is no longer busy with an earlier call. */
   advertisedAfresh(agent: string): void {
     const lane = this.#lanes.get(agent);
     if (lane === undefined) return;
     lane.nextProbe = undefined;
     lane.open = undefined;
-    this.#roster.busy(agent, undefined);
+    this.#context.roster.busy(agent, undefined);
     this.#next(lane);
   }
 
-  /** Judges what has run out, and probes the deaf. To be called every second or so. */
+  /** Ends calls that have run out, and probes deaf agents. Call it about every second. */
   tick(): void {
-    const now = this.#effects.now();
+    const now = this.#context.clock.now();
     for (const [agent, lane] of this.#lanes) {
       const { open } = lane;
       if (open !== undefined && now >= open.deadline && (open.beating || now >= open.busyUntil)) {
         this.#deaf(agent, lane, DEAF_TO_CALLS);
       }
-      this.#sift(lane);
-      if (lane.nextProbe !== undefined && now >= lane.nextProbe && this.#roster.isDeafButAlive(agent)) {
+      this.#refuseLate(lane);
+      if (
+        lane.nextProbe !== undefined &&
+        now >= lane.nextProbe &&
+        this.#context.roster.isDeafButAlive(agent)
+      ) {
         lane.nextProbe = now + PROBE_EVERY_MS;
         this.#probe(agent, PROBE_EVERY_MS / 2);
       }
@@ -167,57 +160,66 @@ export class ForeignAgentQueue {
   }
 
   #publish(lane: Lane, call: ForeignCall): void {
-    const { now, refuse, publish } = this.#effects;
-    const budget = call.deadline - now();
+    const { clock, outbox, roster } = this.#context;
+    const budget = call.deadline - clock.now();
     if (budget <= 0) {
-      refuse(call.id, "expired", "its time ran out before the bridge could publish it");
+      outbox.refuse(call.id, "expired", "its time ran out before the bridge could publish it");
       return;
     }
-    const judged = this.#roster.judge(call.agent);
+    const judged = roster.judge(call.agent);
     if (judged?.online !== true) {
-      refuse(call.id, "agent_offline", `${call.agent} is not online: ${judged?.reason ?? "not known"}`);
+      outbox.refuse(
+        call.id,
+        "agent_offline",
+        `${call.agent} is not online: ${judged?.reason ?? "not known"}`,
+      );
       return;
     }
-    const publishedAt = now();
+    const publishedAt = clock.now();
     const open = { ...call, publishedAt, busyUntil: publishedAt + 2 * budget, beating: false };
     lane.open = open;
     this.#remember(call, publishedAt);
-    this.#roster.busy(call.agent, open.busyUntil);
-    void publish(call.agent, call.payload, budget).then((published) => this.#after(lane, open, published));
+    roster.busy(call.agent, open.busyUntil);
+    void this.#send(call.agent, call.payload, budget).then((published) => this.#after(lane, open, published));
+  }
+
+  #send(agent: string, payload: string, expiresInMs: number): Promise<Published> {
+    const { broker, prefix } = this.#context;
+    return broker.publish(topicOf(prefix, agent, "commands"), payload, expiresInMs);
   }
 
   #after(lane: Lane, open: Open, published: Published): void {
     if (published.kind === "unsure" || (published.kind === "delivered" && published.listening)) {
-      this.#effects.taken(open.id);
+      this.#context.outbox.taken(open.id);
       return;
     }
     // It reached nobody: it counts as never published.
     this.#published.delete(open.id);
     if (published.kind === "delivered") {
-      this.#effects.refuse(open.id, "not_listening", `${open.agent}: ${NOBODY_LISTENS}`);
+      this.#context.outbox.refuse(open.id, "not_listening", `${open.agent}: ${NOBODY_LISTENS}`);
       if (lane.open === open) this.#deaf(open.agent, lane, NOBODY_LISTENS);
       return;
     }
     const message = published.kind === "offline" ? "the broker is not connected" : published.message;
-    this.#effects.refuse(open.id, "broker_offline", message);
+    this.#context.outbox.refuse(open.id, "broker_offline", message);
     if (lane.open === open) this.#free(lane, open.agent);
   }
 
   #close(lane: Lane, open: Open): Matched {
     const published = this.#published.get(open.id);
     if (published !== undefined) published.answered = true;
-    this.#took(open.agent, this.#effects.now() - open.publishedAt);
+    this.#recordTime(open.agent, this.#context.clock.now() - open.publishedAt);
     this.#free(lane, open.agent);
     return { id: open.id };
   }
 
-  /** Home decides what a late answer is worth; but it hears it only once. */
+  /** Home decides what to do with a late answer, and gets it only once. */
   #matchLate(agent: string, requestId: string): Matched {
     const published = this.#published.get(requestId);
     if (published === undefined) {
       if (!UUID.test(requestId)) return undefined;
-      // Published, perhaps, by this bridge before it was restarted.
-      this.#remember({ id: requestId, agent }, this.#effects.now()).answered = true;
+      // This bridge may have published it before it was restarted.
+      this.#remember({ id: requestId, agent }, this.#context.clock.now()).answered = true;
       return { id: requestId };
     }
     if (published.agent !== agent || published.answered) return undefined;
@@ -226,29 +228,29 @@ export class ForeignAgentQueue {
   }
 
   #deaf(agent: string, lane: Lane, why: string): void {
-    this.#roster.deaf(agent, why, why === NOBODY_LISTENS ? DEAF_TO_BROKER : why);
-    lane.nextProbe ??= this.#effects.now() + FIRST_PROBE_AFTER_MS;
+    this.#context.roster.deaf(agent, why, why === NOBODY_LISTENS ? DEAF_TO_BROKER : why);
+    lane.nextProbe ??= this.#context.clock.now() + FIRST_PROBE_AFTER_MS;
     this.#free(lane, agent);
   }
 
   #free(lane: Lane, agent: string): void {
     lane.open = undefined;
-    this.#roster.busy(agent, undefined);
+    this.#context.roster.busy(agent, undefined);
     this.#next(lane);
   }
 
-  /** The next that can be published; those before it are refused with their reason. */
+  /** Publishes the next call that still can be; refuses those before it. */
   #next(lane: Lane): void {
     while (lane.open === undefined) {
-      this.#sift(lane);
+      this.#refuseLate(lane);
       const call = lane.queue.shift();
       if (call === undefined) return;
       this.#publish(lane, call);
     }
   }
 
-  /** Refuses those that cannot be answered in their time any more. */
-  #sift(lane: Lane): void {
+  /** Refuses the waiting calls that can no longer be answered in their time. */
+  #refuseLate(lane: Lane): void {
     const waiting = lane.queue;
     lane.queue = [];
     for (const call of waiting) {
@@ -257,19 +259,19 @@ export class ForeignAgentQueue {
     }
   }
 
-  /** Tells whether a call can be answered in its time behind so many others, at the agent's recent pace. */
+  /** True if a call can be answered in its time behind `before` others, at the agent's recent pace. */
   #isInTime(lane: Lane, call: ForeignCall, before: number): boolean {
-    const now = this.#effects.now();
+    const now = this.#context.clock.now();
     if (now >= call.deadline) return false;
     const mean = this.#means.get(call.agent);
-    // Nothing is known of its pace yet: then only its time decides.
+    // While the agent's pace is unknown, only the call's time decides.
     return mean === undefined || now + this.#waitMs(lane, mean, before) + mean <= call.deadline;
   }
 
-  /** ms until the open call and so many others are answered. */
+  /** @returns ms until the open call and `before` others are answered */
   #waitMs(lane: Lane, mean: number, before: number): number {
     const { open } = lane;
-    const left = open === undefined ? 0 : Math.max(0, mean - (this.#effects.now() - open.publishedAt));
+    const left = open === undefined ? 0 : Math.max(0, mean - (this.#context.clock.now() - open.publishedAt));
     return left + before * mean;
   }
 
@@ -278,19 +280,19 @@ export class ForeignAgentQueue {
     const retryAfterMs = mean === undefined ? RETRY_AFTER_MS : this.#waitMs(lane, mean, lane.queue.length);
     const others = lane.queue.length + (lane.open === undefined ? 0 : 1);
     const message = `${call.agent} takes one call at a time, and with ${others} before this one it cannot answer in the call's time`;
-    this.#effects.refuse(call.id, "agent_busy", message, Math.max(1_000, Math.ceil(retryAfterMs)));
+    this.#context.outbox.refuse(call.id, "agent_busy", message, Math.max(1_000, Math.ceil(retryAfterMs)));
   }
 
-  #took(agent: string, ms: number): void {
+  #recordTime(agent: string, ms: number): void {
     const before = this.#means.get(agent);
     if (before === undefined && this.#means.size >= MEANS_MAX) return;
-    this.#means.set(agent, before === undefined ? ms : before + NEWEST_WEIGHS * (ms - before));
+    this.#means.set(agent, before === undefined ? ms : before + NEWEST_WEIGHT * (ms - before));
   }
 
   #probe(agent: string, expiresInMs: number): void {
-    // No UUID, so that its answer is never taken for a call's.
+    // The id is no UUID, so the answer is never taken for a call's.
     const probe = { command: "ping", payload: {}, request_id: `probe-${randomUUID()}` };
-    void this.#effects.publish(agent, JSON.stringify(probe), expiresInMs);
+    void this.#send(agent, JSON.stringify(probe), expiresInMs);
   }
 
   #queued(id: string): boolean {

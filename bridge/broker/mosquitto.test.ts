@@ -62,7 +62,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
   }
 
   test("it speaks MQTT 5", () => {
-    expect(logged).toContainEqual({ event: "broker_up", fields: { mqtt: 5 } });
+    expect(logged).toContainEqual({ event: "broker.up", fields: { mqtt: 5 } });
   });
 
   test("a deaf agent is found out at once, and is offline from then on", async () => {
@@ -113,7 +113,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
       void pi.say("presence", { state: "online", boot_id: "b1" }, true);
     });
     await broker.stop();
-    await until(() => logged.some((line) => line.event === "broker_down"));
+    await until(() => logged.some((line) => line.event === "broker.down"));
     await broker.begin();
     await until(() => bridge.ready(), { within: 15_000 });
     const offline = await until(

@@ -3,8 +3,8 @@ import { HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
   AGENTS_MAX,
-  BELIEVED_MS,
   BROKER_GRACE_MS,
+  RETAINED_ONLINE_MS,
   Roster,
   STRANGERS_MAX,
   UNNAMED_MAX_BYTES,
@@ -29,7 +29,7 @@ function advertise(id: string, advert: { capabilities: string; features?: string
 }
 
 function say(id: string, presence: Presence, live: boolean): void {
-  roster.presenceSaid(id, JSON.stringify(presence), presence, live);
+  roster.onPresence(id, JSON.stringify(presence), presence, live);
 }
 
 describe("our own agents", () => {
@@ -45,7 +45,7 @@ describe("our own agents", () => {
       name: "and for a while",
       play: () => {
         say("pi", ONLINE, false);
-        now += BELIEVED_MS - 1;
+        now += RETAINED_ONLINE_MS - 1;
       },
       online: true,
     },
@@ -53,7 +53,7 @@ describe("our own agents", () => {
       name: "but not without a heartbeat",
       play: () => {
         say("pi", ONLINE, false);
-        now += BELIEVED_MS;
+        now += RETAINED_ONLINE_MS;
       },
       online: false,
       reason: "no heartbeat since the bridge started",
@@ -73,8 +73,8 @@ describe("our own agents", () => {
       play: () => {
         say("pi", ONLINE, false);
         now += 30_000;
-        roster.heard("pi");
-        now += BELIEVED_MS + 1;
+        roster.onMessage("pi");
+        now += RETAINED_ONLINE_MS + 1;
       },
       online: true,
     },

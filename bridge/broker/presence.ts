@@ -1,73 +1,74 @@
 /**
- * Who is there: the roster, from what agents publish and from their silence.
+ * The roster: which agents exist and which are online, from what they publish and from their silence.
  *
- * Nothing here waits or publishes; time comes from the clock, and `changes()` says what Home should hear.
+ * Nothing here waits or publishes. Time comes from the clock, and `changes()` returns what Home has to be told.
  * Online means:
  *
  *   our agents       presence says "online", and the last sign of life is younger than HEARTBEAT_LOST_MS
  *   foreign agents   a live heartbeat or report, not silent for HEARTBEAT_LOST_MS since, and not deaf
  *
- * A retained message is what somebody said once, so it is never a sign of life.
+ * A retained message may be old, so it is never a sign of life.
  */
 import { type AgentState, BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
 import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import type { Clock } from "../clock.ts";
 
-/** A retained "online" is believed this long: one heartbeat (30 s) has to follow, with room for a slow Pi. */
-export const BELIEVED_MS = 40_000;
-/** A broker that is back this soon was merely restarted: nobody needs to hear of it. */
+/** A retained "online" counts this long. One heartbeat (30 s) has to follow, with room for a slow Pi. */
+export const RETAINED_ONLINE_MS = 40_000;
+/** A broker that is back this soon was merely restarted, and Home is not told. */
 export const BROKER_GRACE_MS = 3_000;
-/** More agents than a home has; beyond it somebody is inventing ids. */
+/** More agents than a home has. Beyond this, somebody is inventing ids. */
 export const AGENTS_MAX = 1_000;
-/** Of agents that the home does not serve only the ids are kept, and so many: a person may want to pair one of them. */
+/** Of agents that the home does not serve, only this many ids are stored: a person may want to pair one of them. */
 export const STRANGERS_MAX = 32;
-/** Bytes of what is advertised without a key and without a name in the home's settings. A Pi's tools are 60 KiB. */
+/** Bytes of all adverts of agents without a key or a name in the home's settings. A Pi's tools are 60 KiB. */
 export const UNNAMED_MAX_BYTES = 4 * 1024 * 1024;
 
 const NOT_SERVED = "it has no key, and the home's settings do not name it";
 
-/** The standing of an agent: those with a key or a name in the settings have room first. */
+/** An agent's standing with the home. Agents with a key or a name in the settings (`named`) have room first. */
 export type Standing = "named" | "any" | "stranger";
 
-/** A row of Home's for each: not at every heartbeat. */
+/** Each change of `last_seen` costs Home a row, so it is not sent at every heartbeat. */
 const LAST_SEEN_EVERY_MS = 120_000;
 
 const REASON_MAX = 200;
 
-type Life = { kind: "never" } | { kind: "believed" | "heard"; until: number };
+/** When the agent was last heard. `retained`: only by a retained "online". `until`: monotonic ms. */
+type Life = { kind: "never" } | { kind: "retained" | "heard"; until: number };
 
 type Known = {
   id: string;
   capabilities: string | undefined;
   tools: string | undefined;
   presence: string | undefined;
-  /** Our own kind, by its `features`, or as long as there is no advert by its having a presence topic. */
+  /** One of our own agents: its advert has `features`, or it has no advert yet but a presence topic. */
   own: boolean;
-  /** The run that said last that it is there. */
+  /** The `boot_id` of the run that was last online. */
   run: string | undefined;
-  /** A signed report by which it is there, as published, where its presence topic does not say so. */
+  /** A signed report, as published, that shows that the agent is online where its presence topic does not. */
   alive: string | undefined;
-  /** What its presence topic says since the broker was last connected. */
+  /** Its presence topic's content since the broker was last connected. */
   state: Presence | undefined;
-  /** After a short break: until then the state from before it stands. */
+  /** After a short break the earlier state stands until then (monotonic ms). */
   confirmBy: number | undefined;
   life: Life;
   /** Epoch ms. */
   lastSeen: number | null;
-  /** A live message came: it is shown even without an advert. */
-  heard: boolean;
-  /** Its presence is signed: that alone shows it, should somebody else have overwritten its advert. */
-  vouched: boolean;
-  /** The home does not serve it: nothing of it is kept but that it is there. */
+  /** A live message came, so the agent is listed even without an advert. */
+  isHeard: boolean;
+  /** Its presence is signed, so the agent is listed even if somebody else has overwritten its advert. */
+  isPresenceSigned: boolean;
+  /** The home does not serve it: only its id is stored. */
   isStranger: boolean;
-  /** It took its advert back: only a new one brings it back. */
-  withdrawn: boolean;
-  /** A foreign agent works on a call until then, and may be silent. */
+  /** It took its advert back. Only a new advert brings it back. */
+  isWithdrawn: boolean;
+  /** A foreign agent works on a call until then (monotonic ms), and may be silent. */
   busyUntil: number | undefined;
-  /** Why it is held to be deaf: it lives, but takes no commands. */
+  /** The reason why it counts as deaf: alive, but it takes no commands. */
   deaf: string | undefined;
-  /** Why, once a heartbeat came after it was found to be deaf. */
+  /** The reason once a heartbeat came after it was found to be deaf. */
   deafBeating: string | undefined;
 };
 
@@ -81,19 +82,19 @@ export type RosterChange = { kind: "agent"; agent: AgentState } | { kind: "gone"
 export class Roster {
   readonly #clock: Clock;
   readonly #agents = new Map<string, Known>();
-  /** What Home was last told, by id. A new run is news even when nobody saw the one before it go. */
-  readonly #told = new Map<string, { state: AgentState; run: string | undefined }>();
+  /** The last state that Home was sent, by id. A new run is a change even when the end of the one before was not seen. */
+  readonly #sent = new Map<string, { state: AgentState; run: string | undefined }>();
   #broker: Broker = { kind: "never" };
-  /** Until Home has told, any agent may be one that it serves. */
+  /** Until Home has said whom it serves, it may serve any agent. */
   #standing: (id: string) => Standing = () => "any";
-  /** Something was not kept that may be wanted later: the broker still has it. */
-  #turnedAway = false;
+  /** Something that may be wanted later was not stored. The broker still has it. */
+  #isIncomplete = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The broker is there; its retained topics follow, and say anew who is online. */
+  /** The broker is connected. Its retained topics follow, and with them who is online. */
   brokerConnected(): void {
     const now = this.#clock.now();
     const brief = this.#broker.kind === "lost" && now - this.#broker.at < BROKER_GRACE_MS;
@@ -114,84 +115,81 @@ export class Roster {
     if (this.#broker.kind !== "lost") this.#broker = { kind: "lost", at: this.#clock.now() };
   }
 
-  /** Home has told whom it serves. What was kept of others is dropped. */
+  /** Home has said whom it serves. What is stored of other agents is deleted. */
   serve(standing: (id: string) => Standing): void {
     this.#standing = standing;
     for (const agent of this.#agents.values()) {
       const isStranger = standing(agent.id) === "stranger";
       if (isStranger && !agent.isStranger) this.#agents.delete(agent.id);
-      if (isStranger && !agent.isStranger && isShown(agent)) this.#know(agent.id);
+      if (isStranger && !agent.isStranger && isListed(agent)) this.#addOrGet(agent.id);
       if (!isStranger && agent.isStranger) this.#agents.delete(agent.id);
     }
   }
 
-  /** True: the broker has to be asked again for its retained texts, since one of these agents' may have been turned away. */
+  /** True if one of these agents' adverts may not have been stored: the broker has to send its retained texts again. */
   lacks(ids: Iterable<string>): boolean {
-    if (!this.#turnedAway) return false;
+    if (!this.#isIncomplete) return false;
     const isMissing = [...ids].some((id) => this.#agents.get(id)?.capabilities === undefined);
-    if (isMissing) this.#turnedAway = false;
+    if (isMissing) this.#isIncomplete = false;
     return isMissing;
   }
 
-  /** `raw`: as published. False when there are too many agents already, or too much of theirs. */
+  /** @param raw as published @returns false when there are too many agents already, or too much of their text */
   advertised(id: string, raw: string, advert: Capabilities, live: boolean): boolean {
-    const agent = this.#know(id);
+    const agent = this.#addOrGet(id);
     if (agent === undefined || !this.#fits(agent, "capabilities", raw)) return false;
     if (agent.isStranger) return true;
     agent.capabilities = raw;
     agent.own = advert.features !== undefined;
-    agent.withdrawn = false;
-    // EvoClaw's agent advertises right after it subscribed, so a fresh advert is a fresh pair of ears.
+    agent.isWithdrawn = false;
+    // EvoClaw's agent advertises right after it has subscribed, so a fresh advert shows that it hears.
     if (live) agent.deaf = undefined;
     return true;
   }
 
-  /** The advert was taken back. Heartbeats that still come do not bring the agent back; an advert does. */
+  /** The agent took its advert back. Later heartbeats do not bring it back; a new advert does. */
   withdrawn(id: string): void {
     const agent = this.#agents.get(id);
     if (agent === undefined) return;
     agent.capabilities = undefined;
     agent.tools = undefined;
-    agent.withdrawn = true;
+    agent.isWithdrawn = true;
   }
 
-  /** @returns whether there was room for it */
+  /** @returns false when there is no room for it */
   toolsAdvertised(id: string, raw: string | undefined): boolean {
-    const agent = this.#know(id);
+    const agent = this.#addOrGet(id);
     if (agent === undefined || !this.#fits(agent, "tools", raw ?? "")) return false;
     if (!agent.isStranger) agent.tools = raw;
     return true;
   }
 
-  /** What its presence topic says is signed by it. */
-  vouched(id: string): void {
-    const agent = this.#know(id);
-    if (agent !== undefined) agent.vouched = true;
+  /** The agent signed the content of its presence topic. */
+  presenceSigned(id: string): void {
+    const agent = this.#addOrGet(id);
+    if (agent !== undefined) agent.isPresenceSigned = true;
   }
 
-  /** Takes back what does not count of an agent any more: it has to say it anew. */
-  believeOnly(
-    id: string,
-    counts: (kind: "capabilities" | "tools" | "presence", raw: string) => boolean,
-  ): void {
+  /** Drops what no longer counts of an agent. The agent has to publish it again. */
+  verify(id: string, counts: (kind: "capabilities" | "tools" | "presence", raw: string) => boolean): void {
     const agent = this.#agents.get(id);
     if (agent === undefined) return;
-    // Ours alone have keys.
+    // Only our own agents have keys.
     agent.own = true;
     if (agent.capabilities !== undefined && !counts("capabilities", agent.capabilities))
       agent.capabilities = undefined;
     if (agent.tools !== undefined && !counts("tools", agent.tools)) agent.tools = undefined;
-    agent.vouched = agent.presence !== undefined && counts("presence", agent.presence);
+    agent.isPresenceSigned = agent.presence !== undefined && counts("presence", agent.presence);
     agent.alive = undefined;
-    if (agent.vouched) return;
+    if (agent.isPresenceSigned) return;
     agent.presence = undefined;
     agent.state = undefined;
     agent.life = { kind: "never" };
   }
 
   /** A message on the agent's presence topic: birth, goodbye or last will. */
-  presenceSaid(id: string, raw: string, presence: Presence, live: boolean): void {
-    const agent = this.#know(id);
+  onPresence(id: string, raw: string, presence: Presence, live: boolean): void {
+    const agent = this.#addOrGet(id);
     if (agent === undefined || agent.isStranger) return;
     if (presence.state === "offline" && live && isStaleWill(presence, agent)) return;
     agent.presence = raw;
@@ -202,10 +200,10 @@ export class Roster {
     agent.confirmBy = undefined;
     if (presence.state === "offline") return;
     if (live) this.#alive(agent);
-    else agent.life = { kind: "believed", until: this.#clock.now() + BELIEVED_MS };
+    else agent.life = { kind: "retained", until: this.#clock.now() + RETAINED_ONLINE_MS };
   }
 
-  /** The presence topic was cleared: nothing says any more that the agent is online. */
+  /** The presence topic was cleared, so nothing shows that the agent is online. */
   presenceCleared(id: string): void {
     const agent = this.#agents.get(id);
     if (agent === undefined) return;
@@ -214,24 +212,25 @@ export class Roster {
   }
 
   heartbeat(id: string): void {
-    const agent = this.#know(id);
+    const agent = this.#addOrGet(id);
     if (agent === undefined) return;
-    // An offline notice that is followed by a heartbeat was an older connection's will: the agent's own
-    // messages keep their order, and after its goodbye it sends none.
+    // An offline notice followed by a heartbeat was an older connection's will: the agent's own messages keep their
+    // order, and it sends none after its goodbye.
     if (agent.state?.state === "offline") agent.state = { ...agent.state, state: "online" };
     if (agent.deaf !== undefined) agent.deaf = agent.deafBeating;
     this.#alive(agent);
   }
 
   /**
-   * A report that it signed after everything that is known of its presence: it is there, whatever stands on that topic.
-   * @returns whether it is only by this that it is there
+   * Takes a report that the agent signed after all known messages on its presence topic: the agent is online, whatever that
+   * topic says.
+   * @returns true if only this report shows that the agent is online
    */
   reportSigned(id: string, raw: string, run: string): boolean {
-    const agent = this.#know(id);
+    const agent = this.#addOrGet(id);
     if (agent === undefined || (agent.state?.state === "online" && agent.run === run)) return false;
     agent.own = true;
-    agent.vouched = true;
+    agent.isPresenceSigned = true;
     agent.alive = raw;
     agent.run = run;
     agent.state = { state: "online", boot_id: run };
@@ -239,27 +238,27 @@ export class Roster {
     return true;
   }
 
-  /** An answer to a command: it lives, and it hears. */
+  /** An answer to a command came: the agent is alive and hears. */
   answered(id: string): void {
-    const agent = this.#know(id);
+    const agent = this.#addOrGet(id);
     if (agent === undefined) return;
     agent.deaf = undefined;
     this.#alive(agent);
   }
 
-  /** Any other live message (an event, a status). */
-  heard(id: string): void {
-    const agent = this.#know(id);
+  /** Any other live message came (an event, a status). */
+  onMessage(id: string): void {
+    const agent = this.#addOrGet(id);
     if (agent !== undefined) this.#alive(agent);
   }
 
-  /** A foreign agent works on a call until `until` (monotonic ms); undefined: it is done. */
+  /** A foreign agent works on a call. @param until monotonic ms; undefined: the call is over */
   busy(id: string, until: number | undefined): void {
     const agent = this.#agents.get(id);
     if (agent !== undefined) agent.busyUntil = until;
   }
 
-  /** @param beating what is to be said once it is heard all the same */
+  /** The agent takes no commands. @param beating the reason once a heartbeat comes all the same */
   deaf(id: string, why: string, beating = why): void {
     const agent = this.#agents.get(id);
     if (agent === undefined) return;
@@ -268,15 +267,15 @@ export class Roster {
     agent.busyUntil = undefined;
   }
 
-  /** Deaf, and alive but for that: worth a probe. */
+  /** True if the agent is alive but deaf, and so worth a probe. */
   isDeafButAlive(id: string): boolean {
     const agent = this.#agents.get(id);
     if (agent?.deaf === undefined || this.#broker.kind !== "up") return false;
     return agent.life.kind === "heard" && this.#clock.now() < agent.life.until;
   }
 
-  /** Foreign agents that advertise and were not heard yet: they may be there, and say so within half a minute. */
-  unheardForeign(): string[] {
+  /** Foreign agents with an advert that were not heard yet. They may be online, and send a heartbeat within half a minute. */
+  silentForeign(): string[] {
     return [...this.#agents.values()]
       .filter(({ own, life, capabilities }) => !own && life.kind === "never" && capabilities !== undefined)
       .map(({ id }) => id);
@@ -286,69 +285,69 @@ export class Roster {
     return this.#agents.get(id)?.deaf !== undefined;
   }
 
-  /** Undefined for an agent that nobody has heard of. */
+  /** @returns undefined for an unknown agent */
   judge(id: string): Judgement | undefined {
     const agent = this.#agents.get(id);
-    return agent === undefined || !isShown(agent) ? undefined : this.#judge(agent);
+    return agent === undefined || !isListed(agent) ? undefined : this.#judge(agent);
   }
 
-  /** Whether the agent speaks only EvoClaw's shapes; true for one that is not known. */
+  /** True if the agent knows only EvoClaw's messages, or is unknown. */
   isForeign(id: string): boolean {
     return this.#agents.get(id)?.own !== true;
   }
 
-  /** All agents for a snapshot; from here on `changes` tells the difference to it. */
+  /** All agents for a snapshot. From here on `changes` returns the difference to it. */
   snapshot(): AgentState[] {
-    this.#told.clear();
-    const shown = [...this.#agents.values()].filter(isShown);
-    for (const agent of shown) this.#told.set(agent.id, { state: this.#state(agent), run: agent.run });
-    return [...this.#told.values()].map(({ state }) => state);
+    this.#sent.clear();
+    const listed = [...this.#agents.values()].filter(isListed);
+    for (const agent of listed) this.#sent.set(agent.id, { state: this.#state(agent), run: agent.run });
+    return [...this.#sent.values()].map(({ state }) => state);
   }
 
-  /** Whether Home has not heard yet of the run that speaks now. */
-  hasUntoldRun(id: string): boolean {
-    return this.#told.get(id)?.run !== this.#agents.get(id)?.run;
+  /** True if Home was not sent the agent's present run yet. */
+  hasUnsentRun(id: string): boolean {
+    return this.#sent.get(id)?.run !== this.#agents.get(id)?.run;
   }
 
-  /** Everybody as they are judged now; Home has been told of nothing by it. */
+  /** All agents as judged now. Unlike `snapshot`, this does not count as sent to Home. */
   now(): AgentState[] {
-    return [...this.#agents.values()].filter(isShown).map((agent) => this.#state(agent));
+    return [...this.#agents.values()].filter(isListed).map((agent) => this.#state(agent));
   }
 
   /**
-   * The changes since the last call, for Home. A new last_seen alone is nothing while an agent is online; of one that is
-   * offline and yet heard (it is deaf, say) it is told now and then, since people read it.
+   * The changes since the last call, for Home. A new last_seen alone is no change while an agent is online. For an agent
+   * that is offline but heard (a deaf one), it is sent now and then, since people read it.
    */
   changes(): RosterChange[] {
     const changes: RosterChange[] = [];
-    for (const id of this.#told.keys()) {
+    for (const id of this.#sent.keys()) {
       const agent = this.#agents.get(id);
-      if (agent !== undefined && isShown(agent)) continue;
-      this.#told.delete(id);
+      if (agent !== undefined && isListed(agent)) continue;
+      this.#sent.delete(id);
       changes.push({ kind: "gone", id });
     }
     for (const agent of this.#agents.values()) {
-      if (!isShown(agent)) continue;
+      if (!isListed(agent)) continue;
       const state = this.#state(agent);
-      const told = this.#told.get(agent.id);
-      const isNews = told === undefined || told.run !== agent.run || !saysTheSame(told.state, state);
-      if (!isNews && !isLate(told.state, state)) continue;
-      this.#told.set(agent.id, { state, run: agent.run });
+      const sent = this.#sent.get(agent.id);
+      const isChanged = sent === undefined || sent.run !== agent.run || !isSame(sent.state, state);
+      if (!isChanged && !isLate(sent.state, state)) continue;
+      this.#sent.set(agent.id, { state, run: agent.run });
       changes.push({ kind: "agent", agent: state });
     }
     return changes;
   }
 
-  #know(id: string): Known | undefined {
+  #addOrGet(id: string): Known | undefined {
     const known = this.#agents.get(id);
     if (known !== undefined) return known;
     const standing = this.#standing(id);
     const isStranger = standing === "stranger";
-    if (isStranger) this.#turnedAway = true;
+    if (isStranger) this.#isIncomplete = true;
     const strangers = this.#strangers();
     const isFull = isStranger ? strangers >= STRANGERS_MAX : this.#agents.size - strangers >= AGENTS_MAX;
     if (isFull && (isStranger || !this.#makeRoom(standing))) {
-      this.#turnedAway = true;
+      this.#isIncomplete = true;
       return undefined;
     }
     const agent: Known = {
@@ -363,10 +362,10 @@ export class Roster {
       confirmBy: undefined,
       life: { kind: "never" },
       lastSeen: null,
-      heard: isStranger,
+      isHeard: isStranger,
       isStranger,
-      withdrawn: false,
-      vouched: false,
+      isWithdrawn: false,
+      isPresenceSigned: false,
       busyUntil: undefined,
       deaf: undefined,
       deafBeating: undefined,
@@ -376,20 +375,20 @@ export class Roster {
   }
 
   /**
-   * Forgets one that never advertised anything: an advert is what an agent is called by. One that is named has the place
-   * of any other that is not.
+   * Deletes an agent that never advertised anything: without an advert it cannot be called. A named agent takes the place
+   * of any other that is not named.
    */
   #makeRoom(standing: Standing): boolean {
     const isLess = ({ id }: Known) => this.#standing(id) === "any";
     const others = [...this.#agents.values()].filter(
       (agent) => !agent.isStranger && (standing === "any" || isLess(agent)),
     );
-    const gone =
+    const dropped =
       others.find((agent) => agent.capabilities === undefined && isLess(agent)) ??
       (standing === "named" ? others.at(-1) : undefined);
-    if (gone === undefined) return false;
-    this.#turnedAway = true;
-    return this.#agents.delete(gone.id);
+    if (dropped === undefined) return false;
+    this.#isIncomplete = true;
+    return this.#agents.delete(dropped.id);
   }
 
   #strangers(): number {
@@ -398,7 +397,7 @@ export class Roster {
     return strangers;
   }
 
-  /** Tells whether there is room for a text in place of the one before it. */
+  /** True if there is room for a text in place of the one before it. */
   #fits(agent: Known, kind: "capabilities" | "tools", raw: string): boolean {
     if (agent.isStranger || this.#standing(agent.id) === "named") return true;
     const before = bytesOf(agent) - (agent[kind]?.length ?? 0);
@@ -406,14 +405,14 @@ export class Roster {
     for (const other of this.#agents.values())
       if (other !== agent && this.#standing(other.id) === "any") others += bytesOf(other);
     if (others + before + raw.length <= UNNAMED_MAX_BYTES) return true;
-    this.#turnedAway = true;
+    this.#isIncomplete = true;
     return false;
   }
 
   #alive(agent: Known): void {
     agent.life = { kind: "heard", until: this.#clock.now() + HEARTBEAT_LOST_MS };
     agent.confirmBy = undefined;
-    agent.heard = true;
+    agent.isHeard = true;
     agent.lastSeen = this.#clock.wall();
   }
 
@@ -453,12 +452,12 @@ export class Roster {
       return offline(agent.deaf);
     }
     if (agent.life.kind === "never") return offline(`no heartbeat ${since}`);
-    // While the broker is away nobody can be heard: silence counts from its return.
+    // While the broker is away no agent can be heard, so silence counts from its return.
     if (now < agent.life.until || broker.kind === "lost") return { online: true, reason: undefined, foreign };
     if (agent.busyUntil !== undefined && now < agent.busyUntil) {
       return { online: true, reason: "busy with a call", foreign };
     }
-    if (agent.life.kind === "believed") return offline(`no heartbeat ${since}`);
+    if (agent.life.kind === "retained") return offline(`no heartbeat ${since}`);
     return offline(`no heartbeat for ${HEARTBEAT_LOST_MS / 1_000} s`);
   }
 }
@@ -467,12 +466,12 @@ function bytesOf({ capabilities = "", tools = "" }: Known): number {
   return capabilities.length + tools.length;
 }
 
-/** Presence and tools alone are what a clean shutdown may leave behind: unsigned they make no agent. */
-function isShown(agent: Known): boolean {
-  return agent.vouched || agent.capabilities !== undefined || (agent.heard && !agent.withdrawn);
+/** A clean shutdown may leave presence and tools behind. Unsigned, these alone make no agent. */
+function isListed(agent: Known): boolean {
+  return agent.isPresenceSigned || agent.capabilities !== undefined || (agent.isHeard && !agent.isWithdrawn);
 }
 
-/** The will of an earlier boot, sent when its half-open connection ran out, after the next boot's birth. */
+/** True for the will of an earlier boot whose half-open connection ran out after the next boot's birth. */
 function isStaleWill(will: Presence, agent: Known): boolean {
   return (
     agent.state?.state === "online" &&
@@ -482,12 +481,12 @@ function isStaleWill(will: Presence, agent: Known): boolean {
   );
 }
 
-/** Home believes that an agent which is offline was heard of last much earlier than it was. */
-function isLate(told: AgentState, now: AgentState): boolean {
-  return !now.online && (now.last_seen ?? 0) - (told.last_seen ?? 0) >= LAST_SEEN_EVERY_MS;
+/** True if the last_seen that Home has of an offline agent is much too early. */
+function isLate(sent: AgentState, now: AgentState): boolean {
+  return !now.online && (now.last_seen ?? 0) - (sent.last_seen ?? 0) >= LAST_SEEN_EVERY_MS;
 }
 
-function saysTheSame(a: AgentState, b: AgentState): boolean {
+function isSame(a: AgentState, b: AgentState): boolean {
   return (
     a.online === b.online &&
     a.reason === b.reason &&

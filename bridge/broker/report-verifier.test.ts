@@ -148,7 +148,7 @@ describe("between broker and Home", () => {
   }
   const latest = () => home.of("agent").findLast(({ agent }) => agent.id === "pi")?.agent;
   const dropped = (error: string) =>
-    logged.some(({ event, fields }) => event === "message_dropped" && fields?.error === error);
+    logged.some(({ event, fields }) => event === "broker.message_dropped" && fields?.error === error);
 
   test("forged presence, adverts, heartbeats and goodbyes change nothing; its own word does", async () => {
     bridge = start();

@@ -1,6 +1,6 @@
 /**
- * Whose messages count. Home decides that for itself; but what the bridge drops here cannot disturb its judgement of
- * who is there, nor take the place of a true report in its buffer.
+ * Checks the signatures and counters of agents' messages. Home does that for itself too. But a message that the bridge
+ * drops here cannot change its view of who is online, nor take the place of a true report in its buffer.
  */
 import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
@@ -14,20 +14,20 @@ type Retained = "capabilities" | "tools" | "presence";
 
 type Known = {
   text: string | null;
-  /** Undefined: revoked, or no key. */
+  /** Undefined: the key is revoked or invalid. */
   verifier: Verifier | undefined;
-  /** The highest counter that was believed of each: what the broker has retained comes again and again. */
+  /** The highest counter that was accepted for each kind. Retained messages come again and again. */
   retained: Record<Retained, number>;
-  /** The highest counter of what came live: a presence from before it is of the past. */
-  heard: number;
-  /** What came live; and nothing from before the newest presence, which says that all of it is past. */
+  /** The highest counter of a live message. A presence from before it is old. */
+  newestLive: number;
+  /** The counters of live messages. None from before the newest presence is accepted. */
   live: ReplayWindow;
 };
 
 export class ReportVerifier {
   #known = new Map<string, Known>();
 
-  /** All keys, as Home has them. @returns the agents whose standing changed */
+  /** Takes Home's complete list of keys. @returns the agents whose key changed */
   learn(keys: readonly AgentKey[]): string[] {
     const before = this.#known;
     this.#known = new Map(
@@ -41,19 +41,19 @@ export class ReportVerifier {
     return keys.flatMap(({ id }) => (before.get(id) === this.#known.get(id) ? [] : [id]));
   }
 
-  /** The agents whose messages count by their signature. */
+  /** The agents whose messages must be signed. */
   keyed(): Iterable<string> {
     return this.#known.keys();
   }
 
-  /** Whether it has a key on record: then nothing counts that it did not sign. */
+  /** True if the agent has a key on record: then only what it signed counts. */
   isKeyed(agent: string): boolean {
     return this.#known.has(agent);
   }
 
   /**
-   * Takes a message. @returns what speaks against it, in words; undefined: it counts
-   * @param live it is said now; the broker did not keep it
+   * Takes a message. @returns why it does not count, in words; undefined: it counts
+   * @param live it was published just now, and is not a retained one
    */
   problem(agent: string, kind: TopicKind, text: string, live: boolean): string | undefined {
     const known = this.#known.get(agent);
@@ -63,21 +63,21 @@ export class ReportVerifier {
       return known.verifier ? "not signed with the agent's key" : "the agent's key was revoked";
     if (kind === "capabilities" || kind === "tools" || kind === "presence") {
       if (n < known.retained[kind]) return OLD;
-      if (kind === "presence" && n < known.heard && !(n === known.retained.presence && saysOnline(text)))
+      if (kind === "presence" && n < known.newestLive && !(n === known.retained.presence && saysOnline(text)))
         return OLD;
       known.retained[kind] = n;
       if (kind === "presence") known.live.raise(n);
       return undefined;
     }
     if (live && known.live.take(n) !== "fresh") return "it was said before";
-    if (live) known.heard = Math.max(known.heard, n);
+    if (live) known.newestLive = Math.max(known.newestLive, n);
     return undefined;
   }
 }
 
 const OLD = "an old one, said again";
 
-/** The birth of a run stands as long as the run does; a goodbye or a will is over as soon as something is said after it. */
+/** A run's birth stands as long as the run. A goodbye or a will ends with the first message after it. */
 function saysOnline(text: string): boolean {
   const presence = checkJson(Presence, text);
   return presence.ok && presence.value.state === "online";
@@ -86,10 +86,10 @@ function saysOnline(text: string): boolean {
 function newKnown(text: string | null, n: number): Known {
   const live = new ReplayWindow(n);
   const verifier = text === null ? undefined : verifierOf(text);
-  return { text, verifier, retained: { capabilities: 0, tools: 0, presence: n }, heard: 0, live };
+  return { text, verifier, retained: { capabilities: 0, tools: 0, presence: n }, newestLive: 0, live };
 }
 
-/** @returns the counter of a text that this key signed */
+/** @returns the counter of a text that this key signed; undefined: not signed by it */
 function signedBy(
   verifier: Verifier | undefined,
   agent: string,

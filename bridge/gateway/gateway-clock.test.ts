@@ -24,7 +24,7 @@ test("it goes on from what the gateway said, also when this machine's clock is s
   time.now += HOUR;
   time.wall = NOON + HOUR;
   expect(clock.now()).toBe(NOON + HOUR);
-  expect(logged).toEqual(["warn gateway_clock_taken"]);
+  expect(logged).toEqual(["warn gateway.clock_taken"]);
   // Later the two may drift apart; this machine's is kept right by others.
   time.now += 400 * HOUR;
   time.wall += 401 * HOUR;
@@ -42,7 +42,7 @@ test.each([
   expect(problem).toContain("2026-11-22T12:00:00.000Z");
   expect(clock.now()).toBe(NOON + HOUR);
   expect(told(NOON + off * 0.99)).toBeUndefined();
-  expect(logged.slice(1)).toEqual(["error gateway_clock_not_taken", "warn gateway_clock_taken"]);
+  expect(logged.slice(1)).toEqual(["error gateway.clock_not_taken", "warn gateway.clock_taken"]);
 });
 
 test.each([undefined, "", "soon", "Thu, 99 Foo 2026 99:99:99 GMT", "Sat, 01 Jan 275761 00:00:00 GMT"])(

@@ -1,21 +1,21 @@
-/** What time it is at the gateway: a token that the bridge makes of its key has to be fresh there. */
+/** The gateway's time. A token that the bridge makes with its key has to be fresh by that clock. */
 import { TOKEN_AHEAD_MS } from "@edgecall/core/protocol/bridge-token.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type Clock, systemClock } from "../clock.ts";
 
 /**
- * So far off ours may be. A machine without a clock chip starts where it was switched off, weeks or months ago. Over
- * https one that is further off never hears of it: certificates of the public web are not made for longer (CA/Browser
- * Forum, from March 2026). And a token for a time to come, made for whoever answers in the gateway's place, opens the
- * home then: there is none for years to come.
+ * Our clock may be this far off. A machine without a clock chip starts with the time when it was switched off, weeks or
+ * months ago. Over https a clock that is further off cannot connect at all: certificates of the public web are not made
+ * for longer (CA/Browser Forum, from March 2026). The bound also protects the home: a false gateway could ask for a token
+ * of the future and use it then, so there must be none for years to come.
  */
 export const CLOCK_OFF_MAX_MS = 200 * 86_400_000;
 
 export class GatewayClock {
   readonly #log: Log;
   readonly #clock: Clock;
-  /** What the gateway said (epoch ms), and when that was by the clock that nobody sets; undefined: ours is right. */
-  #told: { time: number; at: number } | undefined;
+  /** The gateway's `time` (epoch ms) `at` a monotonic time; undefined: our clock is right. */
+  #known: { time: number; at: number } | undefined;
 
   constructor(log: Log, clock: Clock = systemClock) {
     this.#log = log;
@@ -25,23 +25,23 @@ export class GatewayClock {
   /** Epoch ms. */
   now(): number {
     const { now, wall } = this.#clock;
-    return this.#told === undefined ? wall() : this.#told.time + now() - this.#told.at;
+    return this.#known === undefined ? wall() : this.#known.time + now() - this.#known.at;
   }
 
-  /** The gateway found a token's time wrong. @param date of its answer @returns why it is not believed, for a person */
+  /** The gateway found a token's time wrong. @param date of its answer @returns why that is not used, for a person */
   takeFrom(date: string | undefined): string | undefined {
     const time = Date.parse(date ?? "");
     if (Number.isNaN(time)) return undefined;
     const off = time - this.#clock.wall();
-    const said = { gateway: isoOf(time), here: isoOf(this.#clock.wall()) };
+    const times = { gateway: isoOf(time), here: isoOf(this.#clock.wall()) };
     if (Math.abs(off) > CLOCK_OFF_MAX_MS) {
-      this.#log("error", "gateway_clock_not_taken", said);
-      return `the gateway says that it is ${said.gateway}, this machine ${said.here}: set the clock that is wrong (here: sudo timedatectl set-ntp true)`;
+      this.#log("error", "gateway.clock_not_taken", times);
+      return `the gateway says that it is ${times.gateway}, this machine ${times.here}: set the clock that is wrong (here: sudo timedatectl set-ntp true)`;
     }
-    // Ours is right, perhaps since a moment ago; the answer's is in whole seconds.
+    // Our clock is right, perhaps since a moment ago. The answer's time is in whole seconds.
     const agrees = Math.abs(off) < TOKEN_AHEAD_MS;
-    if (!agrees) this.#log("warn", "gateway_clock_taken", said);
-    this.#told = agrees ? undefined : { time, at: this.#clock.now() };
+    if (!agrees) this.#log("warn", "gateway.clock_taken", times);
+    this.#known = agrees ? undefined : { time, at: this.#clock.now() };
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** The gateway side: one WebSocket, dialled from here, said hello on, kept alive, and dialled again. */
+/** The WebSocket to the gateway: dials, says hello, sends keepalives, and dials again after a loss. */
 import type { IncomingMessage } from "node:http";
 import { STALE_TOKEN } from "@edgecall/core/protocol/bridge-token.ts";
 import { BridgeFrame, CLOSE, encodeFrame, HomeFrame, STANDBY } from "@edgecall/core/protocol/frames.ts";
@@ -18,10 +18,10 @@ import { GatewayClock } from "./gateway-clock.ts";
 export type GatewayOptions = {
   /** `ws(s)://…/bridge` */
   url: string;
-  /** What is shown at a dial. @param now epoch ms, by the gateway's clock */
+  /** The token for a dial. @param now epoch ms, by the gateway's clock */
   token(now: number): string;
   bridgeId: string;
-  /** What it can be told beyond what every bridge can: for the hello. */
+  /** Features beyond those of every bridge, for the hello. */
   features?: readonly string[];
   log: Log;
   /** Every frame after the welcome. */
@@ -34,23 +34,23 @@ export type GatewayOptions = {
 export type Ending = { status: number; refusal?: Refusal | undefined } | { code: number };
 type Refusal = { code: string; message: string };
 
-/** A deploy drops the sockets of all bridges at once. */
+/** With full jitter, since a deploy drops the sockets of all bridges at once. */
 const RETRIES: RetryPolicy = { baseMs: 500, capMs: 30_000, stableMs: 1_000, jitter: "full" };
-/** The wait after a refusal that only a person can mend (token, version), or after a newer bridge took over an older gateway. */
+/** The wait after a refusal that only a person can mend (token, version), or after a newer bridge took over at an older gateway. */
 export const STAY_AWAY_MS = 300_000;
-/** A bridge that was replaced asks this often whether its place is free: with KEEPALIVE_LOST_MS within half a minute. */
+/** A replaced bridge asks this often whether its place is free. With KEEPALIVE_LOST_MS it is back within half a minute. */
 export const STANDBY_EVERY_MS = 5_000;
 /** The upgrade, and after it the welcome, must come within this. */
 const HANDSHAKE_MS = 10_000;
-/** Two keepalives without an answer: the line is dead, whatever TCP believes. */
+/** After two keepalives without an answer the line is dead, whatever TCP says. */
 const UNANSWERED_MAX = 2;
-/** What the line does not take in is more than a home produces in minutes: the line is dead. */
+/** More than a home produces in minutes: if this much waits to be sent, the line is dead. */
 const BUFFERED_MAX_BYTES = 8 * 1024 * 1024;
 const GOING_AWAY = 1001;
-/** Of a refusal: `{error: {code, message}}`. */
+/** Of a refusal's body, `{error: {code, message}}`. */
 const REFUSAL_MAX_CHARS = 4_096;
 
-/** What only a person or another bridge can change is not worth a try every few seconds. */
+/** True if only a person or another bridge can change what ended the connection, so trying every few seconds is useless. */
 export function staysAway(ending: Ending): boolean {
   if ("status" in ending)
     return (ending.status === 401 || ending.status === 403) && ending.refusal?.code !== STALE_TOKEN;
@@ -68,9 +68,9 @@ export class GatewayLink {
   #stopped = false;
   readonly #clock: GatewayClock;
   #problem: string | undefined;
-  /** The gateway can tell a bridge that waits for its place from one that takes it. */
+  /** The gateway can distinguish a bridge that waits for its place from one that takes it. */
   #mayStandBy = false;
-  /** A newer bridge has its place: it asks for it, and does not take it. */
+  /** A newer bridge has this one's place. This one asks for it, and does not take it. */
   #standsBy = false;
 
   constructor(options: GatewayOptions) {
@@ -78,12 +78,12 @@ export class GatewayLink {
     this.#clock = new GatewayClock(options.log);
   }
 
-  /** Welcomed, and not lost since. */
+  /** True while the gateway has welcomed this bridge. */
   get up(): boolean {
     return this.#welcomedAt !== undefined;
   }
 
-  /** Why it is not up, or does not fit its gateway: for a person, with what to do where that is known. */
+  /** Why it is not up, or does not fit its gateway, for a person. Says what to do where that is known. */
   get problem(): string | undefined {
     return this.#problem ?? (this.up ? undefined : "the gateway was not reached yet");
   }
@@ -100,7 +100,7 @@ export class GatewayLink {
     this.#socket = socket;
     let ending: Ending | undefined;
     const welcomeBy = setTimeout(() => {
-      log("warn", "gateway_silent", { reason: `no welcome within ${2 * HANDSHAKE_MS} ms` });
+      log("warn", "gateway.silent", { reason: `no welcome within ${2 * HANDSHAKE_MS} ms` });
       socket.terminate();
     }, 2 * HANDSHAKE_MS);
 
@@ -138,7 +138,7 @@ export class GatewayLink {
     socket.on("error", (error) => {
       if (ending !== undefined) return;
       this.#problem = `the gateway cannot be reached (${error.message})`;
-      log("warn", "gateway_error", { error: error.message });
+      log("warn", "gateway.error", { error: error.message });
     });
     socket.on("close", (code, reason) => {
       clearTimeout(welcomeBy);
@@ -146,7 +146,7 @@ export class GatewayLink {
     });
   }
 
-  /** Sends a frame if Home is there. `onSent` is called when it has left this process, or could not. */
+  /** Sends a frame if the gateway is connected. @param onSent called when the frame has left this process, or could not */
   send(frame: BridgeFrame, onSent?: (error?: Error) => void): boolean {
     const socket = this.#socket;
     if (!this.up || socket === undefined || socket.readyState !== WebSocket.OPEN) return false;
@@ -154,12 +154,12 @@ export class GatewayLink {
     const text = encodeFrame(frame);
     if (!fits.ok || Buffer.byteLength(text) > FRAME_MAX_BYTES) {
       const error = fits.ok ? `over ${FRAME_MAX_BYTES} bytes` : fits.error;
-      this.#options.log("error", "frame_not_sent", { frame: frame.t, error });
+      this.#options.log("error", "gateway.frame_not_sent", { frame: frame.t, error });
       onSent?.();
       return true;
     }
     if (socket.bufferedAmount > BUFFERED_MAX_BYTES) {
-      this.#options.log("error", "gateway_stuck", { buffered: socket.bufferedAmount });
+      this.#options.log("error", "gateway.stuck", { buffered: socket.bufferedAmount });
       socket.terminate();
       return false;
     }
@@ -167,7 +167,7 @@ export class GatewayLink {
     return true;
   }
 
-  /** Says goodbye; within 1 s even when the gateway does not answer. */
+  /** Closes the connection, within 1 s even if the gateway does not answer. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#retry);
@@ -191,20 +191,20 @@ export class GatewayLink {
       // A newer gateway may have frames that this bridge does not know.
       const type = checkJson(AnyFrame, text);
       const t = type.ok ? type.value.t.slice(0, 32) : undefined;
-      log("warn", "frame_ignored", { frame: t, error: frame.error.slice(0, 500) });
+      log("warn", "gateway.frame_ignored", { frame: t, error: frame.error.slice(0, 500) });
       const call = checkJson(AnyCall, text);
       if (call.ok) {
         this.send({ t: "refused", id: call.value.id, code: "invalid", message: frame.error.slice(0, 1_000) });
       }
     } else if (frame.value.t === "error") {
       const { code, message } = frame.value;
-      log("error", "gateway_says", { code: code.slice(0, 64), message: message.slice(0, 500) });
+      log("error", "gateway.says", { code: code.slice(0, 64), message: message.slice(0, 500) });
     } else if (frame.value.t === "welcome") {
       this.#welcome(socket, frame.value);
     } else if (this.up) {
       this.#options.onFrame(frame.value);
     } else {
-      log("warn", "frame_ignored", { frame: frame.value.t, error: "before the welcome" });
+      log("warn", "gateway.frame_ignored", { frame: frame.value.t, error: "before the welcome" });
     }
   }
 
@@ -212,7 +212,7 @@ export class GatewayLink {
     const { log } = this.#options;
     if (this.up) return;
     if (frame.protocol !== BRIDGE_PROTOCOL) {
-      log("error", "gateway_protocol", { wanted: BRIDGE_PROTOCOL, got: frame.protocol });
+      log("error", "gateway.protocol", { wanted: BRIDGE_PROTOCOL, got: frame.protocol });
       socket.close(CLOSE.badProtocol, `this bridge speaks protocol ${BRIDGE_PROTOCOL}`);
       this.#lost({ code: CLOSE.badProtocol }, "protocol");
       return;
@@ -222,19 +222,19 @@ export class GatewayLink {
     this.#standsBy = false;
     this.#unanswered = 0;
     this.#keepalive = setInterval(() => this.#ping(socket), KEEPALIVE_EVERY_MS);
-    log("info", "gateway_up", { home: frame.home.slice(0, 64), version: frame.version.slice(0, 64) });
-    // A gateway of today would not have welcomed it; 0.1.0 takes whoever comes.
+    log("info", "gateway.up", { home: frame.home.slice(0, 64), version: frame.version.slice(0, 64) });
+    // Only a gateway of 0.1.0 welcomes a bridge of any version.
     this.#problem = versionProblem("bridge", VERSION, frame.version);
-    if (this.#problem !== undefined) log("error", "gateway_version", { problem: this.#problem });
+    if (this.#problem !== undefined) log("error", "gateway.version", { problem: this.#problem });
     this.#options.onWelcome(frame);
   }
 
-  /** A newer bridge took over. @returns whether this one asks again soon, which is not worth a line each time */
-  #waitsItsTurn(ending: Ending): boolean {
+  /** A newer bridge may have taken over. @returns true if this one stands by; it asks again soon, without a log line each time */
+  #standBy(ending: Ending): boolean {
     const isReplaced = "code" in ending && ending.code === CLOSE.replaced && this.#mayStandBy;
     if (isReplaced) {
       this.#problem = "another bridge of this home is connected; this one waits until it is gone";
-      this.#options.log("warn", "gateway_standby", { retry_in_ms: STANDBY_EVERY_MS });
+      this.#options.log("warn", "gateway.standby", { retry_in_ms: STANDBY_EVERY_MS });
       this.#standsBy = true;
     }
     const isTaken = this.#standsBy && "status" in ending && ending.status === 409;
@@ -244,7 +244,7 @@ export class GatewayLink {
 
   #ping(socket: WebSocket): void {
     if (this.#unanswered >= UNANSWERED_MAX) {
-      this.#options.log("warn", "gateway_silent", {
+      this.#options.log("warn", "gateway.silent", {
         reason: `${UNANSWERED_MAX} keepalives without an answer`,
       });
       socket.terminate();
@@ -262,7 +262,7 @@ export class GatewayLink {
     this.#socket = undefined;
     if (wasUp !== undefined) this.#options.onDown();
     if (this.#stopped) return;
-    if (this.#waitsItsTurn(ending)) return;
+    if (this.#standBy(ending)) return;
     const away = staysAway(ending);
     const workedMs = wasUp === undefined ? 0 : performance.now() - wasUp;
     const delay = away ? STAY_AWAY_MS : this.#retries.lost(workedMs);
@@ -270,17 +270,17 @@ export class GatewayLink {
       const { status, refusal } = ending;
       this.#problem = `the gateway refuses: ${refusal?.message ?? `HTTP ${status}`}`;
       const fields = { status, code: refusal?.code, message: refusal?.message, retry_in_ms: delay };
-      log(away ? "error" : "warn", away ? "gateway_refuses" : "gateway_down", fields);
+      log(away ? "error" : "warn", away ? "gateway.refuses" : "gateway.down", fields);
     } else {
       if (away) this.#problem = `the gateway ended the connection: ${reason || ending.code}`;
       const fields = { ...ending, reason: reason.slice(0, 200) || undefined, retry_in_ms: delay };
-      log(away ? "error" : "warn", "gateway_down", fields);
+      log(away ? "error" : "warn", "gateway.down", fields);
     }
     this.#retry = setTimeout(() => this.start(), delay);
   }
 }
 
-/** What the gateway says for a person; undefined: somebody else answered. */
+/** @returns the gateway's words for a person; undefined: something else answered */
 async function readRefusal(response: IncomingMessage): Promise<Refusal | undefined> {
   let text = "";
   try {
@@ -299,7 +299,7 @@ async function readRefusal(response: IncomingMessage): Promise<Refusal | undefin
 
 const RefusalBody = z.looseObject({ error: z.looseObject({ code: z.string(), message: z.string() }) });
 const AnyFrame = z.looseObject({ t: z.string() });
-/** A call that cannot be read otherwise, but can be answered. */
+/** The least that a call needs so that it can be refused. */
 const AnyCall = z.looseObject({
   t: z.literal("call"),
   id: z.string().check(z.minLength(1), z.maxLength(128)),

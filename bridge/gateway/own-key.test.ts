@@ -175,12 +175,12 @@ describe("at the gateway", () => {
     gateway.stop();
     expect(Math.abs((times[0] ?? 0) - Date.now())).toBeLessThan(60_000);
     expect(Math.abs((times[1] ?? 0) - Date.now() - months)).toBeLessThan(60_000);
-    expect(log("gateway_clock_taken")).toEqual({
+    expect(log("gateway.clock_taken")).toEqual({
       gateway: new Date(date).toISOString(),
       here: expect.stringMatching(/Z$/),
     });
-    expect(log("gateway_down")).toMatchObject({ status: 401, code: "stale_token" });
-    expect(log("gateway_refuses")).toBeUndefined();
+    expect(log("gateway.down")).toMatchObject({ status: 401, code: "stale_token" });
+    expect(log("gateway.refuses")).toBeUndefined();
   });
 
   test("a time that is years off is not taken, from a gateway or whoever answers in its place", async () => {
@@ -193,7 +193,7 @@ describe("at the gateway", () => {
     await until(() => times.length > 2, { within: 20_000 });
     gateway.stop();
     for (const time of times) expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
-    expect(log("gateway_clock_not_taken")).toMatchObject({ gateway: "2099-01-01T00:00:00.000Z" });
+    expect(log("gateway.clock_not_taken")).toMatchObject({ gateway: "2099-01-01T00:00:00.000Z" });
     expect(bridge.problem).toMatch(/its clock is wrong; .*2099-01-01.*this machine .*timedatectl/);
   });
 
@@ -208,8 +208,8 @@ describe("at the gateway", () => {
   ])("a refusal %s is told, and tried again in five minutes", async (_, body, words) => {
     const gateway = await refusing({}, body);
     const bridge = dial(gateway.url);
-    await until(() => log("gateway_refuses"));
-    expect(log("gateway_refuses")).toMatchObject({ status: 401, retry_in_ms: STAY_AWAY_MS });
+    await until(() => log("gateway.refuses"));
+    expect(log("gateway.refuses")).toMatchObject({ status: 401, retry_in_ms: STAY_AWAY_MS });
     expect(bridge.problem).toBe(`the gateway refuses: ${words}`);
     gateway.stop();
   });
@@ -219,8 +219,8 @@ describe("at the gateway", () => {
     const bridge = dial(await home.start());
     await until(() => bridge.up);
     home.drop(CLOSE.revoked);
-    await until(() => log("gateway_down"));
-    expect(log("gateway_down")).toMatchObject({
+    await until(() => log("gateway.down"));
+    expect(log("gateway.down")).toMatchObject({
       code: CLOSE.revoked,
       reason: "test",
       retry_in_ms: STAY_AWAY_MS,

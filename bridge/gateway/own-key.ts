@@ -1,6 +1,6 @@
 /**
- * The bridge's own key pair and whom it is for, as pairing left them in its state folder (`edgecall agent pair
- * --bridge-state`): `key.json`, and `gateway.json` with the gateway's address and the home. Read at the start, once.
+ * The bridge's key pair (`key.json`) and the gateway and home that it belongs to (`gateway.json`). Pairing writes both into
+ * the state folder (`edgecall agent pair --bridge-state`). They are read once, at the start.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,13 +13,13 @@ const KeyFile = z.looseObject({ private_key: z.string() });
 const GatewayFile = z.looseObject({ gateway: z.string(), home: z.string() });
 
 export type OwnKey = {
-  /** Where it was paired: `https://…`. */
+  /** The gateway that it was paired with: `https://…`. */
   gateway: string;
-  /** A token for one dial. @param host of the gateway, with its port @param now epoch ms, by the gateway's clock */
+  /** Makes a token for one dial. @param host of the gateway, with its port @param now epoch ms, by the gateway's clock */
   token(host: string, now: number): string;
 };
 
-/** @returns undefined: nobody paired it @throws with a text for a person, when the files cannot be used */
+/** @returns undefined when the bridge is not paired @throws with a text for a person, when the files cannot be used */
 export function readOwnKey(folder: string): OwnKey | undefined {
   const [keyPath, gatewayPath] = [join(folder, "key.json"), join(folder, "gateway.json")];
   const [keyText, gatewayText] = [readIfThere(keyPath), readIfThere(gatewayPath)];
@@ -34,8 +34,8 @@ export function readOwnKey(folder: string): OwnKey | undefined {
   return {
     gateway,
     token(host, now) {
-      // Each one is higher than the one before, even if the clock was put back. One that was further ahead than any
-      // gateway takes does not count: nothing would be higher until that time comes.
+      // Each number is higher than the one before, even if the clock was put back. A number that is further ahead than any
+      // gateway accepts does not count: otherwise no number would be higher until that time comes.
       last = now > last - TOKEN_AHEAD_MS ? Math.max(now, last + 1) : now;
       const body = bridgeTokenBody({ home, for: host, n: last });
       return `${body}.${pair.sign(bridgeTokenBytes(body)).toString("base64url")}`;

@@ -1,8 +1,8 @@
-/** The roster as frames of bounded size. */
+/** Turns the roster into frames of bounded size. */
 import type { AgentState, BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 
 export const SNAPSHOT_MAX_AGENTS = 64;
-/** Of JSON. One agent alone may be more (its tools are bounded at 192 KiB), and then has a frame to itself. */
+/** Bytes of JSON. A larger agent has a frame to itself (its tools are bounded at 192 KiB). */
 export const SNAPSHOT_MAX_BYTES = 256 * 1024;
 
 /** Splits the states into `snapshot` frames, the last one marked; one empty frame when there are none. */

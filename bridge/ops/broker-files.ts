@@ -1,6 +1,6 @@
 /**
- * `bridge broker-files DIR [AGENT…]`: what a Mosquitto needs to let the bridge and these agents in, and nobody else.
- * Run again it keeps who is there, and adds.
+ * `bridge broker-files DIR [AGENT…]` writes what a Mosquitto needs to let in the bridge and these agents, and nobody else.
+ * When it is run again, it keeps the existing logins and adds new ones.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,36 +20,36 @@ import { messageOf } from "@edgecall/node/log.ts";
 export const BROKER_FILES_USAGE = `usage: broker-files DIR [AGENT…] [--remove AGENT]…
 
   DIR             gets mosquitto.conf, acl, passwords (hashes), bridge-password and the folder state
-  AGENT           an agent's id: gets a password, which is shown this once; named again it gets a new one
-  --remove AGENT  its password is taken back
+  AGENT           an agent's id: it gets a new password, which is shown only once
+  --remove AGENT  deletes this agent's password
 `;
 
 export type BrokerFiles = {
   dir: string;
-  /** Ids; each gets a new password. */
+  /** Ids of agents. Each gets a new password. */
   agents: readonly string[];
   remove?: readonly string[];
   prefix?: string;
-  /** As in mosquitto.conf. */
+  /** The listener in mosquitto.conf. */
   listen?: { host: string; port: number };
-  /** mosquitto.conf is somebody else's to write, and elsewhere. */
+  /** True if something else writes mosquitto.conf, elsewhere. */
   withoutConf?: boolean;
 };
 
-/** Of the bridge's own user; it alone reads it. */
+/** The password of the bridge's own user. Only the bridge reads it. */
 export const BRIDGE_PASSWORD_FILE = "bridge-password";
 export const PASSWORDS_FILE = "passwords";
 export const ACL_FILE = "acl";
-/** Made after each change of the two: whoever runs the broker has it read them again, and takes this away before. */
+/** Written after each change of the two. Whatever runs the broker deletes it and makes the broker read them again. */
 export const RELOAD_FILE = "reload";
 
-/** Only their owner reads them: the broker and the bridge run as the same user. */
+/** Only the owner reads the files: broker and bridge run as the same user. */
 const PRIVATE = 0o600;
 
 /**
- * Writes the files; a broker that runs takes them at SIGHUP.
- * @returns the new passwords by agent: nobody can read them from the files
- * @throws with a text for a person when an id is none, or DIR cannot be written
+ * Writes the files. A running broker reads them at SIGHUP.
+ * @returns the new passwords by agent, which cannot be read from the files
+ * @throws with a text for a person when an id is invalid, or DIR cannot be written
  */
 export async function writeBrokerFiles(files: BrokerFiles): Promise<Map<string, string>> {
   const { dir, agents, remove = [], prefix = DEFAULT_TOPIC_PREFIX } = files;
@@ -63,20 +63,20 @@ export async function writeBrokerFiles(files: BrokerFiles): Promise<Map<string, 
 
   const lines = readPasswords(join(dir, PASSWORDS_FILE));
   for (const id of remove) lines.delete(id);
-  const given = new Map<string, string>();
+  const passwords = new Map<string, string>();
   for (const id of new Set(agents)) {
     const password = newPassword();
-    given.set(id, password);
+    passwords.set(id, password);
     lines.set(id, await passwordLine(id, password));
   }
-  await keepBridge(join(dir, BRIDGE_PASSWORD_FILE), lines);
+  await ensureBridgeLogin(join(dir, BRIDGE_PASSWORD_FILE), lines);
   writeAtomicSync(join(dir, PASSWORDS_FILE), [...lines.values(), ""].join("\n"));
-  return given;
+  return passwords;
 }
 
 /**
- * A login that no pairing made, for a program of the owner's: kept in `passwords.local`, and in force at once.
- * @returns its password, anew each time; undefined when it was to be taken away
+ * Adds or removes a login for another program of the owner. It is stored in `passwords.local`, and in force at once.
+ * @returns its new password; undefined when it was removed
  * @throws with a text for a person when there cannot be such a user
  */
 export async function writeLocalLogin(
@@ -102,22 +102,22 @@ export function markChanged(dir: string): void {
   writeFileSync(join(dir, RELOAD_FILE), "", { mode: PRIVATE });
 }
 
-/** The bridge reads its own from the file (MQTT_PASSWORD_FILE). */
-async function keepBridge(file: string, lines: Map<string, string>): Promise<void> {
+/** The bridge reads its own password from the file (MQTT_PASSWORD_FILE). */
+async function ensureBridgeLogin(file: string, lines: Map<string, string>): Promise<void> {
   if (existsSync(file) && lines.has(BRIDGE_USER)) return;
   const password = newPassword();
   writeAtomicSync(file, `${password}\n`);
   lines.set(BRIDGE_USER, await passwordLine(BRIDGE_USER, password));
 }
 
-/** The lines by user; people may have added some of their own. */
+/** The lines by user. People may have added lines of their own. */
 export function readPasswords(file: string): Map<string, string> {
   if (!existsSync(file)) return new Map();
   const lines = readFileSync(file, "utf8").split("\n");
   return new Map(lines.filter((line) => line.includes(":")).map((line) => [line.split(":")[0] ?? "", line]));
 }
 
-/** The command. @returns its exit code */
+/** Runs the command. @returns its exit code */
 export async function brokerFilesCommand(
   args: readonly string[],
   env: Record<string, string | undefined>,
@@ -134,14 +134,14 @@ export async function brokerFilesCommand(
       (values.help ? out.stdout : out.stderr)(BROKER_FILES_USAGE);
       return values.help ? 0 : 2;
     }
-    const given = await writeBrokerFiles({
+    const newPasswords = await writeBrokerFiles({
       dir,
       agents,
       ...(values.remove && { remove: values.remove }),
       ...(env.TOPIC_PREFIX && { prefix: env.TOPIC_PREFIX }),
     });
-    out.stderr(`The broker's files are in ${dir}. A broker that runs reads them at SIGHUP.\n`);
-    for (const [id, password] of given)
+    out.stderr(`The broker's files are in ${dir}. A running broker reads them at SIGHUP.\n`);
+    for (const [id, password] of newPasswords)
       out.stdout(
         `\n# agent.toml of ${id}; this password is shown once\n[mqtt]\nusername = "${id}"\npassword = "${password}"\n`,
       );

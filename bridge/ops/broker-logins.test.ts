@@ -25,10 +25,10 @@ const users = () =>
     .split("\n")
     .flatMap((line) => line.split(":")[0] || []);
 const key = (id: string, login?: string): AgentKey => ({ id, key: "k", n: 0, ...(login && { login }) });
-const kept = (folder = dir) =>
+const brokerLogins = (folder = dir) =>
   new BrokerLogins(folder, "evoclaw", "secret", (_, event) => logged.push(event));
 const written = (times: number) =>
-  until(() => logged.filter((event) => event === "broker_files_written").length === times);
+  until(() => logged.filter((event) => event === "broker.files_written").length === times);
 
 test("a hash as it is made is one that is taken", async () => {
   for (let i = 0; i < 20; i += 1)
@@ -43,8 +43,8 @@ test("who has a login and a key that counts stands in the file, and nobody else"
   writeFileSync(join(dir, "passwords.local"), "# mine\nzigbee:$7$101$c$d\n");
   writeFileSync(join(dir, "acl.local"), "user zigbee\ntopic readwrite zigbee2mqtt/#\n");
   const login = await passwordHash(newPassword());
-  const logins = kept();
-  logins.keep([key("pi", login), key("bare"), { ...key("gone", login), key: null }]);
+  const logins = brokerLogins();
+  logins.update([key("pi", login), key("bare"), { ...key("gone", login), key: null }]);
   await written(1);
   expect(users()).toEqual([BRIDGE_USER, "pi", "zigbee"]);
   expect(read("passwords")).toContain(`pi:${login}\n`);
@@ -54,20 +54,20 @@ test("who has a login and a key that counts stands in the file, and nobody else"
 
   // The same list once more is no change, so the broker is not made to read.
   const before = statSync(join(dir, "passwords")).ino;
-  logins.keep([key("pi", login)]);
-  logins.keep([{ ...key("pi", login), key: null }]);
+  logins.update([key("pi", login)]);
+  logins.update([{ ...key("pi", login), key: null }]);
   await written(2);
   expect(users()).toEqual([BRIDGE_USER, "zigbee"]);
   expect(statSync(join(dir, "passwords")).ino).not.toBe(before);
-  expect(logged).toEqual(["broker_files_written", "broker_files_written"]);
+  expect(logged).toEqual(["broker.files_written", "broker.files_written"]);
 });
 
 test("a folder that cannot be written is logged, and the next list tries again", async () => {
-  const logins = kept(join(dir, "not-yet"));
-  logins.keep([]);
-  await until(() => logged.includes("broker_files_failed"));
+  const logins = brokerLogins(join(dir, "not-yet"));
+  logins.update([]);
+  await until(() => logged.includes("broker.files_failed"));
   await writeBrokerFiles({ dir: join(dir, "not-yet"), agents: [] });
-  logins.keep([key("pi", await passwordHash("x"))]);
+  logins.update([key("pi", await passwordHash("x"))]);
   await written(1);
 });
 
@@ -84,13 +84,13 @@ test("whatever is lost of the files, the next list makes them whole", async () =
   for (const name of ["passwords", "acl", "passwords.next"])
     for (const damage of damages)
       for (let part = 0; part < 8; part += 1) {
-        kept().keep(keys);
+        brokerLogins().update(keys);
         await until(() => existsSync(join(dir, "acl")) && users().includes("pi"));
         const bytes = Buffer.from(read(name === "acl" ? "acl" : "passwords"));
         writeFileSync(join(dir, name), damage(bytes, Math.floor((bytes.length * part) / 8)));
         // Another start; and a list of its own, so that there is something to write.
         const before = logged.length;
-        kept().keep([...keys, key(`new${cuts}`, login)]);
+        brokerLogins().update([...keys, key(`new${cuts}`, login)]);
         await until(() => logged.length > before);
         const [own, ...others] = read("passwords").split("\n");
         expect(own).toMatch(/^edgecall-bridge:\$7\$101\$[\w+/]{16}\$[\w+/]{86}==$/);

@@ -1,9 +1,8 @@
 /**
- * The logins of a broker that is the home's own: each paired agent's, as Home tells them with the keys. What stands in
- * the broker's files follows from that list, the bridge's own login and what a person added beside it
- * (`passwords.local`, `acl.local`), and from nothing else: who is revoked is gone with the next writing.
+ * The logins of the home's own broker: one for each paired agent, as Home sends them with the keys. The broker's files
+ * follow from that list, the bridge's own login and what a person added (`passwords.local`, `acl.local`), and from nothing
+ * else. So a revoked agent is gone with the next write.
  */
-
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BrokerLogin } from "@edgecall/core/broker/login.ts";
@@ -20,13 +19,13 @@ import { ACL_FILE, markChanged, PASSWORDS_FILE, readPasswords } from "./broker-f
 
 export type Logins = {
   keys: readonly AgentKey[];
-  /** The bridge's line. */
+  /** The bridge's own line of the password file. */
   own: string;
-  /** Lines of a person's by user: as mosquitto_passwd writes them. */
+  /** A person's lines by user, as mosquitto_passwd writes them. */
   local: ReadonlyMap<string, string>;
 };
 
-/** The text of the password file. A person's line stands for that user, but the bridge's is the bridge's. */
+/** The text of the password file. A person's line wins over Home's for the same user, but not over the bridge's own. */
 export function passwordsText({ keys, own, local }: Logins): string {
   const lines = new Map<string, string>();
   for (const key of keys) if (hasLogin(key)) lines.set(key.id, `${key.id}:${key.login}`);
@@ -35,12 +34,12 @@ export function passwordsText({ keys, own, local }: Logins): string {
   return [own, ...[...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line), ""].join("\n");
 }
 
-/** Whether it stands in the file: whoever tells of it, nothing but a hash is written there. */
+/** True if the agent gets a line. Only a well-formed hash is written to the file, whoever sent it. */
 function hasLogin({ id, key, login }: AgentKey): boolean {
   return key !== null && BrokerLogin.safeParse(login).success && refusedAgentUser(id) === undefined;
 }
 
-/** Keeps the two files; who runs the broker has it read them again when they change. */
+/** Keeps the two files up to date. Whatever runs the broker makes it read them again when they change. */
 export class BrokerLogins {
   readonly #folder: string;
   readonly #prefix: string;
@@ -48,7 +47,7 @@ export class BrokerLogins {
   readonly #log: Log;
   #work: Promise<void> = Promise.resolve();
 
-  /** @param password the bridge's own */
+  /** @param password of the bridge itself */
   constructor(folder: string, prefix: string, password: string, log: Log) {
     this.#folder = folder;
     this.#prefix = prefix;
@@ -56,18 +55,18 @@ export class BrokerLogins {
     this.#log = log;
   }
 
-  /** All keys, as Home has them. One writing after the other; a fault is logged, and the next list tries again. */
-  keep(keys: readonly AgentKey[]): void {
+  /** Takes Home's complete list of keys. Writes run one after another. A fault is logged, and the next list tries again. */
+  update(keys: readonly AgentKey[]): void {
     this.#work = this.#work
       .then(() => this.#write(keys))
       .catch((error: unknown) =>
-        this.#log("error", "broker_files_failed", { folder: this.#folder, error: String(error) }),
+        this.#log("error", "broker.files_failed", { folder: this.#folder, error: String(error) }),
       );
   }
 
   async #write(keys: readonly AgentKey[]): Promise<void> {
     const file = (name: string) => join(this.#folder, name);
-    // Its salt is random: made anew it would be another line each time. Half a line would lock the bridge out for good.
+    // The salt is random, so a new line would differ each time: a good one is kept. Half a line would lock the bridge out for good.
     const line = readPasswords(file(PASSWORDS_FILE)).get(BRIDGE_USER);
     const isWhole = BrokerLogin.safeParse(line?.slice(BRIDGE_USER.length + 1)).success;
     const own = line !== undefined && isWhole ? line : await passwordLine(BRIDGE_USER, this.#password);
@@ -75,13 +74,13 @@ export class BrokerLogins {
     const acl = mosquittoAcl(this.#prefix) + textOf(file(`${ACL_FILE}.local`));
     const passwords = passwordsText({ keys, own, local });
     if (textOf(file(ACL_FILE)) === acl && textOf(file(PASSWORDS_FILE)) === passwords) return;
-    // The passwords last, and always: a broker that reads both anew when they change reads them once. (Mosquitto forgets
-    // a SIGHUP that comes while it reads.)
+    // The passwords are written last, and always, so that a broker that reloads on a change reloads once. (Mosquitto
+    // ignores a SIGHUP that comes while it reads.)
     writeAtomicSync(file(ACL_FILE), acl, { makeFolder: false });
     writeAtomicSync(file(PASSWORDS_FILE), passwords, { makeFolder: false });
     const logins = keys.filter(hasLogin).length;
     markChanged(this.#folder);
-    this.#log("info", "broker_files_written", { folder: this.#folder, logins });
+    this.#log("info", "broker.files_written", { folder: this.#folder, logins });
   }
 }
 

@@ -1,20 +1,20 @@
-/** What the bridge counts since its start, and its page for Prometheus. All of it is seen at its edges: frames and messages. */
+/** Counts frames and messages since the bridge's start, and makes its page for Prometheus. */
 import { exposition, type MetricFamily } from "@edgecall/core/metrics/exposition.ts";
 import { CALL_SECONDS, type Histogram, newHistogram, observe } from "@edgecall/core/metrics/histogram.ts";
 import { processFamilies } from "@edgecall/core/metrics/process.ts";
 import type { AgentState, BridgeFrame, HomeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 
-/** Calls whose report is waited for; as many as may be in flight. */
+/** The number of calls whose report is waited for: as many as may be in flight. */
 const WAITED_MAX = 2_000;
-/** Agents with figures of their own; a home has far fewer, and whoever invents ids gets no more. */
+/** Agents with figures of their own. A home has far fewer; invented ids get no figures. */
 const AGENTS_MAX = 200;
 
 export type BridgeNow = {
   gatewayUp: boolean;
   brokerUp: boolean;
   agents: readonly Pick<AgentState, "id" | "online" | "foreign">[];
-  /** Things that wait, by what they are. */
+  /** The number of things that wait, by kind. */
   queues: Readonly<Record<"calls" | "foreign_calls" | "reports" | "events", number>>;
 };
 
@@ -24,7 +24,7 @@ export class Counts {
   readonly #seconds = new Map<string, Histogram>();
   readonly #messages = new Map<TopicKind | "other", number>();
   readonly #connects = { gateway: 0, broker: 0 };
-  /** Since when a call's report is waited for, monotonic ms. */
+  /** The calls whose report is waited for. `since`: monotonic ms. */
   readonly #waited = new Map<string, { agent: string; since: number }>();
 
   connected(side: "gateway" | "broker"): void {
@@ -35,7 +35,7 @@ export class Counts {
     add(this.#messages, kind ?? "other");
   }
 
-  /** A frame of Home's. */
+  /** Counts a frame from Home. */
   received(frame: HomeFrame, now: number): void {
     if (frame.t !== "call" || this.#waited.has(frame.id)) return;
     const agent = this.#name(frame.agent);
@@ -49,8 +49,8 @@ export class Counts {
     this.#waited.set(frame.id, { agent, since: now });
   }
 
-  /** A frame for Home. @returns ms that a call took, when this is its first report */
-  said(frame: BridgeFrame, now: number): number | undefined {
+  /** Counts a frame to Home. @returns ms that a call took, when this is its first report */
+  sent(frame: BridgeFrame, now: number): number | undefined {
     if (frame.t === "refused") {
       add(this.#refused, frame.code);
       this.#waited.delete(frame.id);
@@ -69,16 +69,16 @@ export class Counts {
     const { residentBytes, cpuSeconds } = usage();
     return exposition([
       ...processFamilies("bridge", { residentBytes, cpuSeconds, startedAt: performance.timeOrigin / 1_000 }),
-      gauge("gateway_up", "Whether the gateway has welcomed the bridge.", [{ value: now.gatewayUp ? 1 : 0 }]),
-      gauge("broker_up", "Whether the broker is connected.", [{ value: now.brokerUp ? 1 : 0 }]),
+      gauge("gateway_up", "1 while the gateway has welcomed the bridge.", [{ value: now.gatewayUp ? 1 : 0 }]),
+      gauge("broker_up", "1 while the broker is connected.", [{ value: now.brokerUp ? 1 : 0 }]),
       counter(
         "connections_total",
-        "Connections made; each but the first of a side is a reconnect.",
+        "Connections made. Each but the first of a side is a reconnect.",
         Object.entries(this.#connects).map(([side, value]) => ({ labels: { side }, value })),
       ),
       gauge(
         "agent_online",
-        "Whether an agent can be called.",
+        "1 while an agent can be called.",
         now.agents.map(({ id, online, foreign }) => ({
           labels: { agent: id, kind: foreign ? "foreign" : "own" },
           value: online ? 1 : 0,

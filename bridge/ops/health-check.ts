@@ -1,11 +1,11 @@
-/** `bridge health`: asks the bridge that runs on this machine how it is; for a container without a shell or curl. */
+/** `bridge health` asks the bridge on this machine how it is, in a container without a shell or curl. */
 
-/** Docker's own time-out is longer, so that ours has the last word. */
+/** Shorter than Docker's own time-out, so that this one decides. */
 const WITHIN_MS = 3_000;
-/** As in settings.ts. */
+/** The same as in settings.ts. */
 const DEFAULT_PORT = "8788";
 
-/** @returns 0 when `/readyz` says that gateway and broker are there, else 1; its words go to `say` */
+/** @returns 0 when `/readyz` says that gateway and broker are connected, else 1 @param say gets the answer's text */
 export async function healthCommand(
   env: Record<string, string | undefined>,
   say: (text: string) => void,

@@ -46,7 +46,7 @@ describe("health", () => {
       { ready: true, gateway: "welcomed", broker: "connected", problem },
     ]);
     expect(problem).toMatch(/^bridge \S+ is newer than gateway 0\.0\.9: update the gateway, /);
-    expect(played.log("gateway_version")?.fields).toEqual({ problem });
+    expect(played.log("gateway.version")?.fields).toEqual({ problem });
   });
 });
 
@@ -72,7 +72,7 @@ describe("/metrics", () => {
     const refused = call("nobody");
     await played.home.next("refused", (frame) => frame.id === refused);
     played.home.drop();
-    await until(() => played.log("gateway_down"));
+    await until(() => played.log("gateway.down"));
     await until(() => bridge.ready());
     const page = await scrape();
     const values = {
@@ -89,8 +89,8 @@ describe("/metrics", () => {
       expect([left, sampleOf(page, left)]).toEqual([left, value]);
     expect(sampleOf(page, 'edgecall_bridge_messages_total{kind="reports"}')).toBeGreaterThan(0);
     // By its id a call can be followed through the log.
-    expect(played.log("call")?.fields).toMatchObject({ id: answered, agent: "pi" });
-    expect(played.log("call_answered")?.fields).toMatchObject({ id: answered, agent: "pi" });
+    expect(played.log("call.received")?.fields).toMatchObject({ id: answered, agent: "pi" });
+    expect(played.log("call.answered")?.fields).toMatchObject({ id: answered, agent: "pi" });
     if (hasPromtool) expect(promtoolSays(page)).toBe("");
   });
 });

@@ -1,4 +1,4 @@
-/** /healthz and /readyz, for the container's health check and a person with curl; /metrics, for Prometheus. */
+/** Serves /healthz and /readyz, for a container's health check and a person with curl, and /metrics for Prometheus. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
@@ -7,20 +7,20 @@ import type { Log } from "@edgecall/node/log.ts";
 export type Readiness = {
   gateway: boolean;
   broker: boolean;
-  /** Why the gateway is not there, or does not fit, for a person. */
+  /** Why the gateway is not connected, or does not fit, for a person. */
   problem: string | undefined;
 };
 
 export type HealthServer = {
-  /** The port it listens on; undefined while it does not. */
+  /** The port; undefined while the server does not listen. */
   port(): number | undefined;
   stop(): void;
 };
 
 /**
- * Serves `/healthz` (200 while the process lives) and `/readyz` (200 only when the gateway has welcomed the
- * bridge and the broker is connected; else 503, and the body says which is not) and `/metrics`.
- * A port that is taken is logged and is no reason not to serve the home.
+ * Serves `/metrics`, `/healthz` (200 while the process lives) and `/readyz` (200 when the gateway has welcomed the bridge
+ * and the broker is connected; else 503, and the body says which is not).
+ * If the port is taken, that is logged, and the bridge serves the home without it.
  */
 export function serveHealth(
   where: { port: number; host: string },
@@ -50,7 +50,7 @@ export function serveHealth(
     response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
     response.end(JSON.stringify(path === "/healthz" ? { alive: true } : body));
   });
-  server.on("error", (error) => log("error", "health_failed", { error: error.message, set: "HEALTH_PORT" }));
+  server.on("error", (error) => log("error", "health.failed", { error: error.message, set: "HEALTH_PORT" }));
   server.listen(where.port, where.host);
   return {
     port: () => (server.address() as AddressInfo | null)?.port,

@@ -1,13 +1,13 @@
 /**
- * As an app (add-on) of Home Assistant: settings come from its page instead of the environment, and the broker
- * from its Supervisor, unless the page names another.
+ * Settings for a bridge that runs as an app (add-on) of Home Assistant. They come from the app's page instead of the
+ * environment. The broker comes from the Supervisor, unless the page names another.
  */
 import { readFileSync } from "node:fs";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 
 type Environment = Record<string, string | undefined>;
 
-/** What the page asks for (home-assistant/edgecall_bridge/config.yaml); empty is the same as absent. */
+/** The fields of the page (home-assistant/edgecall_bridge/config.yaml). Empty is the same as absent. */
 const Options = z.looseObject({
   gateway_url: z.optional(z.string()),
   bridge_token: z.optional(z.string()),
@@ -29,7 +29,7 @@ const MqttService = z.looseObject({
   }),
 });
 
-/** Who runs the bridge in the image; root only reads the options, which are root's alone. */
+/** The user that runs the bridge in the image. Root only reads the options, which nobody else may read. */
 const USER = 10_001;
 const SUPERVISOR_WITHIN_MS = 10_000;
 
@@ -37,7 +37,7 @@ export type Supervisor = { url: string; optionsFile: string };
 const SUPERVISOR: Supervisor = { url: "http://supervisor", optionsFile: "/data/options.json" };
 
 /**
- * The environment with what the app's page and the Supervisor say; as it is where there is no Supervisor.
+ * Adds the settings of the app's page and the Supervisor to the environment. Without a Supervisor nothing is added.
  * @throws with a text for a person
  */
 export async function withHomeAssistant(
@@ -63,10 +63,10 @@ export async function withHomeAssistant(
       MQTT_USERNAME: value.mqtt_username,
       MQTT_PASSWORD: value.mqtt_password,
     };
-  return { ...settings, ...(await supervisorsBroker(url, token)) };
+  return { ...settings, ...(await supervisorBroker(url, token)) };
 }
 
-async function supervisorsBroker(url: string, token: string): Promise<Environment> {
+async function supervisorBroker(url: string, token: string): Promise<Environment> {
   const response = await fetch(`${url}/services/mqtt`, {
     headers: { authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(SUPERVISOR_WITHIN_MS),
@@ -85,7 +85,7 @@ async function supervisorsBroker(url: string, token: string): Promise<Environmen
   };
 }
 
-/** Home Assistant starts its apps as root. Nothing of ours needs that once the options are read. */
+/** Home Assistant starts its apps as root. The bridge does not need root once the options are read. */
 export function becomeNobody(): void {
   if (process.getuid?.() !== 0) return;
   process.setgroups?.([]);

@@ -77,7 +77,7 @@ test("systemd hears that it is ready when broker and gateway are both there; who
   home.drop();
   await until(() => !status().online);
   expect(status()).toMatchObject({ gateway: { up: false }, broker: { up: true } });
-  await until(() => status().last_errors.at(-1)?.event === "gateway_refuses");
+  await until(() => status().last_errors.at(-1)?.event === "gateway.refuses");
   expect(status().gateway.problem).toContain("the gateway refuses");
 });
 

@@ -1,4 +1,4 @@
-/** The bridge as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
+/** Tells systemd and the commands `status` and `doctor` how the bridge is. Without systemd it does nothing. */
 import { join } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
@@ -10,9 +10,9 @@ import type { Bridge } from "../bridge.ts";
 import type { BridgeSettings } from "../settings.ts";
 
 export type Service = {
-  /** The bridge's log, which tells of its connections too. */
+  /** The bridge's log. It also shows changes of the connections. */
   readonly log: Log;
-  /** The bridge runs, and connects by itself. */
+  /** The bridge has started, and connects by itself. */
   started(bridge: Pick<Bridge, "links">): void;
   stopping(): void;
 };
@@ -20,23 +20,24 @@ export type Service = {
 export type ServiceOptions = {
   settings: BridgeSettings;
   log: Log;
-  /** systemd's: RUNTIME_DIRECTORY, WATCHDOG_USEC; the launcher's: EDGECALL_NOTIFY_FD. */
+  /** From systemd: RUNTIME_DIRECTORY, WATCHDOG_USEC. From the launcher: EDGECALL_NOTIFY_FD. */
   env: Readonly<Record<string, string | undefined>>;
-  /** A version on trial is ready when both sides were there once: systemd takes it for failed if that does not come. */
+  /** A version on trial is ready once both sides were connected. Otherwise systemd takes it for failed. */
   onTrial: boolean;
   readyWithinMs?: number;
 };
 
 /**
- * Ready is a bridge that has broker and gateway. Without a trial it is also one that had neither for this long: a
- * boot must not wait for the Internet, and starting the bridge again brings nothing back. Less than the unit's
- * TimeoutStartSec.
+ * A bridge is ready when it has broker and gateway. Without a trial it also counts as ready after this time: a boot must
+ * not wait for the Internet, and starting the bridge again would not help. Less than the unit's TimeoutStartSec.
  */
 const READY_WITHIN_MS = 30_000;
 
 export function openService(options: ServiceOptions): Service {
   const { settings, log, env, onTrial, readyWithinMs = READY_WITHIN_MS } = options;
-  const notify = openNotify(env, (error) => log("warn", "notify_failed", { error: messageOf(error) }));
+  const notify = openNotify(env, (error) =>
+    log("warn", "service.notify_failed", { error: messageOf(error) }),
+  );
   const now = () => new Date().toISOString();
   const folder = env.RUNTIME_DIRECTORY;
   const status: BridgeStatus = {
@@ -59,7 +60,7 @@ export function openService(options: ServiceOptions): Service {
     try {
       replaceInMemory(join(folder, STATUS_FILE), JSON.stringify(status), 0o640);
     } catch (error) {
-      log("warn", "status_unwritten", { error: messageOf(error) });
+      log("warn", "service.status_unwritten", { error: messageOf(error) });
     }
   };
   const becomeReady = () => {
@@ -68,7 +69,7 @@ export function openService(options: ServiceOptions): Service {
     ready = true;
     notify.ready();
   };
-  /** @returns whether a side came or went */
+  /** @returns true if a side was connected or lost */
   const look = (): boolean => {
     if (!running) return false;
     const { gateway, broker, problem } = running.links();
@@ -80,7 +81,7 @@ export function openService(options: ServiceOptions): Service {
     if (online !== status.online) Object.assign(status, { online, since: now() });
     return changed;
   };
-  const tell = () => {
+  const notifyStatus = () => {
     const missing = (["gateway", "broker"] as const).filter((side) => !status[side].up);
     notify.status(missing.length === 0 ? "online" : `offline: no ${missing.join(", no ")}`);
     if (status.online) becomeReady();
@@ -90,7 +91,7 @@ export function openService(options: ServiceOptions): Service {
     log(level, event, fields = {}) {
       log(level, event, fields);
       const changed = look();
-      if (changed) tell();
+      if (changed) notifyStatus();
       const isTrouble = level === "warn" || level === "error";
       if (isTrouble) {
         const names = ["error", "message", "reason", "hint"];
@@ -102,7 +103,7 @@ export function openService(options: ServiceOptions): Service {
     started(bridge) {
       running = bridge;
       look();
-      tell();
+      notifyStatus();
       if (!onTrial) late = setTimeout(becomeReady, readyWithinMs);
       write();
     },

@@ -1,11 +1,10 @@
 /**
- * Speaks with systemd: ready, alive, stopping, and one line of what it does.
+ * Tells systemd that the service is ready, alive or stopping, and what it does.
  *
- * NOTIFY_SOCKET is a datagram socket, which Node cannot open. The service's launcher opens it and hands it down as a
- * descriptor: a datagram is then one write, without a program for each sign of life, and systemd can be told to
- * listen to this process alone.
+ * NOTIFY_SOCKET is a datagram socket, which Node cannot open. The service's launcher opens it and passes it on as a
+ * descriptor. So a datagram is one write, without a program for each sign of life, and systemd can be told to listen to
+ * this process alone.
  */
-
 import { writeSync } from "node:fs";
 
 export type Notify = {
@@ -15,13 +14,13 @@ export type Notify = {
   stopping(): void;
 };
 
-/** Of the watchdog's time: two signs of life may be late before systemd takes the process for hung. */
+/** Signs of life within the watchdog's time: two may be late before systemd takes the process for hung. */
 const BEATS_IN_TIME = 3;
 
 /**
- * Signs of life go on from here while the process's event loop turns.
- * @param env `EDGECALL_NOTIFY_FD` (the launcher's), `WATCHDOG_USEC` (systemd's); without the first nothing is said
- * @param onFault is told why a word did not reach systemd
+ * Opens the channel to systemd, and sends signs of life while the process's event loop runs.
+ * @param env `EDGECALL_NOTIFY_FD` (from the launcher), `WATCHDOG_USEC` (from systemd); without the first nothing is sent
+ * @param onFault gets the error when a message did not reach systemd
  */
 export function openNotify(
   env: Readonly<Record<string, string | undefined>>,
@@ -29,7 +28,7 @@ export function openNotify(
 ): Notify {
   const fd = Number(env.EDGECALL_NOTIFY_FD);
   if (!Number.isInteger(fd) || fd <= 2) return { ready() {}, status() {}, stopping() {} };
-  const say = (text: string) => {
+  const send = (text: string) => {
     try {
       writeSync(fd, text);
     } catch (error) {
@@ -37,14 +36,15 @@ export function openNotify(
     }
   };
   const watchdogMs = Number(env.WATCHDOG_USEC) / 1_000;
-  const beats = watchdogMs > 0 ? setInterval(() => say("WATCHDOG=1"), watchdogMs / BEATS_IN_TIME) : undefined;
+  const beats =
+    watchdogMs > 0 ? setInterval(() => send("WATCHDOG=1"), watchdogMs / BEATS_IN_TIME) : undefined;
   return {
-    ready: () => say("READY=1"),
-    status: (text) => say(`STATUS=${text.replace(/\s+/g, " ")}`),
+    ready: () => send("READY=1"),
+    status: (text) => send(`STATUS=${text.replace(/\s+/g, " ")}`),
     stopping() {
-      // From here on systemd counts the time of the stop instead.
+      // From here on systemd measures the time of the stop instead.
       clearInterval(beats);
-      say("STOPPING=1");
+      send("STOPPING=1");
     },
   };
 }

@@ -1,8 +1,8 @@
-/** What a running service says of itself to `edgecall agent status` and the like, in a file in its RUNTIME_DIRECTORY. */
+/** The status file of a running service, in its RUNTIME_DIRECTORY. `edgecall agent status` and `edgecall bridge status` read it. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 
 export const STATUS_FILE = "status.json";
-/** Of the newest warnings and errors of its log. */
+/** The file has this many of the newest warnings and errors of the log. */
 export const ERRORS_KEPT = 10;
 
 const LoggedError = z.object({ ts: z.string(), event: z.string(), error: z.string() });
@@ -10,16 +10,16 @@ const LoggedError = z.object({ ts: z.string(), event: z.string(), error: z.strin
 const COMMON = {
   version: z.string(),
   pid: z.int(),
-  /** ISO 8601, as are the others. */
+  /** ISO 8601, as all times here. */
   started_at: z.string(),
   online: z.boolean(),
-  /** Since when it is online, or is not. */
+  /** The time of the last change of `online`. */
   since: z.string(),
-  /** The newest last. */
+  /** The newest is the last. */
   last_errors: z.array(LoggedError),
 };
 
-/** What both say. */
+/** The fields of both services. */
 export const ServiceStatus = z.object(COMMON);
 export type ServiceStatus = z.infer<typeof ServiceStatus>;
 
@@ -27,19 +27,19 @@ export const AgentStatus = z.object({
   agent_id: z.string(),
   ...COMMON,
   broker: z.string(),
-  /** What it was last told of its gateway, and why the two do not fit; absent: nothing since it was started. */
+  /** The last known version of its gateway, and why the two do not fit; absent: not known since the start. */
   gateway: z.optional(z.object({ version: z.string(), problem: z.optional(z.string()) })),
   model: z.nullable(z.string()),
   tools: z.array(z.string()),
-  /** Tools that this device cannot offer, and what is missing. */
+  /** Tools that this device cannot offer, each with what is missing. */
   unavailable: z.array(z.object({ name: z.string(), why: z.string() })),
 });
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
-/** `problem`: why it is not up, for a person. */
+/** `problem`: why the link is not up, for a person. */
 const Link = z.object({ url: z.string(), up: z.boolean(), problem: z.optional(z.string()) });
 
-/** Online: both links are up. */
+/** A bridge is online when both links are up. */
 export const BridgeStatus = z.object({
   bridge_id: z.string(),
   ...COMMON,

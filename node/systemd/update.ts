@@ -1,44 +1,44 @@
 /**
- * How a service has itself updated, though it may not write its own program: it leaves a request in its state folder,
- * a unit of root's sees it (docs/install.md), and what came of it stands in a file that the service can only read.
- * The service is started anew meanwhile, so whoever asked is told by the program after that, or by the one before.
+ * Lets a service update itself, though it may not write its own program. It leaves a request in its state folder. A unit
+ * of root's sees it (docs/install.md) and writes the outcome to a file that the service can only read. The service is
+ * restarted meanwhile, so the outcome is reported by the program that runs then: the new one, or the one before.
  */
 import { readFile, rm } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "../atomic-write.ts";
 
-/** In the service's STATE_DIRECTORY; holds the id of who asks, and is gone when it was dealt with. */
+/** A file in the service's STATE_DIRECTORY with the id of the request. It is deleted when the request is done. */
 export const REQUEST_FILE = "update-request";
-/** In the environment of a service that can be updated so: the path of the file with what came of it. */
+/** The variable of a service that can be updated so. It has the path of the file with the outcomes. */
 export const OUTCOMES_VARIABLE = "EDGECALL_UPDATES";
-/** An id in the request: it is written on by root, so nothing else is. */
+/** The form of a request's id. Root copies the id to another file, so nothing else is accepted. */
 export const UPDATE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const OUTCOME = {
-  /** It is decided; until then `text` is empty. */
+  /** True once the outcome is known; until then `text` is empty. */
   done: z.boolean(),
   ok: z.boolean(),
   /** For a person. */
   text: z.string(),
   /** ISO 8601. */
   at: z.string(),
-  /** The version that it is about, and the one that was in use, once they are known: what goes on after a power cut. */
+  /** The new version and the one that was in use, once they are known. An update that a power cut stopped goes on with them. */
   to: z.optional(z.string()),
   before: z.optional(z.string()),
 };
 
-/** Each kind by itself, so that none hides the other. */
+/** The two kinds have a field each, so that none hides the other. */
 export const UpdateOutcomes = z.object({
-  /** The last that was asked for. */
+  /** The last update that was asked for. */
   asked: z.optional(z.object({ id: z.string(), ...OUTCOME })),
-  /** The last by the timer. */
+  /** The last update by the timer. */
   scheduled: z.optional(z.object(OUTCOME)),
 });
 export type UpdateOutcomes = z.infer<typeof UpdateOutcomes>;
 
 /**
- * The files by which a service has itself updated; undefined where nothing would look at them.
- * @param env the service's: the unit that has the variable is installed together with the one that looks
+ * The files by which a service updates itself; undefined where nothing would read them.
+ * @param env of the service: the unit that sets the variable is installed together with the one that reads the request
  */
 export function updateFiles(env: Readonly<Record<string, string | undefined>>): UpdateFiles | undefined {
   const { [OUTCOMES_VARIABLE]: outcomes, STATE_DIRECTORY: state } = env;
@@ -61,26 +61,26 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** A service's own view of the two files. Each may throw what the system says. */
+/** A service's own view of the two files. Each function may throw the system's error. */
 export type UpdateFiles = {
-  /** Undefined: there is none. */
+  /** @returns undefined when there is no request */
   request(): Promise<string | undefined>;
   ask(id: string): Promise<unknown>;
   withdraw(): Promise<unknown>;
-  /** Undefined: nothing came of anything yet. */
+  /** @returns undefined when there is no outcome yet */
   outcomes(): Promise<string | undefined>;
 };
 
 /** Longer than a download over a slow line and a trial together. */
 export const UPDATE_WITHIN_MS = 30 * 60_000;
-/** systemd sees a request at once; the unit may be busy with the timer's, and then it is seen after that. */
+/** systemd sees a request at once, unless the unit is busy with the timer's update; then it sees the request after that. */
 const TAKEN_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 500;
 
 /**
  * Asks for an update, or goes on waiting for one that an earlier process asked for.
- * @returns what came of it
- * @throws the signal's reason; what the system says of the files
+ * @returns the outcome
+ * @throws the signal's reason, or the system's error with the files
  */
 export async function updated(
   id: string,
@@ -91,7 +91,7 @@ export async function updated(
   const began = performance.now();
   let takenBy = began + TAKEN_WITHIN_MS;
   for (;;) {
-    // Before the outcomes: it is taken away after what came of it was written.
+    // The request is read before the outcomes, since it is deleted after the outcome was written.
     const request = await files.request();
     const { asked, scheduled } = await outcomesIn(files);
     if (asked?.id === id && asked.done) return { ok: asked.ok, text: asked.text };
@@ -114,7 +114,7 @@ function failed(text: string): { ok: false; text: string } {
   return { ok: false, text };
 }
 
-/** What came of the last ones. A file that is torn or not there tells of none. */
+/** Reads the last outcomes. A torn or missing file has none. */
 export async function outcomesIn(files: UpdateFiles): Promise<UpdateOutcomes> {
   const read = checkJson(UpdateOutcomes, (await files.outcomes()) ?? "{}");
   return read.ok ? read.value : {};

@@ -62,17 +62,17 @@ describe("a broker with TLS", { tags: ["needs/mosquitto", "needs/openssl"] }, ()
 
   async function refused({ bridge, agent }: ReturnType<typeof start>) {
     const [atBridge, atAgent] = await Promise.all([
-      bridge.logged("broker_error"),
+      bridge.logged("broker.error"),
       agent.logged("mqtt.offline"),
     ]);
-    expect(bridge.events("broker_up")).toEqual([]);
+    expect(bridge.events("broker.up")).toEqual([]);
     expect(agent.events("mqtt.connected")).toEqual([]);
     return { bridge: `${atBridge.error}: ${atBridge.hint}`, agent: `${atAgent.reason}: ${atAgent.hint}` };
   }
 
   test("the signing authority in the settings: both connect", async () => {
     const { bridge, agent } = start(broker.url, ours);
-    await Promise.all([bridge.logged("broker_up"), agent.logged("mqtt.connected")]);
+    await Promise.all([bridge.logged("broker.up"), agent.logged("mqtt.connected")]);
   });
 
   test("another authority in the settings: refused, and the setting is named", async () => {
@@ -83,7 +83,7 @@ describe("a broker with TLS", { tags: ["needs/mosquitto", "needs/openssl"] }, ()
 
   test("no authority in the settings: the system's authorities count", async () => {
     const { bridge, agent } = start(broker.url, undefined, { SSL_CERT_FILE: ours });
-    await Promise.all([bridge.logged("broker_up"), agent.logged("mqtt.connected")]);
+    await Promise.all([bridge.logged("broker.up"), agent.logged("mqtt.connected")]);
   });
 
   test("no authority in the settings, and the system does not know it: refused", async () => {

@@ -120,9 +120,9 @@ async function statusOf(home: GatewayClient): Promise<Status> {
 
 /** Waits until the bridge itself reports that its line is dead. @returns milliseconds since `since` */
 async function silentAfter(bridge: Program, since: number): Promise<number> {
-  const said = await until(() => bridge.events("gateway_silent")[0], {
+  const said = await until(() => bridge.events("gateway.silent")[0], {
     within: 30_000,
-    what: "gateway_silent",
+    what: "gateway.silent",
   });
   return Date.parse(String(said.ts)) - since;
 }
@@ -132,10 +132,10 @@ describe.concurrent("a line that dies silently", () => {
     const tap = await openTap();
     const older = await startBridge("older", TOKENS.bridge, url);
     const newer = await startBridge("newer", TOKENS.bridge, tap.url);
-    await until(() => older.events("gateway_standby")[0], { what: "it waits for its place" });
+    await until(() => older.events("gateway.standby")[0], { what: "it waits for its place" });
     const diedAt = Date.now();
     tap.die({ newToo: true });
-    const back = await until(() => older.events("gateway_up")[1], { within: 40_000, what: "it is back" });
+    const back = await until(() => older.events("gateway.up")[1], { within: 40_000, what: "it is back" });
     expect(Date.parse(String(back.ts)) - diedAt).toBeLessThan(BACK_WITHIN_MS);
     expect(await silentAfter(newer, diedAt)).toBeLessThan(KNOWN_WITHIN_MS);
   });

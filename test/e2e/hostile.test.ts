@@ -106,7 +106,7 @@ test("on every topic", async () => {
     await observer.stop();
   }
   expect([stack.bridge, stack.worker, stack.agent("pi")].every(({ running }) => running)).toBe(true);
-  expect(stack.bridge.events("internal_error")).toEqual([]);
+  expect(stack.bridge.events("bridge.internal_error")).toEqual([]);
   expect(stack.agent("pi").events("command.failed")).toEqual([]);
   expect(
     stack.worker.lines.filter((line) => /event: '[^']*(failed|error)|Error\b|exception/.test(line)),

@@ -125,8 +125,8 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
     const worker = (event: string) => stack.worker.events(event).find(({ call }) => call === id);
     await until(() => worker("call.settled"));
     expect(worker("call.submitted")).toMatchObject({ turn: asked.turn });
-    expect(has(stack.bridge.lines, '"event":"call"')).toBe(true);
-    expect(has(stack.bridge.lines, '"event":"call_answered"')).toBe(true);
+    expect(has(stack.bridge.lines, '"event":"call.received"')).toBe(true);
+    expect(has(stack.bridge.lines, '"event":"call.answered"')).toBe(true);
     expect(has(stack.agent("pi").lines, '"event":"command.received"')).toBe(true);
   });
 

@@ -26,7 +26,7 @@ describe("with Mosquitto", { tags: ["needs/mosquitto"] }, () => {
     );
     expect(turn.answer).toMatch(/^It has RAM 50% used/);
     expect(turn.calls[0]?.calls).toMatchObject([{ name: "memory", status: "success" }]);
-    expect(stack.bridge.events("broker_up")).toMatchObject([{ mqtt: 5 }]);
+    expect(stack.bridge.events("broker.up")).toMatchObject([{ mqtt: 5 }]);
   });
 
   test("a killed agent is offline by its last will, within 5 s, and back after its start", async () => {

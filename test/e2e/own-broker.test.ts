@@ -250,16 +250,16 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
       expect(status).toBe(401);
     }
     expect(await ping("hub")).toBe(true);
-    expect(bridge.events("gateway_down")).toEqual([]);
+    expect(bridge.events("gateway.down")).toEqual([]);
   });
 
   test("a revoked bridge is disconnected at once and told what to do; a code admits it again", async () => {
     await revoke("@bridge");
-    const down = await until(() => bridge.events("gateway_down").find(({ code }) => code === 4006));
+    const down = await until(() => bridge.events("gateway.down").find(({ code }) => code === 4006));
     expect(down.reason).toContain("'Replace' beside @bridge");
     await bridge.stop();
     bridge = startBridge();
-    const refused = await bridge.logged("gateway_refuses");
+    const refused = await bridge.logged("gateway.refuses");
     expect(refused).toMatchObject({ status: 401, code: "key_revoked" });
     expect(refused.message).toContain("'Replace' beside @bridge");
     await bridge.stop();

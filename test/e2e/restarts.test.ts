@@ -40,7 +40,7 @@ test("the bridge: while it is away, callers are told at once; after its restart 
 test("a second bridge: the newer one serves, the older one is told and waits to take over", async () => {
   const older = stack.bridge;
   await stack.startBridge("newer");
-  const { retry_in_ms } = await older.logged("gateway_standby");
+  const { retry_in_ms } = await older.logged("gateway.standby");
   expect(retry_in_ms).toBe(STANDBY_EVERY_MS);
   await answersPing("one");
   expect(older.running).toBe(true);
@@ -74,7 +74,7 @@ test("the gateway, started last: it knows own agents at once, a foreign one at i
   await stack.bridge.stop();
 
   const bridge = stack.startBridge();
-  await stack.bridge.logged("gateway_down");
+  await stack.bridge.logged("gateway.down");
   await stack.startWorker({ forget: true });
   await bridge;
   const agents = await stack.gateway.agents();

@@ -107,7 +107,7 @@ describe("with buildah, debootstrap and bubblewrap (apt-get install)", {
     const ended = new Promise((resolve) => bridge.once("close", resolve));
     process.kill(nodeBelow(bridge.pid ?? 0), "SIGTERM");
     await ended;
-    expect(logged).toContain('"event":"stopped"');
+    expect(logged).toContain('"event":"bridge.stopped"');
   });
 });
 
