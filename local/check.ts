@@ -1,4 +1,4 @@
-/** `npm run check`: imports, types of every tsconfig.json, then format and lint over everything. */
+/** `npm run check`: imports, types of every tsconfig.json, what nobody uses, then format and lint over everything. */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,6 +16,8 @@ if (projects.length === 0) throw new Error(`no tsconfig.json below ${ROOT}`);
 
 const steps = [
   ...projects.map((project) => ({ name: `types  ${project}`, command: bin("tsc"), args: ["-p", project] })),
+  // knip.jsonc says where it begins to look.
+  { name: "unused", command: bin("knip"), args: ["--no-progress", "--treat-config-hints-as-errors"] },
   {
     name: "format, lint",
     command: bin("biome"),

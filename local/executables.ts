@@ -19,7 +19,7 @@ type Architecture = (typeof ARCHITECTURES)[number];
 const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
 const run = promisify(execFile);
-const resolve = createRequire(import.meta.url).resolve;
+const require = createRequire(import.meta.url);
 
 /**
  * @param bundle the program as one CommonJS file
@@ -40,7 +40,7 @@ export async function buildExecutables(
       const file = join(work, name);
       await copyFile(await nodeFor(architecture, work), file);
       await chmod(file, 0o755);
-      const cli = join(resolve("postject/dist/api.js"), "../cli.js");
+      const cli = join(require.resolve("postject/dist/api.js"), "../cli.js");
       await run(process.execPath, [cli, file, "NODE_SEA_BLOB", blob, "--sentinel-fuse", FUSE]);
       await copyFile(file, join(dist, name));
       built.push({ name, bytes: (await stat(file)).size });

@@ -1,7 +1,7 @@
 /** A command in bash in the sandbox, watched from outside. */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { modelTextOf } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
@@ -42,7 +42,7 @@ export async function contained(folder: string, { command, keys, timeoutMs }: Tr
 /** As `nobody`, in a program of its own: an id cannot be taken back. Needs root. */
 export async function containedAsNobody(folder: string, tried: Tried): Promise<Contained> {
   const nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"];
-  const program = join(import.meta.dirname, "contained-main.ts");
+  const program = fileURLToPath(new URL("./contained-main.ts", import.meta.url));
   const args = [...nobody, process.execPath, "--disable-warning=ExperimentalWarning", program];
   const { stdout } = await promisify(execFile)("setpriv", [...args, folder, JSON.stringify(tried)], {
     env: { ...process.env, HOME: "/nonexistent" },

@@ -35,7 +35,8 @@ export async function axeFinds(page: Page): Promise<unknown[]> {
   return await page.evaluate(RUN_AXE);
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const require = createRequire(import.meta.url);
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const RUN_AXE = `axe.run().then(({ violations }) =>
   violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html, why: nodes[0]?.failureSummary })))`;
 
