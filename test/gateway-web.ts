@@ -1,5 +1,6 @@
 /** For tests inside workerd: a conversation with the gateway's own tools, whose web the test provides. */
 import { runInDurableObject } from "cloudflare:test";
+import { readAgain } from "../worker/settings/read-once.ts";
 import { conversationOf } from "./states.ts";
 
 export type Site = (url: string, init: { signal: AbortSignal }) => Response | Promise<Response>;
@@ -16,6 +17,7 @@ export async function withWeb(id: string, site: Site, tools = "webfetch"): Promi
   await runInDurableObject(conversationOf(id), (instance) => {
     const { env: own } = instance as unknown as { env: Record<string, unknown> };
     Object.assign(own, { GATEWAY_TOOLS: tools, WEB });
+    readAgain();
   });
 }
 

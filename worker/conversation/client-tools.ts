@@ -8,7 +8,7 @@ import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import type { ClientContext } from "../api/turns.ts";
-import type { StoredEntry, Turn } from "./store/transcript-rows.ts";
+import type { StoredEntry, Turn } from "./store/rows.ts";
 
 /** So much of a call's UUID names it in a conversation. */
 const REF_CHARS = 12;

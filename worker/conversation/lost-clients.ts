@@ -2,9 +2,10 @@
  * Finds the turn that has lost its client. A client whose connection broke asks the same once more: it gets the turn that it
  * lost, since a second one would have the devices act twice. Anybody else who asks the same asks anew.
  */
+
+import type { Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
-import type { Turn } from "./store/transcript-rows.ts";
-import type { Waiters } from "./waiters.ts";
+import type { Subscribers } from "./subscribers.ts";
 
 /** OpenAI's clients give up a try after ten minutes. */
 const RETRY_WITHIN_MS = 15 * 60_000;
@@ -15,15 +16,15 @@ const PROBE_MS = 3_000;
 
 export class LostClients {
   readonly #transcript: Transcript;
-  readonly #waiters: Waiters;
-  /** Turns whose client is about to attach, and until when (epoch ms). In memory: with the object its waiters go. */
+  readonly #subscribers: Subscribers;
+  /** Turns whose client is about to attach, and until when (epoch ms). In memory: with the object its subscribers go. */
   readonly #expected = new Map<string, number>();
   /** Turns that a second try would like to have. */
   readonly #wanted = new Map<string, (lost: boolean) => void>();
 
-  constructor(transcript: Transcript, waiters: Waiters) {
+  constructor(transcript: Transcript, subscribers: Subscribers) {
     this.#transcript = transcript;
-    this.#waiters = waiters;
+    this.#subscribers = subscribers;
   }
 
   expect(turn: string): void {
@@ -85,7 +86,7 @@ export class LostClients {
   }
 
   #isThere({ id }: Turn): boolean {
-    return this.#waiters.any(id) || (this.#expected.get(id) ?? 0) > Date.now();
+    return this.#subscribers.has(id) || (this.#expected.get(id) ?? 0) > Date.now();
   }
 
   /** Only a write shows that a client has left. */
@@ -93,7 +94,7 @@ export class LostClients {
     if (!turn) return undefined;
     const lost = await new Promise<boolean>((resolve) => {
       this.#wanted.set(turn.id, resolve);
-      this.#waiters.probe(turn.id);
+      this.#subscribers.probe(turn.id);
       setTimeout(() => resolve(false), PROBE_MS);
     });
     this.#wanted.delete(turn.id);

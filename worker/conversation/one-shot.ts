@@ -1,21 +1,20 @@
 /** Conversations that stand for one question, or that their client keeps itself (frontends/openai/conversation-key.ts). */
-import type { Turn } from "./store/transcript-rows.ts";
+import type { Turn } from "./store/rows.ts";
 
 const ONE_SHOT = /^[^/]+\/(ask\/|openai\/once\.)/;
 /** As long as Home keeps the calls of it. */
 const KEEP_MS = 48 * 3_600_000;
+/** Turns that chats still go on from are looked at again after this time. */
+const AGAIN_MS = 3_600_000;
 
 /** @param name `home/channel/id` */
 export function isOneShot(name: string): boolean {
   return ONE_SHOT.test(name);
 }
 
-/** Turns that chats still go on from are looked at again after this time. */
-const AGAIN_MS = 3_600_000;
-
-/** When the whole of it goes, epoch ms; undefined: never, or its turn is not over. */
-export function oneShotEnds(name: string, last: Pick<Turn, "finishedAt"> | undefined): number | undefined {
-  return isOneShot(name) && last?.finishedAt != null ? last.finishedAt + KEEP_MS : undefined;
+/** When the whole of a one-shot goes (epoch ms). Undefined: its turn is not over. */
+export function oneShotEnds(last: Pick<Turn, "finishedAt"> | undefined): number | undefined {
+  return last?.finishedAt != null ? last.finishedAt + KEEP_MS : undefined;
 }
 
 /** Turns that ended before this time go (epoch ms): chats that begin alike share an object, which itself may never end. */

@@ -5,12 +5,12 @@ import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { expect, test } from "vitest";
 import type { ClientContext, ClientHistoryEntry } from "../api/turns.ts";
 import { migrate } from "../migrate.ts";
-import { readBrought } from "./aligned.ts";
-import { historyOf, sourcesFor, turnsOfChat } from "./brought.ts";
-import { SaidIndex } from "./said-index.ts";
+import { historyOf, sourcesFor, turnsOfChat } from "./client-context.ts";
+import { readBrought } from "./client-history.ts";
+import type { Turn } from "./store/rows.ts";
 import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
-import type { Turn } from "./store/transcript-rows.ts";
+import { TurnFinder } from "./turn-finder.ts";
 
 /** Counts what is read from a storage: rows as they are billed, and characters of what comes back. */
 function counting(storage: DurableObjectStorage) {
@@ -244,7 +244,7 @@ function knownIn(storage: DurableObjectStorage): (text: string) => boolean {
   if (!said || !transcript.finish(said, "done", answer.text)) throw new Error("it has ended");
   // One that has no answer says nothing, so no words are its own.
   begin(transcript, "and now?", { history: [] }, true);
-  return (text) => new SaidIndex(transcript, [{ role: "assistant", text }]).answering(text).size > 0;
+  return (text) => new TurnFinder(transcript, [{ role: "assistant", text }]).answering(text).size > 0;
 }
 
 test("G7 an answer is known with the names of what its own calls brought below it, and with no other words", async () => {

@@ -23,7 +23,8 @@ import {
 import { until } from "../../test/wait.ts";
 import { ask, say } from "../../test/workerd.ts";
 import { Home } from "../home/home.ts";
-import { Waiters } from "./waiters.ts";
+import type { Turn } from "./store/rows.ts";
+import { Subscribers } from "./subscribers.ts";
 
 stopConversationWhile({
   "a call waits for its agent to come online": async ({ id, bridge, stop }) => {
@@ -102,17 +103,17 @@ stopConversationWhile({
   "its end is written, whoever waits not told yet": async ({ how, id, stop }) => {
     const text = script({ text: "The end." }, { text: "Once more." });
     // It is written and told in one go, so a crash in between has to come from within.
-    const end = Waiters.prototype.end;
+    const { ended } = Subscribers.prototype;
     onTestFinished(() => {
-      Waiters.prototype.end = end;
+      Subscribers.prototype.ended = ended;
     });
     const ctx = await runInDurableObject(conversationOf(id), (_, inside) => inside);
     let told = false;
-    Waiters.prototype.end = function (this: Waiters, turn: string) {
-      Waiters.prototype.end = end;
+    Subscribers.prototype.ended = function (this: Subscribers, turn: Turn) {
+      Subscribers.prototype.ended = ended;
       told = true;
       if (how === "abort") ctx.abort("crash");
-      end.call(this, turn);
+      ended.call(this, turn);
     };
     const client = await EventStream.say(id, text);
     await until(() => told);

@@ -6,13 +6,14 @@
  * limit, and the first of a turn that a job's result sets off are all the model step, which reads the same rows.
  */
 import { env } from "cloudflare:workers";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { EventStream } from "../../test/event-stream.ts";
 import { modelCalls, modelsAsked, releaseModel, summaryCalls } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { conversationOf, stopConversationWhile } from "../../test/states.ts";
 import { hold, rowsOf } from "../../test/stopping.ts";
 import { expectTurns, turnsOf } from "../../test/turns.ts";
+import { setVariables } from "../../test/variables.ts";
 import { until } from "../../test/wait.ts";
 import { say } from "../../test/workerd.ts";
 import { Home } from "../home/home.ts";
@@ -72,7 +73,7 @@ stopConversationWhile({
 
   "the second model is asked, after the first failed": async ({ how, id, stop }) => {
     const second = [{ name: "second", base_url: env.LLM_BASE_URL, model: "scripted-2" }];
-    withSetting("LLM_MODELS", JSON.stringify(second));
+    setVariables({ LLM_MODELS: JSON.stringify(second) });
     const text = script({ status: 401 }, { hold: id, step: { text: "Of the second." } }, { text: "Again." });
     const waiting = say(id, text);
     await until(async () => (await modelCalls(text)) === 2);
@@ -87,7 +88,7 @@ stopConversationWhile({
 
   "a summary of what no longer fits is being made": async ({ how, id, stop }) => {
     for (const n of [1, 2, 3]) await say(id, script({ text: `${n} [hold ${id}] ${"word ".repeat(400)}` }));
-    withSetting("HISTORY_MAX_TOKENS", "1200");
+    setVariables({ HISTORY_MAX_TOKENS: "1200" });
     const text = script({ text: "In short." });
     const waiting = say(id, text);
     await until(async () => (await summaryCalls(id)) > 0);
@@ -100,15 +101,6 @@ stopConversationWhile({
     expect((await turnsOf(id)).map(({ status }) => status)).toEqual(["done", "done", "done", "done"]);
   },
 });
-
-/** For this test. The Worker's variables are one object in the isolate that it shares with its tests. */
-function withSetting(name: "LLM_MODELS" | "HISTORY_MAX_TOKENS", value: string): void {
-  const variables = env as unknown as Record<string, string>;
-  variables[name] = value;
-  onTestFinished(() => {
-    variables[name] = "";
-  });
-}
 
 async function turnRows(id: string) {
   return await rowsOf<{ status: string; attempts: number; not_before: number }>(

@@ -1,19 +1,68 @@
-/** How a turn is shown: as the JSON answer, and as the events that a client can re-attach to. */
+/** A turn as clients see it: as the JSON answer, as a page of the history, and as the events that a client can re-attach to. */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
-import type { TurnResult } from "../api/answers.ts";
+import type { PastTurn, TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import type { TurnEvent } from "../api/turn-events.ts";
+import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
 import type { ReportedTurn } from "../api/usage.ts";
 import { isClients, requestedOf } from "./client-tools.ts";
-import { type StoredEntry, type StoredQuestion, shownCall, type Turn } from "./store/transcript-rows.ts";
+import {
+  type StoredCall,
+  type StoredEntry,
+  type StoredQuestion,
+  shownCall,
+  type Turn,
+} from "./store/rows.ts";
+import type { Transcript } from "./store/transcript.ts";
 
-export function resultOf(
+/** As much as one page of the history may hold: results may have 50 KB each, and an answer between two objects 32 MiB. */
+const PAGE_MAX_CHARS = 4_000_000;
+/** Turns whose entries are read from rows in one go. */
+const READ_AT_ONCE = 10;
+
+export function turnResult(transcript: Transcript, turn: Turn): TurnResult {
+  return resultOf(turn, transcript.entriesOf(turn.n), transcript.questionsOf(turn.n));
+}
+
+/** The newest turns before a place, the oldest of them first, with their texts. */
+export function historyPage(transcript: Transcript, { before, limit }: HistoryPlace): HistoryPage {
+  const left = transcript.turns().filter(({ n }) => n < before);
+  const turns: PastTurn[] = [];
+  let chars = 0;
+  let next: number | null = null;
+  while (left.length > 0 && turns.length < limit && chars < PAGE_MAX_CHARS) {
+    const some = left.splice(-Math.min(READ_AT_ONCE, limit - turns.length));
+    next = some[0]?.n ?? null;
+    const past = pastTurns(transcript, some);
+    turns.unshift(...past);
+    chars += JSON.stringify(past).length;
+  }
+  return { turns, before: left.length > 0 ? next : null };
+}
+
+function pastTurns(transcript: Transcript, turns: readonly Turn[]): PastTurn[] {
+  const entries = transcript.entriesBetween(turns[0]?.n ?? 0, turns.at(-1)?.n ?? 0);
+  return turns.map((turn) => {
+    const own = entries.filter((entry) => entry.turn === turn.n);
+    const result = resultOf(turn, own, transcript.questionsOf(turn.n));
+    return { ...userMessage(own), created_at: turn.createdAt, ...result };
+  });
+}
+
+/** The person's message in a turn. A turn that a device began has none. */
+export function userMessage(entries: readonly StoredEntry[]): Pick<PastTurn, "text" | "images"> {
+  const entry = entries.find(({ role }) => role === "user");
+  if (entry?.role !== "user") return { text: "" };
+  return { text: entry.text, ...(entry.images && { images: entry.images }) };
+}
+
+function resultOf(
   turn: Turn,
   entries: readonly StoredEntry[],
-  questions: readonly StoredQuestion[] = [],
+  questions: readonly StoredQuestion[],
 ): TurnResult {
   const requested = requestedOf(turn, entries);
   const isOurs = (call: CallRecord) => !isClients(turn, call);
@@ -54,41 +103,33 @@ function metricsOf(turn: Turn, entries: readonly StoredEntry[]): TurnMetrics {
   return turnMetrics(timings, modelCalls(entries), turn.createdAt, turn.finishedAt ?? Date.now());
 }
 
-/** A turn that has ended, for the counts of its home. */
-export function toldTurn(turn: Turn, entries: readonly StoredEntry[]): ReportedTurn | undefined {
-  if (turn.status === "running") return undefined;
+/** What its home counts of a turn that has ended. */
+export function turnCounts(turn: Turn, entries: readonly StoredEntry[]): Omit<ReportedTurn, "conversation"> {
   const { iterations, error, timeout, duration_ms } = metricsOf(turn, entries);
-  const calls = entries.flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
   return {
-    status: turn.status,
+    // SAFETY: the caller has just ended it.
+    status: turn.status as ReportedTurn["status"],
     channel: turn.origin.channel,
     iterations,
     failedCalls: error + timeout,
     durationMs: duration_ms,
     inputTokens: turn.usage.input_tokens,
     outputTokens: turn.usage.output_tokens,
-    // Calls of devices are counted where they are settled.
-    calls: calls.flatMap(({ name, outcome }) =>
-      name === EDGE_CALL || !outcome
-        ? []
-        : [
-            {
-              tool: name,
-              elapsedMs: outcome.elapsedMs,
-              ...(outcome.errorType && { errorType: outcome.errorType }),
-            },
-          ],
-    ),
+    calls: entries.flatMap((entry) => (entry.role === "assistant" ? entry.calls.flatMap(countedCall) : [])),
   };
 }
 
+/** Calls of devices are counted where they are settled. */
+function countedCall({ name, outcome }: StoredCall): ReportedTurn["calls"] {
+  if (name === EDGE_CALL || !outcome) return [];
+  const { elapsedMs, errorType } = outcome;
+  return [{ tool: name, elapsedMs, ...(errorType && { errorType }) }];
+}
+
 /** The events of a turn after a seq, in their order. */
-export function eventsAfter(
-  turn: Turn,
-  entries: readonly StoredEntry[],
-  questions: readonly StoredQuestion[],
-  after: number,
-): TurnEvent[] {
+export function eventsOf(transcript: Transcript, turn: Turn, after: number): TurnEvent[] {
+  const entries = transcript.entriesOf(turn.n);
+  const questions = transcript.questionsOf(turn.n);
   const events: Array<TurnEvent & { id: number }> = [];
   for (const entry of entries) {
     if (entry.role !== "assistant") continue;

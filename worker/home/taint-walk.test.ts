@@ -14,7 +14,7 @@ import { HOWS, hold, rowsOf, stop } from "../../test/stopping.ts";
 import { answerQuestion, on, questionOf, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
-import { sourcesFor } from "../conversation/brought.ts";
+import { sourcesFor } from "../conversation/client-context.ts";
 import { Transcript } from "../conversation/store/transcript.ts";
 import { oncePlace } from "../frontends/openai/conversation-key.ts";
 import type { ApiToken } from "../settings/tokens.ts";

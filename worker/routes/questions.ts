@@ -3,7 +3,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { Question } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
-import { shownApproval } from "../conversation/turn-words.ts";
+import { shownApproval } from "../conversation/texts.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope, requireValid } from "../http/auth.ts";
 import { readBody } from "../http/body.ts";

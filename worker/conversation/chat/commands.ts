@@ -5,7 +5,7 @@ import type { AgentView, HomeStatus } from "../../api/answers.ts";
 import { CHAT_COMMANDS, type ChatCommand } from "../../api/chat.ts";
 import { ago, oneLine } from "../../api/roster.ts";
 import type { Limits } from "../../api/turns.ts";
-import type { Turn } from "../store/transcript-rows.ts";
+import type { Turn } from "../store/rows.ts";
 
 export const HELP = [
   "Ask me about the devices of this home, in your own words.",

@@ -5,11 +5,13 @@
  */
 
 import type { Address } from "../../api/chat.ts";
-import { channelOf } from "../../channels/all.ts";
-import type { Channel, Line } from "../../channels/channel.ts";
 import { PlatformError } from "../../channels/platform.ts";
 import { splitMarkdown } from "../../channels/split.ts";
 import { logError } from "../../log.ts";
+import type { StoredCall } from "../store/rows.ts";
+import type { Transcript } from "../store/transcript.ts";
+import type { ChatContext } from "./chat-context.ts";
+import type { PlatformLine, Way } from "./platform-line.ts";
 
 /** Words are gathered for so long: what a phone rings with should say something, and a quick answer comes at once. */
 const DRAFT_AFTER_MS = 1_500;
@@ -24,30 +26,14 @@ const MORE = "\n…";
  */
 const DRAFT = 0;
 
-export type Way = { channel: Channel; line: Line };
-
-/** What it needs of the sender, beside the turn's own. */
-export type LiveHost = {
-  storage: DurableObjectStorage;
-  /** `home/channel/id` */
-  name(): string;
-  /** What the devices do in a turn, a line each. */
-  progressOf(turn: number): string;
-};
-export type Sender = {
-  way(address: Address): Promise<Way | undefined>;
-  /** Sets it going; it calls `show`. */
-  go(): void;
-  refused(error: unknown): void;
-};
-
-/** @property said what the platform was told last: more than a message takes changes nothing in it */
-type Shown = { turn: number; address: Address; way?: Way | undefined; said?: string };
+/** @property sent what the platform was sent last: more than a message takes changes nothing in it */
+type Shown = { turn: number; address: Address; way?: Way | undefined; sent?: string };
 
 export class Live {
-  readonly #host: LiveHost;
-  readonly #sender: Sender;
+  readonly #context: ChatContext;
+  readonly #platform: PlatformLine;
   readonly #sql: SqlStorage;
+  readonly #onDue: () => void;
   #list: Shown | undefined;
   #words: (Shown & { text: string; isNew?: boolean }) | undefined;
   /** Turn and text of the newest list that is shown. */
@@ -55,10 +41,12 @@ export class Live {
   #shownAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(host: LiveHost, sender: Sender) {
-    this.#host = host;
-    this.#sender = sender;
-    this.#sql = host.storage.sql;
+  /** @param onDue there is something to show: the sender is to call `show` when nothing else is to be sent */
+  constructor(context: ChatContext, platform: PlatformLine, onDue: () => void) {
+    this.#context = context;
+    this.#platform = platform;
+    this.#sql = context.ctx.storage.sql;
+    this.#onDue = onDue;
   }
 
   /** Something happened with a call. */
@@ -81,11 +69,11 @@ export class Live {
 
   /** A timer in the object that asks the model just now, or did so a moment ago: it keeps nothing awake. */
   #soon(address: Address, leastMs: number): void {
-    const every = channelOf(this.#host.name().split("/")[1] ?? "")?.editEveryMs?.(address) ?? 0;
+    const every = this.#platform.editEveryMs(address);
     this.#timer ??= setTimeout(
       () => {
         this.#timer = undefined;
-        this.#sender.go();
+        this.#onDue();
       },
       Math.max(leastMs, this.#shownAt + every - Date.now()),
     );
@@ -111,7 +99,7 @@ export class Live {
     const { turn } = shown;
     this.#shownAt = Date.now();
     try {
-      shown.way ??= await this.#sender.way(shown.address);
+      shown.way ??= await this.#platform.way(shown.address);
       if (!shown.way?.channel.editEveryMs) return;
       const { channel, line } = shown.way;
       const opening = channel.opening?.(line);
@@ -123,17 +111,17 @@ export class Live {
       // What was said before calls makes room for their list; the answer stands below that.
       const edit = opening ?? own ?? this.#message(DRAFT);
       if (words === "" && edit === undefined) return;
-      const text = isList ? this.#host.progressOf(turn) : draftText(words, channel.textMax);
-      if (text === shown.said) return;
-      shown.said = text;
+      const text = isList ? progressLines(this.#context.transcript, turn) : draftText(words, channel.textMax);
+      if (text === shown.sent) return;
+      shown.sent = text;
       const message = await channel.text(line, text, { nonce: "", live: isList ? "list" : "words", edit });
       if (isList) this.#listed = turn + text;
       if (opening !== undefined || message === undefined || message === own) return;
       if (message === edit) this.#sql.exec("DELETE FROM status_message WHERE turn = ?", DRAFT);
       this.#sql.exec("INSERT OR REPLACE INTO status_message (turn, message) VALUES (?, ?)", key, message);
     } catch (error) {
-      logError("live.failed", error, { conversation: this.#host.name() });
-      this.#sender.refused(error);
+      logError("live.failed", error, { conversation: this.#context.name });
+      this.#platform.noteRefusal(error);
       // It was deleted, or may not be changed: not again in this step.
       if (words !== undefined && error instanceof PlatformError && error.refusal.kind !== "again")
         this.#words = undefined;
@@ -151,7 +139,10 @@ export class Live {
   async place(turn: number | null, address: Address, opening?: string): Promise<string | undefined> {
     let edit = opening;
     if (turn !== null && opening === undefined) {
-      if (this.#message(turn) !== undefined && this.#listed !== turn + this.#host.progressOf(turn))
+      if (
+        this.#message(turn) !== undefined &&
+        this.#listed !== turn + progressLines(this.#context.transcript, turn)
+      )
         await this.#put({ turn, address });
       edit = this.#message(DRAFT);
     }
@@ -189,4 +180,23 @@ export class Live {
 /** As much as the first message of the answer takes; a fence that is open is closed in it. */
 function draftText(words: string, max: number): string {
   return `${splitMarkdown(words, max - MORE.length)[0] ?? ""}${MORE}`.trim();
+}
+
+/** Calls that the list shows: the newest. */
+const STATUS_LINES = 10;
+
+/** What the devices do in a turn, a line each. */
+function progressLines(transcript: Transcript, turn: number): string {
+  const calls = transcript
+    .entriesOf(turn)
+    .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+  return calls.slice(-STATUS_LINES).map(callLine).join("\n");
+}
+
+function callLine({ name, args, outcome }: StoredCall): string {
+  const agent = typeof args.agent_id === "string" ? args.agent_id : name;
+  const action = typeof args.action === "string" ? ` · ${args.action}` : "";
+  const what = `${agent}${action}`.replace(/[^\p{L}\p{N} ·._-]/gu, "").slice(0, 80);
+  if (!outcome) return `⏳ ${what}`;
+  return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
 }

@@ -4,19 +4,21 @@
  * may arrive twice (the platform took it, and we did not hear so); where a platform drops repeats, it is told how.
  */
 
-import type { TurnQuestion } from "../../api/answers.ts";
 import type { Address } from "../../api/chat.ts";
 import type { MediaContent } from "../../api/media.ts";
-import { channelOf } from "../../channels/all.ts";
 import type { Attachment, Channel, Line } from "../../channels/channel.ts";
-import { connectionOf } from "../../channels/connections.ts";
 import { PlatformError } from "../../channels/platform.ts";
 import { splitMarkdown } from "../../channels/split.ts";
 import type { Env } from "../../env.ts";
 import { logError } from "../../log.ts";
 import { settingsOrError } from "../../settings/settings.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
-import { Live, type Way } from "./live.ts";
+import { runLater } from "../later.ts";
+import { filesOf } from "../store/media.ts";
+import type { Transcript } from "../store/transcript.ts";
+import type { ChatContext } from "./chat-context.ts";
+import { Live } from "./live.ts";
+import { PlatformLine, type Way } from "./platform-line.ts";
 import { choicesOf, closedWords, questionWords } from "./question-words.ts";
 
 /** Pauses double from the first one: 14 tries are about half an hour. */
@@ -47,44 +49,23 @@ type ReplyRow = {
   sent_at: number | null;
 };
 
-export type OutboxHost = {
-  storage: DurableObjectStorage;
-  env: Env;
-  /** `home/channel/id` */
-  name(): string;
-  lease(): Promise<void>;
-  wakeBy(time: number): Promise<void>;
-  later(work: Promise<unknown>): void;
-  /** What the devices do in a turn, a line each. */
-  progressOf(turn: number): string;
-  /** Pictures and files that the calls of a turn brought, in their order. */
-  broughtBy(turn: number): string[];
-  media(id: string): MediaContent | undefined;
-  question(id: string): TurnQuestion | undefined;
-  /** When somebody last asked something here, epoch ms. */
-  askedAt(): number | undefined;
-};
-
 export class Outbox {
-  readonly #host: OutboxHost;
+  readonly #context: ChatContext;
   readonly #sql: SqlStorage;
+  readonly #platform: PlatformLine;
   /** Shown when there is time, and never instead of anything. */
   readonly live: Live;
   #sending = false;
   #again = false;
-  #heardAt = 0;
-  /** The platform wants to be left alone until then, by whatever it learned that. */
-  #quietUntil = 0;
+  /** When a person last wrote, as far as this instance knows (epoch ms). */
+  #lastWroteAt = 0;
   #typedAt = 0;
 
-  constructor(host: OutboxHost) {
-    this.#host = host;
-    this.#sql = host.storage.sql;
-    this.live = new Live(host, {
-      way: (address) => this.#way(address),
-      go: () => this.go(),
-      refused: (error) => this.#refused(error),
-    });
+  constructor(context: ChatContext) {
+    this.#context = context;
+    this.#sql = context.ctx.storage.sql;
+    this.#platform = new PlatformLine(context.env, context.name);
+    this.live = new Live(context, this.#platform, () => this.go());
   }
 
   /** Words beside the turns: a command's, or a device's to the person. */
@@ -125,20 +106,20 @@ export class Outbox {
 
   typing(address: Address): void {
     const now = Date.now();
-    if (now - this.#typedAt < TYPING_EVERY_MS || now < this.#quietUntil) return;
+    if (now - this.#typedAt < TYPING_EVERY_MS || now < this.#platform.quietUntil) return;
     this.#typedAt = now;
     // Nothing hangs on it, not even on CHANNELS being right.
-    this.#host.later(this.#showTyping(address).catch((error: unknown) => this.#refused(error)));
-  }
-
-  #refused(error: unknown): void {
-    if (!(error instanceof PlatformError) || error.refusal.kind !== "again") return;
-    this.#quietUntil = Math.max(this.#quietUntil, Date.now() + error.refusal.afterMs);
+    const shown = this.#showTyping(address).catch((error: unknown) => this.#platform.noteRefusal(error));
+    this.#later(shown);
   }
 
   async #showTyping(address: Address): Promise<void> {
-    const way = await this.#way(address);
+    const way = await this.#platform.way(address);
     await way?.channel.typing?.(way.line);
+  }
+
+  #later(work: Promise<unknown>): void {
+    runLater(this.#context.ctx, this.#context.name, work);
   }
 
   /** The turns were forgotten: what has to be said still is, without what they brought. */
@@ -152,9 +133,9 @@ export class Outbox {
   }
 
   /** A person wrote: what waited for that may go. */
-  heard(): void {
-    this.#heardAt = Date.now();
-    const held = this.#heardAt + HOLD_MS / 2;
+  personWrote(): void {
+    this.#lastWroteAt = Date.now();
+    const held = this.#lastWroteAt + HOLD_MS / 2;
     this.#sql.exec("UPDATE reply SET not_before = 0, attempts = 0 WHERE not_before > ?", held);
   }
 
@@ -163,7 +144,7 @@ export class Outbox {
     this.#again = true;
     if (this.#sending) return;
     this.#sending = true;
-    this.#host.later(this.#run());
+    this.#later(this.#run());
   }
 
   async #run(): Promise<void> {
@@ -174,22 +155,23 @@ export class Outbox {
       }
     } catch (error) {
       // A row that cannot be read, storage that fails: the alarm comes back to it.
-      logError("outbox.failed", error, { conversation: this.#host.name() });
-      await this.#host.wakeBy(Date.now() + PAUSE_MAX_MS);
+      logError("outbox.failed", error, { conversation: this.#context.name });
+      await this.#context.alarm.by(Date.now() + PAUSE_MAX_MS);
     } finally {
       this.#sending = false;
     }
   }
 
   async #sendAll(): Promise<void> {
+    const { alarm } = this.#context;
     for (let row = this.#next(); row; row = this.#next()) {
-      const notBefore = Math.max(row.not_before, this.#quietUntil);
-      if (notBefore > Date.now()) return await this.#host.wakeBy(notBefore);
-      await this.#host.lease();
+      const notBefore = Math.max(row.not_before, this.#platform.quietUntil);
+      if (notBefore > Date.now()) return await alarm.by(notBefore);
+      await alarm.lease();
       await this.#send(row);
     }
     // Edits are left out then; the next one has all that is new.
-    if (Date.now() >= this.#quietUntil) await this.live.show();
+    if (Date.now() >= this.#platform.quietUntil) await this.live.show();
   }
 
   #next(): ReplyRow | undefined {
@@ -202,7 +184,7 @@ export class Outbox {
     const began = Date.now();
     try {
       // SAFETY: this class wrote it, or Transcript.finish from the address that the route made.
-      const way = await this.#way(JSON.parse(row.address) as Address);
+      const way = await this.#platform.way(JSON.parse(row.address) as Address);
       if (!way) throw new PlatformError({ kind: "never" }, "its connection is not there any more");
       if (row.kind !== "words" && this.#isUnheard(way.channel))
         throw new PlatformError({ kind: "unheard" }, "the person has written nothing for too long");
@@ -213,23 +195,26 @@ export class Outbox {
     } catch (error) {
       this.#failed(row, error);
       // Somebody wrote while the platform refused it for want of that.
-      if (this.#heardAt > began) this.heard();
+      if (this.#lastWroteAt > began) this.personWrote();
     }
   }
 
   #isUnheard({ windowMs }: Channel): boolean {
-    const heardAt = Math.max(this.#heardAt, this.#host.askedAt() ?? Number.POSITIVE_INFINITY);
-    return windowMs !== undefined && heardAt + windowMs < Date.now();
+    if (windowMs === undefined) return false;
+    const { transcript } = this.#context;
+    const asked = transcript.turns().findLast(({ origin }) => origin.event === undefined);
+    const lastWroteAt = Math.max(this.#lastWroteAt, asked?.createdAt ?? Number.POSITIVE_INFINITY);
+    return lastWroteAt + windowMs < Date.now();
   }
 
   #failed(row: ReplyRow, error: unknown): void {
-    this.#refused(error);
+    this.#platform.noteRefusal(error);
     const refusal = error instanceof PlatformError ? error.refusal : { kind: "again" as const, afterMs: 0 };
     const attempts = row.attempts + 1;
     const held = refusal.kind === "unheard" && attempts < TRIES_MAX;
     const dead = !held && (refusal.kind !== "again" || attempts >= TRIES_MAX);
     const event = dead ? "reply.dead" : "reply.postponed";
-    logError(event, error, { conversation: this.#host.name(), kind: row.kind, attempts });
+    logError(event, error, { conversation: this.#context.name, kind: row.kind, attempts });
     if (dead) {
       this.#gone(row);
       return;
@@ -249,15 +234,15 @@ export class Outbox {
   async #sendAnswer(row: ReplyRow, { channel, line }: Way): Promise<void> {
     const [first = NO_WORDS, ...more] = splitMarkdown(row.text, channel.textMax);
     const parts = [first, ...more];
-    const brought = row.turn === null ? [] : this.#host.broughtBy(row.turn);
-    for (let at = row.parts; at < parts.length + brought.length; at += 1) {
+    const files = row.turn === null ? [] : filesOfTurn(this.#context.transcript, row.turn);
+    for (let at = row.parts; at < parts.length + files.length; at += 1) {
       const nonce = `${row.nonce}.${at}`;
       const part = parts[at];
       if (part !== undefined) {
         const place =
           at === 0 ? await this.live.place(row.turn, line.address, channel.opening?.(line)) : undefined;
         await sayText(channel, line, part, place, nonce);
-      } else await this.#sendMedia(brought[at - parts.length] ?? "", { channel, line }, nonce);
+      } else await this.#sendMedia(files[at - parts.length] ?? "", { channel, line }, nonce);
       // The next part has all its tries.
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
       row.parts = at + 1;
@@ -266,13 +251,13 @@ export class Outbox {
   }
 
   async #sendMedia(id: string, { channel, line }: Way, nonce: string): Promise<void> {
-    const kept = this.#host.media(id);
+    const kept = this.#context.media.get(id);
     if (!kept) return;
     try {
       await channel.attachment(line, attachmentOf(kept, nonce), { nonce });
     } catch (error) {
       if (error instanceof PlatformError && error.refusal.kind === "again") throw error;
-      logError("reply.attachment_refused", error, { conversation: this.#host.name() });
+      logError("reply.attachment_refused", error, { conversation: this.#context.name });
       await channel.text(line, `(A file of ${kept.data.length} bytes could not be delivered here.)`, {
         nonce,
       });
@@ -280,9 +265,9 @@ export class Outbox {
   }
 
   async #sendQuestion(row: ReplyRow, { channel, line }: Way): Promise<void> {
-    const question = this.#host.question(row.question ?? "");
+    const question = this.#context.transcript.question(row.question ?? "")?.question;
     if (!question) return this.#delete(row.id);
-    const words = questionWords(question, consoleOf(this.#host.env));
+    const words = questionWords(question, consoleOf(this.#context.env));
     const buttons = choicesOf(question);
     // Whoever decides must see all of it: what does not fit above the buttons goes before them.
     const fits = words.length <= channel.questionMax - DECISION_ROOM;
@@ -307,7 +292,7 @@ export class Outbox {
     const [asked] = this.#sql
       .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
       .toArray();
-    const words = closedWords(this.#host.question(row.question ?? ""));
+    const words = closedWords(this.#context.transcript.question(row.question ?? "")?.question);
     if (!asked) return;
     if (asked.message !== null && channel.close) {
       await channel.close(line, asked.message, `${asked.text}\n\n${words}`).catch((error: unknown) => {
@@ -318,13 +303,6 @@ export class Outbox {
     this.#delete(asked.id);
   }
 
-  async #way(address: Address): Promise<Way | undefined> {
-    const [home = "", name = ""] = this.#host.name().split("/");
-    const channel = channelOf(name);
-    const connection = channel && (await connectionOf(this.#host.env, home, name, address.connection));
-    return channel && connection && { channel, line: { connection, address } };
-  }
-
   #gone(row: ReplyRow): void {
     this.#delete(row.id);
     if (row.kind === "answer") this.live.answered(row.turn);
@@ -333,6 +311,13 @@ export class Outbox {
   #delete(id: number): void {
     this.#sql.exec("DELETE FROM reply WHERE id = ?", id);
   }
+}
+
+/** Ids of the pictures and files that a turn brought, in their order. */
+function filesOfTurn(transcript: Transcript, n: number): string[] {
+  const late = transcript.turnAt(n)?.origin.files ?? [];
+  const calls = transcript.entriesOf(n).flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+  return [...late, ...calls.flatMap(({ outcome }) => (outcome ? filesOf(outcome) : []))];
 }
 
 /** The console's address, where the settings name it. */

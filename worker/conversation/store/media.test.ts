@@ -233,20 +233,20 @@ test("what is kept goes by age and by size, the oldest first, and no row is abov
   const stub = env.CONVERSATION.getByName(`a/api/${crypto.randomUUID()}`);
   await runInDurableObject(stub, async (_, { storage }) => {
     migrate(storage, CONVERSATION_MIGRATIONS);
-    const limits = { keepMs: 3_600_000, keepBytes: 3_000_000 };
-    const store = new MediaStore({ storage, name: () => "a/api/x", limits: () => limits });
+    const limited = { ...env, MEDIA_KEEP_DAYS: "1", MEDIA_KEEP_MB: "3" };
+    const store = new MediaStore(storage, limited, "a/api/x");
     const ids = [0, 1, 2].map(() => mediaId(crypto.randomUUID(), "a/api/x"));
     for (const [at, id] of ids.entries()) {
       store.add(await newMedia(id, "image/png", picture(1_200_000)));
       storage.sql.exec("UPDATE media SET created_at = created_at - ? WHERE id = ?", 10_000 * (3 - at), id);
     }
-    // Three of 1.2 MB are more than 3 MB: the first went when the third came.
+    // Three of 1.2 MB are more than 3 MiB: the first went when the third came.
     expect(ids.map((id) => store.has(id))).toEqual([false, true, true]);
     const { largest } = storage.sql
       .exec<{ largest: number }>("SELECT MAX(length(data)) AS largest FROM media_part")
       .one();
     expect(largest).toBe(512 * 1024);
-    storage.sql.exec("UPDATE media SET created_at = created_at - 3600000 WHERE id = ?", ids[1] ?? "");
+    storage.sql.exec("UPDATE media SET created_at = created_at - 86400000 WHERE id = ?", ids[1] ?? "");
     expect(store.nextExpiry()).toBeLessThanOrEqual(Date.now());
     store.trim();
     expect(ids.map((id) => store.has(id))).toEqual([false, false, true]);

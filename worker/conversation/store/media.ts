@@ -17,7 +17,7 @@ const SHOWN_MAX_BYTES = 4 * 1024 * 1024;
 /** While the settings cannot be read. */
 const DEFAULT_LIMITS: MediaLimits = { keepMs: 30 * 86_400_000, keepBytes: 64 * 1024 * 1024 };
 
-export function mediaLimits(env: Env): MediaLimits {
+function mediaLimits(env: Env): MediaLimits {
   const settings = settingsOrError(env);
   return settings instanceof SettingsError ? DEFAULT_LIMITS : settings.media;
 }
@@ -30,20 +30,16 @@ export function linkNames({ agent, action, name, media = [] }: CallRecord): stri
   return media.map((item) => (isPicture(item) ? words : `${words}: ${item.media_type}`));
 }
 
-export type MediaHost = {
-  storage: DurableObjectStorage;
-  /** `home/channel/id` of the conversation. */
-  name(): string;
-  limits(): MediaLimits;
-};
-
 export class MediaStore {
   readonly #sql: SqlStorage;
-  readonly #host: MediaHost;
+  readonly #env: Env;
+  readonly #name: string;
 
-  constructor(host: MediaHost) {
-    this.#sql = host.storage.sql;
-    this.#host = host;
+  /** @param name `home/channel/id` of the conversation */
+  constructor(storage: DurableObjectStorage, env: Env, name: string) {
+    this.#sql = storage.sql;
+    this.#env = env;
+    this.#name = name;
   }
 
   /**
@@ -116,7 +112,7 @@ export class MediaStore {
 
   /** Lets go of what is too old, and of the oldest while there is too much. */
   trim(): void {
-    const { keepMs, keepBytes } = this.#host.limits();
+    const { keepMs, keepBytes } = mediaLimits(this.#env);
     const now = Date.now();
     const rows = this.#sql.exec<MediaRow>("SELECT * FROM media ORDER BY created_at DESC, id DESC").toArray();
     let total = 0;
@@ -133,7 +129,7 @@ export class MediaStore {
     const { oldest } = this.#sql
       .exec<{ oldest: number | null }>("SELECT MIN(created_at) AS oldest FROM media")
       .one();
-    return oldest === null ? undefined : oldest + this.#host.limits().keepMs;
+    return oldest === null ? undefined : oldest + mediaLimits(this.#env).keepMs;
   }
 
   /**
@@ -147,7 +143,7 @@ export class MediaStore {
     let text = outcome.text;
     for (const [index, item] of outcome.media.entries()) {
       if ("data" in item) {
-        const id = mediaId(`${callId}-${index}`, this.#host.name());
+        const id = mediaId(`${callId}-${index}`, this.#name);
         const media = await newMedia(id, item.media_type, fromBase64(item.data));
         added.push(media);
         kept.push(refOf(media));

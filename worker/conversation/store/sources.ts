@@ -2,7 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { agentSource, joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { EDGE_CALL } from "../../api/edge-call.ts";
-import type { StoredCall, StoredEntry } from "./transcript-rows.ts";
+import type { StoredCall, StoredEntry } from "./rows.ts";
 
 /** The person's words are theirs, a picture of theirs is what somebody else may have written. */
 export function sourcesOf(entries: readonly StoredEntry[]): Source[] {

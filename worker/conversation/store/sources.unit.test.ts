@@ -1,7 +1,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { expect, test } from "vitest";
+import type { StoredCall } from "./rows.ts";
 import { outcomeSources } from "./sources.ts";
-import type { StoredCall } from "./transcript-rows.ts";
 
 const call = (name: string, args: Record<string, unknown>) => ({ name, args }) as StoredCall;
 const outcome = (more: Record<string, unknown>) =>

@@ -32,12 +32,12 @@ function wholeTurn(transcript: Transcript): void {
     usage,
   );
   const id = crypto.randomUUID();
-  transcript.questions.add(
+  transcript.addQuestion(
     { id, call, agent: "pi", text: "May I?", options: [], expires_at: Date.now() },
     begun.n,
   );
-  transcript.questions.of(begun.n);
-  transcript.questions.close(id, "yes", "anna");
+  transcript.questionsOf(begun.n);
+  transcript.closeQuestion(id, "yes", "anna");
   transcript.settle(call, { status: "success", text: "21 °C", elapsedMs: 1 });
   transcript.addReply(
     begun.n,
@@ -46,9 +46,9 @@ function wholeTurn(transcript: Transcript): void {
     "m",
     usage,
   );
-  transcript.questions.of(begun.n);
+  transcript.questionsOf(begun.n);
   transcript.finish(begun, "done", "It is 21 °C.");
-  transcript.questions.of(begun.n);
+  transcript.questionsOf(begun.n);
 }
 
 /** Rows that were read while `work` ran. */

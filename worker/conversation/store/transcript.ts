@@ -5,14 +5,24 @@ import { leftOutNote } from "@edgecall/core/loop/fit.ts";
 import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import type { TurnStatus } from "../../api/answers.ts";
+import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { ClientContext, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
-import { FROM_BACKUP } from "../turn-words.ts";
-import { outlineOf, saysAll } from "./brought-outline.ts";
-import { KeptRows } from "./kept-rows.ts";
+import { FROM_BACKUP } from "../texts.ts";
+import { outlineOf, saysAll } from "./client-outline.ts";
 import { filesOf } from "./media.ts";
-import { outcomeSources, sourcesOf } from "./sources.ts";
-import type { SaidInTurn } from "./transcript-rows.ts";
+import {
+  addText,
+  cacheCall,
+  cacheMessage,
+  cacheTurn,
+  dropBefore,
+  dropEnded,
+  loadRows,
+  type RowCache,
+  readOlder,
+  readOlderBetween,
+  textsOfOlder,
+} from "./row-cache.ts";
 import {
   type CallRow,
   type MessageRow,
@@ -20,9 +30,13 @@ import {
   one,
   type StoredCall,
   type StoredEntry,
+  type StoredQuestion,
   type Turn,
+  type TurnRow,
+  type TurnTexts,
   toCall,
-} from "./transcript-rows.ts";
+} from "./rows.ts";
+import { outcomeSources, sourcesOf } from "./sources.ts";
 import { TurnQuestions } from "./turn-questions.ts";
 
 /** Of what a person says in one breath: as much as one message may hold. */
@@ -34,16 +48,34 @@ export type StoredSummary = Summary & { from?: { turn: number; seq: number } };
 type SummaryRow = Summary & { from_turn: number | null; from_seq: number | null };
 
 export class Transcript {
+  readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
-  readonly #rows: KeptRows;
-  readonly questions: TurnQuestions;
+  readonly #isShared: boolean;
+  readonly #questions: TurnQuestions;
+  #cache: RowCache | undefined;
   #seq: number | undefined;
 
   /** @param isShared chats that know nothing of each other share the object (one-shot.ts) */
   constructor(storage: DurableObjectStorage, isShared = false) {
+    this.#storage = storage;
     this.#sql = storage.sql;
-    this.#rows = new KeptRows(storage, isShared);
-    this.questions = new TurnQuestions(storage, () => this.#nextSeq());
+    this.#isShared = isShared;
+    this.#questions = new TurnQuestions(storage);
+  }
+
+  #rows(): RowCache {
+    this.#cache ??= loadRows(this.#sql, this.#isShared);
+    return this.#cache;
+  }
+
+  /** One transaction. When it fails, memory is forgotten with it. */
+  #write<T>(work: () => T): T {
+    try {
+      return this.#storage.transactionSync(work);
+    } catch (error) {
+      this.#cache = undefined;
+      throw error;
+    }
   }
 
   /**
@@ -51,7 +83,7 @@ export class Transcript {
    * @returns `as`: what was said is a turn of its own, was joined to the one that waits, or is known
    */
   begin(turn: NewTurn): { turn: Turn; as: "new" | "joined" | "known" } {
-    return this.#rows.write(() => {
+    return this.#write(() => {
       const known = turn.idempotency === undefined ? undefined : this.turnByKey(turn.idempotency);
       if (known) return { turn: known, as: "known" };
       const waiting = turn.merge ? this.#unanswered(turn) : undefined;
@@ -83,12 +115,12 @@ export class Transcript {
 
   /** A new seq: a reply of the model to what was said before is dropped then, and it is asked again. */
   #join(said: StoredEntry & { role: "user" }, more: NewTurn): Turn {
-    this.#rows.replaceMessage(said.seq, {
+    this.#replaceMessage(said.seq, {
       seq: this.#nextSeq(),
       text: `${said.text}\n\n${more.text}`,
       images: imagesText([...(said.images ?? []), ...more.images]),
     });
-    const turn = this.#rows.updateTurn(said.turn, "attempts = 0, not_before = 0");
+    const turn = this.#updateTurn(said.turn, "attempts = 0, not_before = 0");
     if (!turn) throw new Error("a message is of a turn");
     if (more.idempotency !== undefined)
       this.#sql.exec("INSERT INTO merged (idempotency, turn) VALUES (?, ?)", more.idempotency, turn.n);
@@ -97,11 +129,11 @@ export class Transcript {
 
   /** Pictures that a turn's message came with are here now. @param words of those that are not @param sources of the words */
   bring(turn: number, images: readonly string[], words: string, sources: readonly Source[] = []): void {
-    this.#rows.write(() => {
+    this.#write(() => {
       this.#addSources(turn, sources);
       const said = this.entriesOf(turn).find((entry) => entry.role === "user");
       if (said?.role !== "user") return;
-      this.#rows.replaceMessage(said.seq, {
+      this.#replaceMessage(said.seq, {
         seq: this.#nextSeq(),
         text: [said.text, words].filter((text) => text !== "").join("\n\n"),
         images: imagesText([...(said.images ?? []), ...images].slice(0, MERGED_MAX_IMAGES)),
@@ -125,20 +157,22 @@ export class Transcript {
   }
 
   turn(id: string): Turn | undefined {
-    return this.#rows.turnById(id);
+    const { turns, byId } = this.#rows();
+    return turns.get(byId.get(id) ?? -1);
   }
 
   /** The turn whose step is due: the oldest that is not finished. */
   currentTurn(): Turn | undefined {
-    return this.turns().find((turn) => turn.status === "running");
+    for (const turn of this.#rows().turns.values()) if (turn.status === "running") return turn;
+    return undefined;
   }
 
   turns(): Turn[] {
-    return this.#rows.turns();
+    return [...this.#rows().turns.values()];
   }
 
   turnAt(n: number): Turn | undefined {
-    return this.#rows.turn(n);
+    return this.#rows().turns.get(n);
   }
 
   /** The turn of a call. @param ref as `callRef` makes it */
@@ -156,29 +190,37 @@ export class Transcript {
 
   /** What the caller of a turn brought, with its texts. */
   broughtBy({ n, origin }: Turn): ClientContext {
-    const { clientTools, results, history, answers: _, ...rest } = origin.brought ?? {};
-    // Where there is no row of it, the outline says it all.
-    return (
-      (origin.brought && this.#rows.broughtBy(n)) ?? {
-        ...rest,
-        ...(history && { history: history.map((turn) => ({ turn })) }),
-      }
-    );
+    const outline = origin.brought;
+    if (!outline) return {};
+    const { clientTools, results, history, answers: _, ...rest } = outline;
+    const [row] = this.#sql.exec<{ what: string }>("SELECT what FROM brought WHERE turn = ?", n).toArray();
+    if (row) return JSON.parse(row.what) as ClientContext;
+    // Without a row of its own, the outline says it all.
+    return { ...rest, ...(history && { history: history.map((turn) => ({ turn })) }) };
   }
 
-  /** What was said in each turn, in no order. */
-  said(): Iterable<SaidInTurn> {
-    return this.#rows.said();
+  /** The texts of each turn, in no order. */
+  *texts(): Generator<TurnTexts> {
+    const cache = this.#rows();
+    const { turns, entries, from } = cache;
+    const [first = from] = turns.keys();
+    if (first < from) yield* textsOfOlder(this.#sql, cache);
+    for (const turn of turns.keys()) {
+      if (turn < from) continue;
+      const texts: TurnTexts = { turn, words: undefined, steps: [] };
+      for (const entry of entries.get(turn) ?? []) addText(texts, entry);
+      yield texts;
+    }
   }
 
   /** The characters in the rows of the turns, which are held in memory. */
   heldChars(): number {
-    return this.#rows.heldChars();
+    return [...this.#rows().chars.values()].reduce((sum, chars) => sum + chars, 0);
   }
 
-  /** No turn runs: what is shown to nobody is held no longer. */
+  /** No turn runs: what is shown to no model is held no longer. */
   release(): void {
-    this.#rows.release();
+    if (this.#cache && this.#isShared) dropEnded(this.#cache);
   }
 
   /**
@@ -188,51 +230,87 @@ export class Transcript {
   shownUpTo(turn: number, keepFirst: number): StoredEntry[] {
     const summary = this.summary();
     const from = summary?.from;
-    if (!summary || !from) return this.#rows.entriesBetween(0, turn);
+    if (!summary || !from) return this.entriesBetween(0, turn);
     const first: StoredEntry[] = [];
     for (const { n } of this.turns()) {
       if (n >= from.turn || first.length >= keepFirst) break;
       first.push(...this.entriesOf(n));
     }
-    const rest = this.#rows
-      .entriesBetween(from.turn, turn)
-      .filter((entry) => entry.turn > from.turn || entry.seq >= from.seq);
+    const rest = this.entriesBetween(from.turn, turn).filter(
+      (entry) => entry.turn > from.turn || entry.seq >= from.seq,
+    );
     const note = leftOutNote({ turns: summary.turns, summary: { turns: summary.turns, text: summary.text } });
     return [...first.slice(0, keepFirst), { ...note, seq: 0, turn: 0 }, ...rest];
   }
 
+  /** Of all turns between two, both included, turn after turn: a later one may have been asked before an earlier one is over. */
   entriesBetween(first: number, last: number): StoredEntry[] {
-    return this.#rows.entriesBetween(first, last);
+    const cache = this.#rows();
+    const { turns, entries, from } = cache;
+    const older = first < from ? readOlderBetween(this.#sql, cache, first, last) : undefined;
+    const all: StoredEntry[] = [];
+    for (const n of turns.keys())
+      if (n >= first && n <= last) all.push(...((n < from ? older : entries)?.get(n) ?? []));
+    return all;
   }
 
   entriesOf(turn: number): StoredEntry[] {
-    return this.#rows.entriesOf(turn);
+    const { entries, from } = this.#rows();
+    return [...((turn >= from ? entries : this.entriesOfAll([turn])).get(turn) ?? [])];
   }
 
   /** By the numbers of their turns. */
-  entriesOfAll(turns: readonly number[]): Map<number, readonly StoredEntry[]> {
-    return this.#rows.entriesOfAll(turns);
+  entriesOfAll(wanted: readonly number[]): Map<number, readonly StoredEntry[]> {
+    const cache = this.#rows();
+    const { turns, entries, from } = cache;
+    const older = wanted.filter((n) => n < from && turns.has(n));
+    const read = older.length > 0 ? readOlder(this.#sql, cache, older, this.#isShared) : undefined;
+    return new Map(wanted.map((n) => [n, (n < from ? read : entries)?.get(n) ?? []]));
   }
 
   call(id: string): StoredCall | undefined {
     return one(this.#sql.exec<CallRow>("SELECT * FROM call WHERE id = ?", id), toCall);
   }
 
+  /** @returns false when the question was here before */
+  addQuestion(question: TurnQuestion, turn: number): boolean {
+    return this.#questions.add(question, turn, this.#nextSeq());
+  }
+
+  /** @returns the turn of the question; undefined: it has its answer, or there is none */
+  closeQuestion(id: string, answer: string, by: string | null): Turn | undefined {
+    const n = this.#questions.close(id, answer, by, this.#nextSeq());
+    return n === undefined ? undefined : this.turnAt(n);
+  }
+
+  questionsOf(turn: number): StoredQuestion[] {
+    return this.#questions.of(turn);
+  }
+
+  /** A question, and the principal that began its turn. */
+  question(id: string): { question: TurnQuestion; principal: string } | undefined {
+    for (const turn of this.turns().toReversed()) {
+      const found = this.questionsOf(turn.n).find(({ question }) => question.id === id);
+      if (found) return { question: found.question, principal: turn.origin.principal };
+    }
+    return undefined;
+  }
+
   /** Counts a try at the current step, before it is made, so that a crash cannot hide it. */
   countAttempt(turn: number): number {
-    const counted = this.#rows.updateTurn(turn, "attempts = attempts + 1, not_before = 0");
+    const counted = this.#updateTurn(turn, "attempts = attempts + 1, not_before = 0");
     if (!counted) throw new Error(`no turn ${turn}`);
     return counted.attempts;
   }
 
   /** A step got somewhere without an answer of the model: the next one starts with all its tries. */
   progressed(turn: number): void {
-    this.#rows.updateTurn(turn, "attempts = 0");
+    this.#updateTurn(turn, "attempts = 0");
   }
 
   /** The next try waits until then. */
   postpone(turn: number, notBefore: number): void {
-    this.#rows.updateTurn(turn, "not_before = ?", notBefore);
+    this.#updateTurn(turn, "not_before = ?", notBefore);
   }
 
   /** The sources of the texts that came into the conversation with a turn, as far as it has come. */
@@ -246,7 +324,7 @@ export class Transcript {
   #addSources(n: number, sources: readonly Source[]): void {
     const turn = this.turnAt(n);
     if (!turn || sources.every((source) => turn.sources.includes(source))) return;
-    this.#rows.updateTurn(n, "sources = ?", JSON.stringify(joinSources(turn.sources, sources)));
+    this.#updateTurn(n, "sources = ?", JSON.stringify(joinSources(turn.sources, sources)));
   }
 
   /**
@@ -262,24 +340,26 @@ export class Transcript {
     usage: Usage | undefined,
     shown: readonly Source[] = [],
   ): number | undefined {
-    return this.#rows.write(() => {
+    return this.#write(() => {
       const last = this.entriesOf(turn).findLast((entry) => entry.role !== "note")?.seq ?? null;
       const before = this.turnAt(turn);
       if (before?.status !== "running" || last !== after) return undefined;
       const seq = this.#addMessage(turn, "assistant", reply.text);
       for (const [position, call] of reply.calls.entries()) {
-        this.#rows.insertCall({
-          id: call.id,
+        const rows = this.#sql.exec<CallRow>(
+          "INSERT INTO call (id, turn, message, position, model_call_id, name, args, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+          call.id,
           turn,
-          message: seq,
+          seq,
           position,
-          model_call_id: call.modelCallId,
-          name: call.name,
-          args: JSON.stringify(call.args),
-          problem: call.problem ?? null,
-        });
+          call.modelCallId,
+          call.name,
+          JSON.stringify(call.args),
+          call.problem ?? null,
+        );
+        cacheCall(this.#rows(), rows.one());
       }
-      this.#rows.updateTurn(
+      this.#updateTurn(
         turn,
         "attempts = 0, model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, sources = ?",
         model,
@@ -297,7 +377,7 @@ export class Transcript {
    * @returns n of its turn, or undefined: it was answered before
    */
   settle(callId: string, outcome: Outcome, submittedAt?: number): number | undefined {
-    const settled = this.#rows.updateCall(
+    const settled = this.#updateCall(
       callId,
       "outcome = ?, submitted_at = ?, settled_at = ?, settled_seq = ?",
       "outcome IS NULL",
@@ -326,14 +406,14 @@ export class Transcript {
     note: string,
     ownTurn: "next" | "apart" | undefined,
   ): boolean {
-    return this.#rows.write(() => {
+    return this.#write(() => {
       const call = this.call(callId);
       const before: (Outcome & { lateBy?: string[] }) | undefined = call?.outcome;
       if (!call || !before || before.lateBy?.includes(by)) return false;
       const lateBy = [...(before.lateBy ?? []), by];
       const stands =
         before.job === undefined && before.errorType !== "outcome_unknown" && before.errorType !== "timeout";
-      this.#rows.updateCall(
+      this.#updateCall(
         callId,
         "outcome = ?, settled_seq = ?",
         "TRUE",
@@ -360,19 +440,69 @@ export class Transcript {
     sources: Source[] = [],
   ): Turn {
     const stored: Origin = { ...origin, ...(brought && { brought: outlineOf(brought) }) };
-    return this.#rows.insertTurn(
+    const rows = this.#sql.exec<TurnRow>(
+      "INSERT INTO turn (id, idempotency, origin, status, created_at, sources) VALUES (?, ?, ?, 'running', ?, ?) RETURNING *",
       id,
       idempotency ?? null,
       JSON.stringify(stored),
+      Date.now(),
       JSON.stringify(sources),
-      brought && !saysAll(brought) ? JSON.stringify(brought) : undefined,
     );
+    const turn = cacheTurn(this.#rows(), rows.one());
+    if (brought && !saysAll(brought))
+      this.#sql.exec("INSERT INTO brought (turn, what) VALUES (?, ?)", turn.n, JSON.stringify(brought));
+    return turn;
+  }
+
+  /** @param set assignments in SQL, with `?` for the values @returns the turn as it is now */
+  #updateTurn(n: number, set: string, ...values: SqlStorageValue[]): Turn | undefined {
+    const rows = this.#sql.exec<TurnRow>(`UPDATE turn SET ${set} WHERE n = ? RETURNING *`, ...values, n);
+    const [row] = rows.toArray();
+    return row && cacheTurn(this.#rows(), row);
+  }
+
+  /** The message says something else, and later than before. */
+  #replaceMessage(was: number, { seq, text, images }: Pick<MessageRow, "seq" | "text" | "images">): void {
+    const rows = this.#sql.exec<MessageRow>(
+      "UPDATE message SET seq = ?, text = ?, images = ? WHERE seq = ? RETURNING *",
+      seq,
+      text,
+      images,
+      was,
+    );
+    cacheMessage(this.#rows(), rows.one(), was);
+  }
+
+  /**
+   * @param set assignments in SQL, with `?` for the values
+   * @param only a condition in SQL beside the id
+   * @returns the call as it is now, or undefined: `only` did not hold, or there is none
+   */
+  #updateCall(id: string, set: string, only: string, ...values: SqlStorageValue[]): CallRow | undefined {
+    const rows = this.#sql.exec<CallRow>(
+      `UPDATE call SET ${set} WHERE ${only} AND id = ? RETURNING *`,
+      ...values,
+      id,
+    );
+    const [row] = rows.toArray();
+    if (row) cacheCall(this.#rows(), row);
+    return row;
   }
 
   /** @returns its seq */
   #addMessage(turn: number, role: MessageRow["role"], text: string, images: string[] = []): number {
     const seq = this.#nextSeq();
-    this.#rows.insertMessage({ seq, turn, role, text, images: imagesText(images) });
+    const rows = this.#sql.exec<MessageRow>(
+      "INSERT INTO message (seq, turn, role, text, images) VALUES (?, ?, ?, ?, ?) RETURNING *",
+      seq,
+      turn,
+      role,
+      text,
+      imagesText(images),
+    );
+    const cache = this.#rows();
+    cacheMessage(cache, rows.one());
+    if (role === "assistant" && cache.replies !== undefined) cache.replies += 1;
     return seq;
   }
 
@@ -386,9 +516,35 @@ export class Transcript {
       turn: { tokens: tokens(this.turns().filter(({ n }) => n === turn)), modelCalls: replies },
       conversation: {
         tokens: tokens(chat ?? this.turns()),
-        modelCalls: others ? replies + this.#rows.repliesBefore(turn, others) : this.#rows.replies(),
+        modelCalls: others ? replies + this.#repliesBefore(turn, others) : this.#replies(),
       },
     };
+  }
+
+  /** The number of the model's replies in all. */
+  #replies(): number {
+    const cache = this.#rows();
+    cache.replies ??=
+      cache.from > 0
+        ? this.#sql
+            .exec<{ count: number }>("SELECT COUNT(*) AS count FROM message WHERE role = 'assistant'")
+            .one().count
+        : [...cache.entries.values()].flat().filter(({ role }) => role === "assistant").length;
+    return cache.replies;
+  }
+
+  /** … in some turns that a turn goes on from. They have ended, so they are counted once. */
+  #repliesBefore(turn: number, turns: readonly number[]): number {
+    const cache = this.#rows();
+    if (cache.repliesBefore?.turn === turn) return cache.repliesBefore.count;
+    const { count } = this.#sql
+      .exec<{ count: number }>(
+        "SELECT COUNT(*) AS count FROM message WHERE role = 'assistant' AND turn IN (SELECT value FROM json_each(?))",
+        JSON.stringify(turns),
+      )
+      .one();
+    cache.repliesBefore = { turn, count };
+    return count;
   }
 
   /** Budgets that the person was told of, in this turn or, for the conversation's, in any. @param chat as for `spent` */
@@ -400,7 +556,7 @@ export class Transcript {
 
   notify(turn: number, text: string, keys: BudgetKey[]): void {
     const notice = JSON.stringify({ text, keys } satisfies Notice);
-    this.#rows.updateTurn(turn, "notices = json_insert(notices, '$[#]', json(?))", notice);
+    this.#updateTurn(turn, "notices = json_insert(notices, '$[#]', json(?))", notice);
   }
 
   /** The newest summary of what no longer fits. */
@@ -422,7 +578,7 @@ export class Transcript {
       from.seq,
       turns,
     );
-    this.#rows.forgetBefore(from.turn);
+    dropBefore(this.#rows(), from.turn);
   }
 
   /**
@@ -438,8 +594,8 @@ export class Transcript {
       from.turn,
       from.seq,
     );
-    this.#rows.forgetBefore(from.turn);
-    this.#rows.updateTurn(
+    dropBefore(this.#rows(), from.turn);
+    this.#updateTurn(
       turn,
       "input_tokens = input_tokens + ?, output_tokens = output_tokens + ?",
       usage?.input_tokens ?? 0,
@@ -452,20 +608,20 @@ export class Transcript {
    * becomes of the object that is about to end it.
    */
   cancelling(turn: number): void {
-    if (this.turnAt(turn)?.status === "running") this.#rows.updateTurn(turn, "error = 'cancelled'");
+    if (this.turnAt(turn)?.status === "running") this.#updateTurn(turn, "error = 'cancelled'");
   }
 
   /** True if the client of a turn left without its answer. */
   clientLost(turn: number, lost: boolean): void {
-    this.#rows.updateTurn(turn, "origin = json_set(origin, '$.client.lost', json(?))", String(lost));
+    this.#updateTurn(turn, "origin = json_set(origin, '$.client.lost', json(?))", String(lost));
   }
 
   /** Ends a turn that is running; the reply that has to be sent is stored in the same transaction. */
   finish(turn: Turn, status: Exclude<TurnStatus, "running">, answer: string, error?: string): boolean {
-    return this.#rows.write(() => {
+    return this.#write(() => {
       const before = this.turnAt(turn.n);
       if (before?.status !== "running") return false;
-      this.#rows.updateTurn(
+      this.#updateTurn(
         turn.n,
         "status = ?, answer = ?, error = ?, finished_at = ?, finished_seq = ?, sources = ?",
         status,
@@ -505,7 +661,7 @@ export class Transcript {
       return false;
     });
     if (old.length === 0) return;
-    this.#rows.write(() => {
+    this.#write(() => {
       for (const { n } of old) {
         this.#sql.exec("DELETE FROM turn WHERE n = ?", n);
         for (const table of ["message", "call", "question", "merged", "brought"])
@@ -531,9 +687,22 @@ export class Transcript {
 
   /** One instance writes, so the counter may live in memory; a rebuilt object reads where it stood. */
   #nextSeq(): number {
-    this.#seq ??= Math.max(this.#rows.lastSeq(), this.questions.lastSeq());
+    this.#seq ??= Math.max(this.#lastStoredSeq(), this.#questions.lastSeq());
     this.#seq += 1;
     return this.#seq;
+  }
+
+  #lastStoredSeq(): number {
+    const { turns, entries } = this.#rows();
+    const { last } = this.#sql.exec<{ last: number | null }>("SELECT MAX(seq) AS last FROM message").one();
+    const ends = [...turns.values()].map((turn) => turn.finishedSeq ?? 0);
+    // A late result of an older turn brings a note, which is the later one of the two.
+    const settled = [...entries.values()]
+      .flat()
+      .flatMap((entry) =>
+        entry.role === "assistant" ? entry.calls.map(({ settledSeq }) => settledSeq ?? 0) : [],
+      );
+    return [...ends, ...settled].reduce((most, seq) => Math.max(most, seq), last ?? 0);
   }
 
   /** The newest seq. */
@@ -546,8 +715,8 @@ export class Transcript {
   /** After everything was deleted. */
   forget(): void {
     this.#seq = undefined;
-    this.#rows.forget();
-    this.questions.forget();
+    this.#cache = undefined;
+    this.#questions.forget();
   }
 }
 

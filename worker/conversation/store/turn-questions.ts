@@ -1,6 +1,6 @@
 /** The rows of questions beside a turn: shown to the person; Home decides who may answer. */
 import type { TurnQuestion } from "../../api/answers.ts";
-import type { StoredQuestion } from "./transcript-rows.ts";
+import type { StoredQuestion } from "./rows.ts";
 
 type QuestionRow = {
   id: string;
@@ -16,20 +16,20 @@ type QuestionRow = {
 
 export class TurnQuestions {
   readonly #sql: SqlStorage;
-  readonly #nextSeq: () => number;
-  /** The rows, read once: this class alone writes them, and each look at a turn wants them. */
+  /** Read once: this class alone writes them, and each look at a turn needs them. */
   #known: Map<string, QuestionRow> | undefined;
 
-  /** @param nextSeq of the transcript: a client must not miss a question either */
-  constructor(storage: DurableObjectStorage, nextSeq: () => number) {
+  constructor(storage: DurableObjectStorage) {
     this.#sql = storage.sql;
-    this.#nextSeq = nextSeq;
   }
 
-  /** @returns false when it was here before */
-  add(question: TurnQuestion, turn: number): boolean {
+  /**
+   * @param seq of the transcript: a client must not miss a question either
+   * @returns false when it was here before
+   */
+  add(question: TurnQuestion, turn: number, seq: number): boolean {
     const { id, call, expires_at, ...asked } = question;
-    const added = this.#keep(
+    const added = this.#write(
       `INSERT INTO question (id, turn, call, asked, expires_at, asked_seq) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT DO NOTHING RETURNING *`,
       id,
@@ -37,25 +37,27 @@ export class TurnQuestions {
       call,
       JSON.stringify(asked),
       expires_at,
-      this.#nextSeq(),
+      seq,
     );
     return added.length > 0;
   }
 
   /** @returns the turn it belongs to */
-  close(id: string, answer: string, by: string | null): number | undefined {
-    const [closed] = this.#keep(
+  close(id: string, answer: string, by: string | null, seq: number): number | undefined {
+    const [closed] = this.#write(
       "UPDATE question SET answer = ?, answered_by = ?, closed_seq = ? WHERE id = ? AND answer IS NULL RETURNING *",
       answer,
       by,
-      this.#nextSeq(),
+      seq,
       id,
     );
     return closed?.turn;
   }
 
   of(turn: number): StoredQuestion[] {
-    return [...this.#rows().values()]
+    const rows = this.#rows();
+    if (rows.size === 0) return [];
+    return [...rows.values()]
       .filter((row) => row.turn === turn)
       .sort((a, b) => a.asked_seq - b.asked_seq)
       .map((row) => ({
@@ -85,8 +87,8 @@ export class TurnQuestions {
     this.#known = undefined;
   }
 
-  /** Writes, and keeps the rows as they are then. */
-  #keep(sql: string, ...values: SqlStorageValue[]): QuestionRow[] {
+  /** Writes, and holds the rows as they are then. */
+  #write(sql: string, ...values: SqlStorageValue[]): QuestionRow[] {
     const rows = this.#rows();
     const written = this.#sql.exec<QuestionRow>(sql, ...values).toArray();
     for (const row of written) rows.set(row.id, row);

@@ -1,12 +1,11 @@
 /**
- * Runs the calls of the gateway's own tools, where the loop runs: in the Conversation, while its driver waits.
- * They are reads and bounded in time; after a crash the call has no outcome yet, and is run again.
+ * Runs the calls of the gateway's own tools in the conversation itself, while its loop waits. They are reads and bounded in
+ * time; after a crash the call has no outcome yet, and is run again.
  */
 
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
-import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
@@ -16,23 +15,12 @@ import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type RunEvent, runTool } from "@edgecall/core/tools/runner.ts";
 import { GATEWAY_AGENT } from "../../api/audit.ts";
 import { logError, logInfo } from "../../log.ts";
-import type { StoredCall, StoredEntry, Turn } from "../store/transcript-rows.ts";
+import type { ConversationContext } from "../context.ts";
+import { settleCall } from "../settle-call.ts";
+import type { StoredCall, StoredEntry, Turn } from "../store/rows.ts";
 import { wasShown } from "./shown-address.ts";
 
-/** What the calls need of their conversation. */
-export type GatewayHost = {
-  /** Counts a try of the turn's step, in a row. @returns which one this is */
-  countAttempt(n: number): number;
-  /** The step got somewhere: the next one starts with all its tries. */
-  progressed(n: number): void;
-  settle(callId: string, outcome: Outcome): void;
-  /** `home/channel/id`. */
-  name(): string;
-  /** Into the record of calls. */
-  record(callId: string, line: AuditLine): Promise<void>;
-};
-
-export type Batch = {
+type Batch = {
   turn: Turn;
   /** Each of a tool in `tools`. */
   calls: readonly StoredCall[];
@@ -44,68 +32,59 @@ export type Batch = {
   secrets: readonly string[];
 };
 
-export class GatewayCalls {
-  readonly #host: GatewayHost;
-  /** Those that run, by id, so that a cancel can stop them. */
-  readonly #running = new Map<string, AbortController>();
+/** Runs the calls side by side; each is answered when this resolves. */
+export async function runGatewayCalls(context: ConversationContext, batch: Batch): Promise<void> {
+  const { transcript } = context;
+  const { calls, turn } = batch;
+  if (calls.length === 0) return;
+  if (transcript.countAttempt(turn.n) > MAX_ATTEMPTS)
+    for (const call of calls) settleCall(context, call.id, gaveUp(call.name));
+  else await Promise.all(calls.map((call) => runCall(context, call, batch)));
+  transcript.progressed(turn.n);
+}
 
-  constructor(host: GatewayHost) {
-    this.#host = host;
+async function runCall(context: ConversationContext, call: StoredCall, batch: Batch): Promise<void> {
+  const abort = new AbortController();
+  // For a cancel, which also answers the call.
+  context.running.set(call.id, abort);
+  try {
+    const outcome = await outcomeOf(call, batch, abort.signal);
+    // Before it is answered: a crash in between runs the call again, and that has the same line.
+    await recordCall(context, call, outcome, batch);
+    settleCall(context, call.id, outcome);
+  } finally {
+    context.running.delete(call.id);
   }
+}
 
-  /** Runs the calls side by side; each is answered when this resolves. */
-  async run(batch: Batch): Promise<void> {
-    if (batch.calls.length === 0) return;
-    if (this.#host.countAttempt(batch.turn.n) > MAX_ATTEMPTS) {
-      for (const call of batch.calls) this.#host.settle(call.id, gaveUp(call.name));
-    } else {
-      await Promise.all(batch.calls.map((call) => this.#run(call, batch)));
-    }
-    this.#host.progressed(batch.turn.n);
-  }
-
-  /** Stops them; they are answered by whoever cancels. */
-  cancel(ids: readonly string[]): void {
-    for (const id of ids) this.#running.get(id)?.abort(new DOMException("cancelled", "AbortError"));
-  }
-
-  async #run(call: StoredCall, batch: Batch): Promise<void> {
-    const abort = new AbortController();
-    this.#running.set(call.id, abort);
-    try {
-      const outcome = await outcomeOf(call, batch, abort.signal);
-      // Before it is answered: a crash in between runs the call again, and that has the same line.
-      await this.#record(call, outcome, batch);
-      this.#host.settle(call.id, outcome);
-    } finally {
-      this.#running.delete(call.id);
-    }
-  }
-
-  /** A record that cannot be written is no reason to leave the person without an answer. */
-  async #record(call: StoredCall, outcome: Outcome, { turn, secrets }: Batch): Promise<void> {
-    const { principal, role, channel } = turn.origin;
-    const conversation = this.#host.name().split("/").slice(2).join("/");
-    const { status, errorType, elapsedMs } = outcome;
-    const line = {
-      timestamp: new Date().toISOString(),
-      agent_id: GATEWAY_AGENT,
-      tool: call.name.slice(0, 128),
-      parameters: call.args,
-      result: status,
-      ...(errorType && { error_type: errorType }),
-      ...(status === "error" && { error: forPerson(outcome).slice(0, ERROR_CHARS) }),
-      exit_code: null,
-      elapsed_ms: elapsedMs,
-      call_id: call.id,
-      request_id: turn.id,
-      caller: { principal, role, channel, conversation },
-    };
-    try {
-      await this.#host.record(call.id, auditLine(line, secrets));
-    } catch (error) {
-      logError("audit.unrecorded", error, { call: call.id, tool: call.name });
-    }
+/** A record that cannot be written is no reason to leave the person without an answer. */
+async function recordCall(
+  context: ConversationContext,
+  call: StoredCall,
+  outcome: Outcome,
+  { turn, secrets }: Batch,
+): Promise<void> {
+  const { principal, role, channel } = turn.origin;
+  const conversation = context.name.split("/").slice(2).join("/");
+  const { status, errorType, elapsedMs } = outcome;
+  const line = {
+    timestamp: new Date().toISOString(),
+    agent_id: GATEWAY_AGENT,
+    tool: call.name.slice(0, 128),
+    parameters: call.args,
+    result: status,
+    ...(errorType && { error_type: errorType }),
+    ...(status === "error" && { error: forPerson(outcome).slice(0, ERROR_CHARS) }),
+    exit_code: null,
+    elapsed_ms: elapsedMs,
+    call_id: call.id,
+    request_id: turn.id,
+    caller: { principal, role, channel, conversation },
+  };
+  try {
+    await context.home().record(call.id, auditLine(line, secrets));
+  } catch (error) {
+    logError("audit.unrecorded", error, { call: call.id, tool: call.name });
   }
 }
 

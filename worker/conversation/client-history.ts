@@ -9,10 +9,10 @@ import type {
   ClientHistoryEntry,
   ClientHistoryItem,
 } from "../api/turns.ts";
-import { broughtSources, chainOf, followed, itemsIn } from "./brought.ts";
-import { joined, SaidIndex } from "./said-index.ts";
+import { broughtSources, chainOf, followed, itemsIn } from "./client-context.ts";
+import type { Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
-import type { Turn } from "./store/transcript-rows.ts";
+import { joined, TurnFinder } from "./turn-finder.ts";
 
 /**
  * What a caller sent, as the turn that is about to begin keeps it, and whose words are in it.
@@ -23,7 +23,7 @@ export function readBrought(
   brought: ClientContext,
   isShared: boolean,
 ): { brought: ClientContext; sources: Source[] } {
-  const said = new SaidIndex(transcript, brought.history);
+  const said = new TurnFinder(transcript, brought.history);
   const shown = aligned(transcript, brought, !isShared, said);
   const follows = isShared && shown.history ? followed(shown.history, said)?.id : undefined;
   return {
@@ -42,7 +42,7 @@ function aligned(
   transcript: Transcript,
   brought: ClientContext,
   byWords: boolean,
-  said: SaidIndex,
+  said: TurnFinder,
 ): ClientContext {
   const { history, results = {}, after, ...rest } = brought;
   const [ref] = Object.keys(results);
@@ -85,7 +85,7 @@ function itemsOf(
   transcript: Transcript,
   history: readonly ClientHistoryEntry[],
   byWords: boolean,
-  said: SaidIndex,
+  said: TurnFinder,
 ): ClientHistoryItem[] {
   const items: ClientHistoryItem[] = [];
   let asked: ClientHistoryEntry[] = [];
@@ -133,7 +133,7 @@ function turnOfCall(transcript: Transcript, ref: string): Turn | undefined {
 }
 
 /** The turn that took the results of another's calls. */
-function goneOnFrom(said: SaidIndex, turn: Turn, refs: readonly string[], text: string): Turn | undefined {
+function goneOnFrom(said: TurnFinder, turn: Turn, refs: readonly string[], text: string): Turn | undefined {
   const saying = said.answering(text);
   return refs
     .flatMap((ref) => said.taking(ref))
@@ -143,7 +143,7 @@ function goneOnFrom(said: SaidIndex, turn: Turn, refs: readonly string[], text: 
 }
 
 function turnOfWords(
-  said: SaidIndex,
+  said: TurnFinder,
   last: Turn | undefined,
   asked: readonly ClientHistoryEntry[],
   answer: ClientHistoryEntry,

@@ -5,12 +5,12 @@
 import { recordsOf } from "@edgecall/core/loop/run.ts";
 import type { ClientHistoryItem } from "../api/turns.ts";
 import { linkNames } from "./store/media.ts";
+import { shownCall, type Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
-import { shownCall, type Turn } from "./store/transcript-rows.ts";
 
 type Found = { byAnswer: Map<string, Turn[]>; byWords: Map<string, Turn[]> };
 
-export class SaidIndex {
+export class TurnFinder {
   readonly #transcript: Transcript;
   readonly #history: readonly ClientHistoryItem[];
   #found: Found | undefined;
@@ -72,7 +72,7 @@ export class SaidIndex {
       if (!("turn" in item) && item.role === "assistant")
         for (const form of formsOfBrought(item.text)) byAnswer.set(form, []);
     for (const words of askedIn(this.#history)) byWords.set(plain(words), []);
-    for (const { turn: n, words, steps } of this.#transcript.said()) {
+    for (const { turn: n, words, steps } of this.#transcript.texts()) {
       const turn = this.#transcript.turnAt(n);
       if (!turn) continue;
       if (words !== undefined) byWords.get(plain(words))?.push(turn);

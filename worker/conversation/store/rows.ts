@@ -1,4 +1,4 @@
-/** The rows of a Conversation as the code knows them: their types, and the way from one to the other. */
+/** The rows of a conversation, what the code reads from them, and the way from one to the other. */
 
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Call, CallRecord, Entry, Outcome, Usage } from "@edgecall/core/loop/history.ts";
@@ -163,5 +163,5 @@ export function shownCall(record: CallRecord): CallRecord {
   };
 }
 
-/** What was said in a turn: by the person, and by the model in its steps. */
-export type SaidInTurn = { turn: number; words: string | undefined; steps: string[] };
+/** The texts of a turn: the person's words, and what the model said in each step. */
+export type TurnTexts = { turn: number; words: string | undefined; steps: string[] };

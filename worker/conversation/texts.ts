@@ -6,7 +6,7 @@ import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import type { TurnQuestion } from "../api/answers.ts";
 import { WORKERS_AI_URL } from "../settings/workers-ai.ts";
-import type { StoredCall, StoredEntry } from "./store/transcript-rows.ts";
+import type { StoredCall, StoredEntry } from "./store/rows.ts";
 
 export const INTERNAL_ERROR = "Something went wrong in the gateway itself; its log has the reason.";
 

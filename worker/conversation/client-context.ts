@@ -11,16 +11,16 @@ import type {
   ClientHistoryItem,
 } from "../api/turns.ts";
 import { resultOutcome, withResults } from "./client-tools.ts";
-import type { SaidIndex } from "./said-index.ts";
-import { isAnswer } from "./store/brought-outline.ts";
+import { isAnswer } from "./store/client-outline.ts";
+import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
-import type { StoredCall, StoredEntry, Turn } from "./store/transcript-rows.ts";
+import type { TurnFinder } from "./turn-finder.ts";
 
 /** `turn` of the entries that a caller brought; ours begin with 1. */
 const BROUGHT_TURN = 0;
 
-/** Whether a turn is shown something else than all the rows before it. */
-export function standsApart(transcript: Transcript, turn: Turn): boolean {
+/** True if a turn is shown something else than all the rows before it. */
+export function hasOwnHistory(transcript: Transcript, turn: Turn): boolean {
   return chainOf(transcript, turn) !== undefined;
 }
 
@@ -134,7 +134,7 @@ function sourcesOfTurns(transcript: Transcript): (turn: Turn) => Source[] {
  * the turns in which they were said, and then our rows know; of any others we know nothing. What comes into those turns later is not
  * in these words.
  */
-export function broughtSources(transcript: Transcript, brought: ClientContext, said: SaidIndex): Source[] {
+export function broughtSources(transcript: Transcript, brought: ClientContext, said: TurnFinder): Source[] {
   const sourcesOf = sourcesOfTurns(transcript);
   const all = new Set<Source>();
   const answers = new Set<string>();
@@ -160,7 +160,7 @@ export function broughtSources(transcript: Transcript, brought: ClientContext, s
 }
 
 /** The turn that said the last answer of a history; of several that said the same, the one with as many answers before it. */
-export function followed(history: readonly ClientHistoryItem[], said: SaidIndex): Turn | undefined {
+export function followed(history: readonly ClientHistoryItem[], said: TurnFinder): Turn | undefined {
   let answers = history.filter(isAnswer).length;
   for (const item of history.toReversed()) {
     if (!isAnswer(item)) continue;

@@ -1,7 +1,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { expect, test } from "vitest";
-import { type CallRow, type StoredEntry, toCall } from "./store/transcript-rows.ts";
-import { lateNote, tryAgain } from "./turn-words.ts";
+import { type CallRow, type StoredEntry, toCall } from "./store/rows.ts";
+import { lateNote, tryAgain } from "./texts.ts";
 
 function storedCall(outcome: Outcome) {
   const row = { id: "c", turn: 1, model_call_id: "m", name: "edge_call", problem: null } as CallRow;

@@ -1,0 +1,14 @@
+import type { Env } from "../../env.ts";
+import type { Alarm } from "../alarm.ts";
+import type { MediaStore } from "../store/media.ts";
+import type { Transcript } from "../store/transcript.ts";
+
+/** What the parts of a chat share with the rest of its conversation. @property name `home/channel/id` */
+export type ChatContext = {
+  ctx: DurableObjectState;
+  env: Env;
+  name: string;
+  transcript: Transcript;
+  media: MediaStore;
+  alarm: Alarm;
+};

@@ -1,0 +1,154 @@
+/** What people do in a chat app: each message and command is taken once, and answered over the chat. */
+import type { Accepted, ChatCommand, Delivery } from "../../api/chat.ts";
+import { maySee } from "../../api/may-see.ts";
+import type { NewOrigin } from "../../api/turns.ts";
+import { channelOf } from "../../channels/all.ts";
+import { beginTurn } from "../begin-turn.ts";
+import type { ConversationContext } from "../context.ts";
+import { forgetTurns } from "../retention.ts";
+import { cancelTurn } from "../turn-end.ts";
+import { drive } from "../turn-loop.ts";
+import { agentsWords, HELP, statusWords } from "./commands.ts";
+import { notePictures } from "./pictures.ts";
+import { answersOf } from "./question-words.ts";
+import type { ChatSession } from "./session.ts";
+
+/** Deliveries that are remembered: platforms repeat for days, a chat has fewer messages in that time. */
+const DELIVERIES_KEPT = 1_000;
+/** Turns that wait; a person who goes on is told. */
+const UNFINISHED_MAX = 20;
+/** Where a message stands already and waits to be the answer, it is one also when there is nothing to say. */
+const DONE = "Done.";
+
+/** Takes what a person did, once. Durable when it returns. */
+export async function receive(
+  context: ConversationContext,
+  chat: ChatSession,
+  delivery: Delivery,
+): Promise<Accepted> {
+  const known = findDelivery(context, delivery.id);
+  if (known) return known.turn === null ? {} : { turn: known.turn };
+  const { act } = delivery;
+  if (act.do !== "tell") chat.outbox.personWrote();
+  if (act.do === "say") return receiveMessage(context, chat, delivery, act);
+  const words = act.do === "tell" ? act.text : await commandWords(context, act.command, delivery);
+  if (act.do === "command") await endTurns(context, act.command);
+  // Two of the same may have come while Home was asked.
+  if (findDelivery(context, delivery.id)) return {};
+  // No await from here on: only what is done is remembered, or its repeat would not do it either.
+  rememberDelivery(context, delivery.id, undefined);
+  if (act.do === "command" && act.command.name === "new") forgetChat(context, chat);
+  return reply(chat, delivery, words);
+}
+
+function receiveMessage(
+  context: ConversationContext,
+  chat: ChatSession,
+  delivery: Delivery,
+  act: Delivery["act"] & { do: "say" },
+): Accepted {
+  const { origin } = delivery;
+  const running = context.transcript.turns().filter(({ status }) => status === "running");
+  if (running.length >= UNFINISHED_MAX) {
+    rememberDelivery(context, delivery.id, undefined);
+    return reply(chat, delivery, `${running.length} questions wait already. /stop ends them.`);
+  }
+  // No await from here on: the rows are written together or not at all.
+  const turn = beginTurn(context, {
+    id: crypto.randomUUID(),
+    idempotency: undefined,
+    merge: act.merge,
+    text: act.text.trim() === "" ? "(a picture)" : act.text,
+    images: [],
+    ...(act.sources && { sources: act.sources }),
+    origin,
+  });
+  rememberDelivery(context, delivery.id, turn.id);
+  notePictures(context.ctx.storage.sql, turn, origin.reply, act.pictures);
+  drive(context);
+  if (origin.reply) chat.outbox.typing(origin.reply);
+  return { turn: turn.id };
+}
+
+/** Over the chat. Without an address for it, the words go back to the caller. */
+function reply(chat: ChatSession, { origin }: Delivery, words: string | undefined): Accepted {
+  if (!origin.reply) return words === undefined ? {} : { words };
+  if (words === undefined && !channelOf(origin.channel)?.opening) return {};
+  chat.outbox.say(origin.reply, words ?? DONE);
+  chat.outbox.go();
+  return {};
+}
+
+function findDelivery({ ctx }: ConversationContext, id: string): { turn: string | null } | undefined {
+  return ctx.storage.sql
+    .exec<{ turn: string | null }>("SELECT turn FROM delivery WHERE id = ?", id)
+    .toArray()[0];
+}
+
+function rememberDelivery({ ctx }: ConversationContext, id: string, turn: string | undefined): void {
+  const { sql } = ctx.storage;
+  const [row] = sql
+    .exec<{ n: number }>("INSERT INTO delivery (id, turn) VALUES (?, ?) RETURNING n", id, turn ?? null)
+    .toArray();
+  sql.exec("DELETE FROM delivery WHERE n <= ?", (row?.n ?? 0) - DELIVERIES_KEPT);
+}
+
+async function commandWords(
+  context: ConversationContext,
+  command: ChatCommand,
+  { origin }: Delivery,
+): Promise<string | undefined> {
+  const running = context.transcript.turns().filter(({ status }) => status === "running");
+  switch (command.name) {
+    case "stop":
+      return running.length === 0 ? "Nothing is running." : undefined;
+    case "new":
+      return "A new conversation: what was said before is forgotten here.";
+    case "status":
+      return statusWords(running, await context.home().status());
+    case "agents":
+      return agentsWords(await context.home().agents(), origin.limits ?? {});
+    case "answer":
+      return await answerWords(context, command.argument, origin);
+    case "approve":
+      return "Only an owner can let somebody in, in a private chat.";
+    case "help":
+      return HELP;
+  }
+}
+
+async function endTurns(context: ConversationContext, { name }: ChatCommand): Promise<void> {
+  if (name !== "stop" && name !== "new") return;
+  const running = context.transcript.turns().filter(({ status }) => status === "running");
+  // All at once: those that wait behind one that is being ended must not begin after a crash.
+  for (const { n } of running) context.transcript.cancelling(n);
+  for (const turn of running) await cancelTurn(context, turn);
+}
+
+function forgetChat(context: ConversationContext, chat: ChatSession): void {
+  forgetTurns(context);
+  chat.outbox.forgetTurns();
+  context.ctx.storage.sql.exec("DELETE FROM inbound");
+}
+
+/** `/answer 2`, `/answer words`: for a question without buttons. An approval takes its buttons. */
+async function answerWords(
+  context: ConversationContext,
+  argument: string,
+  origin: NewOrigin,
+): Promise<string | undefined> {
+  const { transcript } = context;
+  const open = transcript
+    .turns()
+    .filter((turn) => turn.status === "running")
+    .flatMap((turn) => transcript.questionsOf(turn.n).map(({ question }) => ({ question, turn })))
+    .filter(({ question }) => question.answer === undefined && !question.approval);
+  const person = { name: origin.principal, role: origin.role, scopes: ["ask" as const] };
+  const asked = open.find(({ turn }) => maySee(person, { kind: "conversation", by: turn.origin.principal }));
+  if (!asked) return "Nobody asks you anything right now.";
+  if (argument === "") return "Please write your answer after /answer.";
+  const options = answersOf(asked.question);
+  const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
+  const answered = await context.home().answer(asked.question.id, answer.slice(0, 4_000), person, true);
+  return answered.ok ? undefined : answered.message;
+}

@@ -1,0 +1,78 @@
+/** What the parts of a conversation share. Its object makes one when it has tables. */
+import type { HomeApi } from "../api/home-api.ts";
+import type { Plan } from "../api/plan.ts";
+import { homeOf } from "../api/stubs.ts";
+import type { Env } from "../env.ts";
+import { CHANNEL_NAMES } from "../settings/channels.ts";
+import { Alarm } from "./alarm.ts";
+import { ChatSession } from "./chat/session.ts";
+import { runLater } from "./later.ts";
+import { LostClients } from "./lost-clients.ts";
+import { isOneShot } from "./one-shot.ts";
+import { MediaStore } from "./store/media.ts";
+import { Transcript } from "./store/transcript.ts";
+import { Subscribers } from "./subscribers.ts";
+
+/** A call that Home has. @property deadline when Home will have settled it @property at when Home took it (both epoch ms) */
+type SentCall = { deadline: number; at: number };
+
+export class ConversationContext {
+  readonly ctx: DurableObjectState;
+  readonly env: Env;
+  /** `home/channel/id`, given by the route that made the object. */
+  readonly name: string;
+  /** The conversation is one question, or its client keeps it: a turn does not go on from the one before it. */
+  readonly isOneShot: boolean;
+  readonly transcript: Transcript;
+  readonly media: MediaStore;
+  readonly alarm: Alarm;
+  readonly subscribers: Subscribers;
+  readonly lostClients: LostClients;
+  /** Only a chat's conversation has one. */
+  readonly chat: ChatSession | undefined;
+
+  // From here on: memory alone. An object that was rebuilt does without it, or finds it out again.
+
+  /** Calls that Home has. After a rebuild they are given to Home again, which recognises them. */
+  readonly sent = new Map<string, SentCall>();
+  /** The gateway's own tools that run now, by the call's id. */
+  readonly running = new Map<string, AbortController>();
+  /** The model call that runs now. */
+  modelCall: { turn: number; abort: AbortController } | undefined;
+  /** What Home told with the last result. It holds until `until` (epoch ms). */
+  plan: { plan: Plan; until: number } | undefined;
+  /** The loop over the turns (turn-loop.ts). `isParked`: it ended, and an alarm or a result sets it going again. */
+  readonly loop = { isRunning: false, isDue: false, isParked: false };
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    if (!ctx.id.name) throw new Error("a conversation is reached by its name only");
+    this.ctx = ctx;
+    this.env = env;
+    this.name = ctx.id.name;
+    this.isOneShot = isOneShot(this.name);
+    this.transcript = new Transcript(ctx.storage, this.isOneShot);
+    this.media = new MediaStore(ctx.storage, env, this.name);
+    this.alarm = new Alarm(ctx.storage);
+    this.subscribers = new Subscribers(ctx, this.transcript);
+    this.lostClients = new LostClients(this.transcript, this.subscribers);
+    const channel = this.name.split("/")[1] ?? "";
+    if ((CHANNEL_NAMES as readonly string[]).includes(channel)) this.chat = new ChatSession(this);
+  }
+
+  /** A new stub for each use: one that threw is broken. */
+  home(): HomeApi {
+    return homeOf(this.env, this.name.split("/", 1)[0] ?? "");
+  }
+
+  /** For work that nobody waits for, and that may be lost in a crash. */
+  later(work: Promise<unknown>): void {
+    runLater(this.ctx, this.name, work);
+  }
+
+  /** After the rows were deleted. */
+  forget(): void {
+    this.transcript.forget();
+    this.sent.clear();
+    this.plan = undefined;
+  }
+}

@@ -1,0 +1,317 @@
+/**
+ * The step of a turn that asks the model: which one, within which budget, with how much of the history, and
+ * what becomes of its reply or its failure.
+ */
+import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
+import { fitHistory } from "@edgecall/core/loop/fit.ts";
+import type { Entry, Usage } from "@edgecall/core/loop/history.ts";
+import { type ChatMessage, pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
+import { callModel } from "@edgecall/core/loop/model.ts";
+import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
+import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
+import { MAX_ATTEMPTS, MAX_SLOW_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
+import { assistantEntry } from "@edgecall/core/loop/run.ts";
+import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
+import { agentSource } from "@edgecall/core/loop/taint.ts";
+import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
+import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import type { Listing } from "../api/conversation-list.ts";
+import { agentsNote, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
+import type { Plan } from "../api/plan.ts";
+import { inReach, type Roster } from "../api/roster.ts";
+import type { ClientContext } from "../api/turns.ts";
+import type { Env } from "../env.ts";
+import { logError } from "../log.ts";
+import { modelFetch } from "../models/workers-ai.ts";
+import { countsDays, hasLimit, NO_MODEL, type Settings } from "../settings/settings.ts";
+import { hasOwnHistory, turnsOfChat } from "./client-context.ts";
+import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
+import type { ConversationContext } from "./context.ts";
+import type { StoredEntry, Turn } from "./store/rows.ts";
+import { modelAdvice, tryAgain } from "./texts.ts";
+import { gatewayTools } from "./tools/registry.ts";
+import { finishTurn } from "./turn-end.ts";
+
+/** A person who waits longer than this is told the reason. */
+const WORTH_TELLING_MS = 1_500;
+
+/** Asks the model for the next step of a turn, and stores its reply: text, and the calls that it wants made. */
+export async function takeModelStep(
+  context: ConversationContext,
+  turn: Turn,
+  history: StoredEntry[],
+  next: Next & { do: "model" },
+  settings: Settings,
+): Promise<void> {
+  if (settings.models.length === 0) return failTurn(context, turn, NO_MODEL, "no_model");
+  await context.alarm.lease();
+  const attempts = context.transcript.countAttempt(turn.n);
+  if (attempts > MAX_ATTEMPTS) {
+    const answer = `I gave up after ${MAX_ATTEMPTS} attempts at the same step. ${tryAgain(history)}`;
+    return failTurn(context, turn, answer, "gave_up");
+  }
+  const abort = new AbortController();
+  context.modelCall = { turn: turn.n, abort };
+  try {
+    await askModel({ context, turn, history, next, settings, attempts, signal: abort.signal });
+  } finally {
+    context.modelCall = undefined;
+  }
+}
+
+/** One try of one step. */
+type Step = {
+  context: ConversationContext;
+  turn: Turn;
+  /** As the model is shown it, before it is cut to fit. */
+  history: StoredEntry[];
+  next: Next & { do: "model" };
+  settings: Settings;
+  /** Tries of this step, with this one. */
+  attempts: number;
+  signal: AbortSignal;
+};
+
+async function askModel(step: Step): Promise<void> {
+  const { context, turn, history, next, settings, signal } = step;
+  const { transcript, subscribers, chat, env } = context;
+  const estimate = estimateTokens(history);
+  const own = history.filter((entry) => entry.turn === turn.n);
+  let model: NamedModel | undefined;
+  let received = 0;
+  try {
+    const counts = countsDays(settings);
+    const plan = await takePlan(context, counts ? estimate : undefined, listingOf(context, turn, history));
+    const isReplaceable = turn.origin.replaceable === true;
+    const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);
+    if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");
+    model = picked.model;
+    if (isLimited(settings.budgets) && !isWithinBudget(step, plan)) return;
+
+    const fits = estimate <= settings.history.maxTokens;
+    const entries = fits ? history : await cutToFit(step, model);
+    const brought = transcript.broughtBy(turn);
+    const roster = inReach(plan.roster, turn.origin.limits?.agents);
+    const loopEnabled = settings.loopEnabled && brought.tools !== false;
+    const ours = loopEnabled && next.tools ? toolsOf(roster, settings, env) : [];
+    const offer = offerOf(ours, brought, next.tools, own);
+    const system = systemPrompt(settings, loopEnabled ? roster : undefined, brought.instructions);
+    const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
+    const request = {
+      messages: toMessages(system, entries, note, picturesOf(context, entries)),
+      ...offer,
+      signal,
+      onText: (text: string) => {
+        subscribers.delta(turn, text, received);
+        chat?.delta(turn, text, received);
+        received += text.length;
+      },
+    };
+    const reply = await callModel(model, request, modelFetch(env.AI, model.baseUrl));
+    if (counts) correctSpending(step, model, reply.usage, estimate);
+    if (model.name in plan.health) context.later(context.home().modelAnswered(model.name));
+    // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
+    const mayCall = (loopEnabled && next.tools) || offer.tools.length > 0;
+    const entry = assistantEntry(reply, history, mayCall);
+    entry.calls = withoutOthers(turn, entry.calls);
+    const unread = loopEnabled ? roster.agents.filter(({ newText }) => newText) : [];
+    const seq = transcript.addReply(
+      turn.n,
+      lastInputSeq(turn, history),
+      entry,
+      reply.model,
+      reply.usage,
+      unread.map(({ id }) => agentSource(id)),
+    );
+    if (seq === undefined) return;
+    subscribers.replied(turn, seq);
+    chat?.progress(turn);
+  } catch (error) {
+    if (received > 0) {
+      subscribers.reset(turn);
+      chat?.delta(turn, "", 0);
+    }
+    await modelFailed(step, asModelError(error), model);
+  }
+}
+
+function failTurn(context: ConversationContext, turn: Turn, answer: string, code: string): void {
+  finishTurn(context, turn, "failed", answer, code);
+}
+
+/** What Home knows: as it told a moment ago with a result, or asked for. A budget for the day has to be reserved there. */
+async function takePlan(
+  context: ConversationContext,
+  reserve: number | undefined,
+  listing: Listing | undefined,
+): Promise<Plan> {
+  const recent = context.plan;
+  context.plan = undefined;
+  if (recent && reserve === undefined && !listing && Date.now() <= recent.until) return recent.plan;
+  return await context.home().plan(reserve, listing);
+}
+
+/** Told to Home with the first call of a turn: there a person looks for a conversation by its first words. */
+function listingOf(
+  { name, transcript }: ConversationContext,
+  turn: Turn,
+  history: readonly StoredEntry[],
+): Listing | undefined {
+  const own = history.filter((entry) => entry.turn === turn.n);
+  if (name.split("/")[1] !== "api" || own.some(({ role }) => role === "assistant")) return undefined;
+  const text = history.find(({ role }) => role === "user")?.text ?? "";
+  return { name, principal: transcript.beganBy() ?? turn.origin.principal, text };
+}
+
+/** Sorted, for the provider's cache: edge_call where there is an agent to call, and the gateway's own. */
+function toolsOf(roster: Roster, settings: Settings, env: Env): ToolDefinition[] {
+  const edgeCall = edgeCallDefinition(roster);
+  const all = [...(edgeCall ? [edgeCall] : []), ...gatewayTools(settings.tools, env).definitions()];
+  return all.sort((a, b) => (a.function.name < b.function.name ? -1 : 1));
+}
+
+/** The newest pictures of the history, from their rows. */
+function picturesOf(
+  { media }: ConversationContext,
+  entries: readonly Entry[],
+): (id: string) => string | undefined {
+  const ids = new Set(pictureIds(entries));
+  return (id) => (ids.has(id) ? media.dataUrl(id) : undefined);
+}
+
+/** Usage is the endpoint's figure; an endpoint that gives none is counted by our estimate. @param reserved tokens */
+function correctSpending(
+  { context, settings }: Step,
+  model: NamedModel,
+  usage: Usage | undefined,
+  reserved: number,
+): void {
+  if (!usage) return;
+  const difference = usage.input_tokens + usage.output_tokens - reserved;
+  const isPriced = Object.keys(settings.prices).length > 0;
+  context.later(context.home().spent(difference, isPriced ? { model: model.name, usage } : undefined));
+}
+
+/** Ends the turn where a budget is used up, and notes where one nearly is. */
+function isWithinBudget({ context, turn, settings }: Step, plan: Plan): boolean {
+  const { transcript, isOneShot } = context;
+  // Others in the same object are other conversations.
+  const chat = isOneShot ? turnsOfChat(transcript, turn) : undefined;
+  const used = { ...transcript.spent(turn.n, chat), day: plan.day };
+  const notified = [...transcript.notices(turn.n, chat), ...plan.told];
+  const verdict: BudgetVerdict = checkBudget(used, settings.budgets, Date.now(), notified);
+  if (verdict.state === "ok") return true;
+  if (verdict.state === "refused") {
+    failTurn(context, turn, verdict.text, "budget");
+    return false;
+  }
+  transcript.notify(turn.n, verdict.text, verdict.keys);
+  const ofDay = verdict.keys.filter((key) => key.startsWith("day."));
+  if (ofDay.length > 0) context.later(context.home().budgetTold(ofDay));
+  return true;
+}
+
+/** As much of the history as fits. The model sums up what does not, once. */
+async function cutToFit(step: Step, model: NamedModel): Promise<Entry[]> {
+  const { context, turn, history, settings, signal } = step;
+  const { transcript, env } = context;
+  const begins = history.findIndex((entry) => entry.turn === turn.n);
+  const lastQuestion = Math.max(
+    0,
+    history.findLastIndex(({ role }) => role === "user"),
+  );
+  // A turn that takes results of its caller's tools goes on with what they were asked for.
+  const currentFrom = begins >= 0 ? begins : lastQuestion;
+  // A summary is of all the rows, in their order.
+  const isApart = hasOwnHistory(transcript, turn);
+  const summary = isApart ? undefined : transcript.summary();
+  const options = { ...settings.history, currentFrom, ...(summary && { summary }) };
+  const fitted = fitHistory(history, options);
+  const from = history[fitted.shownFrom];
+  if (summary && !summary.from && from && fitted.cut.turns === summary.turns)
+    transcript.summaryEnds(summary, from);
+  if (!fitted.toSummarise || !from || isApart) return fitted.entries;
+  try {
+    const messages: ChatMessage[] = [{ role: "user", content: summaryPrompt(fitted.toSummarise) }];
+    const reply = await callModel(model, { messages, tools: [], signal }, modelFetch(env.AI, model.baseUrl));
+    transcript.summarise({ text: reply.text, turns: fitted.cut.turns }, turn.n, from, reply.usage);
+    if (countsDays(settings)) correctSpending(step, model, reply.usage, 0);
+    return fitHistory(history, { ...options, summary: { text: reply.text, turns: fitted.cut.turns } })
+      .entries;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // Without a summary the turns are left out all the same, and the note in their place says so.
+    logError("summary.failed", error, { turn: turn.id });
+    return fitted.entries;
+  }
+}
+
+async function modelFailed(step: Step, error: ModelError, model: NamedModel | undefined): Promise<void> {
+  if (error.kind === "cancelled") return;
+  const { context, turn, history, settings, attempts } = step;
+  logError("model.failed", error, { turn: turn.id, kind: error.kind, attempts, model: model?.name });
+  const others = settings.models.length > 1 && mayReplace(turn);
+  if (model && isModelFailure(error)) {
+    const passing = error.kind === "now" && !(others && error.slow);
+    await noteFailure(context, model, passing ? 1 : FAILURES_TO_COOL);
+    const tries = error.slow ? Math.max(MAX_SLOW_ATTEMPTS, settings.models.length) : MAX_ATTEMPTS;
+    // A wrong key will not mend itself, but the next model may well answer.
+    if (others && !passing && attempts < tries) return;
+  }
+  const delay = retryDelay(error, attempts);
+  if (delay === undefined) {
+    const why = error.message.replace(/\.$/, "");
+    const advice = tryAgain(history, model && modelAdvice(error, model));
+    return failTurn(context, turn, `I could not get an answer from the model: ${why}. ${advice}`, "model");
+  }
+  const until = Date.now() + delay;
+  context.transcript.postpone(turn.n, until);
+  if (delay >= WORTH_TELLING_MS) context.subscribers.waits(turn, until, error.message);
+}
+
+async function noteFailure(context: ConversationContext, model: NamedModel, times: number): Promise<void> {
+  try {
+    await context.home().modelFailed(model.name, times);
+  } catch (error) {
+    logError("model.health_lost", error, { model: model.name });
+  }
+}
+
+/** Seq of the last message of a turn; null in one that a job set off, which begins with a note. */
+function lastInputSeq(turn: Turn, history: readonly StoredEntry[]): number | null {
+  return history.findLast((entry) => entry.turn === turn.n && entry.role !== "note")?.seq ?? null;
+}
+
+/** @param mayCall not at a limit */
+function offerOf(
+  ours: readonly ToolDefinition[],
+  brought: ClientContext,
+  mayCall: boolean,
+  own: readonly StoredEntry[],
+): ReturnType<typeof offered> {
+  if (brought.tools === false) return { tools: [] };
+  return mayCall ? offered(ours, brought, own) : lastOffered(brought);
+}
+
+/** One that the caller named is not replaced without its leave: the words would be somebody else's. */
+function mayReplace({ origin }: Turn): boolean {
+  return origin.model === undefined || origin.replaceable === true;
+}
+
+function isLimited(budgets: Settings["budgets"]): boolean {
+  return hasLimit(budgets.turn) || hasLimit(budgets.conversation) || hasLimit(budgets.day);
+}
+
+/** @param roster absent: no tools are offered */
+function systemPrompt(settings: Settings, roster: Roster | undefined, instructions = ""): string {
+  // What changes comes last, so that a provider's prompt cache keeps the rest.
+  const agents = roster ? [agentsNote(roster), offlineNote(roster, Date.now())] : [];
+  return [settings.systemPrompt, instructions, ...agents].filter(Boolean).join("\n\n");
+}
+
+function asModelError(error: unknown): ModelError {
+  if (error instanceof ModelError) return error;
+  // Home could not be asked for the roster: it was reset by a deploy, or is overloaded.
+  const message = error instanceof Error ? error.message : String(error);
+  return new ModelError("now", `the home's object did not answer (${message})`, { cause: error });
+}

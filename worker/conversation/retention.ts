@@ -1,0 +1,56 @@
+/** What a conversation keeps for a while only: pictures and files, and the whole of a one-shot, which no route reaches again. */
+import { migrate } from "../migrate.ts";
+import type { ConversationContext } from "./context.ts";
+import { oneShotEnded, oneShotEnds, oneShotLooks } from "./one-shot.ts";
+import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
+
+/** Deletes what has had its time. @returns when the next is due (epoch ms) */
+export async function expire(context: ConversationContext): Promise<number | undefined> {
+  const { transcript, media, isOneShot } = context;
+  const now = Date.now();
+  transcript.release();
+  let looksAt: number | undefined;
+  if (isOneShot) {
+    const ends = oneShotEnds(transcript.turns().at(-1));
+    if (ends !== undefined && ends <= now) {
+      await wipe(context);
+      return undefined;
+    }
+    if (ends !== undefined) {
+      transcript.dropEnded(oneShotEnded(now));
+      looksAt = Math.min(ends, oneShotLooks(transcript.turns()[0], now));
+    }
+  }
+  if ((media.nextExpiry() ?? now + 1) <= now) media.trim();
+  const times = [looksAt, media.nextExpiry()].filter((time) => time !== undefined);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+/** Deletes everything. */
+export async function wipe(context: ConversationContext): Promise<void> {
+  const { ctx, subscribers, alarm } = context;
+  subscribers.closeAll();
+  await ctx.storage.deleteAll();
+  migrate(ctx.storage, CONVERSATION_MIGRATIONS);
+  // It went with the rows.
+  alarm.isGone();
+  context.forget();
+}
+
+/** Deletes the turns and what they brought. What a chat still has to send stays, and so do the ids of its deliveries. */
+export function forgetTurns(context: ConversationContext): void {
+  for (const table of TURN_TABLES) context.ctx.storage.sql.exec(`DELETE FROM ${table}`);
+  context.forget();
+}
+
+const TURN_TABLES = [
+  "turn",
+  "message",
+  "call",
+  "question",
+  "summary",
+  "merged",
+  "brought",
+  "media",
+  "media_part",
+];

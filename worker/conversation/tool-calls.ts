@@ -1,0 +1,210 @@
+/**
+ * The step of a turn that has its calls made: which go out now, what each came to, and when to look again. It
+ * never waits for a device: calls are given to Home, and come back as results. The gateway's own tools run here
+ * (conversation/tools/gateway-calls.ts), and are waited for.
+ */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
+import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import { checkEdgeCall, EDGE_CALL } from "../api/edge-call.ts";
+import { withRetry } from "../api/stubs.ts";
+import { logError, logInfo } from "../log.ts";
+import { keysOf } from "../settings/gateway-tools.ts";
+import type { Settings } from "../settings/settings.ts";
+import { sourcesFor } from "./client-context.ts";
+import { clientSchema, isClients } from "./client-tools.ts";
+import type { ConversationContext } from "./context.ts";
+import { settleCall } from "./settle-call.ts";
+import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
+import { cancelledOutcome } from "./texts.ts";
+import { runGatewayCalls } from "./tools/gateway-calls.ts";
+import { gatewayTools } from "./tools/registry.ts";
+
+/** How much later than Home a conversation looks after a call itself: Home's answer should win. */
+const DEADLINE_GRACE_MS = 10_000;
+/** Pause before Home is asked again after it failed (a deploy resets it for a moment). */
+export const HOME_RETRY_MS = 1_000;
+
+/** Sends calls out, at most `maxParallel` at once. @returns as `takeStep`: a result or a deadline is waited for, or not */
+export async function takeCallStep(
+  context: ConversationContext,
+  turn: Turn,
+  history: readonly StoredEntry[],
+  settings: Settings,
+): Promise<number | undefined> {
+  const { transcript, sent } = context;
+  const now = Date.now();
+  const open = ownCalls(turn, openCalls(history.filter((entry) => entry.turn === turn.n)));
+  const out = open.filter((call) => sent.has(call.id));
+  const overdue = out.filter((call) => dueAt(context, call) <= now);
+  const room = Math.max(0, settings.limits.maxParallel - out.length);
+  const due = [...open.filter((call) => !sent.has(call.id)).slice(0, room), ...overdue];
+  if (due.length > 0) await sendCalls(context, turn, due, history, settings);
+  const left = ownCalls(turn, openCalls(transcript.entriesOf(turn.n)));
+  // Something was settled on the spot: there is room for another call, or the batch is complete.
+  if (left.length < open.length) return undefined;
+  const deadlines = left.filter((call) => sent.has(call.id)).map((call) => dueAt(context, call));
+  const retryAt = transcript.turn(turn.id)?.notBefore ?? 0;
+  if (retryAt > now) deadlines.push(retryAt);
+  // Home may be late itself: it is asked again, but not at once for ever.
+  return Math.max(Math.min(...deadlines), now + HOME_RETRY_MS);
+}
+
+/** True if a turn with open calls has nothing to do before the next of them has its result. */
+export function waitsForCalls({ transcript, sent }: ConversationContext, turn: Turn): boolean {
+  const open = ownCalls(turn, openCalls(transcript.entriesOf(turn.n)));
+  return open.length > 0 && open.every((call) => sent.has(call.id));
+}
+
+/** Ends the calls of a turn, also those that the loop sends meanwhile. @returns how many a device may have run */
+export async function cancelCalls(context: ConversationContext, turn: Turn): Promise<number> {
+  const sent = new Set<string>();
+  const stopped = new Set<string>();
+  const open = (which: (call: StoredCall) => boolean) =>
+    openCalls(context.transcript.entriesOf(turn.n))
+      .filter(which)
+      .map((call) => call.id);
+  for (const id of open(() => true)) context.running.get(id)?.abort(cancelled());
+  const unstopped = () => open((call) => call.name === EDGE_CALL && !stopped.has(call.id));
+  for (let ids = unstopped(); ids.length > 0; ids = unstopped()) {
+    for (const id of await stopCalls(context, ids)) sent.add(id);
+    for (const id of ids) stopped.add(id);
+  }
+  for (const id of open(() => true)) settleCall(context, id, cancelledOutcome(sent.has(id)));
+  return sent.size;
+}
+
+/** A person is asked: the call cannot be over before `until` (epoch ms). */
+export function extendCall({ sent }: ConversationContext, callId: string, until: number): void {
+  sent.set(callId, { at: Date.now(), ...sent.get(callId), deadline: until });
+}
+
+/** A client came to watch after the calls were sent: from now on devices send their output. */
+export async function watchCalls(context: ConversationContext, turn: Turn): Promise<void> {
+  const ids = openCalls(context.transcript.entriesOf(turn.n)).map((call) => call.id);
+  const out = ids.filter((id) => context.sent.has(id));
+  if (out.length > 0) await context.home().watch(out);
+}
+
+/** When Home is asked what became of a call. */
+function dueAt({ sent }: ConversationContext, call: StoredCall): number {
+  return (sent.get(call.id)?.deadline ?? 0) + DEADLINE_GRACE_MS;
+}
+
+async function sendCalls(
+  context: ConversationContext,
+  turn: Turn,
+  calls: readonly StoredCall[],
+  history: readonly StoredEntry[],
+  settings: Settings,
+): Promise<void> {
+  const { transcript, env, alarm } = context;
+  await alarm.lease();
+  const sources = sourcesFor(transcript, transcript.turnAt(turn.n) ?? turn);
+  const tools = gatewayTools(settings.tools, env);
+  const gateways = calls.filter(({ name }) => tools.get(name));
+  const batch = {
+    turn,
+    calls: gateways,
+    history,
+    tools,
+    tainted: isTainted(sources, "gateway"),
+    secrets: keysOf(settings.tools),
+  };
+  const others = calls.filter(({ name }) => !tools.get(name));
+  const [refused] = await Promise.all([
+    Promise.all(others.map((call) => submitCall(context, turn, call, sources, tools.list()))),
+    runGatewayCalls(context, batch),
+  ]);
+  const unreached = refused.filter((call) => call !== undefined);
+  if (unreached.length > 0) homeFailed(context, turn, unreached);
+}
+
+/** Gives one call to Home, or answers it on the spot. @returns the call, when Home did not take it */
+async function submitCall(
+  context: ConversationContext,
+  turn: Turn,
+  call: StoredCall,
+  sources: readonly Source[],
+  gatewaysTools: readonly string[],
+): Promise<StoredCall | undefined> {
+  const { transcript, name, sent, subscribers } = context;
+  if (isClients(turn, call)) {
+    const schema = clientSchema(transcript.broughtBy(turn), call);
+    const words = errorText.invalidParams(call.name, call.problem ?? "", schema);
+    settleCall(context, call.id, { status: "error", errorType: "invalid_params", ...words, elapsedMs: 0 });
+    return undefined;
+  }
+  const checked = checkEdgeCall(call, gatewaysTools);
+  if (!checked.ok) {
+    settleCall(context, call.id, checked.outcome);
+    return undefined;
+  }
+  const { principal, role, channel, limits = {} } = turn.origin;
+  const agent = checked.args.agent_id;
+  try {
+    const reply = await context.home().submit({
+      id: call.id,
+      conversation: name,
+      args: checked.args,
+      caller: { principal, role, channel, conversation: name.split("/").slice(2).join("/") },
+      watched: subscribers.isWatched(turn.id),
+      limits,
+      tainted: isTainted(sources, { agent }),
+    });
+    // The one line that has both ids: devices and bridge know the call, and no turn.
+    logInfo("call.submitted", { turn: turn.id, call: call.id, agent, accepted: reply.accepted });
+    if (reply.accepted) sent.set(call.id, { deadline: reply.deadline, at: Date.now() });
+    else settleCall(context, call.id, reply.outcome);
+    return undefined;
+  } catch (error) {
+    logError("call.submit_failed", error, { turn: turn.id, call: call.id });
+    return call;
+  }
+}
+
+/** Home is being replaced, or is overloaded: the calls are given to it again, a few times. */
+function homeFailed(context: ConversationContext, turn: Turn, calls: readonly StoredCall[]): void {
+  const { transcript } = context;
+  if (transcript.countAttempt(turn.n) <= MAX_ATTEMPTS) {
+    transcript.postpone(turn.n, Date.now() + HOME_RETRY_MS);
+    return;
+  }
+  const unknown: Outcome = {
+    status: "error",
+    errorType: "outcome_unknown",
+    ...errorText.outcomeUnknown("this call"),
+    elapsedMs: 0,
+    sources: [],
+  };
+  for (const call of calls) settleCall(context, call.id, unknown);
+}
+
+/**
+ * Home tells the devices, and keeps back what has not reached it yet. A Home that is being replaced is asked again: it
+ * would go on with the calls. @returns those that were sent, or may be
+ */
+async function stopCalls(context: ConversationContext, ids: string[]): Promise<string[]> {
+  try {
+    return await withRetry(async () => await context.home().cancel(ids, context.name));
+  } catch (error) {
+    logError("cancel.failed", error, { conversation: context.name });
+    return ids;
+  }
+}
+
+function cancelled(): DOMException {
+  return new DOMException("cancelled", "AbortError");
+}
+
+/** Without those that the caller runs. A call that cannot be read is answered here, so that it counts. */
+function ownCalls(turn: Turn, calls: StoredCall[]): StoredCall[] {
+  return calls.filter((call) => !isClients(turn, call) || call.problem !== undefined);
+}
+
+function openCalls(entries: readonly StoredEntry[]): StoredCall[] {
+  return entries.flatMap((entry) =>
+    entry.role === "assistant" ? entry.calls.filter((call) => call.outcome === undefined) : [],
+  );
+}
