@@ -35,14 +35,12 @@ if ! is_online eye; then
   journalctl --no-pager -o cat -n 60
   exit 1
 fi
-step answer has_answer eye
 step units systemctl is-active edgecall-agent edgecall-bridge edgecall-broker edgecall-broker-reload.path
 step modes stat -c '%n %U:%G %a' /etc/edgecall/broker/mosquitto.conf /etc/edgecall/bridge.env /var/lib/edgecall-bridge/key.json /var/lib/edgecall-bridge/broker/passwords
 step broker-sees sh -c 'nsenter -t "$(systemctl show edgecall-broker -p MainPID --value)" -m sh -c "ls /var/lib/edgecall-bridge /var/lib/edgecall; touch /etc/edgecall/broker/mosquitto.conf /var/lib/edgecall-bridge/broker/acl" 2>&1'
 USER_ID="$(id -u edgecall-bridge)"
 step own-memory setpriv --reuid "$USER_ID" --regid "$(id -g edgecall-bridge)" --clear-groups sh -c "cat /proc/$(main_pid bridge)/environ 2>&1"
 step bridge-memory sh -c "nsenter -t $(main_pid broker) -U -m -S $USER_ID -G $(id -g edgecall-bridge) cat /proc/$(main_pid bridge)/environ 2>&1"
-step doctor edgecall bridge doctor
 
 step login sh -c "edgecall bridge login zigbee > /tmp/zigbee"
 step zigbee-logs-in until_true logs_in "$URL" zigbee "$(cat /tmp/zigbee)"
