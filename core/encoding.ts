@@ -30,9 +30,29 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   return fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
 }
 
+/** For text from outside. @returns undefined when it is not base64 */
+export function tryFromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return fromBase64(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same for base64url. */
+export function tryFromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  return tryFromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
+}
+
 /** In lower case. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Takes both cases. @returns undefined when the text is not whole pairs of hex digits */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^(?:[0-9a-f]{2})*$/i.test(text)) return undefined;
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
 /** @returns SHA-256 in hex, of bytes or of a text's UTF-8 */

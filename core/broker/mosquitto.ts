@@ -3,6 +3,7 @@
  *
  * This module only makes the texts; the caller writes them (bridge/ops/broker-files.ts, an installer).
  */
+import { toBase64, toBase64Url, utf8 } from "../encoding.ts";
 import { AGENT_ID, type TopicKind } from "../protocol/names.ts";
 import { LOGIN_ROUNDS } from "./login.ts";
 
@@ -80,10 +81,7 @@ export function mosquittoAcl(prefix: string): string {
 
 /** Returns 256 random bits as text that needs no quotes in any file. */
 export function newPassword(): string {
-  return base64(crypto.getRandomValues(new Uint8Array(PASSWORD_BYTES)))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(PASSWORD_BYTES)));
 }
 
 /** Returns a line of Mosquitto's password file. */
@@ -94,15 +92,13 @@ export async function passwordLine(user: string, password: string): Promise<stri
 /** `$7$rounds$salt$hash`, PBKDF2 with SHA-512 (mosquitto_passwd(1)). */
 export async function passwordHash(password: string): Promise<string> {
   const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
-  const key = await crypto.subtle.importKey("raw", new TextEncoder().encode(password), "PBKDF2", false, [
-    "deriveBits",
-  ]);
+  const key = await crypto.subtle.importKey("raw", utf8(password), "PBKDF2", false, ["deriveBits"]);
   const hash = await crypto.subtle.deriveBits(
     { name: "PBKDF2", hash: "SHA-512", salt, iterations: LOGIN_ROUNDS },
     key,
     HASH_BITS,
   );
-  return `$7$${LOGIN_ROUNDS}$${base64(salt)}$${base64(new Uint8Array(hash))}`;
+  return `$7$${LOGIN_ROUNDS}$${toBase64(salt)}$${toBase64(new Uint8Array(hash))}`;
 }
 
 /** Returns why `id` cannot be an agent's user name, or undefined when it can. */
@@ -110,8 +106,4 @@ export function refusedAgentUser(id: string): string | undefined {
   if (!AGENT_ID.test(id)) return `${id}: not an agent's id; right would be 1 to 64 letters, digits, _ or -`;
   if (id === BRIDGE_USER) return `${id}: is the bridge's user, no agent's`;
   return undefined;
-}
-
-function base64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes));
 }

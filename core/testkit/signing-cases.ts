@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { toBase64Url } from "../encoding.ts";
+import { fromHex, toBase64Url } from "../encoding.ts";
 import { TOPIC_KINDS } from "../protocol/names.ts";
 import { check } from "../protocol/parse.ts";
 import {
@@ -69,7 +69,7 @@ export function signingCases(): void {
     `ed${"ff".repeat(30)}7f`,
     `ee${"ff".repeat(30)}7f`,
   ].flatMap((hex) => {
-    const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+    const bytes = fromHex(hex) ?? new Uint8Array();
     return [0, 0x80].map((sign) => toBase64Url(bytes.map((byte, n) => (n === 31 ? byte | sign : byte))));
   });
   test.each(small)("a point of small order is nobody's key: %s", async (text) => {

@@ -1,5 +1,5 @@
 /** Pictures and files as a conversation takes and gives them, and how their ids are made. */
-import { fromBase64, fromBase64Url, sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { fromBase64, sha256Hex, toBase64Url, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import type { StoredMedia } from "@edgecall/core/protocol/media.ts";
 
@@ -15,15 +15,11 @@ export function mediaId(uuid: string, name: string): string {
 
 /** The conversation of an id, without its home: `channel/id`; undefined when it names none. */
 export function conversationOfMedia(id: string): { channel: string; conversation: string } | undefined {
-  try {
-    const text = new TextDecoder().decode(fromBase64Url(id.slice(id.indexOf(".") + 1)));
-    const match = /^([a-z]{1,32})\/([A-Za-z0-9._:@-]{1,128})$/.exec(text);
-    return match?.[1] !== undefined && match[2] !== undefined
-      ? { channel: match[1], conversation: match[2] }
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = new TextDecoder().decode(tryFromBase64Url(id.slice(id.indexOf(".") + 1)));
+  const match = /^([a-z]{1,32})\/([A-Za-z0-9._:@-]{1,128})$/.exec(text);
+  return match?.[1] !== undefined && match[2] !== undefined
+    ? { channel: match[1], conversation: match[2] }
+    : undefined;
 }
 
 /** A person's pictures: a `data:` URL becomes a stored picture, an address stays. */

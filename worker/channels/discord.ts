@@ -5,6 +5,7 @@
  * minutes. After that, and for a job's result, the bot writes to the channel, where it may.
  */
 
+import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { PictureRef } from "../api/chat.ts";
@@ -23,7 +24,7 @@ import {
   type TextSending,
 } from "./channel.ts";
 import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
-import { fromHex, isEd25519, isRecent } from "./signature.ts";
+import { isEd25519, isRecent } from "./signature.ts";
 
 /** An interaction's token holds for 15 minutes; what is begun now has to arrive before. */
 const TOKEN_LIFE_MS = 14 * 60_000;

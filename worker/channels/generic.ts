@@ -3,7 +3,7 @@
  * It shows itself by a bearer token, or by Standard Webhooks (https://www.standardwebhooks.com): the signature is
  * over id, time and body. What goes to the callback is signed in the same way, whichever of the two it is.
  */
-import { toBase64 } from "@edgecall/core/encoding.ts";
+import { toBase64, tryFromBase64 } from "@edgecall/core/encoding.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { GenericConnection } from "../settings/channels.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type Received,
 } from "./channel.ts";
 import { PlatformError, send } from "./platform.ts";
-import { fromBase64, hmac, isHmac, isRecent, isSame } from "./signature.ts";
+import { hmac, isHmac, isRecent, isSame } from "./signature.ts";
 
 const STANDARD = "whsec_";
 /** It stands in a row until the turn begins, and a row takes 1.9 MB. */
@@ -119,7 +119,7 @@ async function isStandard(
   // Several, while a secret is being changed.
   const signatures = (headers.get("webhook-signature") ?? "").split(" ").slice(0, 5);
   for (const signature of signatures) {
-    const mac = signature.startsWith("v1,") ? fromBase64(signature.slice(3)) : undefined;
+    const mac = signature.startsWith("v1,") ? tryFromBase64(signature.slice(3)) : undefined;
     if (await isHmac(keyOf(connection), `${delivery}.${at}.`, body, mac)) return { ok: true, delivery };
   }
   return { ok: false, message: "webhook-signature is wrong" };
@@ -127,7 +127,7 @@ async function isStandard(
 
 function keyOf({ secret }: GenericConnection): Uint8Array | string {
   if (!secret.startsWith(STANDARD)) return secret;
-  return fromBase64(secret.slice(STANDARD.length)) ?? secret;
+  return tryFromBase64(secret.slice(STANDARD.length)) ?? secret;
 }
 
 /** @param nonce the receiver drops a repeat by it */
@@ -177,7 +177,7 @@ export const generic: Channel<GenericConnection> = {
     await callBack(line, nonce, { type: "file", name, media_type: mediaType, data: toBase64(data) });
   },
   async picture(_, { ref }) {
-    const data = fromBase64(ref.slice(ref.indexOf(",") + 1));
+    const data = tryFromBase64(ref.slice(ref.indexOf(",") + 1));
     if (!data) throw new PlatformError({ kind: "never" }, "images: a data: URL holds no base64");
     return { mediaType: ref.slice("data:".length, ref.indexOf(";")), data };
   },

@@ -1,9 +1,8 @@
 /** Signatures of webhooks, each over the raw body. Compared in constant time by the platform's own `verify`. */
+import { fromHex, utf8 } from "@edgecall/core/encoding.ts";
 
 /** Beyond this a signed request may be a replay: Slack's own bound, and Standard Webhooks'. */
 const TOLERANCE_MS = 5 * 60_000;
-
-const encoder = new TextEncoder();
 
 /** @param seconds as the header has it */
 export function isRecent(seconds: string | null, now: number): boolean {
@@ -23,11 +22,11 @@ export async function isHmac(
 }
 
 export async function hmac(key: Uint8Array | string, text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.sign("HMAC", await hmacKey(key, "sign"), encoder.encode(text)));
+  return new Uint8Array(await crypto.subtle.sign("HMAC", await hmacKey(key, "sign"), utf8(text)));
 }
 
 function hmacKey(key: Uint8Array | string, use: "sign" | "verify"): Promise<CryptoKey> {
-  const bytes = typeof key === "string" ? encoder.encode(key) : key;
+  const bytes = typeof key === "string" ? utf8(key) : key;
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, [use]);
 }
 
@@ -46,29 +45,12 @@ export async function isEd25519(
 
 /** Two secrets, without telling by time where they differ: their digests are compared. */
 export async function isSame(a: string, b: string): Promise<boolean> {
-  const [one, other] = await Promise.all(
-    [a, b].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))),
-  );
+  const [one, other] = await Promise.all([a, b].map((text) => crypto.subtle.digest("SHA-256", utf8(text))));
   return one !== undefined && other !== undefined && crypto.subtle.timingSafeEqual(one, other);
 }
 
-export function fromHex(hex: string): Uint8Array | undefined {
-  if (!/^(?:[0-9a-f]{2}){1,256}$/i.test(hex)) return undefined;
-  return Uint8Array.from({ length: hex.length / 2 }, (_, at) =>
-    Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16),
-  );
-}
-
-export function fromBase64(text: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
-}
-
 function joined(prefix: string, body: Uint8Array): Uint8Array {
-  const head = encoder.encode(prefix);
+  const head = utf8(prefix);
   const whole = new Uint8Array(head.length + body.length);
   whole.set(head);
   whole.set(body, head.length);

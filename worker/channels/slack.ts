@@ -1,5 +1,6 @@
 /** Slack: the Events API, block actions and slash commands on one address, answers through the Web API. */
 
+import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Address, PictureRef } from "../api/chat.ts";
@@ -16,7 +17,7 @@ import {
 } from "./channel.ts";
 import { render, slackMrkdwn } from "./dialect.ts";
 import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
-import { fromHex, isHmac, isRecent } from "./signature.ts";
+import { isHmac, isRecent } from "./signature.ts";
 import { splitMarkdown } from "./split.ts";
 
 const id = z.string().check(z.regex(/^[A-Za-z0-9._-]{1,64}$/));

@@ -4,6 +4,7 @@
  * templates are delivered, which this does not send.
  */
 
+import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { PictureRef } from "../api/chat.ts";
@@ -21,7 +22,7 @@ import {
 } from "./channel.ts";
 import { render, whatsappText } from "./dialect.ts";
 import { download, isOn, PlatformError, postJson, type Refusal, type Reply, send } from "./platform.ts";
-import { fromHex, isHmac, isSame } from "./signature.ts";
+import { isHmac, isSame } from "./signature.ts";
 
 const Message = z.looseObject({
   id: z.string().check(z.regex(/^[A-Za-z0-9._=+/-]{1,200}$/)),

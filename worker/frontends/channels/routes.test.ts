@@ -1,6 +1,7 @@
 /** The webhooks' routes: who gets in, and what is woken. What goes out is tested in test/e2e/channels.test.ts. */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { fromHex } from "@edgecall/core/encoding.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { modelRequests } from "../../../test/model-requests.ts";
@@ -9,7 +10,7 @@ import { CHANNEL_SECRETS, TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, SIREN, TestBridge } from "../../../test/workerd.ts";
 import type { Knock } from "../../api/senders.ts";
-import { fromHex, hmac } from "../../channels/signature.ts";
+import { hmac } from "../../channels/signature.ts";
 import { isBlank } from "../../migrate.ts";
 
 type Json = Record<string, unknown>;

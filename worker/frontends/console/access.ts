@@ -3,7 +3,7 @@
  * our tokens. WebCrypto verifies the JWT with the team's keys, only at sign-in.
  * https://developers.cloudflare.com/cloudflare-one/identity/authorization-cookie/validating-json/
  */
-import { fromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../../env.ts";
 import { recordNames, teamAddress } from "../../settings/access.ts";
@@ -42,7 +42,14 @@ export async function accessEntry(env: Env, jwt: string): Promise<AccessEntry> {
   if (!header.ok) return { ok: false, why: "not a token of Cloudflare Access" };
   const key = await teamKey(issuer, header.value.kid);
   if (!key) return { ok: false, why: "the team's keys cannot be had, or do not have the token's" };
-  if (!(await crypto.subtle.verify("RSASSA-PKCS1-v1_5", key, bytesOf(mac), utf8(`${head}.${body}`))))
+  if (
+    !(await crypto.subtle.verify(
+      "RSASSA-PKCS1-v1_5",
+      key,
+      tryFromBase64Url(mac) ?? new Uint8Array(),
+      utf8(`${head}.${body}`),
+    ))
+  )
     return { ok: false, why: "the token's signature is wrong" };
   const claims = checkJson(Claims, textOf(body));
   if (!claims.ok) return { ok: false, why: "the token names no person" };
@@ -74,15 +81,6 @@ async function teamKey(issuer: string, kid: string): Promise<CryptoKey | undefin
   }
 }
 
-/** Decodes base64url. `atob` throws on an invalid length, and the token is then refused. */
-function bytesOf(part: string): Uint8Array {
-  try {
-    return fromBase64Url(part);
-  } catch {
-    return new Uint8Array();
-  }
-}
-
 function textOf(part: string): string {
-  return new TextDecoder().decode(bytesOf(part));
+  return new TextDecoder().decode(tryFromBase64Url(part));
 }

@@ -2,7 +2,7 @@
  * Which conversation a request belongs to. OpenAI's clients are stateless by default, and each names its chats in
  * its own way: the first name found counts. A name is its token's own: two tokens with the same one do not meet.
  */
-import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { fromHex, sha256Hex, toBase64Url, toHex, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { Context } from "hono";
 import { callRef } from "../../conversation/client-tools.ts";
 import type { App } from "../../http/app.ts";
@@ -100,16 +100,16 @@ const CALL_ID = /^ec_([A-Za-z0-9_-]{22})?_([0-9a-f]{12})$/;
 /** A call that its client is to make, as the client knows it: where it is kept, unless the client names that, and which. */
 export function clientCallId({ name, key }: Place, call: string): string {
   const hash = /\.([0-9a-f]{32})$/.exec(name)?.[1] ?? "";
-  const bytes = Uint8Array.from(hash.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  return `ec_${key === undefined ? toBase64Url(bytes) : ""}_${callRef(call)}`;
+  const bytes = fromHex(hash);
+  return `ec_${key === undefined && bytes ? toBase64Url(bytes) : ""}_${callRef(call)}`;
 }
 
 /** @returns its `callRef`, and the object of a chat without a name; undefined: it is none of ours */
 export function readClientCallId(id: string): { ref: string; object: string | undefined } | undefined {
   const [, place, ref] = CALL_ID.exec(id) ?? [];
   if (ref === undefined) return undefined;
-  const hash = Array.from(decoded(place ?? ""), (char) => char.charCodeAt(0).toString(16).padStart(2, "0"));
-  return { ref, object: place === undefined ? undefined : hash.join("") };
+  const hash = place === undefined ? undefined : tryFromBase64Url(place);
+  return { ref, object: hash && toHex(hash) };
 }
 
 /** The conversation where a chat without a name goes on. @param object as `readClientCallId` has it */
@@ -130,7 +130,7 @@ export function responseId({ turn, place, createdAt }: ResponseRef): string {
 export async function readResponseId(token: ApiToken, id: string): Promise<ResponseRef | undefined> {
   const match = /^resp_([0-9a-f]{32})([0-9a-f]{8})([A-Za-z0-9_-]{1,180})$/.exec(id);
   if (match?.[1] === undefined || match[2] === undefined || match[3] === undefined) return undefined;
-  const object = decoded(match[3]);
+  const object = new TextDecoder().decode(tryFromBase64Url(match[3]));
   const tag = await tagOf(token);
   const isKept = object.startsWith(`${tag}.`) && KEY.test(object.slice(tag.length + 1));
   const isOnce = object.startsWith(`once.${tag}.`) && /\.[0-9a-f]{32}$/.test(object);
@@ -140,12 +140,4 @@ export async function readResponseId(token: ApiToken, id: string): Promise<Respo
     place: { name: `${token.home}/openai/${object}`, ...(isKept && { key: object.slice(tag.length + 1) }) },
     createdAt: Number.parseInt(match[2], 16),
   };
-}
-
-function decoded(text: string): string {
-  try {
-    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  } catch {
-    return "";
-  }
 }
