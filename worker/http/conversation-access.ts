@@ -5,7 +5,7 @@ import { conversationOf, homeOf } from "../api/stubs.ts";
 import type { App } from "./app.ts";
 import { requireScope, requireValid } from "./auth.ts";
 import { HttpError } from "./errors.ts";
-import { pathName } from "./parameters.ts";
+import { pathName } from "./request.ts";
 
 const CONVERSATION_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
 

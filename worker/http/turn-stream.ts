@@ -7,9 +7,7 @@ import type { TurnResult } from "../api/answers.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { TurnEvent } from "../api/turn-events.ts";
 import type { Env } from "../env.ts";
-import { eventStream } from "./event-stream.ts";
-import { messagesOf, openSocket } from "./object-socket.ts";
-import { type Recheck, whileAllowed } from "./recheck.ts";
+import { eventStream, messagesOf, openSocket, type Recheck, whileAllowed } from "./object-stream.ts";
 
 /** A JSON caller gets its answer, or after this long the turn's address to look at. */
 export const JSON_PATIENCE_MS = 25_000;

@@ -5,9 +5,8 @@ import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
-import { readText } from "../http/body.ts";
 import { HttpError } from "../http/errors.ts";
-import { pathName } from "../http/parameters.ts";
+import { pathName, readText } from "../http/request.ts";
 
 export const agents = newRoutes();
 

@@ -4,8 +4,8 @@ import { conversationOf, withRetry } from "../api/stubs.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope, requireValid } from "../http/auth.ts";
-import { readText } from "../http/body.ts";
 import { HttpError } from "../http/errors.ts";
+import { readText } from "../http/request.ts";
 import { turnResult } from "../http/turn-stream.ts";
 
 export const ask = newRoutes();

@@ -8,7 +8,7 @@ import { recordId } from "../home/audit/outlet.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
-import { readWholeNumber } from "../http/parameters.ts";
+import { readWholeNumber } from "../http/request.ts";
 import { jsonLines, line } from "./json-lines.ts";
 
 export const audit = newRoutes();

@@ -11,10 +11,9 @@ import { errorBody } from "../api/errors.ts";
 import { homeOf, withRetry } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
-import { readBody } from "../http/body.ts";
 import { HttpError } from "../http/errors.ts";
-import { firstMessage } from "../http/object-socket.ts";
-import { pathName } from "../http/parameters.ts";
+import { firstMessage } from "../http/object-stream.ts";
+import { pathName, readBody } from "../http/request.ts";
 import { JSON_PATIENCE_MS } from "../http/turn-stream.ts";
 import { readSettings } from "../settings/settings.ts";
 

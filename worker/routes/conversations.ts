@@ -7,10 +7,9 @@ import { conversationOf, homeOf } from "../api/stubs.ts";
 import { KEPT_MAX, READERS_MAX, TITLE_MAX } from "../home/usage/conversation-list.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
-import { readBody } from "../http/body.ts";
 import { namedConversation, noConversation, requireSeen } from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
-import { readWholeNumber, readYesOrNo } from "../http/parameters.ts";
+import { readBody, readWholeNumber, readYesOrNo } from "../http/request.ts";
 
 export const conversations = newRoutes();
 

@@ -5,7 +5,7 @@ import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../test/workerd.ts";
-import { RECHECK } from "../http/recheck.ts";
+import { RECHECK } from "../http/object-stream.ts";
 
 const RECHECK_MS = RECHECK.everyMs;
 afterEach(() => {

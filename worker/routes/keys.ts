@@ -8,9 +8,8 @@ import type { KeyProblem } from "../api/keys.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
-import { readBody } from "../http/body.ts";
 import { HttpError } from "../http/errors.ts";
-import { pathName } from "../http/parameters.ts";
+import { pathName, readBody } from "../http/request.ts";
 
 export const keys = newRoutes();
 

@@ -6,10 +6,9 @@ import { conversationOf } from "../api/stubs.ts";
 import { readGrant } from "../api/uploads.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { checkCredential, requireScope } from "../http/auth.ts";
-import { readBytes } from "../http/body.ts";
 import { isSeen } from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
-import { pathName } from "../http/parameters.ts";
+import { pathName, readBytes } from "../http/request.ts";
 
 /** Needs the token of one upload. */
 export const uploads = newRoutes();

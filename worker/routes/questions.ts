@@ -6,10 +6,9 @@ import { homeOf } from "../api/stubs.ts";
 import { shownApproval } from "../conversation/texts.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope, requireValid } from "../http/auth.ts";
-import { readBody } from "../http/body.ts";
 import { HttpError } from "../http/errors.ts";
-import { SSE, socketEventStream } from "../http/event-stream.ts";
-import { pathName, UUID } from "../http/parameters.ts";
+import { SSE, socketEventStream } from "../http/object-stream.ts";
+import { pathName, readBody, UUID } from "../http/request.ts";
 
 export const questions = newRoutes();
 

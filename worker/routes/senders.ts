@@ -4,9 +4,8 @@ import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
-import { readBody, readText } from "../http/body.ts";
 import { HttpError } from "../http/errors.ts";
-import { pathName } from "../http/parameters.ts";
+import { pathName, readBody, readText } from "../http/request.ts";
 import { CHANNEL_NAMES, CONNECTION_ID, ROLES } from "../settings/channels.ts";
 
 export const senders = newRoutes();

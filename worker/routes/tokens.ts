@@ -6,9 +6,8 @@ import { homeOf } from "../api/stubs.ts";
 import type { TokenView } from "../home/tokens.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
-import { readBody } from "../http/body.ts";
 import { HttpError } from "../http/errors.ts";
-import { pathName, readYesOrNo } from "../http/parameters.ts";
+import { pathName, readBody, readYesOrNo } from "../http/request.ts";
 import { newHomeToken } from "../http/tokens.ts";
 import { type ApiToken, apiTokenRecords, SCOPES } from "../settings/tokens.ts";
 

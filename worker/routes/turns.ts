@@ -6,11 +6,10 @@ import { conversationOf, withRetry } from "../api/stubs.ts";
 import type { FollowedEvent } from "../api/turn-events.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { type App, newRoutes } from "../http/app.ts";
-import { readBody } from "../http/body.ts";
 import { idInUse, namedConversation, recheckSeen, requireSeen } from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
-import { SSE, socketEventStream } from "../http/event-stream.ts";
-import { pathName, UUID } from "../http/parameters.ts";
+import { SSE, socketEventStream } from "../http/object-stream.ts";
+import { pathName, readBody, UUID } from "../http/request.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "../http/turn-stream.ts";
 import { readSettings } from "../settings/settings.ts";
 

@@ -62,16 +62,6 @@ export const DEFAULT_SYSTEM_PROMPT = [
   "Answer briefly, in the person's language.",
 ].join("\n");
 
-/** The settings, or what is wrong with them. */
-export function settingsOrError(env: Env): Settings | SettingsError {
-  try {
-    return readSettings(env);
-  } catch (error) {
-    if (error instanceof SettingsError) return error;
-    throw error;
-  }
-}
-
 /** @throws SettingsError naming the variable and what would be right */
 export const readSettings = readOnce((env: Env): Settings => {
   return {
@@ -129,6 +119,16 @@ export const readSettings = readOnce((env: Env): Settings => {
     brokerUrl: readBrokerUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),
   };
+});
+
+/** The settings, or what is wrong with them. */
+export const settingsOrError = readOnce((env: Env): Settings | SettingsError => {
+  try {
+    return readSettings(env);
+  } catch (error) {
+    if (error instanceof SettingsError) return error;
+    throw error;
+  }
 });
 
 function orThrow<T>(read: Parsed<T>): T {

@@ -11,9 +11,8 @@ import type { Account, Setup } from "../../channels/platform-setup.ts";
 import { setupOf } from "../../channels/setup.ts";
 import { type App, newRoutes } from "../../http/app.ts";
 import { requireScope } from "../../http/auth.ts";
-import { readBody } from "../../http/body.ts";
 import { HttpError } from "../../http/errors.ts";
-import { pathName } from "../../http/parameters.ts";
+import { pathName, readBody } from "../../http/request.ts";
 import { logInfo } from "../../log.ts";
 import {
   CHANNEL_NAMES,

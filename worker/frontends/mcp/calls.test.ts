@@ -9,7 +9,7 @@ import { until } from "../../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, TestBridge } from "../../../test/workerd.ts";
 import { Ledger } from "../../home/calls/ledger.ts";
 import { HomeTokens } from "../../home/tokens.ts";
-import { RECHECK } from "../../http/recheck.ts";
+import { RECHECK } from "../../http/object-stream.ts";
 
 // The first request loads the Worker, module by module: without a bundle that takes longer than a test may.
 beforeAll(async () => void (await listed()), 30_000);

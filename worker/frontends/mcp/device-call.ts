@@ -9,8 +9,7 @@ import { homeOf, withRetry } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
 import type { AskedQuestion, CallNews } from "../../home/calls/call-watchers.ts";
 import { requireValid } from "../../http/auth.ts";
-import { socketMessages } from "../../http/object-socket.ts";
-import { whileAllowed } from "../../http/recheck.ts";
+import { socketMessages, whileAllowed } from "../../http/object-stream.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 
 /** Clients of the SDK give up after 60 s, unless they hear of progress. */

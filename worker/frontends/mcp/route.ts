@@ -13,9 +13,9 @@ import {
 import type { Context } from "hono";
 import type { App } from "../../http/app.ts";
 import { requireScope } from "../../http/auth.ts";
-import { readBytes } from "../../http/body.ts";
-import { mayRead } from "../../http/cors.ts";
+import { mayRead } from "../../http/browser-headers.ts";
 import { HttpError } from "../../http/errors.ts";
+import { readBytes } from "../../http/request.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { mcpServer } from "./server.ts";

@@ -1,13 +1,37 @@
 /**
- * Which web pages of other sites may read what this gateway answers: none, unless `CORS_ORIGINS` names them. They
- * bring a token of their own; cookies are never for them (no `Access-Control-Allow-Credentials`), and no answer
- * is for every site (`*`).
+ * What a browser may do with an answer.
+ *
+ * Web pages of other sites may read answers only where `CORS_ORIGINS` names them. They bring a token of their own: cookies
+ * are never for them (no `Access-Control-Allow-Credentials`), and no answer is for every site (`*`).
  */
 import type { Context, Next } from "hono";
 import { corsOrigins } from "../settings/limits.ts";
 import { readMcpSettings } from "../settings/mcp.ts";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
+
+const SAFE = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  // No answer is a page but the console's and a device's, and these bring their own (page-files.ts, media.ts).
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  // A page that a device made must not tell its author, by the names it makes a browser look up, that it is read.
+  "x-dns-prefetch-control": "off",
+  // What people and devices say stays out of every cache on its way.
+  "cache-control": "no-store",
+};
+/** A year, as preload lists ask for. Subdomains are not ours to decide about. */
+const HSTS = "max-age=31536000";
+
+export async function securityHeaders(c: Context<App>, next: Next): Promise<void> {
+  await next();
+  // A socket's answer cannot be made anew, and no browser shows it.
+  if (c.res.status === 101) return;
+  for (const [name, value] of Object.entries(SAFE)) if (!c.res.headers.has(name)) c.header(name, value);
+  // Over plain http (this machine) it says nothing, by RFC 6797 §7.2.
+  if (c.req.url.startsWith("https:")) c.header("strict-transport-security", HSTS);
+}
 
 /** The routes for programs. The console is its own site's alone, and chat platforms are no pages. */
 const ROUTES = /^\/(v1(\/|$)|mcp$|ask$|\.well-known\/)/;

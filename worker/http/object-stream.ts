@@ -1,0 +1,164 @@
+/**
+ * Responses that last: an object tells over a socket what happens, and the Worker passes it on, while the client is there
+ * and may still read it.
+ */
+import { HttpError } from "./errors.ts";
+
+/** The stub of either object. */
+export type ObjectStub = { fetch(request: Request): Promise<Response> };
+
+/** @param stub a new one for each try: a stub that threw is broken @returns "gone" when the object has nothing to tell */
+export async function openSocket(stub: ObjectStub, path: string): Promise<WebSocket | "gone"> {
+  const response = await stub.fetch(
+    new Request(`https://object${path}`, { headers: { upgrade: "websocket" } }),
+  );
+  if (response.status === 404 || response.status === 410) return "gone";
+  if (!response.webSocket) throw new Error(`no socket: ${response.status}`);
+  response.webSocket.accept();
+  return response.webSocket;
+}
+
+/** Messages of a socket until it closes or the signal fires. */
+export async function* messagesOf(socket: WebSocket, signal: AbortSignal): AsyncGenerator<string> {
+  const queue: string[] = [];
+  let wake: () => void = () => {};
+  let closed = false;
+  const close = () => {
+    closed = true;
+    wake();
+  };
+  socket.addEventListener("message", ({ data }) => {
+    if (typeof data === "string") queue.push(data);
+    wake();
+  });
+  socket.addEventListener("close", close);
+  socket.addEventListener("error", close);
+  signal.addEventListener("abort", close);
+  try {
+    while (!signal.aborted) {
+      const text = queue.shift();
+      if (text !== undefined) yield text;
+      else if (closed) return;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    signal.removeEventListener("abort", close);
+    socket.close(1000, "bye");
+  }
+}
+
+/** Messages of an object's socket until it closes or the signal fires; none when the object has nothing to tell. */
+export async function* socketMessages(
+  stub: ObjectStub,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const socket = await openSocket(stub, path);
+  if (socket !== "gone") yield* messagesOf(socket, signal);
+}
+
+/** The first message; undefined when there is none within `patienceMs`. */
+export async function firstMessage(
+  stub: ObjectStub,
+  path: string,
+  patienceMs: number,
+  hangup: AbortSignal,
+): Promise<string | undefined> {
+  const socket = await openSocket(stub, path);
+  if (socket === "gone") return undefined;
+  for await (const text of messagesOf(socket, AbortSignal.any([hangup, AbortSignal.timeout(patienceMs)])))
+    return text;
+  return undefined;
+}
+
+/** How often. An object, so that a test can set it. */
+export const RECHECK = { everyMs: 30_000 };
+
+/** Throws HttpError once the token has ended, or the caller may no longer see the conversation. */
+export type Recheck = () => Promise<unknown>;
+
+/** @returns a signal that also fires when the caller may no longer read; `end` stops the checks */
+export function whileAllowed(signal: AbortSignal, recheck: Recheck | undefined) {
+  const stop = new AbortController();
+  const ask = async () => {
+    try {
+      await recheck?.();
+    } catch (error) {
+      // After any other error the object is being replaced; the next check tells.
+      if (error instanceof HttpError) stop.abort();
+    }
+  };
+  const timer = recheck && setInterval(() => void ask(), RECHECK.everyMs);
+  return { signal: AbortSignal.any([signal, stop.signal]), end: () => clearInterval(timer) };
+}
+
+/** Headers of server-sent events. */
+export const SSE = { "content-type": "text/event-stream", "cache-control": "no-store" };
+/** Proxies close a silent stream after 60 to 100 s. */
+const KEEPALIVE_MS = 15_000;
+
+/**
+ * A stream that ends when `send` does, or when the client goes.
+ * @param send writes events, each with its empty line; `gone` fires when the client goes
+ */
+export function eventStream(
+  hangup: AbortSignal,
+  send: (write: (events: string) => void, gone: AbortSignal) => Promise<void>,
+): ReadableStream<Uint8Array> {
+  const stop = new AbortController();
+  const gone = AbortSignal.any([hangup, stop.signal]);
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const write = (text: string) => {
+        if (!gone.aborted) controller.enqueue(encoder.encode(text));
+      };
+      const keepalive = setInterval(() => write(": keep-alive\n\n"), KEEPALIVE_MS);
+      try {
+        await send(write, gone);
+      } finally {
+        clearInterval(keepalive);
+        if (!gone.aborted) controller.close();
+      }
+    },
+    cancel() {
+      stop.abort();
+    },
+  });
+}
+
+/**
+ * Messages of an object's socket as events, until the socket closes (a deploy, an eviction) or the client goes. The client
+ * then connects again, and first gets how things stand.
+ * @param eventsOf the events that a message makes; called with undefined first
+ */
+export function socketEventStream(
+  stub: ObjectStub,
+  path: string,
+  eventsOf: (message: string | undefined) => Promise<string>,
+  hangup: AbortSignal,
+  recheck: Recheck,
+): ReadableStream<Uint8Array> {
+  return eventStream(hangup, async (write, gone) => {
+    const { signal, end } = whileAllowed(gone, recheck);
+    try {
+      const socket = await openSocket(stub, path);
+      if (socket === "gone") return;
+      const queue = messagesOf(socket, signal);
+      // Asked for before the first look, so that nothing falls between the two.
+      let next = queue.next();
+      const send = (events: string) => {
+        if (!signal.aborted) write(events);
+      };
+      send(await eventsOf(undefined));
+      for (let message = await next; !message.done; message = await next) {
+        next = queue.next();
+        send(await eventsOf(message.value));
+      }
+    } catch {
+      // The object is being replaced.
+    } finally {
+      end();
+    }
+  });
+}
