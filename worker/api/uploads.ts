@@ -1,7 +1,6 @@
 /**
- * How a device brings the gateway something that is too large for the broker: over HTTPS, with a token for
- * that one upload. Whoever holds it can store these very bytes in this very conversation, until it expires,
- * and nothing else: the token says which, and our MAC is on it, so it is checked before any object is woken.
+ * A device sends what is too large for the broker over HTTPS, with a token for that one upload. The token names the bytes
+ * and the conversation, permits nothing else, and expires. It carries our MAC, so it is checked before any object is woken.
  */
 import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import {
@@ -15,16 +14,16 @@ import type { Env } from "../env.ts";
 import { macKey } from "../settings/mac-key.ts";
 import { mediaId } from "./media.ts";
 
-/** An agent begins at once; a slow line gets its time from `fetch`. */
+/** An agent begins at once. An upload that has begun may take longer. */
 const TOKEN_LIFE_MS = 5 * 60_000;
 
 const Grant = z.strictObject({
   id: z.string().check(z.regex(MEDIA_ID)),
   /** `home/channel/id` */
   conversation: z.string(),
-  /** Of the Home that gave it; absent in a grant of a version before 0.3. */
+  /** The home that gave the grant; absent in grants of versions before 0.3. */
   home: z.optional(z.string()),
-  /** The principal that made the call; absent in a grant of a version before 0.3. */
+  /** The principal that made the call; absent in grants of versions before 0.3. */
   principal: z.optional(z.string()),
   media_type: z.string(),
   bytes: z.int(),
@@ -35,7 +34,7 @@ export type Grant = z.infer<typeof Grant>;
 
 /**
  * The answer to a device that wants to upload something for one of its calls.
- * @param call whose conversation it lands in, `home/channel/id`
+ * @param call its home, its conversation (`home/channel/id`) and the principal that made it
  * @param origin where the device reaches this gateway
  */
 export async function uploadCommand(
@@ -64,7 +63,7 @@ export async function uploadCommand(
   return { upload_id, url: `${origin}/v1/media/${id}`, token: await sign(env, grant), id };
 }
 
-/** What a token grants, or undefined: forged, for something else, or expired. */
+/** @returns the grant of a token; undefined when the token is forged, expired or for something else */
 export async function readGrant(
   env: Env,
   authorization: string | undefined,
@@ -76,7 +75,7 @@ export async function readGrant(
   if (!(await crypto.subtle.verify("HMAC", key, fromBase64Url(token[2]), utf8(token[1])))) return undefined;
   const grant = checkJson(Grant, new TextDecoder().decode(fromBase64Url(token[1])));
   if (!grant.ok || grant.value.id !== id || grant.value.expires_at <= Date.now()) return undefined;
-  // It lands in a conversation of the home that gave it, whatever a row there says.
+  // A grant is valid only for conversations of the home that gave it.
   const { home, conversation } = grant.value;
   return home === undefined || conversation.startsWith(`${home}/`) ? grant.value : undefined;
 }

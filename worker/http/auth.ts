@@ -1,4 +1,4 @@
-/** Whose request it is, and what they may do. How a token is known is in tokens.ts, a session of the console in session.ts. */
+/** Finds the caller of a request and checks their scopes. tokens.ts knows tokens, session.ts the console's sessions. */
 import type { Context, Next } from "hono";
 import type { Env } from "../env.ts";
 import type { ApiToken, BridgeToken, Scope } from "../settings/tokens.ts";
@@ -8,7 +8,7 @@ import { countAddress, countGuess, countToken } from "./rate-limits.ts";
 import { sessionToken, showsSession } from "./session.ts";
 import { findApiToken, findBridgeToken, isStillValid } from "./tokens.ts";
 
-/** Middleware: lets nobody in without a token, and tells the routes behind it whose token it is. */
+/** Middleware: refuses a request without a valid token, and sets `token` for the routes behind it. */
 export async function requireToken(c: Context<App>, next: Next): Promise<Response | undefined> {
   const token = await callerToken(c);
   if (!token) {
@@ -33,20 +33,20 @@ export function requireScope(c: Context<App>, scope: Scope): ApiToken {
   return token;
 }
 
-/** Asked again and again while a response lasts: it may outlive its token. @throws HttpError 401, which ends it */
+/** Called repeatedly during a long response, which may outlive its token. @throws HttpError 401, which ends the response */
 export async function requireValid(env: Env, token: ApiToken): Promise<void> {
   if (await isStillValid(env, token)) return;
   throw new HttpError(401, "unauthorized", "this token counts no more");
 }
 
-/** The record of the request's bearer token; undefined: there is none, or a wrong one. @throws HttpError 429 */
+/** @returns the record of the request's bearer token; undefined when the token is missing or wrong @throws HttpError 429 */
 export async function bearerToken(c: Context<App>): Promise<ApiToken | undefined> {
   const token = await checkCredential(c, () => findApiToken(c.req.raw, c.env, () => countGuess(c)));
   if (token) await countToken(c, token);
   return token;
 }
 
-/** The same, or the record behind the console's session. @throws HttpError 429; 403 when the session is used by another page */
+/** Takes a bearer token or a session of the console. @throws HttpError 429; 403 when another page uses the session */
 export async function callerToken(c: Context<App>): Promise<ApiToken | undefined> {
   const bearer = await bearerToken(c);
   if (bearer) return bearer;
@@ -56,14 +56,14 @@ export async function callerToken(c: Context<App>): Promise<ApiToken | undefined
   return token;
 }
 
-/** The record of a bridge's bearer token, or undefined. @throws HttpError 429 */
+/** @returns the record of a bridge's bearer token; undefined when it is missing or wrong @throws HttpError 429 */
 export async function bridgeToken(c: Context<App>): Promise<BridgeToken | undefined> {
   return await checkCredential(c, () => findBridgeToken(c.req.raw, c.env));
 }
 
 /**
- * Looks at a credential that the caller may be guessing, and counts it.
- * @param look returns undefined for a wrong credential, or none
+ * Checks a credential that the caller may be guessing, and counts the request.
+ * @param look returns undefined for a wrong or missing credential
  * @throws HttpError 429
  */
 export async function checkCredential<T>(

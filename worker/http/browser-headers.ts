@@ -13,39 +13,39 @@ import { HttpError } from "./errors.ts";
 const SAFE = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  // No answer is a page but the console's and a device's, and these bring their own (page-files.ts, media.ts).
+  // Only the console and a device's files are pages, and their routes set their own policy (page-files.ts, media.ts).
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cross-origin-resource-policy": "same-origin",
-  // A page that a device made must not tell its author, by the names it makes a browser look up, that it is read.
+  // Otherwise a page that a device made could tell its author that it is read, by names that the browser looks up.
   "x-dns-prefetch-control": "off",
-  // What people and devices say stays out of every cache on its way.
+  // No cache on the way stores what people and devices say.
   "cache-control": "no-store",
 };
-/** A year, as preload lists ask for. Subdomains are not ours to decide about. */
+/** A year, as preload lists require. Subdomains may belong to others, so they are not included. */
 const HSTS = "max-age=31536000";
 
 export async function securityHeaders(c: Context<App>, next: Next): Promise<void> {
   await next();
-  // A socket's answer cannot be made anew, and no browser shows it.
+  // The response of a socket cannot be changed, and no browser shows it.
   if (c.res.status === 101) return;
   for (const [name, value] of Object.entries(SAFE)) if (!c.res.headers.has(name)) c.header(name, value);
-  // Over plain http (this machine) it says nothing, by RFC 6797 §7.2.
+  // RFC 6797 §7.2 forbids this header over plain http (on one machine).
   if (c.req.url.startsWith("https:")) c.header("strict-transport-security", HSTS);
 }
 
-/** The routes for programs. The console is its own site's alone, and chat platforms are no pages. */
+/** The routes for programs. The console serves its own site alone, and chat platforms are no pages. */
 const ROUTES = /^\/(v1(\/|$)|mcp$|ask$|\.well-known\/)/;
-/** … and those of MCP's clients, which look for an authorization server first. */
+/** The routes of MCP's clients, which look for an authorization server first. */
 const MCP_ROUTES = /^\/(mcp$|\.well-known\/)/;
 const CONSOLE = /^\/v1\/console(\/|$)/;
 const METHODS = "GET, POST, DELETE";
-/** Ours, and those of MCP's and OpenAI's clients. Never `x-edgecall-console`: it shows that a request is our page's. */
+/** Headers of our clients and of MCP's and OpenAI's. Never `x-edgecall-console`: it proves that a request comes from our page. */
 const HEADERS =
   /^(authorization|accept|content-type|idempotency-key|last-event-id|cache-control|if-none-match|edgecall-[a-z-]+|mcp-[a-z-]+|x-edge-[a-z-]+|x-conversation-id|x-session-id|x-stainless-[a-z-]+|openai-[a-z-]+)$/;
 const EXPOSED = "edgecall-turn, x-edge-conversation, mcp-session-id, retry-after, www-authenticate";
-/** Browsers ask again after two hours at the latest. */
+/** Browsers store a preflight's answer for two hours at most. */
 const PREFLIGHT_S = 7_200;
-/** Far more than any client asks for. */
+/** In characters, far more than any client sends. */
 const ASKED_MAX = 2_000;
 
 /** Answers preflights, and lets the pages of listed origins read the rest. */
@@ -80,18 +80,18 @@ export async function cors(c: Context<App>, next: Next): Promise<Response | unde
 }
 
 /**
- * Headers of an answer that is made: before that they would miss the responses that a library makes (/mcp).
- * @param origin of a page that may read it
+ * Sets the headers on a finished response; set earlier, they would be missing from responses that a library makes (/mcp).
+ * @param origin of a page that may read the response
  */
 function mark(c: Context<App>, origin: string | undefined): void {
-  // An answer without these headers must not be taken from a cache for a page that gets them, or the other way.
+  // A cache must not give a response with these headers to a page that may not read it, or the other way.
   c.header("vary", "Origin", { append: true });
   if (origin === undefined) return;
   c.header("access-control-allow-origin", origin);
   c.header("access-control-expose-headers", EXPOSED);
 }
 
-/** Whether a page of this origin may: by `CORS_ORIGINS`, at /mcp by `MCP_ORIGINS`, too. @throws SettingsError */
+/** @returns true when `CORS_ORIGINS` names the page's origin, or for /mcp `MCP_ORIGINS` @throws SettingsError */
 export function mayRead(c: Context<App>, origin: string): boolean {
   return (
     corsOrigins(c.env).has(origin) ||

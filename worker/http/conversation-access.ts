@@ -1,4 +1,4 @@
-/** Which conversations a caller may see: asked before a request, and again while a stream lasts. */
+/** Checks which conversations a caller may see: before a request, and repeatedly during a stream. */
 import type { Context } from "hono";
 import { maySee, type Owned } from "../api/may-see.ts";
 import { conversationOf, homeOf } from "../api/stubs.ts";
@@ -18,10 +18,10 @@ export function namedConversation(c: Context<App>): { id: string; name: string }
 }
 
 /**
- * The caller may see this conversation, or nothing is there yet.
- * @param name `home/channel/id` @param kind of what it holds
- * @returns `own`: they see it only as what they began, or will begin
- * @throws HttpError 404, in the words of one that does not exist
+ * Passes when the caller may see this conversation, or when it is still empty.
+ * @param name `home/channel/id` @param kind of its content
+ * @returns `own` when the caller sees it only because they began it, or will begin it
+ * @throws HttpError 404, with the same words as for a conversation that does not exist
  */
 export async function requireSeen(
   c: Context<App>,
@@ -43,7 +43,7 @@ async function seenAs(
   kind: Owned["kind"],
 ): Promise<"own" | "any" | undefined> {
   const token = c.get("token");
-  // Asks no object for those who may see them all.
+  // A caller who may see all conversations needs no answer from the object.
   if (maySee(token, { kind, by: undefined })) return "any";
   const belongs = await conversationOf(c.env, name).belongs();
   const by = belongs ? belongs.principal : token.name;
@@ -60,7 +60,7 @@ export function idInUse(): HttpError {
   );
 }
 
-/** For a stream, which may also outlive that its conversation is shared. @returns a function that throws HttpError then */
+/** For a stream: meanwhile the token may end, or the conversation be shared no longer. @returns a function that throws HttpError then */
 export function recheckSeen(c: Context<App>, name: string): () => Promise<void> {
   return async () => {
     await requireValid(c.env, c.get("token"));

@@ -1,4 +1,4 @@
-/** Errors of HTTP: how a route throws one, and how each becomes a response. */
+/** Errors as HTTP responses. A route throws an `HttpError`; the app makes the response. */
 import type { Context } from "hono";
 import type { HonoBase } from "hono/hono-base";
 import { HTTPException } from "hono/http-exception";
@@ -9,7 +9,7 @@ import { SettingsError } from "../settings/settings-error.ts";
 import { AuthSettingsError } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 
-/** An answer that is an error: `{error: {code, message}}`. Thrown, and made into a response by the app. */
+/** Becomes the response `{error: {code, message}}`. */
 export class HttpError extends HTTPException {
   readonly code: string;
   /** The field that is wrong, for clients that look for it. */
@@ -22,12 +22,12 @@ export class HttpError extends HTTPException {
   }
 }
 
-/** Ours, with what OpenAI's clients look for in an error: they ask below `/v1` for more than is served here. */
+/** Our error with the fields that OpenAI's clients expect: they also ask for routes below `/v1` that are not served here. */
 export function openAiError(code: string, message: string, type: string) {
   return { error: { code, message, type, param: null } };
 }
 
-/** What a route throws. Only errors that are no answer go to the log. */
+/** Makes a response of an error that a route threw. Only unexpected errors go to the log. */
 export function answerError(error: Error, c: Context<App>): Response {
   if (error instanceof HttpError) return c.json(errorBody(error.code, error.message), error.status);
   if (error instanceof HTTPException)
@@ -44,8 +44,8 @@ export function answerNoRoute(app: HonoBase<App>, c: Context<App>): Response {
 }
 
 /**
- * What no route answered: a path that is there for other methods says for which.
- * Middleware is there for every method, an unknown one too; what a method has more of is a route.
+ * A path that exists for other methods gets 405 and names them; any other path gets 404.
+ * Middleware matches every method, an unknown one too, so a method with more matches than that has a route.
  */
 export function noRoute(app: HonoBase<App>, c: Context<App>): HttpError {
   const { method, path } = c.req;

@@ -11,14 +11,14 @@ import { HOME_ID } from "../settings/tokens.ts";
 /** People read a chat again the same evening; a link in an old log should open nothing. */
 const LINK_LIFE_S = 24 * 3_600;
 
-/** @param origin where people reach this gateway @param id of a file that the home keeps */
+/** @param origin where people reach this gateway @param id of a file that the home stores */
 export async function mediaLink(env: Env, origin: string, home: string, id: string): Promise<string> {
   const until = Math.floor(Date.now() / 1_000) + LINK_LIFE_S;
   const mac = await crypto.subtle.sign("HMAC", await macKey(env, "link"), signed(home, until, id));
   return `${origin}/v1/media/${id}?home=${home}&until=${until}&mac=${toBase64Url(new Uint8Array(mac))}`;
 }
 
-/** @param home, until, mac as the link's query has them */
+/** @param home, until, mac from the link's query */
 export async function isValidLink(
   env: Env,
   id: string,

@@ -7,7 +7,7 @@ import { HttpError } from "./errors.ts";
 /** The stub of either object. */
 export type ObjectStub = { fetch(request: Request): Promise<Response> };
 
-/** @param stub a new one for each try: a stub that threw is broken @returns "gone" when the object has nothing to tell */
+/** @param stub a new one for each try: a stub that threw is broken @returns "gone" when the object has no such stream */
 export async function openSocket(stub: ObjectStub, path: string): Promise<WebSocket | "gone"> {
   const response = await stub.fetch(
     new Request(`https://object${path}`, { headers: { upgrade: "websocket" } }),
@@ -18,7 +18,7 @@ export async function openSocket(stub: ObjectStub, path: string): Promise<WebSoc
   return response.webSocket;
 }
 
-/** Messages of a socket until it closes or the signal fires. */
+/** Yields the messages of a socket until it closes or the signal fires. */
 export async function* messagesOf(socket: WebSocket, signal: AbortSignal): AsyncGenerator<string> {
   const queue: string[] = [];
   let wake: () => void = () => {};
@@ -47,7 +47,7 @@ export async function* messagesOf(socket: WebSocket, signal: AbortSignal): Async
   }
 }
 
-/** Messages of an object's socket until it closes or the signal fires; none when the object has nothing to tell. */
+/** The same from the stub of an object; nothing when the object has no such stream. */
 export async function* socketMessages(
   stub: ObjectStub,
   path: string,
@@ -57,7 +57,7 @@ export async function* socketMessages(
   if (socket !== "gone") yield* messagesOf(socket, signal);
 }
 
-/** The first message; undefined when there is none within `patienceMs`. */
+/** @returns the first message; undefined when none comes within `patienceMs` */
 export async function firstMessage(
   stub: ObjectStub,
   path: string,
@@ -71,20 +71,20 @@ export async function firstMessage(
   return undefined;
 }
 
-/** How often. An object, so that a test can set it. */
+/** How often a response's caller is checked. An object, so that a test can set it. */
 export const RECHECK = { everyMs: 30_000 };
 
 /** Throws HttpError once the token has ended, or the caller may no longer see the conversation. */
 export type Recheck = () => Promise<unknown>;
 
-/** @returns a signal that also fires when the caller may no longer read; `end` stops the checks */
+/** Checks repeatedly. @returns a signal that also fires when the caller may no longer read; `end` stops the checks */
 export function whileAllowed(signal: AbortSignal, recheck: Recheck | undefined) {
   const stop = new AbortController();
   const ask = async () => {
     try {
       await recheck?.();
     } catch (error) {
-      // After any other error the object is being replaced; the next check tells.
+      // Any other error means that the object is being replaced: the next check decides.
       if (error instanceof HttpError) stop.abort();
     }
   };
@@ -128,9 +128,9 @@ export function eventStream(
 }
 
 /**
- * Messages of an object's socket as events, until the socket closes (a deploy, an eviction) or the client goes. The client
- * then connects again, and first gets how things stand.
- * @param eventsOf the events that a message makes; called with undefined first
+ * Sends the messages of an object's socket as events until the socket closes (a deploy, an eviction) or the client goes. A
+ * client that connects again first gets the present state.
+ * @param eventsOf makes the events of a message; the first call gets undefined
  */
 export function socketEventStream(
   stub: ObjectStub,
@@ -145,7 +145,7 @@ export function socketEventStream(
       const socket = await openSocket(stub, path);
       if (socket === "gone") return;
       const queue = messagesOf(socket, signal);
-      // Asked for before the first look, so that nothing falls between the two.
+      // Requested before the first state is read, so that no message is lost between the two.
       let next = queue.next();
       const send = (events: string) => {
         if (!signal.aborted) write(events);

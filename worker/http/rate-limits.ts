@@ -1,8 +1,7 @@
 /**
- * How often anybody may ask, counted by Cloudflare's rate-limiting bindings: without waiting, before any object is
- * woken, and roughly (each of Cloudflare's locations counts for itself). A binding cannot be asked without being
- * counted. So whoever guesses is slowed down before the guess is looked at (every request of an address), and wrong
- * ones are counted once more, by less.
+ * Rate limits, counted by Cloudflare's rate-limiting bindings before any object is woken. Counting takes no time and is rough:
+ * each of Cloudflare's locations counts for itself. A binding cannot be read without counting, so every request of an address
+ * counts before its credential is checked, and a wrong credential counts again under a lower limit.
  */
 import type { Context } from "hono";
 import { areRatesLimited, type LimitVariables, type RateName } from "../settings/limits.ts";
@@ -10,17 +9,17 @@ import type { ApiToken } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
 
-/** The period of each binding (wrangler.toml). How much of it is over, they do not tell. */
+/** The period of each binding (wrangler.toml). A binding does not tell how much of it has passed. */
 const PERIOD_S = 60;
-/** The first four groups of an IPv6 address: what one household, and one guesser, has at least. */
+/** The first four groups of an IPv6 address: every household, and every attacker, has at least such a network. */
 const IPV6_NETWORK_GROUPS = 4;
 
-/** Before the credentials of a request are looked at. @throws HttpError 429 */
+/** Called before the credentials of a request are checked. @throws HttpError 429 */
 export async function countAddress(c: Context<App>): Promise<void> {
   await count(c, "RATE_ADDRESS", networkOf(c), "requests from your network");
 }
 
-/** A sign-in, right or wrong, or a credential that was wrong. @throws HttpError 429 */
+/** Counts a sign-in, right or wrong, or a wrong credential. @throws HttpError 429 */
 export async function countGuess(c: Context<App>): Promise<void> {
   await count(c, "RATE_GUESSES", networkOf(c), "wrong credentials from your network");
 }
@@ -30,12 +29,12 @@ export async function countToken(c: Context<App>, { home, name }: ApiToken): Pro
   await count(c, "RATE_TOKENS", `${home}/${name}`, `requests with the token '${name}'`);
 }
 
-/** @param sender `home/channel/connection/id`. @returns whether they may speak now */
+/** @param sender `home/channel/connection/id` @returns true when the sender may speak now */
 export async function maySpeak(env: LimitVariables, sender: string): Promise<boolean> {
   return await isWithin(env, "RATE_SENDERS", sender);
 }
 
-/** For a program that can wait; a chat platform is answered by words. */
+/** For programs; people in chat apps get words instead. */
 export function tooManyRequests(c: Context<App>, of: string): HttpError {
   c.header("retry-after", String(PERIOD_S));
   return new HttpError(429, "rate_limited", `too many ${of}; try again in ${PERIOD_S} s`);
@@ -56,7 +55,7 @@ export function networkOf(c: Context<App>): string {
   return network(c.req.header("cf-connecting-ip") ?? "");
 }
 
-/** An IPv4 address, or the /64 of an IPv6 one: who has one of those addresses has them all. */
+/** An IPv4 address, or the /64 network of an IPv6 address: one owner has the whole network. */
 export function network(address: string): string {
   if (!address.includes(":")) return address.slice(0, 64);
   const [head = "", tail = ""] = address.split("::", 2);

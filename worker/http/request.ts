@@ -6,14 +6,14 @@ import { HttpError } from "./errors.ts";
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @param what the value has to be, for the error @throws HttpError 400 */
+/** @param what the expected form in words, for the error @throws HttpError 400 */
 export function pathName(c: Context<App>, name: string, form: RegExp, what: string): string {
   const value = c.req.param(name) ?? "";
   if (form.test(value)) return value;
   throw new HttpError(400, "invalid_path", `${name}: expected ${what}`);
 }
 
-/** @returns whether the query says yes; without the parameter: no @throws HttpError 400 */
+/** @returns true for `yes`; false for `no` or without the parameter @throws HttpError 400 */
 export function readYesOrNo(c: Context<App>, name: string): boolean {
   const text = c.req.query(name) ?? "no";
   if (text !== "yes" && text !== "no")
@@ -33,10 +33,10 @@ export function readWholeNumber(
   throw new HttpError(400, "invalid_query", `${name}: expected a whole number from ${min} to ${max}`);
 }
 
-/** A question with a few pictures. */
+/** Enough for a question with a few pictures. */
 const BODY_MAX_BYTES = 1024 * 1024;
 
-/** A body whose length is known to be too large is not read at all; any other is read up to the limit. @throws HttpError 413 */
+/** A body that announces too great a length is not read at all; any other is read up to the limit. @throws HttpError 413 */
 export async function readBytes(c: Context<App>, maxBytes: number): Promise<Uint8Array> {
   if (Number(c.req.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const reader = c.req.raw.body?.getReader();
@@ -60,7 +60,7 @@ export async function readBytes(c: Context<App>, maxBytes: number): Promise<Uint
   return whole;
 }
 
-/** A client that hangs up or sends invalid chunks is not an error of the gateway. */
+/** When a client hangs up or sends invalid chunks, that is the client's error. @throws HttpError 400 */
 async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
   try {
     return await reader.read();

@@ -1,10 +1,10 @@
 /**
- * Who is signed in to the console, and how. This file decides all of it, so that it can be reviewed alone.
+ * Sign-in to the console. This file decides all of it, so that it can be reviewed alone.
  *
- * A session is a cookie and nothing of ours: the token's record, by the first half of its hash, when it ends, and our MAC
- * over both. It says no more than the token that was pasted, and ends when that token's record is gone. A script in the page
- * cannot read it (HttpOnly), no other site's request brings it (SameSite=Strict), and what changes anything has to
- * show that it comes from this page: its Origin, and a header that no form and no link can send.
+ * A session is a cookie; the gateway stores nothing. The cookie holds the first half of the token's hash, the time of its end, and
+ * our MAC over both. It gives the rights of the pasted token and ends when that token's record is gone. A script in the page
+ * cannot read it (HttpOnly), and no other site's request carries it (SameSite=Strict). A request that changes something must
+ * also show that it comes from our page, by its Origin and by a header that no form and no link can send.
  */
 import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
@@ -17,19 +17,19 @@ import { type ApiToken, apiTokenRecords } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
 
-/** `__Host-`: only this host can set it, for all of itself, over TLS. Browsers take http://localhost for that. */
+/** `__Host-`: only this host can set the cookie, over TLS and for all paths. Browsers accept http://localhost as well. */
 const COOKIE = "__Host-edgecall";
-/** A month of looking in now and then; whoever is locked out pastes the token again. */
+/** Long enough for a person who looks in now and then. Afterwards they paste the token again. */
 const SESSION_S = 30 * 86_400;
-/** Of the hash's 64 digits; the MAC is over all of them. */
+/** The cookie has so many of the hash's 64 digits; the MAC is over all of them. */
 const HASH_DIGITS = 32;
 const VALUE = /^([0-9a-f]{32})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
-/** Of a token that a home made: the home and the token's id, so that the home is asked, and only when the MAC is right. */
+/** A session of a token that a home made: the home is asked for the token's id, and only when the MAC is right. */
 const MADE_VALUE = /^made\.([a-z0-9][a-z0-9-]{0,62})\.([0-9a-f-]{36})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
-/** Sent by the page's own requests. A foreign page that tries to is stopped by its browser's preflight. */
+/** The console's page sends this header. A page of another site cannot: its browser's preflight fails. */
 const OWN_HEADER = "x-edgecall-console";
 
-/** The cookie of a new session. @param seconds until it ends, at most a month */
+/** @param seconds until the session ends, at most a month @returns the cookie of a new session */
 export async function sessionCookie(env: Env, token: ApiToken, seconds = SESSION_S): Promise<string> {
   const now = Math.floor(Date.now() / 1_000);
   const { home, hash, made } = token;
@@ -50,8 +50,9 @@ export function endedCookie(): string {
 }
 
 /**
- * The record of who is signed in, on `/v1/` only: other clients' routes know bearer tokens alone.
- * @throws HttpError 403 when somebody is, but the request is not the page's
+ * Sessions count below `/v1/` only; the routes of other clients accept bearer tokens alone.
+ * @returns the record of the signed-in person's token
+ * @throws HttpError 403 when the session is valid, but the request does not come from the console's page
  */
 export async function sessionToken(c: Context<App>): Promise<ApiToken | undefined> {
   if (!c.req.path.startsWith("/v1/")) return undefined;
@@ -60,12 +61,12 @@ export async function sessionToken(c: Context<App>): Promise<ApiToken | undefine
   return token;
 }
 
-/** True if there is a session to check, right or wrong. */
+/** True when the request carries a session, valid or not. */
 export function showsSession(c: Context<App>): boolean {
   return c.req.path.startsWith("/v1/") && (c.req.header("cookie") ?? "").includes(`${COOKIE}=`);
 }
 
-/** What a browser says of where a request comes from; reading needs less, since Strict already kept others' out. */
+/** Checks the browser's headers on where a request comes from. A GET needs fewer: SameSite=Strict keeps other sites out already. */
 export function requireOwnPage(c: Context<App>): void {
   const site = c.req.header("sec-fetch-site");
   if (site !== undefined && site !== "same-origin" && site !== "none") throw foreign();
@@ -74,7 +75,7 @@ export function requireOwnPage(c: Context<App>): void {
   if (!own.includes(c.req.header("origin") ?? "") || c.req.header(OWN_HEADER) !== "1") throw foreign();
 }
 
-/** Over plain http a cookie could be read on its way; on this machine there is no way. */
+/** Over plain http others could read the cookie in transit, unless client and gateway are one machine. */
 export function requireSafeWay(c: Context<App>): void {
   const { url } = c.req;
   if (new URL(url).protocol === "https:" || isLoopback(url)) return;

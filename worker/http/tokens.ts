@@ -1,18 +1,18 @@
 /**
- * Who may ask. This file decides all of it, so that it can be reviewed alone; settings/tokens.ts reads the records.
+ * Finds the record of a token. This file decides all of it, so that it can be reviewed alone; settings/tokens.ts reads the
+ * records of the secrets.
  *
- * A token is known by its SHA-256 only; the token itself is nowhere on our side. Its record names the home,
- * so a home is never taken from a path, a query or a body. Records stand in a secret, and in the home itself: a token
- * of those says which home to ask.
+ * The gateway stores only a token's SHA-256, never the token. The record names the home, so the home is never taken from a
+ * path, a query or a body. Other records are in a home itself; the token that a home made names it.
  */
 import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { type ApiToken, apiTokenRecords, type BridgeToken, bridgeTokenRecords } from "../settings/tokens.ts";
 
-/** A token that a home made: it names the home, so that no other one is asked. */
+/** A token that a home made. It names the home, so only that home is asked. */
 const HOME_TOKEN = /^ec_([a-z0-9][a-z0-9-]{0,62})_[A-Za-z0-9_-]{43}$/;
-/** Hashes of tokens that counted when this isolate asked last: whoever has one of these is not guessing. */
+/** Hashes of tokens that were valid when this isolate last asked: a request with one of them is no guess. */
 const knownHashes = new Set<string>();
 const KNOWN_MAX = 1_000;
 
@@ -23,7 +23,7 @@ export function newHomeToken(home: string): string {
 
 /**
  * The record of the request's bearer token, or undefined.
- * @param beforeWaking is called before a home is asked for a token that this isolate has not seen: it may be a guess
+ * @param beforeWaking is called before a home is asked for a token that this isolate does not know: the token may be a guess
  * @throws AuthSettingsError
  */
 export async function findApiToken(
@@ -40,7 +40,7 @@ export async function findApiToken(
   const home = HOME_TOKEN.exec(token)?.[1];
   if (home === undefined || !isNamedHome(env, home)) return undefined;
   if (!knownHashes.has(hash)) await beforeWaking();
-  // Asked each time: a token that was revoked opens nothing any more.
+  // The home is asked each time, so that a revoked token ends at once.
   const made = await homeOf(env, home).useToken({ hash });
   if (!made) knownHashes.delete(hash);
   else {
@@ -50,14 +50,15 @@ export async function findApiToken(
   return made;
 }
 
-/** Tells whether a token that opened a stream still counts: the stream ends with it. A token of the secret ends with a deploy, as every stream does. */
+/** @returns false when a token that opened a stream has ended. A token of the secret ends with a deploy, as every stream does. */
 export async function isStillValid(env: Env, { home, made }: ApiToken): Promise<boolean> {
   return !made || (await homeOf(env, home).useToken({ id: made.id })) !== undefined;
 }
 
 /**
- * Tells whether the settings name this home. Every route that learns a home's name from a path, a body or a token's text asks
- * this before it wakes an object: to ask for a home would otherwise be to make one.
+ * Every route that takes a home's name from a path, a body or a token's text calls this before it wakes an object: asking for an
+ * unknown home would create it.
+ * @returns true when the settings name this home
  * @throws AuthSettingsError
  */
 export function isNamedHome(env: Env, home: string): boolean {

@@ -9,15 +9,15 @@ import type { TurnEvent } from "../api/turn-events.ts";
 import type { Env } from "../env.ts";
 import { eventStream, messagesOf, openSocket, type Recheck, whileAllowed } from "./object-stream.ts";
 
-/** A JSON caller gets its answer, or after this long the turn's address to look at. */
+/** A JSON caller waits so long for the answer, and then gets the turn's id to look at later. */
 export const JSON_PATIENCE_MS = 25_000;
-/** Attempts in a row to attach again, and the pause between them: together about 15 s. */
+/** Consecutive attempts to attach again, and the pause between them: about 15 s in all. */
 const REATTACH_TRIES = 15;
 const REATTACH_PAUSE_MS = 1_000;
 
 /**
- * The events of a turn after a seq, to its end, whatever happens to the object meanwhile.
- * @param live all of them; else its end alone
+ * Yields the events of a turn after a seq, up to its end, also when the object is replaced meanwhile.
+ * @param live true: every event; false: the end alone
  */
 export async function* turnEvents(
   env: Env,
@@ -45,8 +45,8 @@ async function* eventsWhile(
   live: boolean,
 ): AsyncGenerator<TurnEvent> {
   let seen = after;
-  /** There are deltas that no message has made good yet. */
-  let halfSaid = false;
+  /** Deltas were sent that no whole message has replaced yet. */
+  let isPartial = false;
   for (let tries = 0; tries < REATTACH_TRIES && !signal.aborted; tries += 1) {
     if (tries > 0) await pause(REATTACH_PAUSE_MS, signal);
     try {
@@ -60,23 +60,23 @@ async function* eventsWhile(
         const event = JSON.parse(text) as TurnEvent;
         tries = 0;
         if ("id" in event) seen = Math.max(seen, event.id);
-        if (event.event === "delta") halfSaid = true;
-        else if (event.event === "message" || event.event === "reset") halfSaid = false;
+        if (event.event === "delta") isPartial = true;
+        else if (event.event === "message" || event.event === "reset") isPartial = false;
         yield event;
         if (event.event === "done") return;
       }
     } catch {
       // The object is being replaced; the next try reaches the new one.
     }
-    // Whether the object asks the model again or goes on, it cannot tell what of the text was seen here.
-    if (halfSaid) yield { event: "reset", data: {} };
-    halfSaid = false;
+    // The new object does not know how much of the text the client has.
+    if (isPartial) yield { event: "reset", data: {} };
+    isPartial = false;
   }
 }
 
 /**
- * The turn's result, or undefined when patience ran out.
- * @param probe somebody asks whether the client is still there
+ * @returns the turn's result; undefined when it takes longer than `patienceMs`
+ * @param probe is called when the conversation asks whether the client is still there
  */
 export async function turnResult(
   env: Env,
@@ -94,7 +94,7 @@ export async function turnResult(
   return undefined;
 }
 
-/** The same as server-sent events: `id:` is the seq that `Last-Event-ID` brings back. */
+/** The events of a turn as server-sent events: `id:` is the seq, which a client sends back as `Last-Event-ID`. */
 export function turnStream(
   env: Env,
   name: string,
