@@ -1,4 +1,4 @@
-/** `/v1/agents`: the agents of a home, and what an administrator decides about one. Their keys are in keys.ts. */
+/** `/v1/agents`: lists the agents of a home; an administrator accepts an agent's texts or removes it. keys.ts has the keys. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
@@ -27,11 +27,11 @@ async function listedAgents(c: Context<App>) {
 }
 
 const AcceptBody = z.strictObject({
-  /** The line as the person read it: another one that came meanwhile is not accepted with it. */
+  /** The line that the person read: another line that came meanwhile is not accepted. */
   line: z.optional(z.string().check(z.maxLength(4_000))),
 });
 
-/** An administrator accepts the words by which a device describes itself to a model. */
+/** Accepts the texts by which a device describes itself to a model. */
 async function acceptText(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
@@ -44,7 +44,7 @@ async function acceptText(c: Context<App>): Promise<Response> {
   return c.body(null, 204);
 }
 
-/** A device that is gone leaves the list. */
+/** Removes a device that is gone from the list. */
 async function removeAgent(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");

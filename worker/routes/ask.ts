@@ -12,7 +12,7 @@ export const ask = newRoutes();
 
 ask.post("/ask", askAlone);
 
-/** Text callers cannot look again later, so they may wait longer. */
+/** A caller that gets text cannot look again later, so it may wait longer. */
 const ASK_PATIENCE_MS = 120_000;
 
 async function askAlone(c: Context<App>): Promise<Response> {

@@ -1,4 +1,4 @@
-/** `GET /v1/audit` and `GET /v1/audit/export`: the record of calls, as the devices wrote it. */
+/** `GET /v1/audit` and `GET /v1/audit/export`: the audit log of calls, as the devices wrote it. */
 import { visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { Context } from "hono";
 import type { AuditFilter, AuditPage } from "../api/audit.ts";
@@ -29,8 +29,8 @@ async function showAudit(c: Context<App>): Promise<Response> {
 }
 
 /**
- * Everything, or what the same query says, in the order in which it came. Query: `after`, the last line's of the export
- * before, for what came since.
+ * Exports every line that matches the same query, in order of arrival. Query: `after`, from the last line of the previous export,
+ * for the lines since then.
  */
 async function exportAudit(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");

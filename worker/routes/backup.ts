@@ -5,7 +5,7 @@
  *   {"object":"","schema":7}                      the home; then its rows
  *   {"table":"agent","row":{…}}
  *   {"object":"home/api/kitchen","schema":4}      a conversation; then its rows
- *   {"end":true,"objects":2,"rows":41}            without it the file is not whole
+ *   {"end":true,"objects":2,"rows":41}            without this line the file is incomplete
  */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -40,18 +40,18 @@ const RowLine = z.strictObject({
 });
 const EndLine = z.strictObject({ end: z.literal(true), objects: z.number(), rows: z.number() });
 
-/** Rows that go into an object at once. */
+/** Characters of rows that are sent to an object at once. */
 const BATCH_CHARS = 1_000_000;
-/** A row of 2 MB, the platform's most, in base64 and JSON. */
+/** A row has 2 MB at most on the platform; base64 and JSON make it longer. */
 const LINE_MAX_CHARS = 4_000_000;
 
-type Kept = {
+type StoredObject = {
   backup(from: BackupPlace | undefined): Promise<BackupPage>;
   restore(step: RestoreStep): Promise<void>;
 };
 
-/** The home, or one of its conversations. */
-function objectOf(env: Env, home: string, name: string): Kept {
+/** The stub of the home, or of one of its conversations. */
+function objectOf(env: Env, home: string, name: string): StoredObject {
   return name === "" ? homeOf(env, home) : conversationOf(env, name);
 }
 
@@ -77,13 +77,13 @@ async function* exported(env: Env, home: string): AsyncGenerator<string> {
   yield line({ end: true, objects: names.length, rows });
 }
 
-/** Query: `replace=yes`, since what the home has now is gone afterwards. Before the file's end nothing is replaced. */
+/** Query: `replace=yes`, because the import replaces what the home has now. Nothing is replaced before the whole file has come. */
 async function importHome(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   if (c.req.query("replace") !== "yes")
     throw new HttpError(400, "invalid_query", "replace: expected yes: what this home has now is replaced");
   const work = importLines(new Restoring(c.env, home), c.req.raw.body);
-  // A client that hangs up in the middle leaves neither half of it staged nor half of it replaced.
+  // The import continues when the client hangs up, so that nothing stays half staged or half replaced.
   c.executionCtx.waitUntil(work.catch(() => {}));
   return c.json(await work);
 }
@@ -111,19 +111,19 @@ async function importLines(
   return await restoring.replace();
 }
 
-/** Stages a file in the objects that it names, and replaces their rows when all of it has come and fits. */
+/** Stages a file's rows in the objects that it names. When the whole file has come and fits, the staged rows replace the old ones. */
 class Restoring {
   readonly #env: Env;
   readonly #home: string;
   readonly #id = crypto.randomUUID();
   #hasHeader = false;
-  /** Of the object whose rows come; absent: its first rows are not staged yet. */
+  /** The schema of the present object, until its first rows are staged. */
   #begin: { schema: number } | undefined;
   #rows: BackupRow[] = [];
   #chars = 0;
   #counts = { objects: 0, rows: 0 };
   #isEnded = false;
-  /** In the order of the file. */
+  /** The names of the objects, in the order of the file. */
   readonly #names: string[] = [];
 
   constructor(env: Env, home: string) {
@@ -155,8 +155,8 @@ class Restoring {
   }
 
   /**
-   * The home is the last: its keys count until every conversation is there.
-   * @throws HttpError when an object did not answer; the same file can be imported again
+   * Replaces the home last, so that its keys stay valid until every conversation is replaced.
+   * @throws HttpError when an object did not answer; the same file can then be imported again
    */
   async replace(): Promise<{ objects: number; rows: number }> {
     const names = this.#names.toSorted((a, b) => Number(a === "") - Number(b === ""));
@@ -180,14 +180,14 @@ class Restoring {
     }
   }
 
-  #of(name: string): Kept {
+  #of(name: string): StoredObject {
     return objectOf(this.#env, this.#home, name);
   }
 
   #header(text: string): void {
     const header = checkJson(Header, text);
     if (!header.ok) throw new Error(`expected an export's first line: ${header.error}`);
-    // Conversations and calls name their home.
+    // Conversations and calls contain the name of their home.
     if (header.value.home !== this.#home)
       throw new Error(`home: the export is of '${header.value.home}', and your token of '${this.#home}'`);
     this.#hasHeader = true;
@@ -211,7 +211,7 @@ class Restoring {
     if (this.#chars > BATCH_CHARS) await this.#stage(false);
   }
 
-  /** @param isWhole nothing more of this object comes: it says whether the rows fit */
+  /** @param isWhole these are the object's last rows: it then checks whether all rows fit */
   async #stage(isWhole: boolean): Promise<void> {
     const name = this.#names.at(-1);
     if (name === undefined) return;
@@ -224,7 +224,7 @@ class Restoring {
   }
 }
 
-/** `home/channel/id`, as routes make them. */
+/** `home/channel/id`, as the routes make it. */
 function isConversationOf(home: string, name: string): boolean {
   return (
     name.startsWith(`${home}/`) && /^[a-z]{1,32}\/[A-Za-z0-9._:@-]{1,128}$/.test(name.slice(home.length + 1))

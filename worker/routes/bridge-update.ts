@@ -1,4 +1,4 @@
-/** `POST /v1/bridge/update`: the bridge takes the gateway's program into use. `GET /v1/status` tells what came of it. */
+/** `POST /v1/bridge/update`: tells the bridge to install the gateway's program. `GET /v1/status` has the outcome. */
 import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";

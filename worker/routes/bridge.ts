@@ -1,6 +1,6 @@
 /**
- * `GET /bridge`: a bridge's socket, opened with a token of the settings (`BRIDGE_TOKENS`), or with one that the bridge
- * makes of its own key. Everything that can be told without that key is told before any object is woken.
+ * `GET /bridge`: the socket of a bridge. The bridge has a token of the settings (`BRIDGE_TOKENS`), or makes one with its own
+ * key. Everything that needs no key is checked before any object is woken.
  */
 import { BRIDGE, isFresh, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
@@ -15,22 +15,22 @@ import { isNamedHome } from "../http/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
 import type { BridgeToken } from "../settings/tokens.ts";
 
-/** Needs no token of the API. */
+/** The route checks the bridge's own token, so it needs no token of the API. */
 export const bridgeSocket = newRoutes();
 
 bridgeSocket.get("/bridge", takeBridge);
 
-/** What a bridge shows, and the object that is to look at it. */
+/** The home and name of a bridge's token. `signed`: a token that the bridge made with its key, which Home has to check. */
 type Caller = Pick<BridgeToken, "home" | "name"> & { signed?: string };
 
 async function takeBridge(c: Context<App>): Promise<Response> {
   const { home, name, signed } = await readCaller(c);
-  // A page in a browser has no business here, so an Origin is refused.
+  // No page in a browser may connect, so an Origin is refused.
   if (c.req.header("origin") !== undefined)
     throw new HttpError(403, "forbidden", "a bridge does not come from a web page");
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket")
     throw new HttpError(426, "upgrade_required", "expected a WebSocket upgrade");
-  // Last, and in the words of a home that does not know the key: whether there is such a home is not told.
+  // Checked last and with the same error as an unknown key, so that nobody learns which homes exist.
   if (!isNamedHome(c.env, home)) throw new HttpError(401, "unauthorized", UNSIGNED_BRIDGE);
   const answer = await homeOf(c.env, home).fetch(
     new Request("https://object/bridge", {
@@ -48,21 +48,21 @@ async function takeBridge(c: Context<App>): Promise<Response> {
 }
 
 /**
- * Home and network of the paired bridges that this isolate has seen come in. They dial again and again (one that waits for
- * its place does so all the time), and must not use up the guesses of the people in their network.
+ * Home and network of each paired bridge that has connected to this isolate. Bridges dial often (one that waits for another
+ * to leave, all the time), and must not use up the guesses of people in their network.
  */
 const knownBridges = new Set<string>();
 const KNOWN_MAX = 1_000;
 
 const placeOf = (c: Context<App>, home: string) => `${home} ${networkOf(c)}`;
 
-/** @param isRight Home knows the key @throws HttpError 429 */
+/** @param isRight true when Home knows the key @throws HttpError 429 */
 async function weigh(c: Context<App>, home: string, isRight: boolean): Promise<void> {
   const place = placeOf(c, home);
   if (isRight) {
     if (knownBridges.size >= KNOWN_MAX) knownBridges.clear();
     knownBridges.add(place);
-    // One that was not known was counted before Home was asked.
+    // An unknown bridge was counted before Home was asked.
   } else if (knownBridges.delete(place)) await countGuess(c);
 }
 
@@ -76,7 +76,7 @@ async function readCaller(c: Context<App>): Promise<Caller> {
     throw new HttpError(401, "unauthorized", "a bridge's bearer token is needed");
   }
   await countAddress(c);
-  // Right or wrong, it counts as a guess: whether it is right only the object can tell.
+  // Every token counts as a guess: only the object knows whether it is right.
   if (!knownBridges.has(placeOf(c, claims.home))) await countGuess(c);
   const own = [c.req.url, readSettings(c.env).publicUrl].flatMap((url) => (url ? [new URL(url).host] : []));
   if (!own.includes(claims.for))

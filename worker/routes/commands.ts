@@ -1,4 +1,4 @@
-/** `POST /v1/agents/{id}/commands`: one command to one agent, answered with its report. Query: `wait`, 25 s; 0: its id at once. */
+/** `POST /v1/agents/{id}/commands`: sends one command to one agent and answers with its report. Query: `wait`, 25 s; 0 answers with the command's id at once. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
@@ -25,7 +25,7 @@ commands.get("/v1/agents/:agent/commands/:request", showCommand);
 const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 const CommandBody = z.strictObject({
-  /** One of ours for an agent of ours (Home looks at that); a foreign one may know others. */
+  /** Home checks that an agent of ours knows the command; a foreign agent may know others. */
   command: z.string().check(z.regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, "expected a command's name")),
   payload: z._default(z.record(z.string(), z.unknown()), {}),
 });
@@ -45,7 +45,7 @@ async function runCommand(c: Context<App>): Promise<Response> {
   return await answerWithin(c, token.home, id, agent, patience);
 }
 
-/** @param patience ms; then the command's id, to look again */
+/** @param patience ms; afterwards the answer is the command's id, to look again later */
 async function answerWithin(
   c: Context<App>,
   home: string,
@@ -61,14 +61,14 @@ async function answerWithin(
           `/wait?call=${id}`,
           patience,
           c.req.raw.signal,
-          // The command is out: its id is worth more to the caller than the reason.
+          // The command was sent, so the caller needs its id more than the reason.
         ).catch(() => undefined);
   // SAFETY: our own object sent it.
   if (text !== undefined) return answer(c, id, agent, JSON.parse(text) as SettledOutcome);
   return c.json({ request_id: id, agent, status: "running" }, 202);
 }
 
-/** `wait`: seconds that the caller waits for the outcome. @returns ms */
+/** Reads `wait`, the seconds that the caller waits for the outcome. @returns ms */
 function waitOf(c: Context<App>, fallbackMs: number): number {
   const text = c.req.query("wait");
   if (text === undefined) return fallbackMs;
@@ -82,7 +82,7 @@ function waitOf(c: Context<App>, fallbackMs: number): number {
   );
 }
 
-/** `GET …/commands/{request_id}`: for a command that took longer than a request may wait. Query: `wait`, 0 s. */
+/** `GET …/commands/{request_id}`: the outcome of a command that took longer than its request waited. Query: `wait`, 0 s. */
 async function showCommand(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "command");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
@@ -103,7 +103,7 @@ const STATUS: Partial<Record<ErrorType, ContentfulStatusCode>> = {
   outcome_unknown: 504,
 };
 
-/** What the agent reported, even a failure, is an answer; where there is no report, it is an error of ours. */
+/** A report of the agent is a success over HTTP, also when it reports a failure. Without a report the answer is an error. */
 function answer(c: Context<App>, id: string, agent: string, outcome: SettledOutcome): Response {
   if (outcome.report)
     return c.json({ request_id: id, agent, ...outcome.report, elapsed_ms: outcome.elapsedMs });

@@ -1,4 +1,4 @@
-/** `/v1/conversations`: listed, shown, renamed, shared and deleted. Their turns are in turns.ts. */
+/** `/v1/conversations`: lists, shows, renames, shares and deletes conversations. turns.ts has their turns. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { Place } from "../api/conversation-list.ts";
@@ -25,10 +25,10 @@ const TURNS_MAX = 200;
 const LIMIT = 30;
 const LIMIT_MAX = 100;
 const SEARCH_MAX_CHARS = 80;
-/** When the last one of a page was used, and its id. */
+/** A place in the list: when the conversation was last used, and its id. */
 const CURSOR = /^(\d{1,15})\.([A-Za-z0-9._:@-]{1,128})$/;
 
-/** Query: `limit` (30, at most 100), `after` (`next` of the page before), `q` (words of the title), `all=yes` (everybody's: for owners and administrators). */
+/** Query: `limit` (30, at most 100), `after` (`next` of the previous page), `q` (words of the title), `all=yes` (of everybody, for owners and administrators). */
 async function listConversations(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "ask");
   const limit = readWholeNumber(c, "limit", { fallback: LIMIT, max: LIMIT_MAX });
@@ -40,7 +40,7 @@ async function listConversations(c: Context<App>): Promise<Response> {
       "forbidden",
       "all: only owners and administrators see everybody's conversations",
     );
-  // One more than is shown tells whether there are more.
+  // One more than the page holds, to know whether another page follows.
   const words = wordsOf(c.req.query("q"));
   const query = { after, limit: limit + 1, all, words };
   const found = await homeOf(c.env, token.home).conversationsOf(token.name, query);
@@ -66,7 +66,7 @@ function wordsOf(text: string | undefined): string | undefined {
   throw new HttpError(400, "invalid_query", `q: expected at most ${SEARCH_MAX_CHARS} characters of a title`);
 }
 
-/** Query: `limit` (100, at most 200) and `before`: the newest turns before that place. */
+/** Query: `limit` (100, at most 200) and `before`. Answers with the newest turns before that place. */
 async function showConversation(c: Context<App>): Promise<Response> {
   const { id, name } = namedConversation(c);
   await requireSeen(c, name);
@@ -84,7 +84,7 @@ const Sharing = z.strictObject({
   with: z.array(z.string().check(z.trim(), z.minLength(1), z.maxLength(200))).check(z.maxLength(READERS_MAX)),
 });
 
-/** `POST /v1/conversations/{id}/share {with: [names]}`: these and nobody else, beside whoever began it. */
+/** `POST /v1/conversations/{id}/share {with: [names]}`: shares it with exactly these tokens. The token that began it always sees it. */
 async function shareConversation(c: Context<App>): Promise<Response> {
   const { name, id } = await managed(c);
   const { with: names } = await readBody(c, Sharing);
@@ -100,7 +100,7 @@ async function shareConversation(c: Context<App>): Promise<Response> {
 
 const Naming = z.strictObject({ title: z.string().check(z.trim(), z.minLength(1), z.maxLength(TITLE_MAX)) });
 
-/** `PATCH /v1/conversations/{id} {title}`: for whoever may delete it. */
+/** `PATCH /v1/conversations/{id} {title}`: whoever may delete a conversation may rename it. */
 async function renameConversation(c: Context<App>): Promise<Response> {
   const { name, id } = await managed(c);
   const { title } = await readBody(c, Naming);
@@ -116,13 +116,13 @@ async function forgetConversation(c: Context<App>): Promise<Response> {
   return c.body(null, 204);
 }
 
-/** A conversation that the caller began, or may manage. @throws HttpError 404; 403 when it was shared with them */
+/** Passes when the caller began the conversation or may manage it. @throws HttpError 404; 403 when it is only shared with them */
 async function managed(c: Context<App>): Promise<{ name: string; id: string }> {
   const { id, name } = namedConversation(c);
   await requireSeen(c, name);
   const token = c.get("token");
   const belongs = await conversationOf(c.env, name).belongs();
-  // Deleting what is not there is no error; a list may still have its name.
+  // Deleting a conversation that does not exist is no error: the list may still name it.
   if (belongs ? mayManage(token, { kind: "conversation", by: belongs.principal }) : c.req.method === "DELETE")
     return { name, id };
   if (!belongs) throw noConversation();

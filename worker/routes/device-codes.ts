@@ -21,7 +21,7 @@ const NewCode = z.strictObject({
   agent: z.optional(z.union([z.literal(BRIDGE), AgentId])),
   broker: z.optional(BrokerForDevice),
 });
-/** No token: a device has none yet. */
+/** These routes need no token: a new device has none. */
 export const joining = newRoutes();
 
 joining.get("/install.sh", serveInstaller);
@@ -37,13 +37,13 @@ deviceCodes.get("/v1/device-codes/:code", showCode);
 deviceCodes.post("/v1/pairings", makeCode);
 deviceCodes.get("/v1/pairings/:code", showCode);
 
-/** A code for keys. Again with the same code and key it tells whether the device is online. */
+/** Trades a code for keys. A repeat with the same code and key gets the same answer, and whether the device is online. */
 async function pairDevice(c: Context<App>): Promise<Response> {
-  // Right or wrong, it counts as a guess; and what names no home of ours wakes no object.
+  // Every code counts as a guess, and a code that names no home of ours wakes no object.
   await countAddress(c);
   await countGuess(c);
   const body = await readBody(c, PairBody);
-  // A wrong setting is told before the code is used.
+  // Read first: a wrong setting must not use up the code.
   const { brokerUrl } = readSettings(c.env);
   const { home, end } = partsOf(body.code);
   if (end === undefined || !isNamedHome(c.env, home)) throw problem({ ok: false, problem: "wrong_code" });
@@ -54,7 +54,7 @@ async function pairDevice(c: Context<App>): Promise<Response> {
   return c.json({ home, agent_id: body.agent_id, ...welcome, broker });
 }
 
-/** Body: nothing but braces, or `agent` (its key may be replaced) and `broker` (what the device is told of it). */
+/** Body: `{}`, or `agent` (the code may replace its key) and `broker` (what the device is told about it). */
 async function makeCode(c: Context<App>): Promise<Response> {
   const { home, name: by } = requireScope(c, "admin");
   const { agent, broker } = await readBody(c, NewCode);
@@ -67,7 +67,7 @@ async function makeCode(c: Context<App>): Promise<Response> {
   return c.json({ code, command, expires_at: made.expiresAt });
 }
 
-/** What became of a code: `open`, `used` (with the agent, and whether it is online), `expired`. */
+/** Answers with the state of a code: `open`, `used` (with the agent and whether it is online) or `expired`. */
 async function showCode(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const { home, end } = partsOf(pathName(c, "code", /^[A-Za-z0-9-]{1,100}$/, "a device's code"));
@@ -81,7 +81,7 @@ async function showCode(c: Context<App>): Promise<Response> {
   return c.json({ ...state, ...(key && { fingerprint: await fingerprint(key.public_key) }) });
 }
 
-/** As a person may have typed it. */
+/** Upper and lower case are alike, since a person may have typed the code. */
 function partsOf(code: string): { home: string; end: string | undefined } {
   const at = code.lastIndexOf("-");
   const home = code.slice(0, Math.max(at, 0)).toLowerCase();

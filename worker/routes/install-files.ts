@@ -1,21 +1,21 @@
-/** `/install.sh` and the program that it installs: files of the deploy, the script with this gateway's own address. */
+/** `/install.sh`, with this gateway's address filled in, and the program that it installs. Both are files of the deploy. */
 import type { Context } from "hono";
 import type { App } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
 import { countAddress } from "../http/rate-limits.ts";
 import { readSettings } from "../settings/settings.ts";
 
-/** Stands in the script for this gateway's address. */
+/** The script's placeholder for this gateway's address. */
 const ADDRESS_MARK = "@GATEWAY@";
-/** It becomes a part of a script that root runs, and of a command line: nothing that a shell would read otherwise. */
+/** The address becomes part of a command line and of a script that root runs, so it has no character that a shell interprets. */
 const SAFE_ORIGIN = /^https?:\/\/[A-Za-z0-9.:[\]-]+$/;
 
-/** Where devices reach this gateway: `PUBLIC_URL`, or where this request did. @throws HttpError 400 */
+/** @returns where devices reach this gateway: `PUBLIC_URL`, or the address of this request @throws HttpError 400 */
 export function gatewayOrigin(c: Context<App>): string {
   return plainOrigin(readSettings(c.env).publicUrl ?? new URL(c.req.url).origin);
 }
 
-/** @throws HttpError 400. workerd takes no such host, and other runtimes may. */
+/** @throws HttpError 400; workerd refuses such a host itself, other runtimes may not */
 export function plainOrigin(origin: string): string {
   if (SAFE_ORIGIN.test(origin)) return origin;
   throw new HttpError(400, "invalid_host", "Host: expected a plain host name");
@@ -24,7 +24,7 @@ export function plainOrigin(origin: string): string {
 export async function serveInstaller(c: Context<App>): Promise<Response> {
   const origin = gatewayOrigin(c);
   const file = await asset(c, "/install.sh");
-  // A person may look at it in a browser; nothing there runs it.
+  // As plain text a browser shows the script and does not run it.
   return c.body((await file.text()).replaceAll(ADDRESS_MARK, origin), 200, {
     "content-type": "text/plain; charset=utf-8",
   });

@@ -1,10 +1,10 @@
-/** A download of JSON lines: made as it is read, so that no more than a piece of it is in memory. */
+/** A download of JSON lines. It is made while it is read, so only one piece is in memory. */
 
 export function line(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** @param pieces each of them whole lines. @param name of the file, before its day */
+/** @param pieces each holds whole lines @param name of the file, before the date */
 export function jsonLines(pieces: AsyncGenerator<string>, name: string): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({

@@ -1,4 +1,4 @@
-/** `/v1/keys`, `/v1/agents/{id}/key`: the key that a home's devices obey, and the devices' keys. For administrators. */
+/** `/v1/keys`, `/v1/agents/{id}/key`: the gateway's key that a home's devices obey, and the devices' own keys. For administrators. */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
@@ -19,7 +19,7 @@ keys.delete("/v1/agents/:agent/key", revokeKey);
 
 const KeyBody = z.strictObject({
   public_key: PublicKey,
-  /** By the key before it (`pi-agent --new-key` prints it); without one only where there is none, or a revoked one. */
+  /** Made with the previous key (`pi-agent --new-key` prints it). Not needed when there is no previous key, or it was revoked. */
   signature: z.optional(Signature),
   name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
 });
@@ -34,7 +34,7 @@ async function showKeys(c: Context<App>): Promise<Response> {
   });
 }
 
-/** Puts a device's key on record, or a new one in its place. Answers with the key that the device has to obey. */
+/** Stores a device's key, or replaces it. Answers with the gateway's key, which the device has to obey. */
 async function putKey(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const agent = pathName(c, "agent", AGENT_ID, "an agent's id");
@@ -53,7 +53,7 @@ async function putKey(c: Context<App>): Promise<Response> {
   });
 }
 
-/** At once: the next thing that it says is not believed. */
+/** Revokes the key at once: the gateway refuses the device's next message. */
 async function revokeKey(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const agent = c.req.param("agent") === BRIDGE ? BRIDGE : pathName(c, "agent", AGENT_ID, "an agent's id");

@@ -1,4 +1,4 @@
-/** `GET /v1/media/{id}?home=…&until=…&mac=…`: what a link opens, without a token (http/media-links.ts). */
+/** `GET /v1/media/{id}?home=…&until=…&mac=…`: serves the file of a link, without a token (http/media-links.ts). */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context, Next } from "hono";
 import { conversationOfMedia } from "../api/media.ts";
@@ -12,7 +12,7 @@ export const linkedMedia = newRoutes();
 
 linkedMedia.get("/v1/media/:id", getLinkedMedia);
 
-/** A request without a link's query goes on to the route that wants a token. */
+/** A request without a link's query continues to the route that requires a token. */
 async function getLinkedMedia(c: Context<App>, next: Next): Promise<Response | undefined> {
   const { home = "", until = "", mac } = c.req.query();
   if (mac === undefined) {
@@ -32,7 +32,7 @@ async function getLinkedMedia(c: Context<App>, next: Next): Promise<Response | u
   return c.body(kept.data.buffer as ArrayBuffer, 200, { ...SAFE, ...typeHeaders(kept.mediaType) });
 }
 
-/** The file is shown inside other people's pages, so it may be embedded; beyond that it has no authority here. */
+/** Pages of other sites may embed the file. It has no other rights on this origin. */
 const SAFE = {
   "content-security-policy": "sandbox; default-src 'none'",
   "x-content-type-options": "nosniff",
@@ -41,7 +41,7 @@ const SAFE = {
   "cache-control": "private, max-age=3600",
 };
 
-/** Only pictures are shown: whoever follows a link has not asked for a page that a device made. */
+/** Only pictures are shown in place: a person who follows a link does not expect a page that a device made. */
 function typeHeaders(mediaType: string): Record<string, string> {
   if (isPicture({ media_type: mediaType })) return { "content-type": mediaType };
   return { "content-type": "application/octet-stream", "content-disposition": "attachment" };

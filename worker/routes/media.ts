@@ -1,4 +1,4 @@
-/** `PUT` and `GET /v1/media/{id}`: what devices brought and people sent, for those who may see the conversation. */
+/** `PUT` and `GET /v1/media/{id}`: files of devices and people, for callers who may see the conversation. */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
 import type { Context } from "hono";
 import { conversationOfMedia, newMedia } from "../api/media.ts";
@@ -10,7 +10,7 @@ import { isSeen } from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
 import { pathName, readBytes } from "../http/request.ts";
 
-/** Needs the token of one upload. */
+/** The route needs the token of one upload. */
 export const uploads = newRoutes();
 
 uploads.put("/v1/media/:id", putMedia);
@@ -19,7 +19,7 @@ export const media = newRoutes();
 
 media.get("/v1/media/:id", getMedia);
 
-/** A device's upload, with the token that it was given for it. The same bytes again are no error. */
+/** Stores a device's upload. Sending the same bytes again is no error. */
 async function putMedia(c: Context<App>): Promise<Response> {
   const id = mediaPath(c);
   const grant = await checkCredential(c, () => readGrant(c.env, c.req.header("authorization"), id));
@@ -43,7 +43,7 @@ async function getMedia(c: Context<App>): Promise<Response> {
   if (!place) throw notKept();
   const isCommand = place.channel === "command";
   const token = requireScope(c, isCommand ? "command" : "ask");
-  // The home comes from the token: an id of another home's leads to a conversation that has no such thing.
+  // The home comes from the token, so an id of another home leads to a conversation without this file.
   const name = `${token.home}/${place.channel}/${place.conversation}`;
   if (!(await isSeen(c, name, isCommand ? "result" : "conversation"))) throw notKept();
   const kept = await conversationOf(c.env, name).media(id);
@@ -54,7 +54,7 @@ async function getMedia(c: Context<App>): Promise<Response> {
   return c.body(kept.data.buffer as ArrayBuffer, 200, headers);
 }
 
-/** What a device or a model made has no authority here, whatever it claims to be. */
+/** A file that a device or a model made gets no rights on this origin, whatever type it has. */
 const SAFE = {
   "content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
   "x-content-type-options": "nosniff",
@@ -63,7 +63,7 @@ const SAFE = {
   "cache-control": "private, max-age=3600",
 };
 
-/** Pictures and pages are shown (a page without scripts, see SAFE); anything else is a download. */
+/** Pictures and pages are shown in place (pages without scripts, see SAFE); any other type is a download. */
 function typeHeaders(mediaType: string): Record<string, string> {
   if (isPicture({ media_type: mediaType })) return { "content-type": mediaType };
   if (mediaType === "text/html" || mediaType === "text/plain")

@@ -1,4 +1,4 @@
-/** `GET /metrics`: a home's figures for Prometheus, at most every five minutes from the home itself. */
+/** `GET /metrics`: a home's figures for Prometheus. The home itself is asked every five minutes at most. */
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
 import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
@@ -9,16 +9,16 @@ export const metrics = newRoutes();
 
 metrics.get("/metrics", showMetrics);
 
-/** A scraper asks every minute or oftener; a home that sleeps is left to sleep. */
+/** Scrapers ask every minute or more often, and should not wake a sleeping home each time. */
 const KEEP_S = 300;
 
-/** Needs the scope `metrics`, which lets its token do nothing else, or `admin`. */
+/** The route needs the scope `metrics`, which permits nothing else, or `admin`. */
 async function showMetrics(c: Context<App>): Promise<Response> {
   const token = c.get("token");
   if (!token.scopes.includes("metrics") && !token.scopes.includes("admin"))
     throw new HttpError(403, "forbidden", `the token '${token.name}' does not have the scope 'metrics'`);
-  // By the home alone: who may see it was decided above. On workers.dev the platform keeps nothing, so there the
-  // interval of the scraper decides (docs/operations.md).
+  // The home alone is the key, because the scope was checked above. On workers.dev the platform caches nothing, so there every
+  // request reaches the home (docs/operations.md).
   const key = new Request(`https://metrics.invalid/${token.home}`);
   const kept = await caches.default.match(key);
   if (kept) return answer(await kept.text());

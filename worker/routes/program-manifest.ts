@@ -1,8 +1,8 @@
 /**
- * `GET /edgecall.json?home=…&key=…&nonce=…`: which program this gateway has for devices, signed by the home's key.
+ * `GET /edgecall.json?home=…&key=…&nonce=…`: describes the program that this gateway has for devices, signed with the home's key.
  *
- * No token: a device shows that it is paired by naming the key that it obeys. Who does not know it learns nothing,
- * not even whether there is such a home.
+ * It needs no token: a device proves that it is paired by naming the key that it obeys. A caller with another key learns nothing,
+ * not even whether the home exists.
  */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { PROGRAM_NONCE } from "@edgecall/core/protocol/program.ts";
@@ -14,19 +14,19 @@ import { countAddress, countGuess } from "../http/rate-limits.ts";
 import { isNamedHome } from "../http/tokens.ts";
 
 /**
- * SHA-256 and bytes of `/edgecall.cjs`, put here by the build that made both. Not read from the asset when somebody asks: then the home
- * would sign whatever stands there. Absent where the Worker was built without it.
+ * SHA-256 and size of `/edgecall.cjs`, filled in by the build that made both. It is not read from the asset at request time, because
+ * the home would then sign whatever the asset holds. Absent when the Worker was built without the program.
  */
 declare const EDGECALL_PROGRAM: `${string} ${number}` | undefined;
 
 export async function serveManifest(c: Context<App>): Promise<Response> {
-  // Right or wrong, it counts as a guess: the object is woken for it.
+  // Every request counts as a guess, because it wakes the object.
   await countAddress(c);
   await countGuess(c);
   if (typeof EDGECALL_PROGRAM === "undefined")
     throw new HttpError(404, "not_found", "this gateway was deployed without the program for devices");
   const { home = "", key = "", nonce = "" } = c.req.query();
-  // Only what may become a part of what is signed, and only of a home that there is.
+  // Only a valid nonce is signed, and only by a home that exists.
   const isAsked = PROGRAM_NONCE.test(nonce) && isNamedHome(c.env, home);
   const [sha256, bytes] = EDGECALL_PROGRAM.split(" ");
   const body = JSON.stringify({ version: VERSION, sha256, bytes: Number(bytes), nonce });

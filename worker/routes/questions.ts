@@ -20,7 +20,7 @@ const QuestionAnswer = z.strictObject({
   answer: z.string().check(z.trim(), z.minLength(1), z.maxLength(4_000)),
 });
 
-/** The list of open questions, and again whenever it changes. The stream does not end by itself. */
+/** Streams the list of open questions, again after each change. The stream does not end by itself. */
 function followQuestions(c: Context<App>): Response {
   const token = requireScope(c, "ask");
   const recheck = () => requireValid(c.env, token);
@@ -38,7 +38,7 @@ function followQuestions(c: Context<App>): Response {
   return c.body(stream, 200, SSE);
 }
 
-/** Answers a question or an approval, as far as the caller may see it (may-see.ts). */
+/** Answers a question or an approval that the caller may see (may-see.ts). */
 async function answerQuestion(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "ask");
   const id = pathName(c, "id", UUID, "a question's id, a UUID");
@@ -53,7 +53,7 @@ async function openQuestions(c: Context<App>) {
   return { questions: (await homeOf(c.env, token.home).questions(token)).map(questionView) };
 }
 
-/** A question as a person sees it, with the conversation's own id instead of the object's name. */
+/** Converts a question for the API: it has the conversation's id in place of the object's name. */
 function questionView(question: Question & { title?: string }) {
   const { id, call, agent, text, options, approval, expiresAt: expires_at, answer, answeredBy } = question;
   const [, channel, ...conversation] = question.conversation.split("/");

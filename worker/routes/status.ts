@@ -1,10 +1,10 @@
-/** `/healthz` for anybody, and `/v1/status`: how a home stands. */
+/** `/healthz`, for everybody, and `/v1/status`, the state of a home. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { homeOf } from "../api/stubs.ts";
 import { newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 
-/** Needs no token. */
+/** The route needs no token. */
 export const health = newRoutes();
 
 health.get("/healthz", (c) => c.json({ ok: true, version: VERSION }));

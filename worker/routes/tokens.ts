@@ -1,4 +1,4 @@
-/** `/v1/tokens`: the tokens of a home, for administrators. Those of the secret API_TOKENS are listed and stay there. */
+/** `/v1/tokens`: the tokens of a home, for administrators. Tokens of the secret API_TOKENS are listed, and changed only there. */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
@@ -17,13 +17,13 @@ tokens.get("/v1/tokens", listTokens);
 tokens.post("/v1/tokens", makeToken);
 tokens.delete("/v1/tokens/:id", revokeToken);
 
-/** The least first. */
+/** The role with the fewest rights first. */
 const ROLES = ["guest", "member", "owner"] as const;
 const DAY_MS = 86_400_000;
 const SECRET_ID = "secret-";
 
 const NewToken = z.strictObject({
-  // A name goes to devices, logs and lists. Without ':' none is that of a sender of a chat app.
+  // Devices, logs and lists show the name. Senders of chat apps have a ':' in theirs, so none can be imitated.
   name: z
     .string()
     .check(
@@ -46,7 +46,7 @@ async function listTokens(c: Context<App>): Promise<Response> {
   return c.json({ tokens: [...secret, ...made] });
 }
 
-/** The token is in this answer and nowhere else. */
+/** Makes a token. Only this answer contains the token itself. */
 async function makeToken(c: Context<App>): Promise<Response> {
   const maker = requireScope(c, "admin");
   const { name, role, scopes, expires_in_days } = await readBody(c, NewToken);
@@ -69,7 +69,7 @@ async function makeToken(c: Context<App>): Promise<Response> {
   return c.json({ token, record }, 201);
 }
 
-/** A token that ends makes none that lives longer. @returns epoch ms; null: never @throws HttpError 403 */
+/** A token with an end cannot make one that lives longer. @returns epoch ms; null for no end @throws HttpError 403 */
 function endOf(days: number | undefined, { made }: ApiToken): number | null {
   const makersEnd = made?.expiresAt ?? null;
   if (days === undefined) return makersEnd;
@@ -81,7 +81,7 @@ function endOf(days: number | undefined, { made }: ApiToken): number | null {
   return end;
 }
 
-/** It counts no more from the next request on, of a session of the console too; with `?made=yes`, nor do those that it made. */
+/** Revokes a token and its sessions of the console, from the next request on; with `?made=yes` also the tokens that it made. */
 async function revokeToken(c: Context<App>): Promise<Response> {
   const { home } = requireScope(c, "admin");
   const id = pathName(c, "id", /^[a-z0-9-]{1,64}$/, "a token's id, as the list has it");
@@ -101,7 +101,7 @@ function tooMuch(message: string): HttpError {
   return new HttpError(403, "forbidden", message);
 }
 
-/** Half of a hash tells no token; a short form of it is enough to tell two apart. */
+/** A part of the hash does not reveal the token, and is enough to tell two tokens apart. */
 function secretView({ hash, name, role, scopes }: ApiToken): TokenView {
   return {
     id: `${SECRET_ID}${hash.slice(0, 16)}`,

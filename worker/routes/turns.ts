@@ -1,4 +1,4 @@
-/** A conversation's turns: asked, looked at, followed and cancelled. */
+/** A conversation's turns: begins, shows, streams and cancels them. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { mediaId, separateImages } from "../api/media.ts";
@@ -23,11 +23,11 @@ turns.get("/v1/conversations/:id/events", followConversation);
 
 const Message = z.strictObject({
   text: z.string().check(z.trim(), z.minLength(1), z.maxLength(32_000)),
-  /** One of several messages that a person sends in a row, as in a chat: it joins the turn that waits. */
+  /** The message joins a turn that still waits, as when a person sends several messages in a row in a chat. */
   merge: z.optional(z.boolean()),
   /** The name of a configured model. */
   model: z.optional(z.string().check(z.maxLength(200))),
-  /** Another model may answer when that one is down. */
+  /** Another model may answer when the named one is down. */
   fallback: z.optional(z.boolean()),
   images: z.optional(
     z
@@ -111,14 +111,14 @@ async function cancelTurn(c: Context<App>): Promise<Response> {
 }
 
 /**
- * Every turn of a conversation as it goes, later turns included, wherever they begin. The stream does not end by itself,
- * and costs nothing while nothing happens.
+ * Streams the events of every turn of a conversation, later turns included, whichever channel they come from. The stream does
+ * not end by itself, and costs nothing while nothing happens.
  */
 async function followConversation(c: Context<App>): Promise<Response> {
   const { name } = namedConversation(c);
   await requireSeen(c, name);
   const eventsOf = async (message: string | undefined) => {
-    // Somebody else may have begun what nobody had begun, or shared it no longer.
+    // Meanwhile somebody else may have begun the empty conversation, or stopped sharing it.
     if (message !== undefined && beginsTurn(message)) await recheckSeen(c, name)();
     return followedEvent(message);
   };
@@ -132,7 +132,7 @@ async function followConversation(c: Context<App>): Promise<Response> {
   return c.body(stream, 200, SSE);
 }
 
-/** The turn that the path names, of a conversation that the caller may see. @throws HttpError 400, 404 */
+/** @returns the turn that the path names, in a conversation that the caller may see @throws HttpError 400, 404 */
 async function seenTurn(c: Context<App>): Promise<{ name: string; turn: string }> {
   const { name } = namedConversation(c);
   await requireSeen(c, name);
@@ -148,7 +148,7 @@ function events(c: Context<App>, name: string, turn: string, after: number): Res
   return c.body(stream, 200, SSE);
 }
 
-/** For a one-shot client: when it hangs up, nobody wants the answer any more. */
+/** For a client that asks once: when it hangs up, nobody needs the answer. */
 function cancelOnHangup(c: Context<App>, name: string, turn: string): void {
   c.req.raw.signal.addEventListener("abort", () =>
     c.executionCtx.waitUntil(conversationOf(c.env, name).cancel(turn)),
@@ -170,7 +170,7 @@ function beginsTurn(message: string): boolean {
   return (JSON.parse(message) as FollowedEvent).event === "turn";
 }
 
-/** An event of who follows a conversation. */
+/** Makes the server-sent event of a message from the conversation; undefined makes the first one. */
 function followedEvent(message: string | undefined): string {
   if (message === undefined) return "event: open\ndata: {}\n\n";
   // SAFETY: our own object sent it.
