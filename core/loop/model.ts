@@ -7,7 +7,14 @@
  */
 import { _iterSSEMessages as eventsOf } from "openai/streaming";
 import { type LooseChunk, type ModelReply, ReplyBuilder } from "./reply.ts";
-import { type ModelRequest, type ModelSettings, type ModelTimeouts, type RequestBody, requestBody, withoutRefused } from "./request.ts";
+import {
+  type ModelRequest,
+  type ModelSettings,
+  type ModelTimeouts,
+  type RequestBody,
+  requestBody,
+  withoutRefused,
+} from "./request.ts";
 import { errorInReply, errorOfStatus, ModelError } from "./retry.ts";
 
 /** A hosted endpoint sends its first byte within seconds; a longer silence is an outage. */
