@@ -16,7 +16,7 @@ import { AgentKeys } from "./home/agents/agent-keys.ts";
 import { Agents } from "./home/agents/agents.ts";
 import { GatewayKey } from "./home/agents/gateway-key.ts";
 import { Ledger } from "./home/calls/ledger.ts";
-import { Pairings } from "./home/channels/pairing.ts";
+import { ChannelSenders } from "./home/channels/senders.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { type Migration, migrate } from "./migrate.ts";
 
@@ -50,6 +50,13 @@ async function onDisk<T>(
 }
 
 /** Columns of tables and of indexes, each as the platform would give them to a new object. */
+/** The roster of a home that serves every agent and whose bridge is connected. */
+function rosterOf(storage: DurableObjectStorage) {
+  const bridge = { lastSeenAt: () => 1, lastVouchedAt: () => null };
+  const keys = { serves: () => true, standing: () => "none" as const };
+  return new Agents(storage, bridge, keys).roster(1);
+}
+
 const shapeOf = (storage: DurableObjectStorage) =>
   storage.sql
     .exec<{ name: string; column: string }>(
@@ -117,10 +124,10 @@ test.each(KEPT)("a home of version $version is read by today's code", async ({ v
   const { roster, open, settled, senders } = await onDisk(home, HOME_MIGRATIONS, (storage) => {
     const ledger = new Ledger(storage);
     return {
-      roster: new Agents(storage).roster(1, () => true),
+      roster: rosterOf(storage),
       open: ledger.open(),
       settled: ledger.get("6a4b1d7e-0000-4000-8000-000000000001"),
-      senders: new Pairings(storage).senders(),
+      senders: new ChannelSenders(storage).senders(),
     };
   });
   expect(roster).toMatchObject([
@@ -136,21 +143,21 @@ test.each(KEPT)("a home of version $version is read by today's code", async ({ v
 });
 
 test("a home of version 8 knows whom it believes, and stays the one that is obeyed", async () => {
-  const { keys, isNews, publicKey } = await onDisk(HOME_V8, HOME_MIGRATIONS, (storage) => {
-    const keys = new AgentKeys(storage);
-    const isNews = [keys.isNews("pi", "presence", 69), keys.isNews("pi", "presence", 70)];
-    return { keys, isNews, publicKey: new GatewayKey(storage).publicKey() };
+  const { keys, isFresh, publicKey } = await onDisk(HOME_V8, HOME_MIGRATIONS, (storage) => {
+    const keys = new AgentKeys(storage, env);
+    const isFresh = [keys.isFresh("pi", "presence", 69), keys.isFresh("pi", "presence", 70)];
+    return { keys, isFresh, publicKey: new GatewayKey(storage).publicKey() };
   });
   const standings = ["pi", "lost", "rust"].map((agent) => keys.standing(agent));
   expect(standings).toEqual(["signed", "revoked", "none"]);
   expect(keys.bootOf("pi")).toBe("boot-7");
-  expect(isNews).toEqual([false, true]);
+  expect(isFresh).toEqual([false, true]);
   expect(await publicKey).toBe("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
 });
 
 test("a home of version 10 knows its bridge and the logins at its broker", async () => {
   const { broker, bridge, logins } = await onDisk(HOME_V10, HOME_MIGRATIONS, (storage) => {
-    const keys = new AgentKeys(storage);
+    const keys = new AgentKeys(storage, env);
     const logins = keys.forBridge().map(({ id, login }) => [id, login?.slice(0, 7)]);
     return { broker: keys.broker(), bridge: keys.publicKeyOf(BRIDGE), logins };
   });
@@ -222,9 +229,7 @@ test("what callers brought to an earlier version has rows of its own, and words 
 });
 
 test("S5 what the agents of an earlier version said of themselves counts as accepted", async () => {
-  const roster = await onDisk(HOME_V11, HOME_MIGRATIONS, (storage) =>
-    new Agents(storage).roster(1, () => true),
-  );
+  const roster = await onDisk(HOME_V11, HOME_MIGRATIONS, rosterOf);
   expect(roster.length).toBeGreaterThan(1);
   expect(roster.some(({ newText }) => newText)).toBe(false);
 });

@@ -2,6 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import type { AgentCommand, EdgeCallArgs } from "./edge-call.ts";
+import type { AskedQuestion } from "./questions.ts";
 import type { Limits } from "./turns.ts";
 
 /** An outcome; for a command from the API with the report as it came. */
@@ -31,3 +32,10 @@ export type SubmitReply =
   { accepted: true; deadline: number } | { accepted: false; outcome: SettledOutcome };
 
 export type CommandRequest = { id: string; agent: string; order: AgentCommand; caller: Caller };
+
+/** A message to whoever waits for a call that belongs to no conversation. The outcome comes last and has a `status`. */
+export type CallNews =
+  /** A device's output as it comes. */
+  | { news: "progress"; text: string }
+  /** A person has to answer before the call goes on. */
+  | { news: "question"; question: AskedQuestion };

@@ -214,7 +214,7 @@ export type CallTarget = RosterAgent & {
   /** It has a policy of its own and asks the person by itself. */
   asks: boolean;
   /** Why its program does not fit this gateway; undefined: it does. */
-  misfit: string | undefined;
+  incompatibleWith: string | undefined;
 };
 
 /** Turns the arguments of an edge_call into a command, or into words for the model on why that cannot be. */

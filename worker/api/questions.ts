@@ -38,3 +38,13 @@ export const AFTER_EXPIRY_MS = 15_000;
 /** How a question can end beside an answer; kept in `answer` so that it is closed exactly once. */
 export const EXPIRED = "(expired)";
 export const CLOSED = "(closed)";
+
+/** A question as it is shown to whoever waits for a call that belongs to no conversation. */
+export type AskedQuestion = {
+  id: string;
+  text: string;
+  options: string[];
+  /** It is a yes or no to exactly one thing, and only somebody with the scope `approve` may answer. */
+  approval: boolean;
+  expiresAt: number;
+};

@@ -1,5 +1,4 @@
-/** What the parts of a Home share: made once by its constructor. */
-
+/** What the parts of a Home share. Parts are functions over it. */
 import type { Env } from "../env.ts";
 import type { AgentKeys } from "./agents/agent-keys.ts";
 import type { Agents } from "./agents/agents.ts";
@@ -7,20 +6,52 @@ import type { GatewayKey } from "./agents/gateway-key.ts";
 import type { Audit } from "./audit/audit.ts";
 import type { BridgeSocket } from "./bridge/bridge-socket.ts";
 import type { Ledger } from "./calls/ledger.ts";
+import type { ChannelConnections } from "./channels/channel-connections.ts";
+import type { ChannelSenders } from "./channels/senders.ts";
+import type { DeviceCodes } from "./pairing/device-codes.ts";
 import type { Questions } from "./questions/questions.ts";
+import type { RetrySchedule } from "./retry-schedule.ts";
+import type { HomeTokens } from "./tokens.ts";
 import type { BackupList } from "./usage/backup-list.ts";
-import type { Tallies } from "./usage/tallies.ts";
+import type { ConversationList } from "./usage/conversation-list.ts";
+import type { Spending } from "./usage/spending.ts";
+import type { UsageCounters } from "./usage/usage-counters.ts";
 
-export type HomeContext = {
+/** The object's state. All stores but the socket and the two schedules are rows. */
+export type HomeStores = {
   ctx: DurableObjectState;
   env: Env;
+  /** The home's id. */
+  name: string;
   bridge: BridgeSocket;
   agents: Agents;
   keys: AgentKeys;
   gatewayKey: GatewayKey;
   ledger: Ledger;
-  audit: Audit;
+  /** Outcomes that a conversation did not take. */
+  deliveryRetries: RetrySchedule;
   questions: Questions;
-  tallies: Tallies;
-  toBackUp: BackupList;
+  /** Questions that a conversation did not take. */
+  questionRetries: RetrySchedule;
+  audit: Audit;
+  counters: UsageCounters;
+  spending: Spending;
+  conversations: ConversationList;
+  backupList: BackupList;
+  deviceCodes: DeviceCodes;
+  tokens: HomeTokens;
+  senders: ChannelSenders;
+  connections: ChannelConnections;
 };
+
+export type HomeContext = HomeStores & { alarm: Alarm };
+
+/** alarm.ts implements it. */
+export interface Alarm {
+  /** Sets the alarm to the time at which the first part is due. */
+  arm(): Promise<void>;
+  /** Sets the alarm no later than `time` (epoch ms), without asking the parts. */
+  wakeBy(time: number): Promise<void>;
+  /** Does what is due, and sets the alarm anew. */
+  onAlarm(home: HomeContext): Promise<void>;
+}

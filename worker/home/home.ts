@@ -1,12 +1,11 @@
 /**
- * One home: its bridge, its agents, its calls in flight.
+ * One home: its bridge, its agents, its open calls.
  *
- * Holds the bridge's socket and the ledger of calls. A call is stored before it is sent and acknowledged
- * after its result is stored (the platform holds every outgoing message back until the writes before it are
- * durable); until then each hop sends again, and each recognises what it has seen. Conversations are called
+ * Home holds the bridge's socket and the ledger of calls. A call is stored before it is sent, and its result is stored before
+ * it is acknowledged (the platform holds every outgoing message back until the writes before it are
+ * durable). Until then each hop sends again, and each recognises what it has seen. Conversations are called
  * back by name, never by a callback, so that everything may sleep while a device works.
  */
-
 import { DurableObject } from "cloudflare:workers";
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
@@ -20,7 +19,7 @@ import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../api/calls.ts";
 import type { ListedConversation, Listing, ListQuery } from "../api/conversation-list.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "../api/device-codes.ts";
-import { AGENT_COMMANDS, type CallTarget } from "../api/edge-call.ts";
+import type { CallTarget } from "../api/edge-call.ts";
 import { errorBody } from "../api/errors.ts";
 import type { HomeApi } from "../api/home-api.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
@@ -41,112 +40,227 @@ import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../bac
 import type { Env } from "../env.ts";
 import { isBlank, migrate } from "../migrate.ts";
 import type { Connection, Role } from "../settings/channels.ts";
-import { readSettings } from "../settings/settings.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 import { closeQuietly } from "../sockets.ts";
 import { AgentKeys } from "./agents/agent-keys.ts";
 import { Agents } from "./agents/agents.ts";
 import { GatewayKey } from "./agents/gateway-key.ts";
-import { KeyDesk, refusedBridge } from "./agents/key-desk.ts";
+import {
+  bridgeRefusal,
+  enrollKey,
+  listKeys,
+  refuseBridge,
+  removeAgent,
+  revokeKey,
+} from "./agents/key-enrollment.ts";
+import { HomeAlarm } from "./alarm.ts";
 import { Audit } from "./audit/audit.ts";
-import { AuditOutlet } from "./audit/outlet.ts";
-import { BridgeDesk } from "./bridge/bridge-desk.ts";
+import { addToRecord } from "./audit/outlet.ts";
+import { BridgeFrames } from "./bridge/bridge-frames.ts";
 import { BridgeSocket } from "./bridge/bridge-socket.ts";
-import { acceptQuestionWatcher, acceptWatcher, tellQuestionsChanged } from "./calls/call-watchers.ts";
-import { Dispatcher } from "./calls/dispatcher.ts";
-import { Intake } from "./calls/intake.ts";
+import { acceptWatcher } from "./calls/call-watchers.ts";
+import { cancelCalls, watchCalls } from "./calls/dispatch.ts";
 import { JOB, Ledger } from "./calls/ledger.ts";
-import { KeptConnections } from "./channels/kept-connections.ts";
-import { Pairings } from "./channels/pairing.ts";
-import type { HomeContext } from "./context.ts";
+import { submit, submitCommand } from "./calls/submit.ts";
+import { ChannelConnections } from "./channels/channel-connections.ts";
+import { ChannelSenders } from "./channels/senders.ts";
+import type { HomeContext, HomeStores } from "./context.ts";
 import { DeviceCodes } from "./pairing/device-codes.ts";
-import { PairingDesk } from "./pairing/pairing-desk.ts";
-import { Asking } from "./questions/asking.ts";
+import { codeState, pairDevice } from "./pairing/device-pairing.ts";
+import { answerQuestion, closeQuestions, openQuestions } from "./questions/approvals.ts";
 import { Questions } from "./questions/questions.ts";
+import { RetrySchedule } from "./retry-schedule.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
-import { statusOf } from "./status.ts";
+import { planOf, statusOf } from "./status.ts";
 import { HomeTokens, type TokenView } from "./tokens.ts";
 import { BackupList } from "./usage/backup-list.ts";
 import { ConversationList } from "./usage/conversation-list.ts";
-import { homePage } from "./usage/metrics.ts";
+import { metricsPage } from "./usage/metrics.ts";
 import { admitToRelay, countRelayed, unsigned } from "./usage/relay-admission.ts";
 import { Spending } from "./usage/spending.ts";
-import { GATEWAY_TOOLS, Tallies } from "./usage/tallies.ts";
+import { UsageCounters } from "./usage/usage-counters.ts";
 
 export class Home extends DurableObject<Env> implements HomeApi {
   /** Undefined: nothing was asked of this home yet that may be stored. */
-  #made: HomeParts | undefined;
+  #opened: OpenHome | undefined;
 
   /** A request for a made-up home leaves nothing behind: the tables are made when they are needed. */
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
-    if (!isBlank(ctx.storage)) this.#made = homeParts(ctx, env);
+    if (!isBlank(ctx.storage)) this.#opened = openHome(ctx, env);
   }
 
-  get #parts(): HomeParts {
-    this.#made ??= homeParts(this.ctx, this.env);
-    return this.#made;
-  }
-
-  /** True if nothing is on record here that could let anybody in. Methods that a stranger can reach look at it first. */
-  get #isBlank(): boolean {
-    return this.#made === undefined;
+  get #open(): OpenHome {
+    this.#opened ??= openHome(this.ctx, this.env);
+    return this.#opened;
   }
 
   get #home(): HomeContext {
-    return this.#parts.home;
+    return this.#open.home;
   }
 
-  get #dispatcher(): Dispatcher {
-    return this.#parts.dispatcher;
+  /** True if the home has no row that could let anybody in. Methods that a stranger can reach look at it first. */
+  get #isBlank(): boolean {
+    return this.#opened === undefined;
   }
 
-  get #asking(): Asking {
-    return this.#parts.asking;
+  // Calls and questions
+
+  async submit(request: SubmitRequest): Promise<SubmitReply> {
+    return await submit(this.#home, request);
   }
 
-  get #intake(): Intake {
-    return this.#parts.intake;
+  async command(request: CommandRequest): Promise<SubmitReply> {
+    return await submitCommand(this.#home, request);
   }
 
-  get #desk(): BridgeDesk {
-    return this.#parts.desk;
+  async cancel(ids: string[], conversation: string): Promise<string[]> {
+    const sent = await cancelCalls(this.#home, ids, conversation);
+    for (const id of ids) await closeQuestions(this.#home, id);
+    return sent;
   }
 
-  get #outlet(): AuditOutlet {
-    return this.#parts.outlet;
+  async watch(ids: string[]): Promise<void> {
+    await watchCalls(this.#home, ids);
   }
 
-  get #spending(): Spending {
-    return this.#parts.spending;
+  async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
+    const { ledger } = this.#home;
+    const call = ledger.get(id);
+    if (call?.agent !== agent || call.conversation !== null) return undefined;
+    // A question in words that became a job has its answer in the job's row.
+    const asked = call.command === JOB ? ledger.get(call.lateFor ?? "") : call;
+    const kind = asked?.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";
+    return maySee(viewer, { kind, by: call.caller.principal }) ? (call.outcome ?? null) : undefined;
   }
 
-  get #pairings(): Pairings {
-    return this.#parts.pairings;
+  async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<AnswerResult> {
+    const question = this.#home.questions.get(id);
+    const owned = question && ownedBy(this.#home, question, isThere ? viewer : undefined);
+    // A reader of the conversation knows of the question, and is told what is missing. For everybody else it does not exist.
+    if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
+      return { ok: false, status: 404, code: "not_found", message: "no such question" };
+    const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
+    return await answerQuestion(this.#home, id, answer, { principal: viewer.name, mayApprove });
   }
 
-  get #connections(): KeptConnections {
-    return this.#parts.connections;
+  async questions(viewer: Viewer): Promise<Array<Question & { title?: string }>> {
+    const { questions, conversations } = this.#home;
+    return questions
+      .open()
+      .filter((question) => maySee(viewer, ownedBy(this.#home, question)))
+      .map((question) => {
+        const title = conversations.titleOf(question.conversation);
+        return { ...question, ...(title !== undefined && { title }) };
+      });
   }
 
-  get #conversations(): ConversationList {
-    return this.#parts.conversations;
+  // Agents, their keys, and new devices
+
+  async targets(): Promise<CallTarget[]> {
+    return this.#home.agents.targets(Date.now());
   }
 
-  get #keyDesk(): KeyDesk {
-    return this.#parts.keyDesk;
+  async agents(): Promise<AgentView[]> {
+    return this.#home.agents.views(this.#home.ledger.activity(), Date.now());
   }
 
-  get #pairingDesk(): PairingDesk {
-    return this.#parts.pairingDesk;
+  async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
+    return this.#home.agents.acceptText(agent, line);
   }
+
+  async removeAgent(agent: string): Promise<Removed> {
+    return removeAgent(this.#home, agent);
+  }
+
+  async enrolAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
+    return await enrollKey(this.#home, key, grant);
+  }
+
+  async revokeAgentKey(agent: string): Promise<boolean> {
+    return await revokeKey(this.#home, agent);
+  }
+
+  async keys(): Promise<HomeKeys> {
+    return await listKeys(this.#home);
+  }
+
+  async makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined> {
+    return await this.#home.deviceCodes.make(wanted, Date.now());
+  }
+
+  async deviceCode(end: string): Promise<CodeState & { online?: boolean }> {
+    return codeState(this.#home, end);
+  }
+
+  async pairDevice(body: PairBody, end: string): Promise<PairResult> {
+    return this.#isBlank ? { ok: false, problem: "wrong_code" } : await pairDevice(this.#home, body, end);
+  }
+
+  async signManifest(named: string, body: string): Promise<string | undefined> {
+    return this.#isBlank ? undefined : await this.#home.gatewayKey.signManifest(named, body);
+  }
+
+  async updateBridge(id: string): Promise<"offline" | "cannot_update" | undefined> {
+    return this.#home.bridge.requestUpdate(id, Date.now());
+  }
+
+  // Conversations
 
   async plan(reserve: number | undefined, began?: Listing): Promise<Plan> {
-    const plan = this.#parts.plan();
-    if (reserve !== undefined) this.#spending.add(reserve, 1, Date.now());
-    if (began) this.#conversations.note(began, Date.now());
+    const plan = planOf(this.#home);
+    if (reserve !== undefined) this.#home.spending.add(reserve, 1, Date.now());
+    if (began) this.#home.conversations.turnBegan(began, Date.now());
     return plan;
+  }
+
+  async turnEnded(turn: ReportedTurn): Promise<void> {
+    this.#home.counters.turnEnded(turn);
+    if (turn.conversation !== undefined) this.#home.backupList.add(turn.conversation, Date.now());
+  }
+
+  async conversationsOf(principal: string, query: ListQuery): Promise<ListedConversation[]> {
+    return this.#home.conversations.of(principal, query);
+  }
+
+  async renameConversation(name: string, title: string): Promise<string | undefined> {
+    return this.#home.conversations.rename(name, title);
+  }
+
+  async sharedWith(name: string): Promise<string[]> {
+    return this.#home.conversations.sharedWith(name);
+  }
+
+  async shareConversation(name: string, principals: string[]): Promise<boolean> {
+    return this.#home.conversations.share(name, principals);
+  }
+
+  async forgetConversation(name: string): Promise<void> {
+    this.#home.conversations.remove(name);
+    this.#home.backupList.remove(name);
+  }
+
+  // Models, budgets and the relay
+
+  async spent(difference: number, priced?: ModelUsage): Promise<void> {
+    this.#home.spending.correct(difference, priced, Date.now());
+  }
+
+  async usage(days: number): Promise<DayUsage[]> {
+    return this.#home.spending.days(days, Date.now());
+  }
+
+  async budgetTold(keys: BudgetKey[]): Promise<void> {
+    this.#home.spending.setTold(keys, Date.now());
+  }
+
+  async modelFailed(name: string, times: number): Promise<void> {
+    this.#home.spending.modelFailed(name, times, Date.now());
+  }
+
+  async modelAnswered(name: string): Promise<void> {
+    this.#home.spending.modelAnswered(name);
   }
 
   async knowsKeyOf(token: RelayToken): Promise<boolean> {
@@ -154,250 +268,75 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async admitToRelay(token: RelayToken, reserve: number): Promise<Admission> {
-    if (this.#isBlank) return unsigned(token.claims.agent);
-    const desk = { keys: this.#home.keys, spending: this.#spending };
-    return await admitToRelay(desk, token, reserve, readSettings(this.env), Date.now());
+    return this.#isBlank ? unsigned(token.claims.agent) : await admitToRelay(this.#home, token, reserve);
   }
 
   async relayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void> {
-    if (usage)
-      countRelayed(this.#spending, { agent, reserved, model, usage }, readSettings(this.env), Date.now());
+    if (usage) countRelayed(this.#home, { agent, reserved, model, usage });
   }
 
-  async spent(difference: number, priced?: ModelUsage): Promise<void> {
-    this.#spending.correct(difference, priced, Date.now());
-  }
-
-  async usage(days: number): Promise<DayUsage[]> {
-    return this.#spending.days(days, Date.now());
-  }
-
-  async conversationsOf(principal: string, query: ListQuery): Promise<ListedConversation[]> {
-    return this.#conversations.of(principal, query);
-  }
-
-  async renameConversation(name: string, title: string): Promise<string | undefined> {
-    return this.#conversations.rename(name, title);
-  }
-
-  async sharedWith(name: string): Promise<string[]> {
-    return this.#conversations.sharedWith(name);
-  }
-
-  async shareConversation(name: string, principals: string[]): Promise<boolean> {
-    return this.#conversations.share(name, principals);
-  }
-
-  async forgetConversation(name: string): Promise<void> {
-    this.#conversations.forget(name);
-    this.#home.toBackUp.forgotten(name);
-  }
-
-  async budgetTold(keys: BudgetKey[]): Promise<void> {
-    this.#spending.tell(keys, Date.now());
-  }
-
-  async modelFailed(name: string, times: number): Promise<void> {
-    this.#spending.modelFailed(name, times, Date.now());
-  }
-
-  async modelAnswered(name: string): Promise<void> {
-    this.#spending.modelAnswered(name);
-  }
-
-  async turnEnded(turn: ReportedTurn): Promise<void> {
-    this.#home.tallies.turnEnded(turn);
-    if (turn.conversation !== undefined) this.#home.toBackUp.seen(turn.conversation, Date.now());
-  }
-
-  async toBackUp(): Promise<string[]> {
-    return this.#home.toBackUp.names();
-  }
-
-  async backup(from: BackupPlace | undefined): Promise<BackupPage> {
-    return backupPage(this.ctx.storage, from);
-  }
-
-  async restore(step: RestoreStep): Promise<void> {
-    // Of the rows alone: what this instance has in memory is of those before.
-    const giveUp = () => new Ledger(this.ctx.storage).giveUp(Date.now());
-    await restoreStep({ ctx: this.ctx, migrations: HOME_MIGRATIONS, giveUp }, step);
-  }
-
-  async metrics(): Promise<string> {
-    return homePage(this.#home, this.#dispatcher.served);
-  }
-
-  async submit(request: SubmitRequest): Promise<SubmitReply> {
-    return await this.#intake.submit(request);
-  }
-
-  async command(request: CommandRequest): Promise<SubmitReply> {
-    return await this.#intake.command(request);
-  }
-
-  async cancel(ids: string[], conversation: string): Promise<string[]> {
-    const sent = await this.#dispatcher.cancel(ids, conversation);
-    for (const id of ids) await this.#asking.callEnded(id);
-    return sent;
-  }
-
-  async watch(ids: string[]): Promise<void> {
-    await this.#dispatcher.watch(ids);
-  }
-
-  async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<AnswerResult> {
-    const question = this.#home.questions.get(id);
-    const owned = question && this.#ownedBy(question, isThere ? viewer : undefined);
-    // Readers of the conversation know of it, and hear what is missing; for everybody else it is not there.
-    if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
-      return { ok: false, status: 404, code: "not_found", message: "no such question" };
-    const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
-    return await this.#asking.answer(id, answer, { principal: viewer.name, mayApprove });
-  }
-
-  async questions(viewer: Viewer): Promise<Array<Question & { title?: string }>> {
-    return this.#home.questions
-      .open()
-      .filter((question) => maySee(viewer, this.#ownedBy(question)))
-      .map((question) => {
-        const title = this.#conversations.titleOf(question.conversation);
-        return { ...question, ...(title !== undefined && { title }) };
-      });
-  }
-
-  /** A question belongs to its conversation; that of a lone call, to whoever made the call. */
-  #ownedBy({ call, conversation, approval }: Question, reader?: Viewer): Owned {
-    const shared = this.#conversations.sharedWith(conversation);
-    return {
-      kind: approval ? "approval" : "conversation",
-      by: this.#conversations.principalOf(conversation) ?? this.#home.ledger.get(call)?.caller.principal,
-      sharedWith: reader ? [...shared, reader.name] : shared,
-    };
-  }
-
-  async targets(): Promise<CallTarget[]> {
-    return this.#home.agents.targets(this.#home.bridge.heardAt(Date.now()), this.#dispatcher.served);
-  }
-
-  async agents(): Promise<AgentView[]> {
-    return this.#home.agents.views(
-      this.#home.bridge.heardAt(Date.now()),
-      this.#dispatcher.served,
-      this.#home.ledger.activity(),
-      (id) => this.#home.keys.standing(id) === "signed",
-    );
-  }
-
-  async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
-    return this.#home.agents.acceptText(agent, line);
-  }
-
-  async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
-    const call = this.#home.ledger.get(id);
-    if (call?.agent !== agent || call.conversation !== null) return undefined;
-    // What a question ended in as a job is still its answer.
-    const asked = call.command === JOB ? this.#home.ledger.get(call.lateFor ?? "") : call;
-    const kind = asked?.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";
-    return maySee(viewer, { kind, by: call.caller.principal }) ? (call.outcome ?? null) : undefined;
-  }
+  // Chat apps
 
   async admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }> {
-    const role = this.#pairings.roleOf(stranger);
+    const role = this.#home.senders.roleOf(stranger);
     if (role) return { role };
-    return { knock: mayKnock ? this.#pairings.knock(stranger, Date.now()) : undefined };
+    return { knock: mayKnock ? this.#home.senders.knock(stranger, Date.now()) : undefined };
   }
 
   async pairings(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }> {
-    return { pairings: this.#pairings.requests(Date.now()), senders: this.#pairings.senders() };
+    return { pairings: this.#home.senders.requests(Date.now()), senders: this.#home.senders.senders() };
   }
 
   async approvePairing(code: string, role: Role, by: string): Promise<AdmittedSender | undefined> {
-    return this.#pairings.approve(code, role, by, Date.now());
+    return this.#home.senders.approve(code, role, by, Date.now());
   }
 
   async dismissPairing(code: string): Promise<boolean> {
-    return this.#pairings.dismiss(code);
+    return this.#home.senders.dismiss(code);
   }
 
   async removeSender(sender: SenderKey): Promise<boolean> {
-    return this.#pairings.remove(sender);
+    return this.#home.senders.remove(sender);
   }
 
   async connection(channel: string, name: string): Promise<Parsed<Connection> | undefined> {
-    return this.#isBlank ? undefined : await this.#connections.find(channel, name);
+    return this.#isBlank ? undefined : await this.#home.connections.find(channel, name);
   }
 
   async connections(): Promise<StoredConnection[]> {
-    return this.#connections.list();
+    return this.#home.connections.list();
   }
 
   async keepConnection(connection: Connection, by: string): Promise<boolean> {
-    return await this.#connections.keep(connection, by, Date.now());
+    return await this.#home.connections.store(connection, by, Date.now());
   }
 
   async dropConnection(channel: string, name: string): Promise<boolean> {
-    return this.#connections.remove(channel, name);
+    return this.#home.connections.remove(channel, name);
   }
 
-  async enrolAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
-    return await this.#keyDesk.enrol(key, grant);
-  }
-
-  async revokeAgentKey(agent: string): Promise<boolean> {
-    return await this.#keyDesk.revoke(agent);
-  }
-
-  async removeAgent(agent: string): Promise<Removed> {
-    return this.#keyDesk.remove(agent);
-  }
-
-  async keys(): Promise<HomeKeys> {
-    return await this.#keyDesk.all();
-  }
+  // Tokens of people and programs
 
   async tokens(): Promise<TokenView[]> {
-    return this.#tokens.list();
+    return this.#home.tokens.list();
   }
 
   async makeToken(token: NewToken): Promise<TokenView | undefined> {
-    return this.#tokens.make(token, Date.now());
+    return this.#home.tokens.make(token, Date.now());
   }
 
   async revokeToken(id: string, withMade: boolean): Promise<TokenView[]> {
-    return this.#tokens.revoke(id, withMade);
+    return this.#home.tokens.revoke(id, withMade);
   }
 
   async useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined> {
-    return this.#isBlank ? undefined : this.#tokens.use(by, this.ctx.id.name ?? "", Date.now());
+    return this.#isBlank ? undefined : this.#home.tokens.use(by, this.#home.name, Date.now());
   }
 
-  get #tokens(): HomeTokens {
-    return new HomeTokens(this.#home.ctx.storage);
-  }
-
-  async makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined> {
-    return await this.#pairingDesk.make(wanted);
-  }
-
-  async deviceCode(end: string): Promise<CodeState & { online?: boolean }> {
-    return this.#pairingDesk.stateOf(end);
-  }
-
-  async pairDevice(body: PairBody, end: string): Promise<PairResult> {
-    return this.#isBlank ? { ok: false, problem: "wrong_code" } : await this.#pairingDesk.pair(body, end);
-  }
-
-  async signManifest(named: string, body: string): Promise<string | undefined> {
-    return this.#isBlank ? undefined : await this.#home.gatewayKey.sealManifest(named, body);
-  }
-
-  async updateBridge(id: string): Promise<"offline" | "cannot_update" | undefined> {
-    return this.#home.bridge.askUpdate(id, Date.now());
-  }
+  // The record, figures and back-ups
 
   async record(callId: string, line: AuditLine): Promise<void> {
-    this.#home.audit.add(GATEWAY_AGENT, callId, [line]);
+    addToRecord(this.#home, GATEWAY_AGENT, callId, [line]);
   }
 
   async audit(query: AuditQuery): Promise<AuditLine[]> {
@@ -409,131 +348,125 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async status(): Promise<HomeStatus> {
-    return statusOf(this.#home, this.#dispatcher.served);
+    return statusOf(this.#home);
   }
+
+  async metrics(): Promise<string> {
+    return metricsPage(this.#home);
+  }
+
+  async toBackUp(): Promise<string[]> {
+    return this.#home.backupList.names();
+  }
+
+  async backup(from: BackupPlace | undefined): Promise<BackupPage> {
+    return backupPage(this.ctx.storage, from);
+  }
+
+  async restore(step: RestoreStep): Promise<void> {
+    // A ledger of its own: this instance's memory belongs to the rows before.
+    const giveUp = () => new Ledger(this.ctx.storage).giveUp(Date.now());
+    await restoreStep({ ctx: this.ctx, migrations: HOME_MIGRATIONS, giveUp }, step);
+  }
+
+  // Sockets and the alarm
 
   /** Only the Worker gets here. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    if (url.pathname === "/bridge") {
-      const token = request.headers.get("x-edgecall-token");
-      const refused = token === null ? undefined : await this.#refusedBridge(token);
-      if (refused) return refused;
-      // A bridge that was replaced waits for its place, and does not take it.
-      if (request.headers.has(STANDBY) && this.#home.bridge.current(Date.now()))
-        return Response.json(errorBody("another_bridge", "another bridge of this home is connected"), {
-          status: 409,
-        });
-      const response = this.#home.bridge.accept(request.headers, Date.now());
-      await this.#dispatcher.arm();
-      return response;
-    }
-    if (url.pathname === "/questions") return acceptQuestionWatcher(this.ctx);
+    if (url.pathname === "/bridge") return await this.#connectBridge(request.headers);
+    if (url.pathname === "/questions") return this.#home.questions.subscribe();
     const call = this.#home.ledger.get(url.searchParams.get("call") ?? "");
     if (!call) return new Response("no such call", { status: 404 });
-    return acceptWatcher(this.ctx, call, url.searchParams.has("live") && this.#asking.openOf(call.id));
+    return acceptWatcher(this.ctx, call, url.searchParams.has("live") && openQuestions(this.#home, call.id));
   }
 
-  async #refusedBridge(token: string): Promise<Response | undefined> {
-    return this.#isBlank ? refusedBridge("unsigned") : await this.#keyDesk.refusedBridge(token);
+  async #connectBridge(headers: Headers): Promise<Response> {
+    const token = headers.get("x-edgecall-token");
+    if (token !== null) {
+      const refused = this.#isBlank ? bridgeRefusal("unsigned") : await refuseBridge(this.#home, token);
+      if (refused) return refused;
+    }
+    const { bridge, alarm } = this.#home;
+    // A bridge that was replaced waits until its place is free.
+    if (headers.has(STANDBY) && bridge.isConnected(Date.now()))
+      return Response.json(errorBody("another_bridge", "another bridge of this home is connected"), {
+        status: 409,
+      });
+    const response = bridge.accept(headers, Date.now());
+    await alarm.arm();
+    return response;
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    if (this.#home.bridge.isBridge(socket)) await this.#desk.onMessage(socket, message);
+    const { home, frames } = this.#open;
+    if (home.bridge.isBridge(socket)) await frames.onMessage(socket, message);
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
     closeQuietly(socket, "bye");
-    this.#desk.onClose();
+    this.#open.frames.onClose();
   }
 
-  /** A protocol error or a broken line: the platform then calls this in place of `webSocketClose`. */
+  /** A protocol error or a broken line. The platform calls this in place of `webSocketClose`. */
   override async webSocketError(socket: WebSocket): Promise<void> {
     await this.webSocketClose(socket);
   }
 
   override async alarm(): Promise<void> {
     await dropStaleImport(this.ctx);
-    // Only an import was staged here.
-    if (this.#isBlank) return;
-    try {
-      await this.#asking.tend();
-      this.#outlet.tend(Date.now());
-    } finally {
-      await this.#dispatcher.tend();
-    }
+    // A blank home has an alarm only for an import that was staged here.
+    if (!this.#isBlank) await this.#home.alarm.onAlarm(this.#home);
   }
 }
 
-/** The parts of a home, over its tables. */
-type HomeParts = {
-  home: HomeContext;
-  dispatcher: Dispatcher;
-  asking: Asking;
-  intake: Intake;
-  desk: BridgeDesk;
-  outlet: AuditOutlet;
-  spending: Spending;
-  pairings: Pairings;
-  connections: KeptConnections;
-  conversations: ConversationList;
-  keyDesk: KeyDesk;
-  pairingDesk: PairingDesk;
-  plan(): Plan;
-};
+/** A home whose tables exist. */
+type OpenHome = { home: HomeContext; frames: BridgeFrames };
 
-function homeParts(ctx: DurableObjectState, env: Env): HomeParts {
-  migrate(ctx.storage, HOME_MIGRATIONS);
+/** Makes the tables. Exported for tests of single parts. */
+export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
+  const { storage } = ctx;
+  migrate(storage, HOME_MIGRATIONS);
+  const name = ctx.id.name ?? "";
   const bridge = new BridgeSocket(ctx);
-  const agents = new Agents(ctx.storage, () => bridge.vouchedAt());
-  const home: HomeContext = {
+  const keys = new AgentKeys(storage, env);
+  const agents = new Agents(storage, bridge, keys);
+  const stores: HomeStores = {
     ctx,
     env,
+    name,
     bridge,
     agents,
-    keys: new AgentKeys(ctx.storage),
-    gatewayKey: new GatewayKey(ctx.storage),
-    ledger: new Ledger(ctx.storage),
-    audit: new Audit(ctx.storage, env),
-    questions: new Questions(ctx.storage, () => tellQuestionsChanged(ctx)),
-    tallies: new Tallies(ctx.storage, (agent, tool) => {
-      const tools = agent === GATEWAY_TOOLS ? undefined : agents.toolNames(agent);
-      if (agent === GATEWAY_TOOLS) return "both";
-      if (!tools || !dispatcher.served({ id: agent })) return "none";
-      return tools.has(tool) || AGENT_COMMANDS.has(tool) ? "both" : "agent";
-    }),
-    toBackUp: new BackupList(ctx.storage),
+    keys,
+    gatewayKey: new GatewayKey(storage),
+    ledger: new Ledger(storage),
+    deliveryRetries: new RetrySchedule(),
+    questions: new Questions(ctx),
+    questionRetries: new RetrySchedule(),
+    audit: new Audit(storage, env),
+    counters: new UsageCounters(storage, agents),
+    spending: new Spending(storage),
+    conversations: new ConversationList(storage),
+    backupList: new BackupList(storage),
+    deviceCodes: new DeviceCodes(storage),
+    tokens: new HomeTokens(storage),
+    senders: new ChannelSenders(storage),
+    connections: new ChannelConnections(storage, name, env.CONNECTIONS_KEY),
   };
-  const dispatcher = new Dispatcher(home);
-  const asking = new Asking(home, dispatcher);
-  const outlet = new AuditOutlet(home, dispatcher);
-  const spending = new Spending(ctx.storage);
-  const plan = (): Plan => {
-    const now = Date.now();
-    const heard = home.bridge.heardAt(now);
-    const { spent, told } = spending.today(now);
-    const agents = home.agents.roster(heard, dispatcher.served);
-    return { roster: { bridgeOnline: heard !== null, agents }, health: spending.health(), day: spent, told };
-  };
-  dispatcher.planWith(plan);
-  const keyDesk = new KeyDesk(home, dispatcher, asking);
+  const home: HomeContext = { ...stores, alarm: new HomeAlarm(stores) };
+  return { home, frames: new BridgeFrames(home) };
+}
+
+/** A question belongs to its conversation; that of a call without one, to whoever made the call. */
+function ownedBy(
+  { conversations, ledger }: HomeContext,
+  { call, conversation, approval }: Question,
+  reader?: Viewer,
+): Owned {
+  const shared = conversations.sharedWith(conversation);
   return {
-    home,
-    dispatcher,
-    asking,
-    outlet,
-    spending,
-    keyDesk,
-    plan,
-    intake: new Intake(home, dispatcher, asking),
-    desk: new BridgeDesk(home, dispatcher, asking),
-    pairings: new Pairings(ctx.storage),
-    conversations: new ConversationList(ctx.storage),
-    connections: new KeptConnections(ctx.storage, () => ctx.id.name ?? "", env.CONNECTIONS_KEY),
-    pairingDesk: new PairingDesk(
-      new DeviceCodes(ctx.storage),
-      keyDesk,
-      (agent) => plan().roster.agents.find(({ id }) => id === agent)?.online === true,
-    ),
+    kind: approval ? "approval" : "conversation",
+    by: conversations.principalOf(conversation) ?? ledger.get(call)?.caller.principal,
+    sharedWith: reader ? [...shared, reader.name] : shared,
   };
 }

@@ -27,7 +27,7 @@ import {
 import { until } from "../../test/wait.ts";
 import { say, TestBridge } from "../../test/workerd.ts";
 import { Conversation } from "../conversation/conversation.ts";
-import { Dispatcher } from "./calls/dispatcher.ts";
+import { HomeAlarm } from "./alarm.ts";
 import { Home } from "./home.ts";
 
 const WITHIN_MS = 20_000;
@@ -202,18 +202,18 @@ test(
 
 /** Home's alarm is about to be set for a call that waits for an approval. */
 function holdAlarmOfAsking() {
-  const { arm } = Dispatcher.prototype;
-  const held = hold(Dispatcher, "arm", "before");
-  const holding = Dispatcher.prototype.arm;
+  const { arm } = HomeAlarm.prototype;
+  const held = hold(HomeAlarm, "arm", "before");
+  const holding = HomeAlarm.prototype.arm;
   // Others pass until such a call is there.
-  Dispatcher.prototype.arm = async function (this: Dispatcher) {
+  HomeAlarm.prototype.arm = async function (this: HomeAlarm) {
     const asking = (await openCalls()).some(({ state }) => state === "asking");
     return await (asking ? holding : arm).call(this);
   };
   return {
     ...held,
     release: () => {
-      Dispatcher.prototype.arm = arm;
+      HomeAlarm.prototype.arm = arm;
       held.release();
     },
   };

@@ -1,16 +1,23 @@
-/** `GET /v1/status`: how a home stands right now. */
+/** How a home stands right now: for people, and for the next model call of a conversation. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { HomeStatus } from "../api/answers.ts";
+import type { Plan } from "../api/plan.ts";
 import type { HomeContext } from "./context.ts";
 
-/** @param served whether a foreign agent is */
-export function statusOf(
-  { ctx, bridge, agents, ledger, audit }: HomeContext,
-  served: Parameters<HomeContext["agents"]["roster"]>[1],
-): HomeStatus {
-  const heard = bridge.heardAt(Date.now());
-  const roster = agents.roster(heard, served);
+/** Who is there, which models are well, and what the day took so far. */
+export function planOf({ bridge, agents, spending }: HomeContext): Plan {
+  const now = Date.now();
+  const { spent, told } = spending.today(now);
+  const roster = { bridgeOnline: bridge.lastSeenAt(now) !== null, agents: agents.roster(now) };
+  return { roster, health: spending.health(), day: spent, told };
+}
+
+/** `GET /v1/status`. */
+export function statusOf({ ctx, bridge, agents, ledger, audit }: HomeContext): HomeStatus {
+  const now = Date.now();
+  const lastSeenAt = bridge.lastSeenAt(now);
+  const roster = agents.roster(now);
   const row = ctx.storage.sql
     .exec<{ id: string; version: string; connected_at: number; gone_at: number | null }>(
       "SELECT id, version, connected_at, gone_at FROM bridge",
@@ -22,13 +29,13 @@ export function statusOf(
     version: VERSION,
     ...(outlet && { audit: outlet }),
     bridge: {
-      online: heard !== null,
+      online: lastSeenAt !== null,
       id: row?.id ?? null,
       version: row?.version ?? null,
       connected_at: row?.connected_at ?? null,
-      last_seen: heard ?? row?.gone_at ?? null,
-      updates: bridge.takesUpdates(Date.now()),
-      update: bridge.lastUpdate(Date.now()),
+      last_seen: lastSeenAt ?? row?.gone_at ?? null,
+      updates: bridge.takesUpdates(now),
+      update: bridge.lastUpdate(now),
       ...(problem !== undefined && { problem }),
     },
     agents: { known: roster.length, online: roster.filter((agent) => agent.online).length },

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { Place } from "../api/conversation-list.ts";
 import { mayManage, seesAll } from "../api/may-see.ts";
 import { conversationOf, homeOf } from "../api/stubs.ts";
-import { KEPT_MAX, READERS_MAX, TITLE_MAX } from "../home/usage/conversation-list.ts";
+import { LISTED_MAX, READERS_MAX, TITLE_MAX } from "../home/usage/conversation-list.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { namedConversation, noConversation, requireSeen } from "../http/conversation-access.ts";
@@ -49,7 +49,7 @@ async function listConversations(c: Context<App>): Promise<Response> {
   return c.json({
     conversations,
     next: last ? `${last.last_at}.${last.id}` : null,
-    listed_at_most: KEPT_MAX,
+    listed_at_most: LISTED_MAX,
   });
 }
 

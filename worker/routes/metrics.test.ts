@@ -6,7 +6,7 @@ import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, SIREN, say, TestBridge } from "../../test/workerd.ts";
-import { Tallies } from "../home/usage/tallies.ts";
+import { UsageCounters } from "../home/usage/usage-counters.ts";
 
 const scrape = (token: string = TOKENS.scraper) => ask("/metrics", { token });
 
@@ -19,6 +19,9 @@ beforeEach(async () => {
 });
 
 const siren = { calls: [{ arguments: { agent_id: "pi", action: "siren" } }] };
+
+/** Agents with every tool. */
+const allKnown = { knows: () => "both" as const };
 
 test("a turn in figures: its calls by tool and error, its time, its tokens, and whether it recovered", async () => {
   const bridge = await TestBridge.connect([agent("pi", { tools: [SIREN] })]);
@@ -97,11 +100,11 @@ test("S18 invented names of agents and tools have one row; real ones have room a
   const stub = await madeHome();
   await runInDurableObject(stub, (_, { storage }) => {
     const error = { status: "error", errorType: "timeout" } as const;
-    const old = new Tallies(storage);
+    const old = new UsageCounters(storage, allKnown);
     for (let n = 0; n < 400; n += 1) old.called("pi", `invented-${n}`, 1, error);
-    const tallies = new Tallies(storage, (_agent, tool) => (tool === "cpu" ? "both" : "agent"));
-    tallies.called("pi", "cpu", 1, { status: "success" });
-    expect(tallies.calls().find(({ tool }) => tool === "cpu")?.counts.success).toBe(1);
+    const counters = new UsageCounters(storage, { knows: (_, tool) => (tool === "cpu" ? "both" : "agent") });
+    counters.called("pi", "cpu", 1, { status: "success" });
+    expect(counters.calls().find(({ tool }) => tool === "cpu")?.counts.success).toBe(1);
   });
 });
 
@@ -109,14 +112,14 @@ test("counts stand in rows: they go on after a crash, and are bounded", async ()
   const stub = await madeHome(`tallies-${crypto.randomUUID()}`);
   await runInDurableObject(stub, (_, { storage }) => {
     const error = { status: "error", errorType: "timeout" } as const;
-    new Tallies(storage).called("pi", "cpu", 30_000, error);
-    new Tallies(storage).called("pi", "cpu", 20, { status: "success" });
-    const [row] = new Tallies(storage).calls();
+    new UsageCounters(storage, allKnown).called("pi", "cpu", 30_000, error);
+    new UsageCounters(storage, allKnown).called("pi", "cpu", 20, { status: "success" });
+    const [row] = new UsageCounters(storage, allKnown).calls();
     expect(row).toMatchObject({ agent: "pi", tool: "cpu", counts: { success: 1, errors: { timeout: 1 } } });
     expect(row?.counts.seconds.sum).toBeCloseTo(30.02);
-    const tallies = new Tallies(storage);
-    for (let n = 0; n < 400; n += 1) tallies.called("pi", `invented-${n}`, 1, error);
-    expect(new Tallies(storage).calls()).toHaveLength(301);
-    expect(tallies.calls().find(({ tool }) => tool === "(others)")?.counts.errors.timeout).toBe(101);
+    const counters = new UsageCounters(storage, allKnown);
+    for (let n = 0; n < 400; n += 1) counters.called("pi", `invented-${n}`, 1, error);
+    expect(new UsageCounters(storage, allKnown).calls()).toHaveLength(301);
+    expect(counters.calls().find(({ tool }) => tool === "(others)")?.counts.errors.timeout).toBe(101);
   });
 });

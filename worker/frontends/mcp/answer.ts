@@ -6,9 +6,9 @@ import { hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOfMedia } from "../../api/media.ts";
+import type { AskedQuestion } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
-import type { AskedQuestion } from "../../home/calls/call-watchers.ts";
 import type { CallEnd } from "./device-call.ts";
 import { EDGE_RESULT } from "./tools.ts";
 

@@ -3,11 +3,11 @@
  * with bounded patience. What takes longer goes on, and edge_result looks again.
  */
 
-import type { SettledOutcome, SubmitRequest } from "../../api/calls.ts";
+import type { CallNews, SettledOutcome, SubmitRequest } from "../../api/calls.ts";
 import type { EdgeCallArgs } from "../../api/edge-call.ts";
+import type { AskedQuestion } from "../../api/questions.ts";
 import { homeOf, withRetry } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
-import type { AskedQuestion, CallNews } from "../../home/calls/call-watchers.ts";
 import { requireValid } from "../../http/auth.ts";
 import { socketMessages, whileAllowed } from "../../http/object-stream.ts";
 import type { ApiToken } from "../../settings/tokens.ts";

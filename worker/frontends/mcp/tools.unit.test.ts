@@ -20,7 +20,7 @@ function target(id: string, adverts: Array<Partial<ActionAdvert> & { name: strin
     foreign: false,
     adverts: adverts.map((advert) => ({ description: "", parameters: {}, ...advert })),
     asks: true,
-    misfit: undefined,
+    incompatibleWith: undefined,
   };
 }
 

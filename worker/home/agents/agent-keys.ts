@@ -1,8 +1,8 @@
 /**
- * The keys of a home's agents and of its bridge, and what was last believed of each: rows of Home.
+ * The keys of a home's agents and of its bridge, and the newest counters that were verified of each: rows of Home.
  *
- * An agent that has a row here is believed by its signature alone, also after its key was revoked: then never.
- * Nothing that it or anybody else says can take the row away.
+ * An agent that has a row here is trusted by its signature alone. After its key was revoked it is not trusted at all.
+ * Nothing that the agent or anybody else sends can remove the row.
  */
 import { fromBase64Url } from "@edgecall/core/encoding.ts";
 import { BRIDGE, bridgeTokenBytes, type SignedBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
@@ -11,10 +11,12 @@ import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { type RelayToken, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
 import { importPublicKey, isRotation, isSigned, type Key, stampOf } from "@edgecall/core/protocol/signing.ts";
 import type { AgentKeyView, KeyGrant, KeyProblem, NewKey, Standing } from "../../api/keys.ts";
+import type { Env } from "../../env.ts";
+import { readSettings } from "../../settings/settings.ts";
 
-/** Of each topic the highest counter that was believed: what is below was said before, and is no news. */
-type Marked = "presence" | "capabilities" | "tools" | "events";
-type Marks = Record<Marked, number>;
+/** The highest verified counter of each topic. A message with a lower one is a repetition. */
+type CountedTopic = "presence" | "capabilities" | "tools" | "events";
+type Counters = Record<CountedTopic, number>;
 
 type KeyRow = {
   agent: string;
@@ -31,50 +33,64 @@ type KeyRow = {
   broker: string | null;
 };
 
-type Known = {
+type StoredKey = {
   publicKey: string;
   name: string;
   enrolledAt: number;
   revokedAt: number | null;
-  /** The run of the agent that last said that it is there; commands are for it. */
+  /** The run of the agent that last reported itself online. Commands are for this run. */
   bootId: string | null;
-  marks: Marks;
-  /** The row has these marks. */
-  isKept: boolean;
+  counters: Counters;
+  /** The row has these counters. */
+  isStored: boolean;
   key: Promise<Key | undefined>;
   login: string | null;
   broker: string | null;
 };
 
-/** A text that its agent signed, or what speaks against it, in words. */
-export type Heard = { ok: true; n: number; bootId: string } | { ok: false; why: string };
+/** The stamp of a text that its agent signed; or why it is not trusted, in words. */
+export type VerifiedText = { ok: true; n: number; bootId: string } | { ok: false; why: string };
 
 export class AgentKeys {
   readonly #sql: SqlStorage;
+  readonly #env: Env;
   /** The rows, read once: this class alone writes them. */
-  #known: Map<string, Known> | undefined;
+  #stored: Map<string, StoredKey> | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, env: Env) {
     this.#sql = storage.sql;
+    this.#env = env;
   }
 
   standing(agent: string): Standing {
-    const known = this.#read().get(agent);
-    if (!known) return "none";
-    return known.revokedAt === null ? "signed" : "revoked";
+    const stored = this.#read().get(agent);
+    if (!stored) return "none";
+    return stored.revokedAt === null ? "signed" : "revoked";
   }
 
-  /** The run of the agent that a command has to be for; undefined: it signs nothing, or nothing was heard yet. */
+  /** True if the agent belongs to this home. An agent without a key on record does only when the settings name it. */
+  serves(agent: string): boolean {
+    if (this.standing(agent) !== "none") return true;
+    const { unsignedAgents } = readSettings(this.#env);
+    return unsignedAgents.has("*") || unsignedAgents.has(agent);
+  }
+
+  /** True if an owner let the agent in, with a code or by its name. The setting `*` names no agent. */
+  isLetIn(agent: string): boolean {
+    return this.standing(agent) === "signed" || readSettings(this.#env).unsignedAgents.has(agent);
+  }
+
+  /** The run of the agent that a command has to be for. Undefined: it has no key, or nothing of it was verified yet. */
   bootOf(agent: string): string | undefined {
-    const known = this.#read().get(agent);
-    return known?.revokedAt === null ? (known.bootId ?? undefined) : undefined;
+    const stored = this.#read().get(agent);
+    return stored?.revokedAt === null ? (stored.bootId ?? undefined) : undefined;
   }
 
-  /** Whether an agent said this on its topic. Only for one that is not `none`. */
-  async hear(agent: string, kind: TopicKind, text: string): Promise<Heard> {
-    const known = this.#read().get(agent);
-    if (!known || known.revokedAt !== null) return { ok: false, why: "its key was revoked" };
-    const key = await known.key;
+  /** Verifies that an agent sent this on its topic. Only for an agent whose standing is not `none`. */
+  async verify(agent: string, kind: TopicKind, text: string): Promise<VerifiedText> {
+    const stored = this.#read().get(agent);
+    if (!stored || stored.revokedAt !== null) return { ok: false, why: "its key was revoked" };
+    const key = await stored.key;
     if (!key || !(await isSigned(key, { agent, kind }, text)))
       return { ok: false, why: "it is not signed with the agent's key" };
     const stamp = stampOf(text);
@@ -82,83 +98,83 @@ export class AgentKeys {
     return { ok: true, n: stamp.value.n, bootId: stamp.value.boot_id };
   }
 
-  /** Whether an agent's present key made a token for the relay. */
+  /** True if an agent's present key signed a token for the relay. */
   async isRelayToken({ claims, body, signature }: RelayToken): Promise<boolean> {
-    return (await this.#makerOf(claims.agent, signature, relayTokenBytes(body))) === "signed";
+    return (await this.#signerOf(claims.agent, signature, relayTokenBytes(body))) === "signed";
   }
 
-  /** Whether the bridge's present key made a token; it is good for once. */
+  /** Verifies that the bridge's present key signed a token, which is good for one use. */
   async takeBridgeToken({
     claims,
     body,
     signature,
   }: SignedBridgeToken): Promise<"fresh" | "used" | "unsigned" | "revoked"> {
-    const made = await this.#makerOf(BRIDGE, signature, bridgeTokenBytes(body));
-    if (made !== "signed") return made === "revoked" ? "revoked" : "unsigned";
-    if (!this.isNewEvent(BRIDGE, claims.n)) return "used";
-    this.keepMarks(BRIDGE);
+    const signer = await this.#signerOf(BRIDGE, signature, bridgeTokenBytes(body));
+    if (signer !== "signed") return signer === "revoked" ? "revoked" : "unsigned";
+    if (!this.takeEvent(BRIDGE, claims.n)) return "used";
+    this.storeCounters(BRIDGE);
     return "fresh";
   }
 
-  /** The state of the key that a signature was made with; `none`: it is not the holder's. */
-  async #makerOf(holder: string, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<Standing> {
-    const known = this.#read().get(holder);
-    const key = await known?.key;
+  /** The state of the key that made a signature; `none`: it is not the holder's. */
+  async #signerOf(holder: string, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<Standing> {
+    const stored = this.#read().get(holder);
+    const key = await stored?.key;
     if (!key || !(await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), bytes))) return "none";
     // It may have been revoked or replaced in the meantime.
-    const isSame = this.#read().get(holder)?.publicKey === known?.publicKey;
+    const isSame = this.#read().get(holder)?.publicKey === stored?.publicKey;
     return isSame ? this.standing(holder) : "none";
   }
 
-  /** Whether something older was not said on this topic before. The same once more is no older. */
-  isNews(agent: string, topic: Marked, n: number): boolean {
-    return n >= (this.#read().get(agent)?.marks[topic] ?? 0);
+  /** True if nothing newer was verified on this topic before. The same message once more counts. */
+  isFresh(agent: string, topic: CountedTopic, n: number): boolean {
+    return n >= (this.#read().get(agent)?.counters[topic] ?? 0);
   }
 
-  /** Whether no event with this counter or a higher one came before. */
-  isNewEvent(agent: string, n: number): boolean {
-    const known = this.#read().get(agent);
-    if (!known || n <= known.marks.events) return false;
-    known.marks.events = n;
-    known.isKept = false;
+  /** Takes an event. @returns false: one with this counter or a higher one came before */
+  takeEvent(agent: string, n: number): boolean {
+    const stored = this.#read().get(agent);
+    if (!stored || n <= stored.counters.events) return false;
+    stored.counters.events = n;
+    stored.isStored = false;
     return true;
   }
 
-  /** An advert or presence was believed: from here on nothing older is. */
-  believed(agent: string, marks: Partial<Omit<Marks, "events">>, bootId?: string): void {
-    const known = this.#read().get(agent);
-    if (!known) return;
-    const next = { ...known.marks, ...marks };
-    const rose = (Object.keys(next) as Marked[]).some((topic) => next[topic] > known.marks[topic]);
-    if (!rose && (bootId === undefined || bootId === known.bootId)) return;
-    known.marks = next;
-    known.bootId = bootId ?? known.bootId;
-    known.isKept = false;
-    this.keepMarks(agent);
+  /** An advert or presence was verified: from here on nothing older is fresh. */
+  setVerified(agent: string, counters: Partial<Omit<Counters, "events">>, bootId?: string): void {
+    const stored = this.#read().get(agent);
+    if (!stored) return;
+    const next = { ...stored.counters, ...counters };
+    const rose = (Object.keys(next) as CountedTopic[]).some((topic) => next[topic] > stored.counters[topic]);
+    if (!rose && (bootId === undefined || bootId === stored.bootId)) return;
+    stored.counters = next;
+    stored.bootId = bootId ?? stored.bootId;
+    stored.isStored = false;
+    this.storeCounters(agent);
   }
 
   /**
-   * Makes the marks last. Not for every sign of life, which would be a row each: what an event leaves behind when
-   * it is said again is bound to an open call, but for questions and records.
+   * Writes the counters. Not for every sign of life, which would cost a row each: a repeated event has an effect only on an
+   * open call, except for questions and records.
    */
-  keepMarks(agent: string): void {
-    const known = this.#read().get(agent);
-    if (!known || known.isKept) return;
-    const { presence, capabilities, tools, events } = known.marks;
+  storeCounters(agent: string): void {
+    const stored = this.#read().get(agent);
+    if (!stored || stored.isStored) return;
+    const { presence, capabilities, tools, events } = stored.counters;
     this.#sql.exec(
       "UPDATE agent_key SET boot_id = ?, presence_n = ?, capabilities_n = ?, tools_n = ?, events_n = ? WHERE agent = ?",
-      known.bootId,
+      stored.bootId,
       presence,
       capabilities,
       tools,
       events,
       agent,
     );
-    known.isKept = true;
+    stored.isStored = true;
   }
 
-  /** Puts a key on record. @returns what speaks against it */
-  async enrol(
+  /** Puts a key on record. @returns why not */
+  async enroll(
     { agent, publicKey, name, login, broker }: NewKey,
     grant: KeyGrant,
     now: number,
@@ -167,14 +183,14 @@ export class AgentKeys {
     const before = this.#read().get(agent);
     const isLive = before?.revokedAt === null;
     if (!isLive || before.publicKey !== publicKey) {
-      // A revoked key's word counts for nothing, so only a person can let the device in again.
+      // A revoked key proves nothing, so only a person can let the device in again.
       if (isLive && grant.by !== "pairing") {
         if (grant.by === "nothing") return "has_a_key";
         const key = await before.key;
         if (!key || !(await isRotation(key, agent, publicKey, grant.signature))) return "wrong_signature";
       }
-      // What an old key signed is not believed under a new one, so the counters begin anew. What a revoked one signed is
-      // believed again when that very key comes back, which must hold for nothing that was recorded: they go on.
+      // Nothing that an old key signed verifies under a new one, so the counters begin anew. A revoked key that comes back
+      // verifies what it signed before, so its counters go on: recorded messages stay repetitions.
       this.#sql.exec(
         `INSERT INTO agent_key (agent, public_key, name, enrolled_at) VALUES (?, ?, ?, ?)
          ON CONFLICT (agent) DO UPDATE SET public_key = excluded.public_key, name = excluded.name,
@@ -189,15 +205,15 @@ export class AgentKeys {
         now,
       );
     }
-    // A device that names its next key is the same device; one that a person lets in may be another.
-    const kept = isLive && grant.by === "signature" ? before.login : null;
+    // A device that names its next key is the same device. One that a person lets in may be another.
+    const loginBefore = isLive && grant.by === "signature" ? before.login : null;
     this.#sql.exec(
       "UPDATE agent_key SET login = COALESCE(?, login), broker = COALESCE(?, broker) WHERE agent = ?",
-      login ?? kept,
+      login ?? loginBefore,
       broker ?? null,
       agent,
     );
-    this.#known = undefined;
+    this.#stored = undefined;
     return undefined;
   }
 
@@ -209,7 +225,7 @@ export class AgentKeys {
       agent,
     );
     const revoked = rows.toArray().length > 0;
-    this.#known = undefined;
+    this.#stored = undefined;
     return revoked;
   }
 
@@ -223,25 +239,25 @@ export class AgentKeys {
     }));
   }
 
-  /** What a bridge needs to drop forgeries before they disturb anything, and to keep its broker's files. */
+  /** What a bridge needs to drop forgeries early, and to write its broker's files. */
   forBridge(): AgentKey[] {
     return [...this.#read()]
       .filter(([id]) => id !== BRIDGE)
-      .map(([id, { publicKey, revokedAt, marks, login }]) => ({
+      .map(([id, { publicKey, revokedAt, counters, login }]) => ({
         id,
         key: revokedAt === null ? publicKey : null,
-        n: marks.presence,
+        n: counters.presence,
         ...(revokedAt === null && login !== null && { login }),
       }));
   }
 
   /** The key on record, if it counts. */
   publicKeyOf(holder: string): string | undefined {
-    const known = this.#read().get(holder);
-    return known?.revokedAt === null ? known.publicKey : undefined;
+    const stored = this.#read().get(holder);
+    return stored?.revokedAt === null ? stored.publicKey : undefined;
   }
 
-  /** Where devices reach the broker whose files the bridge keeps; null: it keeps none. */
+  /** Where devices reach the broker whose files the bridge writes; null: it writes none. */
   broker(): string | null {
     const bridge = this.#read().get(BRIDGE);
     return bridge?.revokedAt === null ? bridge.broker : null;
@@ -251,31 +267,31 @@ export class AgentKeys {
     return this.#read().get(agent)?.login != null;
   }
 
-  #read(): Map<string, Known> {
-    this.#known ??= new Map(
+  #read(): Map<string, StoredKey> {
+    this.#stored ??= new Map(
       this.#sql
         .exec<KeyRow>("SELECT * FROM agent_key ORDER BY agent")
         .toArray()
-        .map((row) => [row.agent, toKnown(row)]),
+        .map((row) => [row.agent, toStored(row)]),
     );
-    return this.#known;
+    return this.#stored;
   }
 }
 
-function toKnown(row: KeyRow): Known {
+function toStored(row: KeyRow): StoredKey {
   return {
     publicKey: row.public_key,
     name: row.name,
     enrolledAt: row.enrolled_at,
     revokedAt: row.revoked_at,
     bootId: row.boot_id,
-    marks: {
+    counters: {
       presence: row.presence_n,
       capabilities: row.capabilities_n,
       tools: row.tools_n,
       events: row.events_n,
     },
-    isKept: true,
+    isStored: true,
     key: importPublicKey(row.public_key),
     login: row.login,
     broker: row.broker,

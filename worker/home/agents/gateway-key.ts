@@ -1,4 +1,4 @@
-/** The home's own key pair, which its devices obey: made when it is first needed, kept in Home's storage. Only an export takes it out. */
+/** The home's own key pair, whose commands its devices obey. It is made when it is first needed, and leaves Home's storage only in an export. */
 import { programBytes } from "@edgecall/core/protocol/program.ts";
 import {
   importPrivateKey,
@@ -24,17 +24,17 @@ export class GatewayKey {
     return (await this.#read()).publicKey;
   }
 
-  /** @param body the text of a stamped command @returns it with the signature */
-  async seal(agent: string, body: string): Promise<string> {
+  /** @param body the text of a stamped command @returns the same with the signature */
+  async sign(agent: string, body: string): Promise<string> {
     const { key } = await this.#read();
     return await sign(key, { agent, kind: "commands" }, body);
   }
 
   /**
-   * @param named the key that whoever asks obeys @param body of a manifest (core/protocol/program.ts)
-   * @returns it with the signature; undefined: the key is not this home's. None is made for who asks
+   * @param named the public key that the asking device obeys @param body of a manifest (core/protocol/program.ts)
+   * @returns the same with the signature; undefined: the key is not this home's, or this home has no key yet
    */
-  async sealManifest(named: string, body: string): Promise<string | undefined> {
+  async signManifest(named: string, body: string): Promise<string | undefined> {
     if (this.#row()?.public_key !== named) return undefined;
     const { key } = await this.#read();
     return withSignature(body, new Uint8Array(await crypto.subtle.sign("Ed25519", key, programBytes(body))));

@@ -1,5 +1,4 @@
-/** Lines that Home writes itself: of an agent that keeps no record, and of calls that never got to their agent. */
-
+/** Lines of the record that Home writes itself: for an agent that keeps no record, and for calls that never reached their agent. */
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
@@ -8,23 +7,23 @@ import type { SettledOutcome } from "../../api/calls.ts";
 import type { Question } from "../../api/questions.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 
-/** The agent of a call that was cancelled before it got here, or that named none. */
-export const NOBODY = "-";
+/** The agent of a call that was cancelled before it got here, or that named no valid agent. */
+export const NO_AGENT = "-";
 
-/** Of a failure, as the devices have it. */
+/** Characters of an error, as on the devices. */
 const ERROR_CHARS = 500;
 
-/** @param approved what a person was asked before it was sent */
+/** @param approval the question that a person answered before the call was sent */
 export function foreignLine(
   call: LedgerCall,
   outcome: SettledOutcome,
-  approved: Question | undefined,
+  approval: Question | undefined,
 ): AuditLine {
-  return { ...homeLine(call, outcome, call.createdAt), ...(approved && { approval: approvalOf(approved) }) };
+  return { ...homeLine(call, outcome, call.createdAt), ...(approval && { approval: approvalOf(approval) }) };
 }
 
-/** What somebody asked of an agent, whether or not it became a call of the ledger. */
-export type Asked = {
+/** A call as it was asked for, whether or not it is in the ledger. */
+export type RequestedCall = {
   id: string;
   agent: string;
   command: string;
@@ -32,9 +31,9 @@ export type Asked = {
   caller: Caller;
 };
 
-/** @param at when it was asked, epoch ms */
+/** @param at when it was asked for, epoch ms */
 export function homeLine(
-  { id, agent, command, payload, caller }: Asked,
+  { id, agent, command, payload, caller }: RequestedCall,
   outcome: SettledOutcome,
   at: number,
 ): AuditLine {

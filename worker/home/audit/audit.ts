@@ -1,8 +1,8 @@
 /**
- * The record of calls at Home: what was done on each device and by the gateway's own tools, by whom, and what came of it.
+ * The record of calls at Home: what was done on each device and by the gateway's own tools, by whom, and with what result.
  *
- * Rows stand in the order in which they came, each with the sum of the bytes up to it: so what is too old or too much
- * is found by its two ends, and whoever takes the record elsewhere goes on where it was.
+ * Rows are in the order in which they came, each with the sum of the bytes up to it. So the rows that are too old or too many
+ * are found from the two ends, and the outlet goes on where it was.
  */
 
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
@@ -20,7 +20,8 @@ const PAGE_CHARS = 128_000;
 export class Audit {
   readonly #sql: SqlStorage;
   readonly #env: AuditVariables;
-  #tell: () => void = () => {};
+  /** The outlet is asking the outside store right now. In memory only. */
+  isSending = false;
   /** Bytes by agent, read once: this class alone writes them. */
   #shares: Map<string, number> | undefined;
 
@@ -29,14 +30,9 @@ export class Audit {
     this.#env = env;
   }
 
-  /** Told of each row that is added while there is a store for it. */
-  whenAdded(tell: () => void): void {
-    this.#tell = tell;
-  }
-
   /**
-   * Under the same id again it takes the place of itself, if it says anything else.
-   * @param agent by its topic: what the lines say of it counts for nothing
+   * Adds a batch. One with the same id is replaced, if its lines differ.
+   * @param agent the agent of the topic; the lines' own `agent_id` is overwritten
    */
   add(agent: string, id: string, lines: readonly AuditLine[], now = Date.now()): void {
     const times = lines.map(({ timestamp }) => timestamp).sort();
@@ -62,10 +58,9 @@ export class Audit {
         )
         .toArray().length > 0;
     this.#prune(now, new Map([[agent, isNew ? bytes : this.#replace(row, agent, id, bytes)]]));
-    if (this.#store()) this.#tell();
   }
 
-  /** @returns how many bytes more it has than the one before it; 0 where it says the same */
+  /** @returns how many bytes more it has than the batch before; 0 if the lines are the same */
   #replace(row: Array<string | number>, agent: string, id: string, bytes: number): number {
     const { before } = this.#sql
       .exec<{ before: number }>(
@@ -87,13 +82,13 @@ export class Audit {
     return changed.length > 0 ? bytes - before : 0;
   }
 
-  /** The newest first. */
+  /** @returns lines, the newest first */
   find({ limit, ...filter }: AuditQuery): AuditLine[] {
     let found: AuditLine[] = [];
     const since = Date.parse(filter.since ?? "") || 0;
     for (const { at, lines } of this.#rows(since - CLOCK_AHEAD_MS, filter, "DESC")) {
       const last = found[limit - 1];
-      // Whatever was brought before that is older than all of these.
+      // Lines of rows before that are older than all of these.
       if (last && last.timestamp > new Date(at + CLOCK_AHEAD_MS).toISOString()) break;
       const more = lines.filter(meets(filter));
       if (more.length === 0) continue;
@@ -102,7 +97,7 @@ export class Audit {
     return found;
   }
 
-  /** In the order in which they came, a page at a time. @param after the page's before; 0: from the beginning */
+  /** Lines in the order in which they came, a page at a time. @param after that of the page before; 0: from the beginning */
   page(after: number, filter: AuditFilter = {}): AuditPage {
     const page: AuditPage = { batches: [], after, more: false };
     let chars = 0;
@@ -116,13 +111,13 @@ export class Audit {
     return page;
   }
 
-  /** Where the store is; undefined: there is none. */
+  /** How far the outside store has the record; undefined: no store is set. */
   outlet(): OutletRow | undefined {
     const store = this.#store();
     return store && new OutletRow(this.#sql, store);
   }
 
-  /** When the oldest row came that the store does not have. */
+  /** When the oldest row that the store does not have came, epoch ms. */
   waitingSince({ sentTo }: OutletPlace): number | undefined {
     return this.#sql
       .exec<{ at: number }>("SELECT at FROM audit WHERE at > ? ORDER BY at LIMIT 1", sentTo)
@@ -145,36 +140,36 @@ export class Audit {
   }
 
   /**
-   * Forgets what is too old, and what is too much: then the oldest of the agent that has most, so that one that writes
-   * without end pushes out its own. What a store still waits for is never too old, but too much it may be: that is lost to
-   * it, and counted.
+   * Deletes rows that are too old, and rows that are too many: then the oldest of the agent that has most bytes, so that an agent
+   * that writes without end pushes out its own rows. A row that the outside store does not have yet is never too old. If it
+   * has to go because there are too many, it is counted as lost.
    */
   prune(now: number): void {
     this.#prune(now, new Map());
   }
 
-  /** @param changes bytes by agent, to be noted with those that this makes: one row each */
+  /** @param changes bytes by agent, to be stored together with those of this pruning: one row each */
   #prune(now: number, changes: Map<string, number>): void {
     const settings = readAuditSettings(this.#env);
-    // What is to be forgotten is not known while the settings are wrong.
+    // With wrong settings it is not known what to delete.
     if (!settings.ok) {
-      this.#note(changes);
+      this.#storeShares(changes);
       return;
     }
     const { keepMs, keepBytes } = settings.value;
     const outlet = this.outlet();
     const waiting = outlet ? outlet.get().sentTo + 1 : Number.MAX_SAFE_INTEGER;
-    this.#forget(changes, "at < ?", Math.min(now - keepMs, waiting));
+    this.#delete(changes, "at < ?", Math.min(now - keepMs, waiting));
     let lost = 0;
-    const next = () => this.#tooMuch(keepBytes, changes);
+    const next = () => this.#excess(keepBytes, changes);
     for (let at = next(); at !== undefined; at = next())
-      for (const { lines } of this.#forget(changes, "at = ?", at)) if (at >= waiting) lost += lines;
-    this.#note(changes);
-    if (outlet && lost > 0) this.#lose(outlet, lost);
+      for (const { lines } of this.#delete(changes, "at = ?", at)) if (at >= waiting) lost += lines;
+    this.#storeShares(changes);
+    if (outlet && lost > 0) this.#countLost(outlet, lost);
   }
 
-  /** The place of the oldest row of who has most, while without it there is still as much as may be kept. */
-  #tooMuch(keepBytes: number, changes: ReadonlyMap<string, number>): number | undefined {
+  /** The oldest row of the agent that has most bytes, if enough would be left without it. */
+  #excess(keepBytes: number, changes: ReadonlyMap<string, number>): number | undefined {
     const shares = new Map(this.#readShares());
     for (const [agent, bytes] of changes) shares.set(agent, (shares.get(agent) ?? 0) + bytes);
     let sum = 0;
@@ -184,7 +179,7 @@ export class Audit {
       if (share[1] > most[1]) most = share;
     }
     if (sum <= keepBytes) return undefined;
-    // `+`: in the order of the rows, in which one of theirs comes soon, and not by the key of the agent, with a sort of all.
+    // `+` keeps SQLite from the index of the agent, which would sort all its rows; in the order of the rows, one comes soon.
     const [oldest] = this.#sql
       .exec<{ at: number; bytes: number }>(
         "SELECT at, length(CAST(lines AS BLOB)) AS bytes FROM audit WHERE +agent = ? ORDER BY at LIMIT 1",
@@ -194,7 +189,7 @@ export class Audit {
     return oldest && sum - oldest.bytes >= keepBytes ? oldest.at : undefined;
   }
 
-  #forget(changes: Map<string, number>, where: string, value: number): Array<{ at: number; lines: number }> {
+  #delete(changes: Map<string, number>, where: string, value: number): Array<{ at: number; lines: number }> {
     const gone = this.#sql
       .exec<{ at: number; agent: string; bytes: number; lines: number }>(
         `DELETE FROM audit WHERE ${where}
@@ -216,7 +211,7 @@ export class Audit {
     return this.#shares;
   }
 
-  #note(changes: ReadonlyMap<string, number>): void {
+  #storeShares(changes: ReadonlyMap<string, number>): void {
     const shares = this.#readShares();
     for (const [agent, bytes] of changes) {
       if (bytes === 0) continue;
@@ -231,7 +226,7 @@ export class Audit {
     }
   }
 
-  #lose(outlet: OutletRow, lines: number): void {
+  #countLost(outlet: OutletRow, lines: number): void {
     outlet.put({ ...outlet.get(), lost: outlet.get().lost + lines });
     logError("audit.lost", new Error("AUDIT_URL did not take them before there were too many"), { lines });
   }
@@ -247,7 +242,7 @@ export class Audit {
       .toArray()[0];
   }
 
-  /** Read one by one: the whole of them may be more than an object can hold. @param from the first place */
+  /** Reads row by row, since all rows may be more than an object's memory. @param from the first place */
   *#rows(from: number, { agent, since = "", until = "9999" }: AuditFilter, order: "ASC" | "DESC") {
     const rows = this.#sql.exec<{ at: number; lines: string }>(
       `SELECT at, lines FROM audit WHERE at >= ? AND last_at >= ? AND first_at < ? AND (? IS NULL OR agent = ?)

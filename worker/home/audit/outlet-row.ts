@@ -1,17 +1,16 @@
-/** How far an outside store has the record: one row of Home, once there was something to tell. */
-
+/** How far an outside store has the record: one row of Home, which is written at the first try. */
 import type { StoreSettings } from "../../settings/audit.ts";
 
 export type OutletPlace = {
   /** Place of the last row of the record that the store has. */
   sentTo: number;
-  /** Since the last that worked; counted before each try, so that a crash cannot hide one. */
+  /** Tries since the last that worked. Each is counted before it is made, so that a crash cannot hide one. */
   tries: number;
   /** Not before then, epoch ms. */
   retryAt: number;
-  /** What came of the last try, in words; null: it worked. */
+  /** Why the last try failed, in words; null: it worked. */
   problem: string | null;
-  /** Lines that were forgotten here before the store had them. */
+  /** Lines that were deleted here before the store had them. */
   lost: number;
 };
 
@@ -21,7 +20,7 @@ export class OutletRow {
   readonly #sql: SqlStorage;
   readonly store: StoreSettings;
 
-  /** @param store one with another address begins with whatever Home still has */
+  /** @param store a store with another address gets everything that Home still has */
   constructor(sql: SqlStorage, store: StoreSettings) {
     this.#sql = sql;
     this.store = store;

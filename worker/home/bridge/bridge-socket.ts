@@ -2,8 +2,8 @@
  * The bridge's socket at Home: who is connected, whether it still lives, and which of two wins.
  *
  * Sockets are accepted with the hibernation API, so an idle home costs nothing. `ping` is answered by the
- * runtime without waking the object; its time-stamp is how a zombie is told (workerd#1187: a socket may
- * report OPEN long after its peer is gone).
+ * runtime without waking the object. Its time-stamp tells a dead line, since a socket may report OPEN long after
+ * its peer is gone (workerd#1187).
  */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
@@ -12,30 +12,32 @@ import type { BridgeUpdate } from "../../api/answers.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
 
 const TAG = "bridge";
-/** What to do, at the bridge's log: at most 123 bytes, as a close frame has it. */
+/** The bridge's log shows what to do. At most 123 bytes, the limit of a close frame. */
 export const KEY_REVOKED =
   "the bridge's key was revoked; the console's 'Replace' beside @bridge makes a code to let it in";
 
-/** The same for a home that there is not. */
+/** The same answer for an unknown home. */
 export const UNSIGNED_BRIDGE =
   "the bridge's token is not signed with a key that a home of this gateway knows";
 
-/** Kept with the socket over hibernation. */
+/** Stored with the socket over hibernation. */
 type Attachment = {
-  /** Its name; `@bridge`: it was made of the bridge's key. */
+  /** The token's name. `@bridge`: the token was signed with the bridge's key. */
   token: string;
-  /** Where it reached this gateway: devices beside it do, too. */
+  /** The address at which it reached this gateway. Devices beside it reach the gateway there, too. */
   origin: string | undefined;
   connectedAt: number;
   welcomed: boolean;
-  /** Its snapshot is in: until then the rows are of the connection before. */
+  /** Its snapshot is stored. Until then the rows are those of the connection before. */
   told: boolean;
-  /** It asks for a sign of life often enough that a dead line is known soon. */
+  /** It asks for a sign of life so often that a dead line is known soon. */
   isQuick?: boolean;
   /** It can be told to update itself. */
   updates?: boolean;
   update?: BridgeUpdate;
 };
+
+type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
 export class BridgeSocket {
   readonly #ctx: DurableObjectState;
@@ -62,8 +64,8 @@ export class BridgeSocket {
     return this.#ctx.getTags(socket).includes(TAG);
   }
 
-  /** Whether a key let it in that does not count any more: it is closed, but its peer may go on sending. */
-  isDropped(socket: WebSocket): boolean {
+  /** True if the key that let it in was revoked: the socket is closed, but its peer may go on sending. */
+  isRevoked(socket: WebSocket): boolean {
     return socket.readyState !== WebSocket.OPEN && attachmentOf(socket).token === BRIDGE;
   }
 
@@ -86,134 +88,152 @@ export class BridgeSocket {
       if (other !== socket && attachmentOf(other).welcomed)
         closeQuietly(other, "replaced by a newer bridge", CLOSE.replaced);
     }
-    const can = { updates: features.includes("update"), isQuick: features.includes("keepalive") };
-    socket.serializeAttachment({ ...attachmentOf(socket), welcomed: true, ...can } satisfies Attachment);
+    attach(socket, {
+      welcomed: true,
+      updates: features.includes("update"),
+      isQuick: features.includes("keepalive"),
+    });
   }
 
   /** Tells the bridge to update itself. @returns why not */
-  askUpdate(id: string, now: number): "offline" | "cannot_update" | undefined {
-    const socket = this.current(now);
-    if (!socket) return "offline";
-    if (!attachmentOf(socket).updates) return "cannot_update";
-    this.noteUpdate(socket, { id, ok: null, text: "" });
+  requestUpdate(id: string, now: number): "offline" | "cannot_update" | undefined {
+    const connection = this.#current(now);
+    if (!connection) return "offline";
+    if (!connection.attachment.updates) return "cannot_update";
+    this.storeUpdate(connection.socket, { id, ok: null, text: "" });
     return this.send({ t: "update", id }, now) ? undefined : "offline";
   }
 
-  noteUpdate(socket: WebSocket, update: BridgeUpdate): void {
-    socket.serializeAttachment({ ...attachmentOf(socket), update } satisfies Attachment);
+  storeUpdate(socket: WebSocket, update: BridgeUpdate): void {
+    attach(socket, { update });
   }
 
-  /** Whether it can be told to update itself; null while there is none. */
+  /** True if it can be told to update itself; null: no bridge is connected. */
   takesUpdates(now: number): boolean | null {
-    const socket = this.current(now);
-    return socket ? attachmentOf(socket).updates === true : null;
+    const connection = this.#current(now);
+    return connection ? connection.attachment.updates === true : null;
   }
 
   lastUpdate(now: number): BridgeUpdate | null {
-    const socket = this.current(now);
-    return (socket && attachmentOf(socket).update) ?? null;
+    return this.#current(now)?.attachment.update ?? null;
   }
 
   /** The whole snapshot of this bridge is stored. */
-  told(socket: WebSocket): void {
-    socket.serializeAttachment({ ...attachmentOf(socket), told: true } satisfies Attachment);
+  snapshotStored(socket: WebSocket): void {
+    attach(socket, { told: true });
   }
 
-  /** The bridge, if one is connected and was heard of lately. */
-  current(now: number): WebSocket | undefined {
-    const open = this.#open();
-    return open && now < this.#lostAt(open) ? open : undefined;
+  isConnected(now: number): boolean {
+    return this.#current(now) !== undefined;
   }
 
-  /** The newest socket that is open, as far as the runtime knows. */
-  #open(): WebSocket | undefined {
-    return this.#ctx
-      .getWebSockets(TAG)
-      .filter((socket) => socket.readyState === WebSocket.OPEN && attachmentOf(socket).welcomed)
-      .sort((a, b) => attachmentOf(b).connectedAt - attachmentOf(a).connectedAt)[0];
-  }
-
-  #lostAt(socket: WebSocket): number {
-    return (
-      this.#heardAt(socket) + (attachmentOf(socket).isQuick ? KEEPALIVE_LOST_MS : KEEPALIVE_LOST_SLOW_MS)
-    );
-  }
-
-  /** When the line counts as dead unless the bridge is heard of until then (epoch ms); undefined: it is closed. */
-  lostAt(): number | undefined {
-    const open = this.#open();
-    return open && this.#lostAt(open);
-  }
-
-  /** When the bridge vouched for its agents last (epoch ms), or null: it is not connected, or has not told yet. */
-  heardAt(now: number): number | null {
-    const socket = this.current(now);
-    return socket && attachmentOf(socket).told ? this.#heardAt(socket) : null;
+  /** When the bridge vouched for its agents last (epoch ms). Null: it is not connected, or has not sent its snapshot yet. */
+  lastSeenAt(now: number): number | null {
+    const connection = this.#current(now);
+    return connection?.attachment.told ? connection.lastSeenAt : null;
   }
 
   /** The same, also of a bridge that has fallen silent since. */
-  vouchedAt(): number | null {
-    const told = this.#ctx.getWebSockets(TAG).filter((socket) => attachmentOf(socket).told);
-    return told.length > 0 ? Math.max(...told.map((socket) => this.#heardAt(socket))) : null;
-  }
-
-  #heardAt(socket: WebSocket): number {
-    const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
-    return Math.max(ping, attachmentOf(socket).connectedAt);
+  lastVouchedAt(): number | null {
+    const times = this.#ctx.getWebSockets(TAG).flatMap((socket) => {
+      const { attachment, lastSeenAt } = this.#connection(socket);
+      return attachment.told ? [lastSeenAt] : [];
+    });
+    return times.length > 0 ? Math.max(...times) : null;
   }
 
   connectedSince(now: number): number | undefined {
-    const socket = this.current(now);
-    return socket && attachmentOf(socket).connectedAt;
+    return this.#current(now)?.attachment.connectedAt;
   }
 
-  /** @returns false when there is nobody to send to */
+  /** When the line counts as dead unless the bridge gives a sign of life until then (epoch ms); undefined: it is closed. */
+  lostAt(): number | undefined {
+    return this.#newest()?.lostAt;
+  }
+
+  /** The newest socket, if its line is not dead. */
+  #current(now: number): Connection | undefined {
+    const newest = this.#newest();
+    return newest && now < newest.lostAt ? newest : undefined;
+  }
+
+  /** The newest socket that is open, as far as the runtime knows. */
+  #newest(): Connection | undefined {
+    let newest: Connection | undefined;
+    for (const socket of this.#ctx.getWebSockets(TAG)) {
+      if (socket.readyState !== WebSocket.OPEN) continue;
+      const connection = this.#connection(socket);
+      const { welcomed, connectedAt } = connection.attachment;
+      if (welcomed && !(newest && newest.attachment.connectedAt >= connectedAt)) newest = connection;
+    }
+    return newest;
+  }
+
+  #connection(socket: WebSocket): Connection {
+    const attachment = attachmentOf(socket);
+    const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
+    const lastSeenAt = Math.max(ping, attachment.connectedAt);
+    const lostAt = lastSeenAt + (attachment.isQuick ? KEEPALIVE_LOST_MS : KEEPALIVE_LOST_SLOW_MS);
+    return { socket, attachment, lastSeenAt, lostAt };
+  }
+
+  /** @returns false: no bridge is connected */
   send(frame: HomeFrame, now: number): boolean {
-    const socket = this.current(now);
-    if (!socket) return false;
+    const connection = this.#current(now);
+    if (!connection) return false;
     try {
-      socket.send(encodeFrame(frame));
+      connection.socket.send(encodeFrame(frame));
       return true;
     } catch {
       return false;
     }
   }
 
-  /** Closes the bridge that does not take calls; it dials again, and open calls are sent again. */
-  dropSilent(): void {
-    const socket = this.#open();
-    if (socket) closeQuietly(socket, "calls were not taken in time", CLOSE.silent);
+  /** Closes the bridge that does not take calls. It dials again, and open calls are sent again. */
+  closeSilent(): void {
+    const newest = this.#newest();
+    if (newest) closeQuietly(newest.socket, "calls were not taken in time", CLOSE.silent);
   }
 
-  /** The bridge is not there since then. @returns false: that was on record */
-  noteGone(at: number): boolean {
+  /** Stores since when the bridge is away. @returns false: that is stored already */
+  storeGone(at: number): boolean {
     const { sql } = this.#ctx.storage;
     return (
       sql.exec("UPDATE bridge SET gone_at = ? WHERE gone_at IS NULL RETURNING one", at).toArray().length > 0
     );
   }
 
-  /** Ends what a key of the bridge's opened that does not count any more. */
-  dropSigned(): void {
+  /** Closes the sockets that a revoked key of the bridge opened. */
+  closeRevoked(): void {
     for (const socket of this.#ctx.getWebSockets(TAG)) {
       if (attachmentOf(socket).token === BRIDGE) closeQuietly(socket, KEY_REVOKED, CLOSE.revoked);
     }
   }
 
-  /** Closes sockets that never said hello. @returns when to look again, if one still may */
-  dropStrangers(now: number): number | undefined {
-    let next: number | undefined;
-    for (const socket of this.#ctx.getWebSockets(TAG)) {
-      const { welcomed, connectedAt } = attachmentOf(socket);
-      if (welcomed || socket.readyState !== WebSocket.OPEN) continue;
-      const due = connectedAt + HELLO_WITHIN_MS;
-      if (due <= now) closeQuietly(socket, `no hello within ${HELLO_WITHIN_MS / 1_000} s`, CLOSE.badHello);
-      else next = Math.min(due, next ?? due);
+  /** When the next socket has to have said hello, epoch ms. */
+  nextHelloDue(): number | undefined {
+    const times = this.#withoutHello().map((socket) => attachmentOf(socket).connectedAt + HELLO_WITHIN_MS);
+    return times.length > 0 ? Math.min(...times) : undefined;
+  }
+
+  closeWithoutHello(now: number): void {
+    for (const socket of this.#withoutHello()) {
+      if (attachmentOf(socket).connectedAt + HELLO_WITHIN_MS <= now)
+        closeQuietly(socket, `no hello within ${HELLO_WITHIN_MS / 1_000} s`, CLOSE.badHello);
     }
-    return next;
+  }
+
+  #withoutHello(): WebSocket[] {
+    return this.#ctx
+      .getWebSockets(TAG)
+      .filter((socket) => socket.readyState === WebSocket.OPEN && !attachmentOf(socket).welcomed);
   }
 }
 
 function attachmentOf(socket: WebSocket): Attachment {
   return socket.deserializeAttachment() as Attachment;
+}
+
+function attach(socket: WebSocket, change: Partial<Attachment>): void {
+  socket.serializeAttachment({ ...attachmentOf(socket), ...change } satisfies Attachment);
 }

@@ -105,9 +105,16 @@ export const OPEN_MAX = 200;
 
 export class Ledger {
   readonly #sql: SqlStorage;
+  #lastN = 0;
 
   constructor(storage: DurableObjectStorage) {
     this.#sql = storage.sql;
+  }
+
+  /** A command's counter against replays. It rises over restarts too, since the clock does; two in one millisecond differ by one. */
+  nextN(now: number): number {
+    this.#lastN = Math.max(this.#lastN + 1, now);
+    return this.#lastN;
   }
 
   get(id: string): LedgerCall | undefined {

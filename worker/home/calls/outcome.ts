@@ -12,7 +12,7 @@ import {
 import type { ActionAdvert, ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type Advised, forPerson, readError } from "@edgecall/core/tools/advice.ts";
-import { ERROR_TYPES, type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
 
 /** Inner calls kept of a device's own loop, and the text of each: they ride along with every answer. */
@@ -172,35 +172,6 @@ export function jobsOf(payload: Record<string, unknown>): string[] {
   return tokens
     .filter((job): job is string => typeof job === "string" && JOB_TOKEN.test(job))
     .slice(0, INNER_CALLS_MAX);
-}
-
-/**
- * What is said of a call that ran out of time. Delivered and not repeatable = nobody knows what it did.
- * @param cannotAsk it stayed here although its agent was there
- */
-export function silenceOutcome(
-  agentId: string,
-  what: string,
-  elapsedMs: number,
-  delivered: boolean,
-  idempotent: boolean,
-  cut = false,
-  cannotAsk = false,
-): Outcome {
-  const waited = `${Math.round(elapsedMs / 1_000)} s${cut ? " (the connection to the home is down)" : ""}`;
-  if (!delivered) {
-    const why = cannotAsk ? ": it needs your approval, and the agent cannot ask you now" : "";
-    const text = `Error: ${what} did not reach agent '${agentId}' within ${waited}${why}. Nothing was run.`;
-    return { status: "error", errorType: "offline", text, elapsedMs, sources: [] };
-  }
-  if (idempotent) {
-    const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}.`;
-    const advice = "Try again or explain to the user.";
-    return { status: "error", errorType: "timeout", text, advice, elapsedMs, sources: [] };
-  }
-  const text = `Error: Agent '${agentId}' did not answer ${what} within ${waited}. The outcome is unknown: it may or may not have run.`;
-  const { advice } = errorText.outcomeUnknown(what);
-  return { status: "error", errorType: "outcome_unknown", text, advice, elapsedMs, sources: [] };
 }
 
 /** EvoClaw's Rust agent answers a tool with an object, its prompt with `content`; ours with text. */

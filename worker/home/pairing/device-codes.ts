@@ -1,23 +1,23 @@
 /**
- * Codes by which a new device joins: rows of Home. An administrator makes one, a device uses it once; only the
- * device that did may show it again, until it expires, to hear whether the gateway sees it.
+ * Codes by which a new device joins: rows of Home. An administrator makes one, and a device uses it once. Only that device
+ * may show it again, until it expires, to learn whether the gateway sees it.
  *
- * A code is `home-AAABBBBBBBBB`: AAA finds its row, so that wrong tries count against that one code and nobody can
- * use up those of others; the nine after it are the secret, 45 bits, of which the row has a hash alone.
+ * A code is `home-AAABBBBBBBBB`. AAA finds its row, so wrong tries count against that one code and nobody can
+ * use up those of others. The nine characters after it are the secret, 45 bits; the row has only its hash.
  */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { BrokerForDevice, type CodeState, type NewCode } from "../../api/device-codes.ts";
 
-/** A person walks to the device with it. */
-const KEEP_MS = 10 * 60_000;
-/** Guesses per code: of 2^45. */
+/** Time for a person to walk to the device. */
+const LIFE_MS = 10 * 60_000;
+/** Guesses per code, of 2^45 possible secrets. */
 export const TRIES_MAX = 5;
-/** Open ones of a home, so that an administrator's script cannot fill the object. */
+/** Open codes of a home, so that an administrator's script cannot fill the object. */
 const OPEN_MAX = 20;
 const FINDER_LENGTH = 3;
 const SECRET_LENGTH = 9;
-/** Without those that are taken for one another. 32 of them, so a byte gives each the same chance. */
+/** Without characters that look alike. There are 32, so a random byte gives each the same chance. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /** The end of a code, after its home. */
@@ -34,16 +34,16 @@ type CodeRow = {
   used_key: string | null;
 };
 
-/** A code that was shown right. */
-export type ShownCode = {
+/** A code whose secret was right. */
+export type CheckedCode = {
   /** The agent that it is for; null: any. */
   agent: string | null;
   broker: BrokerForDevice | null;
   used: { agent: string; publicKey: string } | null;
 };
 
-/** A code may hold what a device is told of its broker, a password too: it stays no longer than it has to. */
-export function forgetExpiredCodes(sql: SqlStorage, now: number): void {
+/** A code may hold the login of a broker, so it is deleted as soon as it expires. */
+export function deleteExpiredCodes(sql: SqlStorage, now: number): void {
   sql.exec("DELETE FROM device_code WHERE expires_at <= ?", now);
 }
 
@@ -61,10 +61,10 @@ export class DeviceCodes {
   ): Promise<{ end: string; expiresAt: number } | undefined> {
     const end = randomText(FINDER_LENGTH + SECRET_LENGTH);
     const hash = await hashOf(end);
-    forgetExpiredCodes(this.#sql, now);
+    deleteExpiredCodes(this.#sql, now);
     const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM device_code").one();
     if (count >= OPEN_MAX) return undefined;
-    const expiresAt = now + KEEP_MS;
+    const expiresAt = now + LIFE_MS;
     this.#sql.exec(
       "INSERT OR REPLACE INTO device_code (finder, secret_hash, agent, broker, made_by, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
       finderOf(end),
@@ -77,12 +77,12 @@ export class DeviceCodes {
     return { end, expiresAt };
   }
 
-  /** Looks a code up and counts a wrong one. @returns undefined: wrong, expired, or tried too often */
-  async show(end: string, now: number): Promise<ShownCode | undefined> {
+  /** Checks a code, and counts a wrong one. @returns undefined: wrong, expired, or tried too often */
+  async check(end: string, now: number): Promise<CheckedCode | undefined> {
     const hash = await hashOf(end);
     const row = this.#row(finderOf(end), now);
     if (!row || row.tries >= TRIES_MAX) return undefined;
-    // Of hashes: what the time it takes tells about one of them is of no use.
+    // Hashes are compared, so the time that it takes tells nothing of use.
     if (row.secret_hash !== hash) {
       this.#sql.exec("UPDATE device_code SET tries = tries + 1 WHERE finder = ?", row.finder);
       return undefined;
@@ -93,7 +93,7 @@ export class DeviceCodes {
     return { agent, broker: broker?.ok ? broker.value : null, used };
   }
 
-  /** From now on it is this device's. */
+  /** From now on the code is this device's. */
   use(end: string, agent: string, publicKey: string): void {
     this.#sql.exec(
       "UPDATE device_code SET used_by = ?, used_key = ? WHERE finder = ?",

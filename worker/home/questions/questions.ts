@@ -1,14 +1,15 @@
 /**
- * What people are asked in the middle of a call, and who may answer. This file decides that, so that it can
- * be reviewed alone.
+ * The rows of what people are asked in the middle of a call, and the rules of who may answer. The rules are in this file
+ * alone, so that they can be reviewed alone.
  *
  * An approval is for exactly one thing: its hash is over agent, tool, arguments and working directory, and
- * the device checks it again before it runs anything. Only a token with the scope `approve` can give one;
- * no model holds such a token, and no tool's argument counts as an approval.
+ * the device checks it again before it runs anything. Only a token with the scope `approve` can give one.
+ * No model has such a token, and no tool's argument counts as an approval.
  */
 
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import type { AnswerResult, NewQuestion, Question } from "../../api/questions.ts";
+import { acceptSocket, closeQuietly } from "../../sockets.ts";
 
 type QuestionRow = {
   id: string;
@@ -29,14 +30,31 @@ type QuestionRow = {
 
 const KEEP_CLOSED_MS = 48 * 3_600_000;
 
-export class Questions {
-  readonly #sql: SqlStorage;
-  readonly #changed: () => void;
+/** The tag of sockets that are told when the set of open questions changes. */
+const SUBSCRIBERS = "questions";
 
-  /** @param changed which are open is not what it was */
-  constructor(storage: DurableObjectStorage, changed: () => void = () => {}) {
-    this.#sql = storage.sql;
-    this.#changed = changed;
+export class Questions {
+  readonly #ctx: DurableObjectState;
+  readonly #sql: SqlStorage;
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+    this.#sql = ctx.storage.sql;
+  }
+
+  /** A socket that gets "changed" when the set of open questions changes, and nothing more. Home may sleep meanwhile. */
+  subscribe(): Response {
+    return acceptSocket(this.#ctx, [SUBSCRIBERS]).response;
+  }
+
+  #notifySubscribers(): void {
+    for (const socket of this.#ctx.getWebSockets(SUBSCRIBERS)) {
+      try {
+        socket.send("changed");
+      } catch {
+        closeQuietly(socket, "bye");
+      }
+    }
   }
 
   /** @returns false when the agent asked this before: it repeats until it is answered */
@@ -56,7 +74,7 @@ export class Questions {
       now,
       asked.expiresAt,
     );
-    this.#changed();
+    this.#notifySubscribers();
     return true;
   }
 
@@ -88,11 +106,12 @@ export class Questions {
     return this.#select("WHERE call = ? AND agent_question IS NULL AND answer IS NOT NULL", call)[0];
   }
 
-  untold(): Question[] {
+  /** Open questions that their conversation does not have yet. */
+  undelivered(): Question[] {
     return this.#select("WHERE told = 0 AND answer IS NULL");
   }
 
-  told(id: string): void {
+  setDelivered(id: string): void {
     this.#sql.exec("UPDATE question SET told = 1 WHERE id = ?", id);
   }
 
@@ -133,7 +152,7 @@ export class Questions {
       now,
       id,
     );
-    this.#changed();
+    this.#notifySubscribers();
   }
 
   /** Closed ones are kept as long, from their end on, as the calls that they belong to. */

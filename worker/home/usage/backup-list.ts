@@ -1,5 +1,4 @@
-/** Which conversations a home has, over every channel: their names, so that a back-up finds them. One-shots are not in it. */
-
+/** The names of a home's conversations, over every channel, so that a back-up finds them. One-shots are not among them. */
 export class BackupList {
   readonly #sql: SqlStorage;
 
@@ -7,12 +6,12 @@ export class BackupList {
     this.#sql = storage.sql;
   }
 
-  /** Writes nothing for one that it knows. @param name of the object: home, channel and id */
-  seen(name: string, now: number): void {
+  /** Writes nothing for a name that it has. @param name of the object: home, channel and id */
+  add(name: string, now: number): void {
     this.#sql.exec("INSERT OR IGNORE INTO kept_conversation (name, last_turn_at) VALUES (?, ?)", name, now);
   }
 
-  forgotten(name: string): void {
+  remove(name: string): void {
     this.#sql.exec("DELETE FROM kept_conversation WHERE name = ?", name);
   }
 

@@ -56,8 +56,8 @@ test("each token's own are listed, with their first words, until they are forgot
 
 test("what a turn lists while its conversation is forgotten goes when it is forgotten again", async () => {
   await runInDurableObject(await madeHome("a"), (_, { storage }) => {
-    new ConversationList(storage).note({ name: "a/api/gone", principal: "anna", text: "late" }, 1_000);
-    new BackupList(storage).seen("a/api/gone", 1_000);
+    new ConversationList(storage).turnBegan({ name: "a/api/gone", principal: "anna", text: "late" }, 1_000);
+    new BackupList(storage).add("a/api/gone", 1_000);
   });
   expect(idsOf(await page())).toEqual(["gone"]);
   expect((await ask("/v1/conversations/gone", { method: "DELETE" })).status).toBe(204);
@@ -70,7 +70,7 @@ test("page by page, nothing twice and nothing lost, also within one millisecond"
   await runInDurableObject(await madeHome("a"), (_, { storage }) => {
     const list = new ConversationList(storage);
     for (let n = 0; n < 7; n += 1)
-      list.note({ name: `a/api/page-${n}`, principal: "anna", text: `n ${n}` }, 1_000 + (n >> 1));
+      list.turnBegan({ name: `a/api/page-${n}`, principal: "anna", text: `n ${n}` }, 1_000 + (n >> 1));
   });
   const seen: string[] = [];
   let query = "?limit=3";
@@ -125,9 +125,10 @@ test("C14 a conversation is renamed by whoever manages it, and found by words of
 test("a home lists its newest thousand; a turn after another writes no row", async () => {
   const { count, oldest, written } = await runInDurableObject(await madeHome("many"), (_, { storage }) => {
     const list = new ConversationList(storage);
-    for (let n = 1; n <= 1_005; n += 1) list.note({ name: `many/api/${n}`, principal: "x", text: "t" }, n);
+    for (let n = 1; n <= 1_005; n += 1)
+      list.turnBegan({ name: `many/api/${n}`, principal: "x", text: "t" }, n);
     const before = storage.sql.exec("SELECT total_changes() AS n").one().n;
-    list.note({ name: "many/api/1005", principal: "x", text: "t" }, 2_000);
+    list.turnBegan({ name: "many/api/1005", principal: "x", text: "t" }, 2_000);
     const written = Number(storage.sql.exec("SELECT total_changes() AS n").one().n) - Number(before);
     const row = storage.sql
       .exec<{ count: number; oldest: number }>(

@@ -1,12 +1,12 @@
-/** The API's conversations of a home, by who began them: what a person looks through to find an earlier one. Rows of Home. */
+/** The API's conversations of a home, by who began them, so that a person finds an earlier one. Rows of Home. */
 import type { ListedConversation, Listing, ListQuery } from "../../api/conversation-list.ts";
 
-/** Older ones are still there, by their id; they are not listed any more. */
-export const KEPT_MAX = 1_000;
-/** A turn after another writes no row. */
+/** Older conversations still exist under their ids; they are not listed any more. */
+export const LISTED_MAX = 1_000;
+/** A turn soon after another writes no row. */
 const GRAIN_MS = 60_000;
 export const TITLE_MAX = 80;
-/** Of one conversation, and of a home together. */
+/** Readers of one conversation, and of all conversations of a home. */
 export const READERS_MAX = 20;
 const READERS_MAX_OF_HOME = 5_000;
 
@@ -17,8 +17,8 @@ export class ConversationList {
     this.#sql = storage.sql;
   }
 
-  /** A turn of it began. Whoever began the conversation keeps it. */
-  note({ name, principal, text }: Listing, now: number): void {
+  /** A turn of a conversation began. The conversation stays listed for whoever began it. */
+  turnBegan({ name, principal, text }: Listing, now: number): void {
     const known = this.#sql
       .exec<{ last_at: number }>("SELECT last_at FROM conversation WHERE name = ?", name)
       .toArray()[0];
@@ -36,17 +36,17 @@ export class ConversationList {
     );
     this.#sql.exec(
       `DELETE FROM conversation WHERE last_at <
-       (SELECT last_at FROM conversation ORDER BY last_at DESC LIMIT 1 OFFSET ${KEPT_MAX - 1})`,
+       (SELECT last_at FROM conversation ORDER BY last_at DESC LIMIT 1 OFFSET ${LISTED_MAX - 1})`,
     );
   }
 
   /** @returns undefined: it is not listed */
   rename(name: string, title: string): string | undefined {
-    const kept = titleOf(title);
+    const stored = titleOf(title);
     return this.#sql
-      .exec("UPDATE conversation SET title = ? WHERE name = ? RETURNING name", kept, name)
+      .exec("UPDATE conversation SET title = ? WHERE name = ? RETURNING name", stored, name)
       .toArray()[0]
-      ? kept
+      ? stored
       : undefined;
   }
 
@@ -57,7 +57,7 @@ export class ConversationList {
     return row?.title;
   }
 
-  forget(name: string): void {
+  remove(name: string): void {
     this.#sql.exec("DELETE FROM conversation WHERE name = ?", name);
     this.#sql.exec("DELETE FROM conversation_reader WHERE name = ?", name);
   }
@@ -79,7 +79,7 @@ export class ConversationList {
       .map(({ principal }) => principal);
   }
 
-  /** Puts these in the place of those that were. @returns false: the home shares too much already */
+  /** Replaces the readers of a conversation. @returns false: the home shares too much already */
   share(name: string, principals: readonly string[]): boolean {
     const { count } = this.#sql
       .exec<{ count: number }>("SELECT COUNT(*) AS count FROM conversation_reader WHERE name <> ?", name)
@@ -92,8 +92,8 @@ export class ConversationList {
   }
 
   /**
-   * Those of a person and those that were shared with them, the newest first.
-   * @param after the last one of the page before
+   * A person's conversations and those that were shared with them, the newest first.
+   * @param after the last conversation of the page before
    */
   of(principal: string, { after, limit, all = false, words = "" }: ListQuery): ListedConversation[] {
     return this.#sql

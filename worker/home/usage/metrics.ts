@@ -1,18 +1,22 @@
-/** A home's page for Prometheus: what its rows count, and how it stands right now. */
+/** A home's page for Prometheus: its counters, and how it stands right now. */
 import { exposition, type MetricFamily, type Sample } from "@edgecall/core/metrics/exposition.ts";
 import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import type { Served } from "../agents/agents.ts";
 import type { HomeContext } from "../context.ts";
 
 const STATES = ["asking", "waiting", "sent", "taken"];
 
-export function homePage(
-  { ctx, bridge, agents, ledger, questions, tallies, audit }: HomeContext,
-  served: Served,
-): string {
-  const home = ctx.id.name ?? "";
-  const heard = bridge.heardAt(Date.now());
+export function metricsPage({
+  ctx,
+  bridge,
+  agents,
+  ledger,
+  questions,
+  counters,
+  audit,
+  name: home,
+}: HomeContext): string {
+  const now = Date.now();
   const outlet = audit.outletState();
   const open = ledger.open().map(({ state }) => state);
   const gauge = (name: string, help: string, samples: Sample[]): MetricFamily => ({
@@ -30,31 +34,31 @@ export function homePage(
     },
     ...callFamilies(
       "gateway",
-      tallies.calls().map(({ agent, tool, counts }) => ({ labels: { home, agent, tool }, counts })),
+      counters.calls().map(({ agent, tool, counts }) => ({ labels: { home, agent, tool }, counts })),
     ),
     ...turnFamilies(
       "gateway",
-      tallies.turns().map(({ channel, counts }) => ({ labels: { home, channel }, counts })),
+      counters.turns().map(({ channel, counts }) => ({ labels: { home, channel }, counts })),
     ),
-    gauge("bridge_online", "Whether the home's bridge is connected.", [{ value: heard !== null ? 1 : 0 }]),
+    gauge("bridge_online", "Whether the home's bridge is connected.", [
+      { value: bridge.lastSeenAt(now) !== null ? 1 : 0 },
+    ]),
     {
       name: "edgecall_gateway_bridge_connections_total",
       help: "How often a bridge connected; each but the first is a reconnect.",
       type: "counter",
-      samples: [{ labels: { home }, value: tallies.bridgeConnections() }],
+      samples: [{ labels: { home }, value: counters.bridgeConnections() }],
     },
     {
       name: "edgecall_gateway_unannounced_jobs_total",
       help: "Results of jobs that no call's result had announced; they were dropped.",
       type: "counter",
-      samples: [{ labels: { home }, value: tallies.droppedJobs() }],
+      samples: [{ labels: { home }, value: counters.droppedJobs() }],
     },
     gauge(
       "agent_online",
       "Whether an agent can be called.",
-      agents
-        .roster(heard, served)
-        .map(({ id, online }) => ({ labels: { agent: id }, value: online ? 1 : 0 })),
+      agents.roster(now).map(({ id, online }) => ({ labels: { agent: id }, value: online ? 1 : 0 })),
     ),
     gauge(
       "calls_open",
@@ -75,7 +79,7 @@ export function homePage(
     gauge(
       "audit_waiting_seconds",
       "How long the oldest line has waited for the record's outside store.",
-      outlet ? [{ value: outlet.since === null ? 0 : (Date.now() - outlet.since) / 1_000 }] : [],
+      outlet ? [{ value: outlet.since === null ? 0 : (now - outlet.since) / 1_000 }] : [],
     ),
     {
       name: "edgecall_gateway_audit_lost_lines_total",

@@ -1,28 +1,21 @@
-/** Home's part of the relay: whether an agent's key holds, and whether there is anything left of the day. */
+/** Home's part of the relay: whether an agent's key is valid, and whether today's budget has anything left. */
 import { checkBudget } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { Admission } from "../../api/usage.ts";
-import type { RelaySettings } from "../../settings/relay.ts";
-import { countsDays, type Settings } from "../../settings/settings.ts";
-import type { AgentKeys } from "../agents/agent-keys.ts";
-import type { Spending } from "./spending.ts";
-
-export type RelayDesk = { keys: AgentKeys; spending: Spending };
+import { countsDays, readSettings } from "../../settings/settings.ts";
+import type { HomeContext } from "../context.ts";
 
 const NOTHING = { tokens: 0, modelCalls: 0 };
 
-/**
- * Lets a call in and reserves what it may take.
- * @param reserve tokens @param now epoch ms
- */
+/** Admits a call and reserves what it may take. @param reserve tokens */
 export async function admitToRelay(
-  { keys, spending }: RelayDesk,
+  { keys, spending, env }: HomeContext,
   token: RelayToken,
   reserve: number,
-  { budgets, prices, relay }: Pick<Settings, "budgets" | "prices"> & { relay: RelaySettings },
-  now: number,
 ): Promise<Admission> {
+  const { budgets, prices, relay } = readSettings(env);
+  const now = Date.now();
   const { agent } = token.claims;
   if (!(await keys.isRelayToken(token))) return unsigned(agent);
   const { spent, told } = spending.today(now);
@@ -37,14 +30,13 @@ export async function admitToRelay(
   return { ok: true };
 }
 
-/** What a call that was let in took, in place of what was reserved for it. @param now epoch ms */
+/** Counts what an admitted call took, in place of what was reserved for it. */
 export function countRelayed(
-  spending: Spending,
-  call: { agent: string; reserved: number; model: string; usage: Usage },
-  settings: Pick<Settings, "budgets" | "prices">,
-  now: number,
+  { spending, env }: HomeContext,
+  { agent, reserved, model, usage }: { agent: string; reserved: number; model: string; usage: Usage },
 ): void {
-  const { agent, reserved, model, usage } = call;
+  const settings = readSettings(env);
+  const now = Date.now();
   const difference = usage.input_tokens + usage.output_tokens - reserved;
   spending.addRelayed(agent, difference, now);
   if (!countsDays(settings)) return;
@@ -52,7 +44,7 @@ export function countRelayed(
   spending.correct(difference, isPriced ? { model, usage } : undefined, now);
 }
 
-/** The same for a home that there is not. */
+/** The same answer for an unknown home. */
 export function unsigned(agent: string): Admission & { ok: false } {
   return refused(401, "unauthorized", `the token is not signed with the key on record for '${agent}'`);
 }

@@ -1,12 +1,12 @@
-/** What a home spends on models, and which models are well: one row a day, one a day and priced model, one a failing model. */
+/** What a home spends on models, and which models are healthy: one row a day, one a day and priced model, one a failing model. */
 import { type BudgetKey, budgetDay, type Spent } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import { type ModelHealth, noteFailure } from "@edgecall/core/loop/models.ts";
 import type { DayUsage, ModelUsage } from "../../api/usage.ts";
 
-/** Days that are kept: a month and one. */
+/** A month and one day. */
 const KEEP_DAYS = 32;
-/** Begins the row of an agent's share among those of models; no model's name begins like it. */
+/** Rows of models whose name begins with this hold an agent's share. No model's name begins with it. */
 const RELAYED = "#";
 const DAY_MS = 86_400_000;
 
@@ -64,7 +64,7 @@ export class Spending {
     this.#sql.exec("DELETE FROM model_usage WHERE day < ?", budgetDay(now - KEEP_DAYS * DAY_MS));
   }
 
-  /** Tokens that an agent took of the gateway's model today, over the relay. */
+  /** Tokens of the gateway's model that an agent took today, over the relay. */
   relayed(agent: string, now: number): number {
     const row = this.#sql
       .exec<{ tokens: number }>(
@@ -81,7 +81,7 @@ export class Spending {
     this.#addUsage({ model: RELAYED + agent, usage: { input_tokens: tokens, output_tokens: 0 } }, now);
   }
 
-  /** So many days up to today, the oldest first, those without a row too. */
+  /** So many days up to today, the oldest first. Days without a row are zero. */
   days(count: number, now: number): DayUsage[] {
     const days = Array.from({ length: count }, (_, at) => budgetDay(now - (count - 1 - at) * DAY_MS));
     const since = days[0] ?? "";
@@ -107,7 +107,7 @@ export class Spending {
     });
   }
 
-  tell(keys: readonly BudgetKey[], now: number): void {
+  setTold(keys: readonly BudgetKey[], now: number): void {
     const told = [...new Set([...this.today(now).told, ...keys])];
     this.#sql.exec("UPDATE usage SET told = ? WHERE day = ?", JSON.stringify(told), budgetDay(now));
   }
@@ -121,7 +121,7 @@ export class Spending {
     );
   }
 
-  /** @param times a failure that waiting does not mend counts as all three at once */
+  /** @param times more than 1 for a failure that waiting does not mend */
   modelFailed(name: string, times: number, now: number): void {
     let health = this.health();
     for (let time = 0; time < times; time += 1) health = noteFailure(health, name, now);

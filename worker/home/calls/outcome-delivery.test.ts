@@ -5,34 +5,22 @@ import { expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
 import { CONVERSATION_MIGRATIONS } from "../../conversation/store/schema.ts";
 import { migrate } from "../../migrate.ts";
-import { AgentKeys } from "../agents/agent-keys.ts";
-import { Agents } from "../agents/agents.ts";
-import { GatewayKey } from "../agents/gateway-key.ts";
-import { Audit } from "../audit/audit.ts";
-import { Questions } from "../questions/questions.ts";
-import { BackupList } from "../usage/backup-list.ts";
-import { Tallies } from "../usage/tallies.ts";
-import { Handover } from "./handover.ts";
-import { KEEP_SETTLED_MS, Ledger } from "./ledger.ts";
+import type { HomeContext } from "../context.ts";
+import { openHome } from "../home.ts";
+import { RetrySchedule } from "../retry-schedule.ts";
+import { KEEP_SETTLED_MS } from "./ledger.ts";
+import { nextDue, onAlarm, settleFromReport } from "./outcome-delivery.ts";
 
 const HOUR_MS = 3_600_000;
 const CALLER = { principal: "anna", role: "owner", channel: "api" } as const;
 const ORDER = { command: "tool", payload: {}, silenceMs: 1_000, totalMs: 1_000, idempotent: true };
 const OUTCOME = { status: "success", text: "12 GB saved", elapsedMs: 1 } as const;
 
-/** Home's parts that a handover works with. */
-const partsOf = (ctx: DurableObjectState) => ({
-  ctx,
-  env,
-  agents: new Agents(ctx.storage),
-  keys: new AgentKeys(ctx.storage),
-  gatewayKey: new GatewayKey(ctx.storage),
-  ledger: new Ledger(ctx.storage),
-  audit: new Audit(ctx.storage, {}),
-  questions: new Questions(ctx.storage),
-  tallies: new Tallies(ctx.storage),
-  toBackUp: new BackupList(ctx.storage),
-});
+/** A home whose alarm is not set. */
+function contextOf(ctx: DurableObjectState, armed: () => void = () => {}): HomeContext {
+  const alarm = { arm: async () => armed(), wakeBy: async () => {}, onAlarm: async () => {} };
+  return { ...openHome(ctx, env).home, alarm };
+}
 
 /** A conversation with a call that has no answer yet: it refuses what comes late for it. */
 async function waitingConversation() {
@@ -69,45 +57,43 @@ async function waitingConversation() {
 test("a conversation that cannot take an outcome gets it again, each time later, until it does", async () => {
   const { name, call, answer, told } = await waitingConversation();
   const home = await madeHome();
-  const { handover, ledger, due } = await runInDurableObject(home, async (_, ctx) => {
-    const parts = partsOf(ctx);
-    const { ledger } = parts;
+  const { context, due } = await runInDurableObject(home, async (_, ctx) => {
     let armed = 0;
-    const handover = new Handover(parts, async () => {
+    const context = contextOf(ctx, () => {
       armed += 1;
     });
     const began = Date.now();
-    const job = ledger.add(
+    const job = context.ledger.add(
       { id: "token", conversation: name, agent: "pi", caller: CALLER, order: ORDER, lateFor: call },
       1,
       "taken",
       began,
     );
-    expect(await handover.settle(job, OUTCOME)).toBe(true);
+    expect(await settleFromReport(context, job, OUTCOME)).toBe(true);
     expect(armed).toBe(1);
-    const due = () => handover.nextDue() ?? Number.NaN;
+    const due = () => nextDue(context) ?? Number.NaN;
     expect(due()).toBeGreaterThanOrEqual(began + 2_000);
     expect(due()).toBeLessThan(Date.now() + 2_001);
     // Before that it is left alone.
     const first = due();
-    await handover.again(first - 1);
+    await onAlarm(context, first - 1);
     expect(due()).toBe(first);
 
     // An hour of vain tries later: it is tried, and then not for an hour.
     ctx.storage.sql.exec("UPDATE call SET settled_at = ?", began - HOUR_MS);
-    await handover.again(first);
+    await onAlarm(context, first);
     expect(due()).toBeGreaterThanOrEqual(began + HOUR_MS);
     // After a day of them the pause is no longer.
     ctx.storage.sql.exec("UPDATE call SET settled_at = ?", began - 24 * HOUR_MS);
-    await handover.again(due());
+    await onAlarm(context, due());
     expect(due()).toBeLessThanOrEqual(Date.now() + HOUR_MS);
-    return { handover, ledger, due };
+    return { context, due };
   });
   await answer();
   await runInDurableObject(home, async () => {
-    await handover.again(due());
-    expect(ledger.undelivered()).toEqual([]);
-    expect(handover.nextDue()).toBeUndefined();
+    await onAlarm(context, due());
+    expect(context.ledger.undelivered()).toEqual([]);
+    expect(nextDue(context)).toBeUndefined();
   });
   expect(await told()).toContain("12 GB saved");
 });
@@ -115,21 +101,19 @@ test("a conversation that cannot take an outcome gets it again, each time later,
 test("after two days it is given up", async () => {
   const { name, call } = await waitingConversation();
   await runInDurableObject(await madeHome(), async (_, ctx) => {
-    const parts = partsOf(ctx);
-    const { ledger } = parts;
-    const handover = new Handover(parts, async () => {});
-    const job = ledger.add(
+    const context = contextOf(ctx);
+    const job = context.ledger.add(
       { id: "token", conversation: name, agent: "pi", caller: CALLER, order: ORDER, lateFor: call },
       1,
       "taken",
       Date.now(),
     );
-    await handover.settle(job, OUTCOME);
+    await settleFromReport(context, job, OUTCOME);
     // An object that was rebuilt knows of no tries, and begins at once.
-    const rebuilt = new Handover(parts, async () => {});
-    expect(rebuilt.nextDue()).toBe(0);
-    await rebuilt.again(Date.now() + KEEP_SETTLED_MS + 1);
-    expect(ledger.undelivered()).toEqual([]);
-    expect(rebuilt.nextDue()).toBeUndefined();
+    const rebuilt = { ...context, deliveryRetries: new RetrySchedule() };
+    expect(nextDue(rebuilt)).toBe(0);
+    await onAlarm(rebuilt, Date.now() + KEEP_SETTLED_MS + 1);
+    expect(context.ledger.undelivered()).toEqual([]);
+    expect(nextDue(rebuilt)).toBeUndefined();
   });
 });

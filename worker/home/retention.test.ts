@@ -2,42 +2,26 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { madeHome } from "../../test/made-home.ts";
-import { AgentKeys } from "./agents/agent-keys.ts";
 import { Agents } from "./agents/agents.ts";
-import { GatewayKey } from "./agents/gateway-key.ts";
-import { Audit } from "./audit/audit.ts";
-import { BridgeSocket } from "./bridge/bridge-socket.ts";
-import { KEEP_SETTLED_MS, Ledger } from "./calls/ledger.ts";
-import type { HomeContext } from "./context.ts";
-import { Questions } from "./questions/questions.ts";
-import { tidy } from "./tidying.ts";
-import { BackupList } from "./usage/backup-list.ts";
-import { Tallies } from "./usage/tallies.ts";
+import { KEEP_SETTLED_MS } from "./calls/ledger.ts";
+import { openHome } from "./home.ts";
+import { prune } from "./retention.ts";
 
 const HOUR_MS = 3_600_000;
 const CALLER = { principal: "anna", role: "owner", channel: "api" } as const;
 const ORDER = { command: "tool", payload: {}, silenceMs: 1_000, totalMs: 1_000, idempotent: true };
 
-const homeOf = (ctx: DurableObjectState): HomeContext => ({
-  ctx,
-  env,
-  bridge: new BridgeSocket(ctx),
-  agents: new Agents(ctx.storage),
-  keys: new AgentKeys(ctx.storage),
-  gatewayKey: new GatewayKey(ctx.storage),
-  ledger: new Ledger(ctx.storage),
-  audit: new Audit(ctx.storage, {}),
-  questions: new Questions(ctx.storage),
-  tallies: new Tallies(ctx.storage),
-  toBackUp: new BackupList(ctx.storage),
-});
-const idsOf = (agents: Agents) => agents.roster(null, () => true).map(({ id }) => id);
+const everybody = { serves: () => true, standing: () => "none" as const };
 
 test("D12 an agent whose bridge has fallen silent was seen when the bridge was, not when it last changed", async () => {
   const now = Date.now();
   const MINUTE_MS = 60_000;
   await runInDurableObject(await madeHome(), async (_, ctx) => {
-    const agents = new Agents(ctx.storage, () => now - MINUTE_MS);
+    const agents = new Agents(
+      ctx.storage,
+      { lastSeenAt: () => null, lastVouchedAt: () => now - MINUTE_MS },
+      everybody,
+    );
     const told = (id: string, online: boolean) => ({
       state: { id, online, last_seen: now - 15 * MINUTE_MS, foreign: false },
       keepsAdverts: false,
@@ -46,7 +30,7 @@ test("D12 an agent whose bridge has fallen silent was seen when the bridge was, 
     });
     agents.update(told("here", true), false);
     agents.update(told("gone", false), false);
-    const seen = agents.roster(null, () => true).map(({ id, lastSeen }) => [id, lastSeen]);
+    const seen = agents.roster(now).map(({ id, lastSeen }) => [id, lastSeen]);
     expect(seen).toEqual([
       ["gone", now - 15 * MINUTE_MS],
       ["here", now - MINUTE_MS],
@@ -65,7 +49,7 @@ test("an agent that is gone for long is forgotten, unless a call waits for it; a
   });
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
-    const home = homeOf(ctx);
+    const { home } = openHome(ctx, env);
     const { agents, ledger } = home;
     agents.update(told("here", true, now - 60 * DAY_MS), false);
     agents.update(told("gone", false, now - 31 * DAY_MS), false);
@@ -80,15 +64,15 @@ test("an agent that is gone for long is forgotten, unless a call waits for it; a
       "waiting",
       now,
     );
-    tidy(home, now);
-    expect(idsOf(agents)).toEqual(["here", "lately", "never", "wanted"]);
+    prune(home, now);
+    expect(agents.ids()).toEqual(["here", "lately", "never", "wanted"]);
   });
 });
 
 test("settled calls are forgotten after two days, and looked for once an hour", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
-    const home = homeOf(ctx);
+    const { home } = openHome(ctx, env);
     const now = Date.now();
     const settled = (settledAt: number) => {
       const id = crypto.randomUUID();
@@ -98,12 +82,12 @@ test("settled calls are forgotten after two days, and looked for once an hour", 
     };
     const old = settled(now - KEEP_SETTLED_MS - 1);
     const young = settled(now - KEEP_SETTLED_MS + HOUR_MS / 2);
-    expect(tidy(home, now)).toBe(true);
+    expect(prune(home, now)).toBe(true);
     expect(home.ledger.get(old)).toBeUndefined();
     expect(home.ledger.get(young)).toBeDefined();
-    expect(tidy(home, now + HOUR_MS - 1)).toBe(false);
+    expect(prune(home, now + HOUR_MS - 1)).toBe(false);
     expect(home.ledger.get(young)).toBeDefined();
-    expect(tidy(home, now + HOUR_MS)).toBe(true);
+    expect(prune(home, now + HOUR_MS)).toBe(true);
     expect(home.ledger.get(young)).toBeUndefined();
   });
 });
@@ -111,7 +95,7 @@ test("settled calls are forgotten after two days, and looked for once an hour", 
 test("an answer is kept from when it was given: the device may be away, and ask again", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
-    const home = homeOf(ctx);
+    const { home } = openHome(ctx, env);
     const now = Date.now();
     const ask = (id: string, answeredAt: number) => {
       const asked = { id, call: id, conversation: "a/api/c", agent: "pi", agentQuestion: "q", text: "Blue?" };
@@ -122,7 +106,7 @@ test("an answer is kept from when it was given: the device may be away, and ask 
     };
     ask("just", now);
     ask("long", now - KEEP_SETTLED_MS - 1);
-    tidy(home, now);
+    prune(home, now);
     expect(home.questions.known("just", "q")).toMatchObject({ answer: "yes" });
     expect(home.questions.known("long", "q")).toBeUndefined();
   });
@@ -141,7 +125,7 @@ test("a code for a device that has expired is forgotten, with what it held of th
         finder,
         expires,
       );
-    tidy(homeOf(ctx), now);
+    prune(openHome(ctx, env).home, now);
     expect(ctx.storage.sql.exec("SELECT finder FROM device_code").toArray()).toEqual([{ finder: "new" }]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * A home's counts of calls and turns since it was set up, for /metrics. A counter must not fall, and an object forgets
- * when it sleeps: so they stand in rows, one for each tool of an agent and each channel, written as they change.
+ * A home's counts of calls and turns since it was set up, for /metrics. A counter must not fall, and an object's memory ends
+ * when it sleeps, so the counts are rows: one for each tool of an agent and one for each channel, written as they change.
  */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import {
@@ -19,30 +19,27 @@ import {
   type TurnCounts,
 } from "@edgecall/core/metrics/tally.ts";
 import type { ReportedTurn } from "../../api/usage.ts";
+import type { Agents } from "../agents/agents.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 
-/** Rows of calls: what a model invents as a tool's name must not fill the home, nor Prometheus. */
+/** Rows of calls. Names that a model invents must fill neither the home nor Prometheus. */
 const CALL_ROWS_MAX = 300;
 const NAME_CHARS = 100;
 const OTHERS = ["(others)", "(others)"] as const;
 
-/** Whose tools the gateway's own are. */
-export const GATEWAY_TOOLS = "(gateway)";
-
-/** The names of a call that are real. */
-export type Known = "both" | "agent" | "none";
+/** Stands in the place of an agent for the gateway's own tools. */
+const GATEWAY_TOOLS = "(gateway)";
 
 type Kind = "call" | "turn" | "bridge";
 
-export class Tallies {
+export class UsageCounters {
   readonly #sql: SqlStorage;
+  readonly #agents: Pick<Agents, "knows">;
 
-  readonly #isKnown: (agent: string, tool: string) => Known;
-
-  /** @param isKnown whether such an agent is there, and has that tool: a name that somebody made up is no label */
-  constructor(storage: DurableObjectStorage, isKnown: (agent: string, tool: string) => Known = () => "both") {
+  /** @param agents a name that they do not know is no label */
+  constructor(storage: DurableObjectStorage, agents: Pick<Agents, "knows">) {
     this.#sql = storage.sql;
-    this.#isKnown = isKnown;
+    this.#agents = agents;
   }
 
   /** A call of the ledger that was just settled. */
@@ -58,39 +55,43 @@ export class Tallies {
     elapsedMs: number,
     { status, errorType }: Pick<Outcome, "status" | "errorType">,
   ): void {
-    const is = this.#isKnown(agent, tool);
-    const wanted = keyOf(...(is === "none" ? OTHERS : [agent, is === "agent" ? OTHERS[1] : tool]));
-    const known = this.#row<StoredCalls>("call", wanted);
-    const isFull = !known && !this.#hasRoom();
-    const key = isFull ? keyOf(...OTHERS) : wanted;
-    const figures = isFull ? this.#row<StoredCalls>("call", key) : known;
-    const counts = figures ? restoredCalls(figures) : newCallCounts();
+    const known = this.#knows(agent, tool);
+    const wanted = rowName(...(known === "none" ? OTHERS : [agent, known === "agent" ? OTHERS[1] : tool]));
+    const row = this.#row<StoredCalls>("call", wanted);
+    const isFull = !row && !this.#hasRoom();
+    const name = isFull ? rowName(...OTHERS) : wanted;
+    const figures = isFull ? this.#row<StoredCalls>("call", name) : row;
+    const counts = figures ? toCallCounts(figures) : newCallCounts();
     const failure = status === "error" ? (errorType ?? "execution_failed") : undefined;
     countCall(counts, Math.max(0, elapsedMs), failure);
-    this.#write("call", key, { ...counts, seconds: stored(counts.seconds) });
+    this.#write("call", name, { ...counts, seconds: toStored(counts.seconds) });
   }
 
-  /** Rows of names that were made up before they were looked at make room for real ones. */
+  #knows(agent: string, tool: string): ReturnType<Agents["knows"]> {
+    return agent === GATEWAY_TOOLS ? "both" : this.#agents.knows(agent, tool);
+  }
+
+  /** Rows of invented names, from before names were checked, make room for real ones. */
   #hasRoom(): boolean {
     const rows = this.#rows<StoredCalls>("call");
     if (rows.length < CALL_ROWS_MAX) return true;
-    const madeUp = rows.find(
-      ({ names: [agent = "", tool = ""] }) => tool !== OTHERS[1] && this.#isKnown(agent, tool) !== "both",
+    const invented = rows.find(
+      ({ names: [agent = "", tool = ""] }) => tool !== OTHERS[1] && this.#knows(agent, tool) !== "both",
     );
-    if (!madeUp) return false;
-    this.#sql.exec("DELETE FROM tally WHERE kind = 'call' AND name = ?", keyOf(...madeUp.names));
+    if (!invented) return false;
+    this.#sql.exec("DELETE FROM tally WHERE kind = 'call' AND name = ?", rowName(...invented.names));
     return true;
   }
 
   turnEnded(turn: ReportedTurn): void {
-    const key = keyOf(turn.channel);
-    const figures = this.#row<StoredTurns>("turn", key);
-    const counts = figures ? restoredTurns(figures) : newTurnCounts();
+    const name = rowName(turn.channel);
+    const figures = this.#row<StoredTurns>("turn", name);
+    const counts = figures ? toTurnCounts(figures) : newTurnCounts();
     countTurn(counts, turn);
-    this.#write("turn", key, {
+    this.#write("turn", name, {
       ...counts,
-      iterations: stored(counts.iterations),
-      seconds: stored(counts.seconds),
+      iterations: toStored(counts.iterations),
+      seconds: toStored(counts.seconds),
     });
     for (const { tool, elapsedMs, errorType } of turn.calls)
       this.called(GATEWAY_TOOLS, tool, elapsedMs, {
@@ -100,34 +101,34 @@ export class Tallies {
   }
 
   bridgeConnected(): void {
-    this.#write("bridge", keyOf("connections"), this.bridgeConnections() + 1);
+    this.#write("bridge", rowName("connections"), this.bridgeConnections() + 1);
   }
 
   bridgeConnections(): number {
-    return this.#row<number>("bridge", keyOf("connections")) ?? 0;
+    return this.#row<number>("bridge", rowName("connections")) ?? 0;
   }
 
-  /** Reports of jobs that nobody began. */
+  /** Reports of jobs that no call announced. */
   jobsDropped(count: number): void {
-    this.#write("bridge", keyOf("jobs_dropped"), this.droppedJobs() + count);
+    this.#write("bridge", rowName("jobs_dropped"), this.droppedJobs() + count);
   }
 
   droppedJobs(): number {
-    return this.#row<number>("bridge", keyOf("jobs_dropped")) ?? 0;
+    return this.#row<number>("bridge", rowName("jobs_dropped")) ?? 0;
   }
 
   calls(): Array<{ agent: string; tool: string; counts: CallCounts }> {
     return this.#rows<StoredCalls>("call").map(({ names: [agent = "", tool = ""], figures }) => ({
       agent,
       tool,
-      counts: restoredCalls(figures),
+      counts: toCallCounts(figures),
     }));
   }
 
   turns(): Array<{ channel: string; counts: TurnCounts }> {
     return this.#rows<StoredTurns>("turn").map(({ names: [channel = ""], figures }) => ({
       channel,
-      counts: restoredTurns(figures),
+      counts: toTurnCounts(figures),
     }));
   }
 
@@ -162,28 +163,28 @@ export class Tallies {
 }
 
 type StoredHistogram = Pick<Histogram, "counts" | "sum">;
-/** The bounds are the code's: a row of other bounds begins anew. */
+/** A row has no bounds, since they are the code's. A row of other bounds begins anew. */
 type Stored<T> = { [Key in keyof T]: T[Key] extends Histogram ? StoredHistogram : T[Key] };
 type StoredCalls = Stored<CallCounts>;
 type StoredTurns = Stored<TurnCounts>;
 
-function stored({ counts, sum }: Histogram): StoredHistogram {
+function toStored({ counts, sum }: Histogram): StoredHistogram {
   return { counts, sum };
 }
 
-function restored(bounds: readonly number[], { counts, sum }: StoredHistogram): Histogram {
+function toHistogram(bounds: readonly number[], { counts, sum }: StoredHistogram): Histogram {
   return counts.length === bounds.length + 1 ? { bounds, counts, sum } : newHistogram(bounds);
 }
 
-function restoredCalls(figures: StoredCalls): CallCounts {
-  return { ...figures, seconds: restored(CALL_SECONDS, figures.seconds) };
+function toCallCounts(figures: StoredCalls): CallCounts {
+  return { ...figures, seconds: toHistogram(CALL_SECONDS, figures.seconds) };
 }
 
-function restoredTurns(figures: StoredTurns): TurnCounts {
-  const iterations = restored(ITERATIONS, figures.iterations);
-  return { ...figures, iterations, seconds: restored(ANSWER_SECONDS, figures.seconds) };
+function toTurnCounts(figures: StoredTurns): TurnCounts {
+  const iterations = toHistogram(ITERATIONS, figures.iterations);
+  return { ...figures, iterations, seconds: toHistogram(ANSWER_SECONDS, figures.seconds) };
 }
 
-function keyOf(...names: readonly string[]): string {
+function rowName(...names: readonly string[]): string {
   return JSON.stringify(names.map((name) => name.slice(0, NAME_CHARS)));
 }

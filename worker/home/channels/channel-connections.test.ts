@@ -6,7 +6,7 @@ import { madeHome } from "../../../test/made-home.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../../test/tokens.ts";
 import { ask } from "../../../test/workerd.ts";
 import { type Connection, readConnection } from "../../settings/channels.ts";
-import { KeptConnections } from "./kept-connections.ts";
+import { ChannelConnections } from "./channel-connections.ts";
 
 const KEY = "a key of the tests that is long enough";
 const TOKEN = "123456:token-of-a-console-bot";
@@ -32,13 +32,13 @@ async function inHome<T>(run: (storage: DurableObjectStorage) => Promise<T>): Pr
 }
 
 const connectionsOf = (storage: DurableObjectStorage, key: string | undefined) =>
-  new KeptConnections(storage, () => "a", key);
+  new ChannelConnections(storage, "a", key);
 
 describe("secrets at rest", () => {
   test("are encrypted with CONNECTIONS_KEY, and come back whole", async () => {
     const { rows, found, listed } = await inHome(async (storage) => {
       const kept = connectionsOf(storage, KEY);
-      await kept.keep(telegram("family"), "anna", 5);
+      await kept.store(telegram("family"), "anna", 5);
       return {
         rows: JSON.stringify(storage.sql.exec("SELECT * FROM connection").toArray()),
         found: await kept.find("telegram", "family"),
@@ -54,8 +54,8 @@ describe("secrets at rest", () => {
   test("cannot be read with another key, nor moved to another connection's row", async () => {
     const [other, none, moved] = await inHome(async (storage) => {
       const kept = connectionsOf(storage, KEY);
-      await kept.keep(telegram("family"), "anna", 5);
-      await kept.keep(telegram("work", { token: "1:another-token-of-the-tests" }), "anna", 5);
+      await kept.store(telegram("family"), "anna", 5);
+      await kept.store(telegram("work", { token: "1:another-token-of-the-tests" }), "anna", 5);
       const other = await connectionsOf(storage, `${KEY}!`).find("telegram", "family");
       const none = await connectionsOf(storage, undefined).find("telegram", "family");
       storage.sql.exec(
@@ -69,14 +69,14 @@ describe("secrets at rest", () => {
 
   test("without a key they lie in the home alone, and a key that is set later leaves them readable", async () => {
     const found = await inHome(async (storage) => {
-      await connectionsOf(storage, undefined).keep(telegram("family"), "anna", 5);
+      await connectionsOf(storage, undefined).store(telegram("family"), "anna", 5);
       return await connectionsOf(storage, KEY).find("telegram", "family");
     });
     expect(found).toEqual({ ok: true, value: telegram("family") });
   });
 
   test("a key that can be guessed is refused by its name", async () => {
-    const kept = inHome((storage) => connectionsOf(storage, "short").keep(telegram("family"), "anna", 5));
+    const kept = inHome((storage) => connectionsOf(storage, "short").store(telegram("family"), "anna", 5));
     await expect(kept).rejects.toThrow("CONNECTIONS_KEY");
   });
 });
@@ -85,9 +85,9 @@ test("a home keeps twenty, and one of the same name takes its own place", async 
   const [kept, full, again, gone] = await inHome(async (storage) => {
     const connections = connectionsOf(storage, undefined);
     const kept = [];
-    for (let n = 1; n <= 20; n += 1) kept.push(await connections.keep(telegram(`bot-${n}`), "anna", n));
-    const full = await connections.keep(telegram("bot-21"), "anna", 21);
-    const again = await connections.keep(telegram("bot-20"), "berta", 22);
+    for (let n = 1; n <= 20; n += 1) kept.push(await connections.store(telegram(`bot-${n}`), "anna", n));
+    const full = await connections.store(telegram("bot-21"), "anna", 21);
+    const again = await connections.store(telegram("bot-20"), "berta", 22);
     return [
       kept,
       full,
@@ -102,7 +102,7 @@ test("a home keeps twenty, and one of the same name takes its own place", async 
 describe("the webhook of one", () => {
   const keep = async (connection: Connection) =>
     runInDurableObject(await madeHome("a"), (_, { storage }) =>
-      connectionsOf(storage, undefined).keep(connection, "anna", 5),
+      connectionsOf(storage, undefined).store(connection, "anna", 5),
     );
   const webhook = (place: string, secret: string | undefined, channel = "telegram") =>
     ask(`/webhooks/${channel}/${place}`, {

@@ -1,26 +1,25 @@
 /**
- * Strangers who would speak, and those whom an owner let in: rows of Home. A stranger gets a code, and tells it to
- * an owner; the code alone opens nothing.
+ * Senders of chat apps: strangers who ask to be admitted, and those whom an owner admitted. Rows of Home. A stranger gets a
+ * code and gives it to an owner; the code alone opens nothing.
  */
-
 import type { AdmittedSender, Knock, PairingRequest, SenderKey, Stranger } from "../../api/senders.ts";
 import type { Role } from "../../settings/channels.ts";
 
-/** An owner has to hear of it in this time. */
-const KEEP_REQUEST_MS = 3_600_000;
-/** Of all connections: beyond that a stranger gets no code until one expires. */
+/** An owner has so long to approve a request. */
+const REQUEST_LIFE_MS = 3_600_000;
+/** Open requests of all connections. Beyond that, a stranger gets no code until one expires. */
 const REQUESTS_MAX = 50;
-/** A stranger who goes on writing is told again after this. */
+/** A stranger who goes on writing gets the code again after this. */
 const TELL_AGAIN_MS = 60_000;
-/** Owners are told of so many in an hour, whoever knocks and wherever: more is noise that a stranger makes. */
+/** Owners are notified of so many requests an hour, over all connections: strangers could make noise with more. */
 export const NOTICES_MAX = 5;
 const SENDERS_MAX = 1_000;
 const NAME_MAX = 64;
 const CODE_LENGTH = 6;
-/** Without those that are taken for one another. 32 of them, so a byte gives each the same chance. */
+/** Without characters that look alike. There are 32, so a random byte gives each the same chance. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
-export class Pairings {
+export class ChannelSenders {
   readonly #sql: SqlStorage;
 
   constructor(storage: DurableObjectStorage) {
@@ -38,10 +37,10 @@ export class Pairings {
       .toArray()[0]?.role;
   }
 
-  /** @returns undefined: was told a moment ago, or too many wait */
+  /** @returns undefined: the stranger got the code a moment ago, or too many requests are open */
   knock(stranger: Stranger, now: number): Knock | undefined {
     const { connection, channel, sender, name } = stranger;
-    this.#sql.exec("DELETE FROM pairing WHERE asked_at < ?", now - KEEP_REQUEST_MS);
+    this.#sql.exec("DELETE FROM pairing WHERE asked_at < ?", now - REQUEST_LIFE_MS);
     const known = this.#sql
       .exec<{ code: string; told_at: number }>(
         "SELECT code, told_at FROM pairing WHERE channel = ? AND connection = ? AND sender = ?",
@@ -53,7 +52,7 @@ export class Pairings {
     if (known) {
       if (known.told_at + TELL_AGAIN_MS > now) return undefined;
       this.#sql.exec("UPDATE pairing SET told_at = ? WHERE code = ?", now, known.code);
-      return { code: known.code, name: shownName(name) };
+      return { code: known.code, name: plainName(name) };
     }
     const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM pairing").one();
     if (count >= REQUESTS_MAX) return undefined;
@@ -64,14 +63,14 @@ export class Pairings {
       connection,
       channel,
       sender,
-      shownName(name),
+      plainName(name),
       now,
       now,
     );
     const waiting = count + 1;
     return {
       code,
-      name: shownName(name),
+      name: plainName(name),
       ...(waiting <= NOTICES_MAX && { notice: { isLast: waiting === NOTICES_MAX } }),
     };
   }
@@ -80,12 +79,12 @@ export class Pairings {
     return this.#sql
       .exec<PairingRequest>(
         "SELECT code, connection, channel, sender, name, asked_at FROM pairing WHERE asked_at >= ? ORDER BY asked_at",
-        now - KEEP_REQUEST_MS,
+        now - REQUEST_LIFE_MS,
       )
       .toArray();
   }
 
-  /** Lets a stranger in. @returns undefined: there is no such code (any more), or no room */
+  /** Admits a stranger. @returns undefined: there is no such code (any more), or no room */
   approve(code: string, role: Role, by: string, now: number): AdmittedSender | undefined {
     const request = this.requests(now).find((one) => one.code === code.toUpperCase());
     const { count } = this.#sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM sender").one();
@@ -106,7 +105,7 @@ export class Pairings {
     return { connection, channel, sender, name, role, approved_by: by, approved_at: now };
   }
 
-  /** @returns whether there was one */
+  /** @returns false: there is no such code */
   dismiss(code: string): boolean {
     return (
       this.#sql.exec("DELETE FROM pairing WHERE code = ? RETURNING code", code.toUpperCase()).toArray()
@@ -122,7 +121,7 @@ export class Pairings {
       .toArray();
   }
 
-  /** @returns whether it was one */
+  /** @returns false: there is no such sender */
   remove({ channel, connection, sender }: SenderKey): boolean {
     const rows = this.#sql.exec(
       "DELETE FROM sender WHERE channel = ? AND connection = ? AND sender = ? RETURNING sender",
@@ -140,8 +139,8 @@ function newCode(): string {
   );
 }
 
-/** A stranger chose it: one line, short. */
-function shownName(name: string): string {
+/** A stranger chose the name: it is cut to one short line. */
+function plainName(name: string): string {
   return name
     .replace(/[\p{C}\s]+/gu, " ")
     .trim()

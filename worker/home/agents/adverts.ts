@@ -1,0 +1,65 @@
+/** What of an agent's adverts can be used. An advert is a stranger's text: it is checked, bounded and put in order here. */
+import type { AgentState } from "@edgecall/core/protocol/frames.ts";
+import { type ActionAdvert, Capabilities, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { oneLine } from "../../api/roster.ts";
+
+/** An agent's line may be this long in the roster; a model sees less of it. */
+const LINE_MAX = 1_000;
+
+export type Advert = {
+  line: string;
+  type: string | null;
+  version: string | null;
+  features: string[];
+  tools: ActionAdvert[];
+  /** What is wrong with the adverts, in words. A broken advert does not hide the agent. */
+  problem: string | null;
+};
+
+export function readAdvert(state: AgentState): Advert {
+  const advert: Advert = {
+    line: `${state.id} edge agent`,
+    type: null,
+    version: null,
+    features: [],
+    tools: [],
+    problem: null,
+  };
+  if (state.capabilities !== undefined) {
+    const read = checkJson(Capabilities, state.capabilities);
+    if (read.ok) {
+      const line = oneLine(read.value.capabilities, LINE_MAX);
+      // A line of invisible characters counts as none.
+      if (/[^\p{C}\p{Z}]/u.test(line)) advert.line = line;
+      advert.type = read.value.agent_type ?? null;
+      advert.version = read.value.version ?? null;
+      advert.features = read.value.features ?? [];
+    } else advert.problem = `capabilities: ${read.error}`;
+  }
+  if (state.tools !== undefined) {
+    const read = checkJson(ToolsAdvert, state.tools);
+    if (read.ok) advert.tools = read.value.tools;
+    else advert.problem = `tools: ${read.error}`;
+  }
+  return advert;
+}
+
+/**
+ * Names of actions, those first that a device is asked for most, since a model is shown the beginning of the list: its
+ * figures, then its hardware, then files, shell and the rest.
+ */
+export function namesByUse(tools: readonly ActionAdvert[]): string[] {
+  return tools
+    .toSorted((a, b) => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1))
+    .map(({ name }) => name);
+}
+
+/** Actions that serve a device's own loop, and hardly ever a model at the gateway. */
+const OF_ITS_LOOP = ["question", "skill", "task", "todoread", "todowrite"];
+
+function rankOf({ name, effect, taints }: ActionAdvert): number {
+  if (OF_ITS_LOOP.includes(name)) return 4;
+  if (effect === "read") return taints ? 2 : 0;
+  return effect === "device" ? 1 : 3;
+}

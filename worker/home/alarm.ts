@@ -1,0 +1,70 @@
+/**
+ * Home's one alarm. Each part says when it is due next and what it does then. The alarm stands at the earliest of these
+ * times, and when it goes off each part is called.
+ */
+import * as auditOutlet from "./audit/outlet.ts";
+import * as outcomeDelivery from "./calls/outcome-delivery.ts";
+import * as silentCalls from "./calls/silence.ts";
+import type { Alarm, HomeContext, HomeStores } from "./context.ts";
+import * as approvals from "./questions/approvals.ts";
+import { prune } from "./retention.ts";
+
+type AlarmPart = {
+  /** Changes nothing. @returns epoch ms; undefined: the part waits for nothing */
+  nextDue(home: HomeStores, now: number): number | undefined;
+  /** Does what is due, which may be nothing. */
+  onAlarm(home: HomeContext, now: number): Promise<void> | void;
+};
+
+/** In this order: a question that expired ends its call in other words than silence does. */
+const PARTS: readonly AlarmPart[] = [
+  approvals,
+  silentCalls,
+  outcomeDelivery,
+  {
+    nextDue: ({ bridge }) => bridge.nextHelloDue(),
+    onAlarm: ({ bridge }, now) => bridge.closeWithoutHello(now),
+  },
+  auditOutlet,
+  // It has no time of its own: an alarm runs for nearly each call.
+  { nextDue: () => undefined, onAlarm: (home, now) => void prune(home, now) },
+];
+
+export class HomeAlarm implements Alarm {
+  readonly #home: HomeStores;
+  /** Where the alarm stands, as far as this instance knows: setting it again would be a row for each call. */
+  #armedAt: number | undefined;
+
+  constructor(home: HomeStores) {
+    this.#home = home;
+  }
+
+  /** An alarm that stands earlier is left: when it goes off, the parts are asked again. */
+  async arm(): Promise<void> {
+    const now = Date.now();
+    const times = PARTS.map((part) => part.nextDue(this.#home, now)).filter((time) => time !== undefined);
+    // What an object that was rebuilt has to try again is due at once.
+    if (times.length > 0) await this.wakeBy(Math.max(Math.min(...times), now));
+  }
+
+  async wakeBy(time: number): Promise<void> {
+    if (this.#armedAt !== undefined && this.#armedAt <= time) return;
+    this.#armedAt = time;
+    await this.#home.ctx.storage.setAlarm(time);
+  }
+
+  /** One part's failure keeps no other from its work. The platform repeats an alarm that throws. */
+  async onAlarm(home: HomeContext): Promise<void> {
+    this.#armedAt = undefined;
+    const failures: unknown[] = [];
+    for (const part of PARTS) {
+      try {
+        await part.onAlarm(home, Date.now());
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    await this.arm();
+    if (failures.length > 0) throw failures[0];
+  }
+}

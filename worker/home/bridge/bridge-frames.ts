@@ -1,0 +1,477 @@
+/** Handles what the bridge sends, frame by frame. No frame can crash the object or go unanswered. */
+import { agentSource } from "@edgecall/core/loop/taint.ts";
+import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
+import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
+import type { UploadRequest } from "@edgecall/core/protocol/media.ts";
+import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol/mqtt.ts";
+import {
+  AGENT_ID,
+  BRIDGE_PROTOCOL,
+  CallId,
+  FRAME_MAX_BYTES,
+  HELLO_MAX_BYTES,
+  VERSION,
+} from "@edgecall/core/protocol/names.ts";
+import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { versionProblem } from "@edgecall/core/protocol/versions.ts";
+import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { uploadCommand } from "../../api/uploads.ts";
+import { logError, logInfo } from "../../log.ts";
+import { readSettings } from "../../settings/settings.ts";
+import { closeQuietly } from "../../sockets.ts";
+import { verifyPresence } from "../agents/verify-presence.ts";
+import { addToRecord } from "../audit/outlet.ts";
+import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
+import { acknowledgeReport, dismissReport, greetAgent, sendNotice } from "../calls/commands.ts";
+import { deliverJobs, expectJob, resend } from "../calls/dispatch.ts";
+import { hasReported, JOB, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
+import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
+import { settleByGateway, settleFromReport, settleLate } from "../calls/outcome-delivery.ts";
+import type { HomeContext } from "../context.ts";
+import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
+
+/** A sign of life is stored when the one before is this old. */
+const LIFE_GRAIN_MS = 10_000;
+/** Results of jobs that wait for the result of their call. A device has no more jobs at once. */
+const EARLY_MAX = 16;
+/** A job that reported nothing for so long is given up. Its late report still counts. */
+const JOB_MAX_MS = 7 * 86_400_000;
+
+/** Agents without a key that the settings do not name, and that are listed all the same. */
+const UNSERVED_MAX = 32;
+
+type SignedKind = "events" | "reports";
+type ParsedReport = Parsed<ReadReport>;
+
+export class BridgeFrames {
+  readonly #home: HomeContext;
+  #verifying: Promise<unknown> = Promise.resolve();
+
+  constructor(home: HomeContext) {
+    this.#home = home;
+  }
+
+  async onMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    const { bridge } = this.#home;
+    if (bridge.isRevoked(socket)) return;
+    const isWelcomed = bridge.isWelcomed(socket);
+    const max = isWelcomed ? FRAME_MAX_BYTES : HELLO_MAX_BYTES;
+    if (typeof message !== "string" || message.length > max) {
+      const what =
+        typeof message === "string"
+          ? `a frame of ${message.length} characters, ${max} allowed`
+          : "a binary frame";
+      return closeQuietly(socket, what, isWelcomed ? CLOSE.badFrame : CLOSE.badHello);
+    }
+    const frame = checkJson(BridgeFrame, message);
+    if (!frame.ok) {
+      logInfo("bridge.bad_frame", { problem: frame.error });
+      if (!isWelcomed) return closeQuietly(socket, `hello: ${frame.error}`.slice(0, 120), CLOSE.badHello);
+      socket.send(JSON.stringify({ t: "error", code: "bad_frame", message: frame.error }));
+      return;
+    }
+    try {
+      if (isWelcomed) await this.#onFrame(socket, frame.value);
+      else if (frame.value.t === "hello") await this.#onHello(socket, frame.value);
+      else closeQuietly(socket, "the first frame must be hello", CLOSE.badHello);
+    } catch (error) {
+      // An error that leaves the handler would reset the object, and drop the socket with it.
+      logError("bridge.frame_failed", error, { t: frame.value.t });
+      socket.send(
+        JSON.stringify({
+          t: "error",
+          code: "internal",
+          message: `the ${frame.value.t} frame could not be handled`,
+        }),
+      );
+    }
+  }
+
+  async #onFrame(socket: WebSocket, frame: BridgeFrame): Promise<void> {
+    const { bridge, ledger } = this.#home;
+    switch (frame.t) {
+      case "hello":
+        return;
+      case "snapshot":
+        return await this.#onSnapshot(socket, frame.agents, frame.last);
+      case "agent":
+        return await this.#onAgent(frame.agent);
+      case "gone":
+        return await this.#onGone(frame.agent);
+      case "taken":
+        return ledger.taken(frame.id);
+      case "refused":
+        return await this.#onRefused(frame);
+      case "event":
+        return await this.#onEvent(socket, frame.id, frame.agent, frame.payload);
+      case "report":
+        return await this.#onReport(frame.id, frame.agent, frame.payload);
+      case "updated": {
+        const { id, ok, text } = frame;
+        return bridge.storeUpdate(socket, { id, ok, text });
+      }
+    }
+  }
+
+  async #onHello(socket: WebSocket, frame: BridgeFrame & { t: "hello" }): Promise<void> {
+    if (frame.protocol !== BRIDGE_PROTOCOL) {
+      const which = frame.protocol < BRIDGE_PROTOCOL ? "update the bridge" : "update the gateway";
+      const why = `protocol ${frame.protocol}, this gateway speaks ${BRIDGE_PROTOCOL}: ${which}`;
+      closeQuietly(socket, why, CLOSE.badProtocol);
+      return;
+    }
+    const problem = versionProblem("bridge", frame.version);
+    if (problem !== undefined) return this.#turnAway(socket, frame, problem);
+    const { env, bridge, ledger, counters } = this.#home;
+    const keys = this.#home.keys.forBridge();
+    const gatewayKey = keys.length > 0 ? await this.#home.gatewayKey.publicKey() : undefined;
+    bridge.welcome(socket, frame.features);
+    ledger.mend(Date.now());
+    this.#storeBridge(frame, null);
+    counters.bridgeConnected();
+    logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
+    socket.send(
+      JSON.stringify({
+        t: "welcome",
+        protocol: BRIDGE_PROTOCOL,
+        home: this.#home.name,
+        version: VERSION,
+        ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
+        keys,
+        standby: true,
+        unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
+      }),
+    );
+  }
+
+  /** A bridge that does not fit this gateway. `GET /v1/status` shows its version, unless another bridge is connected. */
+  #turnAway(socket: WebSocket, frame: BridgeFrame & { t: "hello" }, problem: string): void {
+    logInfo("bridge.turned_away", { bridge: frame.bridge, problem });
+    const now = Date.now();
+    if (!this.#home.bridge.isConnected(now)) this.#storeBridge(frame, now);
+    closeQuietly(socket, problem, CLOSE.badProtocol);
+  }
+
+  /** @param goneAt epoch ms; null: it is connected */
+  #storeBridge({ bridge, version }: BridgeFrame & { t: "hello" }, goneAt: number | null): void {
+    this.#home.ctx.storage.sql.exec(
+      "INSERT OR REPLACE INTO bridge (one, id, version, connected_at, gone_at) VALUES (1, ?, ?, ?, ?)",
+      bridge,
+      version,
+      Date.now(),
+      goneAt,
+    );
+  }
+
+  /** Verifies messages in the order in which they came. Verifying takes time, and a later message must not overtake. */
+  #inOrder<T>(verify: () => Promise<T>): Promise<T> {
+    const verified = this.#verifying.then(verify);
+    this.#verifying = verified.catch(() => {});
+    return verified;
+  }
+
+  async #onSnapshot(socket: WebSocket, reported: AgentState[], isLast: boolean): Promise<void> {
+    const { agents, keys, bridge, alarm } = this.#home;
+    const verified = await this.#inOrder(async () => {
+      const all = [];
+      for (const state of reported) all.push(await verifyPresence(keys, state));
+      return all;
+    });
+    for (const agent of verified) {
+      const { id } = agent.state;
+      if (!this.#hasRoom(agent.state) || this.#isRemoved(id)) continue;
+      agents.update(agent, keys.isLetIn(id));
+      await greetAgent(this.#home, agent.state);
+    }
+    if (!isLast) return;
+    agents.setAbsentSince(bridge.connectedAt(socket));
+    bridge.snapshotStored(socket);
+    await resend(this.#home, undefined);
+    await alarm.arm();
+  }
+
+  async #onAgent(reported: AgentState): Promise<void> {
+    const { agents, keys, alarm } = this.#home;
+    const { id } = reported;
+    const verified = await this.#inOrder(() => verifyPresence(keys, reported));
+    if (!this.#hasRoom(verified.state) || this.#isRemoved(id)) return;
+    const couldAsk = agents.canAsk(id);
+    const isNew = agents.update(verified, keys.isLetIn(id));
+    await greetAgent(this.#home, verified.state);
+    // The advert may come after the presence: then the calls that the agent asks about itself go out.
+    if (!isNew && (couldAsk || !agents.canAsk(id))) return;
+    await resend(this.#home, id);
+    await alarm.arm();
+  }
+
+  /**
+   * True if an agent may have a row. One that is not served may, so that a person sees its name, but without its adverts.
+   * There may be only a few of these: a stranger on the broker must not fill the home. (An older bridge reports all.)
+   */
+  #hasRoom(state: AgentState): boolean {
+    const { agents, keys } = this.#home;
+    if (keys.serves(state.id)) return true;
+    delete state.capabilities;
+    delete state.tools;
+    const unserved = agents.ids().filter((id) => !keys.serves(id));
+    return unserved.includes(state.id) || unserved.length < UNSERVED_MAX;
+  }
+
+  /** Its key was revoked and it was taken off the list. What the broker still retains of it does not bring it back. */
+  #isRemoved(agent: string): boolean {
+    return this.#home.keys.standing(agent) === "revoked" && this.#home.agents.isHidden(agent);
+  }
+
+  /** The broker has no advert of it any more. Anybody on the broker can delete adverts, so an agent with a key is only offline. */
+  async #onGone(agent: string): Promise<void> {
+    await this.#inOrder(async () => {});
+    const { agents, keys } = this.#home;
+    const standing = keys.standing(agent);
+    if (standing === "none") agents.remove(agent);
+    else if (standing === "signed") agents.setOffline(agent, "its advert was taken from the broker");
+  }
+
+  /**
+   * Verifies that the agent sent this about that call. An agent without a key is trusted as it is.
+   * @param named the call that the signed text names: the frame around it is the bridge's word
+   */
+  async #isVerified(
+    agent: string,
+    kind: SignedKind,
+    id: string,
+    text: string,
+    named: () => string | undefined,
+  ): Promise<boolean> {
+    const { keys } = this.#home;
+    if (keys.standing(agent) === "none") return true;
+    const verified = await keys.verify(agent, kind, text);
+    const why = verified.ok ? this.#misplaced(agent, kind, id, named(), verified.n) : verified.why;
+    if (why !== undefined) logInfo("agent.not_verified", { agent, kind, why });
+    return why === undefined;
+  }
+
+  /** A report is bound to its call, and the bridge may bring it late. Only the counters of events have to rise. */
+  #misplaced(agent: string, kind: SignedKind, id: string, named: string | undefined, n: number) {
+    if (named !== id) return "it names another call";
+    return kind === "reports" || this.#home.keys.takeEvent(agent, n) ? undefined : "it was said before";
+  }
+
+  async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
+    const { ctx, env, keys, ledger } = this.#home;
+    const named = () => calledIn(text);
+    if (!(await this.#inOrder(() => this.#isVerified(agent, "events", id, text, named)))) return;
+    const call = ledger.get(id);
+    if (!call) return await this.#onRecord(id, agent, text);
+    if (call.agent !== agent) return;
+    const event = checkJson(AgentEvent, text);
+    if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
+    // A job brings its pictures after its call was answered.
+    if (event.value.type === "upload") return await this.#onUpload(socket, call, event.value);
+    if (call.outcome) return;
+    if (event.value.type === "question") {
+      keys.storeCounters(agent);
+      return await askFromAgent(this.#home, call, event.value);
+    }
+    this.#onSignOfLife(call);
+    if (event.value.type === "accepted") return this.#onAccepted(call);
+    if (event.value.type !== "progress" || event.value.text === undefined) return;
+    // Only clients that watch right now see it, and nobody stores it: the result has what counts.
+    const { tool, text: output } = event.value;
+    if (call.conversation === null) return notifyWatchers(ctx, id, { news: "progress", text: output });
+    const sent = conversationOf(env, call.conversation).progress(call.lateFor ?? id, tool, output);
+    ctx.waitUntil(sent.catch((error: unknown) => logError("progress.lost", error, { call: id })));
+  }
+
+  /** The device has the call: a client that watches shows since when. */
+  #onAccepted(call: LedgerCall): void {
+    if (call.conversation === null || !call.flags.watch) return;
+    const { ctx, env } = this.#home;
+    const sent = conversationOf(env, call.conversation).accepted(call.lateFor ?? call.id, Date.now());
+    ctx.waitUntil(sent.catch((error: unknown) => logError("accepted.lost", error, { call: call.id })));
+  }
+
+  /** Lines of a device's record, which belong to no open call. */
+  async #onRecord(id: string, agent: string, text: string): Promise<void> {
+    const batch = checkJson(AuditBatch, text);
+    if (!batch.ok || batch.value.request_id !== id) return;
+    const { keys } = this.#home;
+    // An agent that is not served did nothing here, and whoever holds the broker could push all other lines out of the record.
+    if (!keys.serves(agent)) return;
+    keys.storeCounters(agent);
+    addToRecord(this.#home, agent, id, batch.value.lines);
+    await acknowledgeReport(this.#home, id, agent, undefined);
+  }
+
+  /** A device has a file that is too large for the broker, and is told where to upload it. */
+  async #onUpload(socket: WebSocket, call: LedgerCall, request: UploadRequest): Promise<void> {
+    const { env, bridge, name } = this.#home;
+    const place = { home: name, conversation: placeOf(call, name), principal: call.caller.principal };
+    const origin = readSettings(env).publicUrl ?? bridge.origin(socket);
+    await sendNotice(this.#home, call, "upload", await uploadCommand(env, request, place, origin));
+  }
+
+  /** An action has its own time-out. Only an agent that was asked in words is waited for by signs of life. */
+  #onSignOfLife(call: LedgerCall): void {
+    if (call.endsAt <= call.createdAt + call.silenceMs) return;
+    const now = Date.now();
+    // Each sign would be a billed row; one in a while is enough.
+    if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) this.#home.ledger.alive(call.id, now);
+  }
+
+  async #onRefused({ id, code, message, retry_after_ms }: BridgeFrame & { t: "refused" }): Promise<void> {
+    const call = this.#home.ledger.get(id);
+    if (!call) return;
+    // An earlier bridge may have published it. Only the device knows, and reports it when it is back.
+    if (call.sends > 1) return this.#home.ledger.taken(id);
+    const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.`;
+    await settleByGateway(this.#home, call, {
+      status: "error",
+      errorType: REFUSAL_TYPES[code],
+      text,
+      advice: "Tell the user, or try another way.",
+      ...(retry_after_ms !== undefined && { retryAfterS: Math.ceil(retry_after_ms / 1_000) }),
+      // The reason may be the agent's own: why it went offline.
+      sources: [agentSource(call.agent)],
+      elapsedMs: Date.now() - call.createdAt,
+    });
+  }
+
+  async #onReport(id: string, agent: string, text: string): Promise<void> {
+    const { ledger } = this.#home;
+    let parsed: ParsedReport | undefined;
+    const read = () => {
+      parsed ??= readReport(text);
+      return parsed;
+    };
+    const named = () => {
+      const report = read();
+      return report.ok ? report.value.requestId : undefined;
+    };
+    if (!(await this.#inOrder(() => this.#isVerified(agent, "reports", id, text, named))))
+      return dismissReport(this.#home, id, agent);
+    const call = ledger.get(id);
+    if (!call && (await this.#onUnannounced(id, agent, read())) === "no_room") return;
+    // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
+    if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
+    else if (call && !call.flags.early) await this.#settle(call, read());
+    // In any case: an id that is unknown now stays unknown.
+    await acknowledgeReport(this.#home, id, agent, call?.caller);
+  }
+
+  /**
+   * A job's result that no call has announced. The job may have ended before the call that began it, whose own result
+   * is still to come. Then the job's result is stored until that result names it; after that, nobody began the job.
+   * @returns "no_room": it is not stored, and the agent sends it again
+   */
+  async #onUnannounced(id: string, agent: string, report: ParsedReport): Promise<"no_room" | "done"> {
+    const { ledger } = this.#home;
+    const of = report.ok ? report.value.payload.job_of : undefined;
+    const call = typeof of === "string" ? ledger.get(of) : undefined;
+    if (!report.ok || call?.agent !== agent) return "done";
+    if (call.command === JOB || hasReported(call)) {
+      this.#countDropped(call, 1);
+      return "done";
+    }
+    if (ledger.earlyOf(call.id).length >= EARLY_MAX) return "no_room";
+    if (!(await expectJob(this.#home, id, call, JOB_MAX_MS, { early: true }))) return "no_room";
+    const job = ledger.get(id);
+    const now = Date.now();
+    if (job) ledger.settle(id, this.#outcomeOf(job, report.value, now - job.createdAt), true, now);
+    return "done";
+  }
+
+  #countDropped(call: LedgerCall, count: number): void {
+    if (count === 0) return;
+    this.#home.counters.jobsDropped(count);
+    logInfo("job.not_announced", { call: call.id, agent: call.agent, count });
+  }
+
+  async #settle(call: LedgerCall, report: ParsedReport): Promise<void> {
+    const home = this.#home;
+    const elapsedMs = Date.now() - call.createdAt;
+    let outcome = report.ok
+      ? this.#outcomeOf(call, report.value, elapsedMs)
+      : unreadable(call, report.error, elapsedMs);
+    // Only the first result of a call announces jobs, and a job's result announces none.
+    const announces = report.ok && call.command !== JOB && !hasReported(call);
+    const jobs = announces ? jobsOf(report.value.payload) : [];
+    if (announces && outcome.job !== undefined) jobs.push(outcome.job);
+    const lost: string[] = [];
+    for (const job of jobs) if (!(await expectJob(home, job, call, JOB_MAX_MS))) lost.push(job);
+    if (lost.length > 0) outcome = withoutJobs(outcome, call.agent, lost);
+    this.#countDropped(call, home.ledger.dropEarlyOf(call.id));
+    if (call.outcome) return await settleLate(home, call, outcome);
+    const isFirst = await settleFromReport(home, call, outcome);
+    // It ran out of time in the very moment: then this is its late result.
+    if (!isFirst) await settleLate(home, call, outcome);
+    await closeQuestions(home, call.id);
+    // Jobs that have ended could not be delivered before this.
+    if (jobs.length > 0) await deliverJobs(home, jobs);
+  }
+
+  #outcomeOf(call: LedgerCall, report: ReadReport, elapsedMs: number): SettledOutcome {
+    const { agent } = call;
+    // A job's result is the result of the tool that began it.
+    const isTool = call.command === "tool" || call.command === JOB;
+    const { advert, foreign } = this.#home.agents.advertOf(agent, isTool ? call.payload.tool : undefined);
+    const outcome = outcomeOf(report, elapsedMs, { agent, advert, foreign });
+    if (call.conversation !== null) return outcome;
+    // Passed on as it came, without what is for a model alone. Media are what a page shows.
+    const { media } = report.payload;
+    const payload = {
+      ...(foreign ? report.payload : withoutAdvice(report.payload)),
+      ...(media !== undefined && { media: outcome.media ?? [] }),
+    };
+    return { ...outcome, report: { report_type: report.type, payload } };
+  }
+
+  /** A socket closed. Its tags and attachment are gone by now, so the sockets that are left are asked. */
+  onClose(): void {
+    const { bridge, agents } = this.#home;
+    const now = Date.now();
+    if (!bridge.isConnected(now) && bridge.storeGone(now)) agents.setLastSeen(now);
+  }
+}
+
+/** The call that an event names. */
+function calledIn(text: string): string | undefined {
+  const event = checkJson(Named, text);
+  return event.ok ? event.value.request_id : undefined;
+}
+
+const Named = z.looseObject({ request_id: CallId });
+
+/** The device goes on with these jobs, but their results will not arrive here. */
+function withoutJobs(outcome: SettledOutcome, agent: string, lost: readonly string[]): SettledOutcome {
+  const { job, text, advice, ...rest } = outcome;
+  const which = lost.length === 1 ? "the result of a job" : `the results of ${lost.length} jobs`;
+  const why = `'${agent}' has ${OPEN_MAX} open calls and jobs, so ${which} of this call will not arrive here.`;
+  const announced = job !== undefined && !lost.includes(job) ? { job } : {};
+  // The device's advice on a lost job does not hold any more.
+  const ownAdvice = job !== undefined && lost.includes(job) ? undefined : advice;
+  return {
+    ...rest,
+    ...announced,
+    text: `${announced.job === undefined ? text.replace(ARRIVES_LATER, ".") : text}\n${why}`,
+    advice: `${ownAdvice ? `${ownAdvice} ` : ""}Tell the user that, and how to look for it on the device.`,
+  };
+}
+
+function unreadable(call: LedgerCall, problem: string, elapsedMs: number): SettledOutcome {
+  const text = `Error: Agent '${call.agent}' answered with a report that cannot be read (${problem}). Whether it did the work is unknown.`;
+  const sources = [agentSource(call.agent)];
+  return { status: "error", errorType: "outcome_unknown", text, elapsedMs, sources };
+}
+
+/** In each of these the agent has certainly not run the call. */
+const REFUSAL_TYPES: Record<Refusal, ErrorType> = {
+  expired: "timeout",
+  agent_offline: "offline",
+  not_listening: "offline",
+  broker_offline: "offline",
+  agent_busy: "execution_failed",
+  too_large: "invalid_params",
+  invalid: "execution_failed",
+};

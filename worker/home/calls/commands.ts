@@ -1,0 +1,118 @@
+/** What Home sends to an agent: the text of a command, which the bridge publishes as it is, and notices that nobody answers. */
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { stamped } from "@edgecall/core/protocol/signing.ts";
+import type { HomeContext } from "../context.ts";
+import type { CallFlags, LedgerCall } from "./ledger.ts";
+
+/** A `cancel` or an `ack` that is older than this is useless. */
+const NOTICE_LIFE_MS = 60_000;
+/** The caller of what Home sends on its own. */
+export const GATEWAY: Caller = { principal: "gateway", role: "member", channel: "gateway" };
+
+export type Command = Pick<LedgerCall, "agent" | "command" | "payload" | "id" | "caller" | "n"> & {
+  flags?: CallFlags;
+};
+
+export type Notice = "cancel" | "ack" | "watch" | "upload" | "gateway";
+
+type Recipient = Pick<LedgerCall, "agent" | "caller">;
+
+/**
+ * A command's text. A foreign agent gets EvoClaw's fields and no others. For an agent whose key is on record, the text
+ * names the run that it is for, and is signed.
+ */
+export async function encodeCommand(
+  { agents, keys, gatewayKey }: HomeContext,
+  command: Command,
+  expiresInMs: number,
+  now: number,
+): Promise<string> {
+  const { agent, n } = command;
+  const base = { command: command.command, payload: command.payload, request_id: command.id };
+  const boot_id = keys.bootOf(agent);
+  // An agent of ours that has just started has told no features yet. With a key it accepts only signed commands.
+  if (boot_id === undefined && agents.isForeign(agent)) return JSON.stringify(base);
+  const left = Math.max(0, Math.round(expiresInMs));
+  const { watch, tainted } = command.flags ?? {};
+  const full = {
+    ...base,
+    ...(watch && { watch }),
+    ...(tainted && { tainted }),
+    expires_in_ms: left,
+    expires_at: now + left,
+    caller: command.caller,
+  };
+  if (boot_id === undefined) return JSON.stringify({ ...full, n });
+  return await gatewayKey.sign(agent, stamped(JSON.stringify(full), { boot_id, n }));
+}
+
+/** @returns undefined: the agent does not know this notice */
+async function encodeNotice(
+  home: HomeContext,
+  { agent, caller }: Recipient,
+  command: Notice,
+  payload: Record<string, unknown>,
+  now: number,
+): Promise<string | undefined> {
+  if (!home.agents.features(agent).includes(command)) return undefined;
+  const notice = { agent, command, payload, id: crypto.randomUUID(), caller, n: home.ledger.nextN(now) };
+  return await encodeCommand(home, notice, NOTICE_LIFE_MS, now);
+}
+
+export async function sendNotice(
+  home: HomeContext,
+  recipient: Recipient,
+  command: Notice,
+  payload: Record<string, unknown>,
+): Promise<void> {
+  const now = Date.now();
+  const text = await encodeNotice(home, recipient, command, payload, now);
+  if (text !== undefined) home.bridge.send({ t: "publish", agent: recipient.agent, payload: text }, now);
+}
+
+/** An agent that is online learns its gateway's version, so that its own log and status can tell whether the two fit. */
+export async function greetAgent(
+  home: HomeContext,
+  { id, online }: { id: string; online: boolean },
+): Promise<void> {
+  if (online) await sendNotice(home, { agent: id, caller: GATEWAY }, "gateway", { version: VERSION });
+}
+
+/** The report is stored: the bridge and, if it knows this notice, the agent may forget it. */
+export async function acknowledgeReport(
+  home: HomeContext,
+  id: string,
+  agent: string,
+  caller: Caller | undefined,
+): Promise<void> {
+  const now = Date.now();
+  const recipient = { agent, caller: caller ?? GATEWAY };
+  const payload = await encodeNotice(home, recipient, "ack", { request_id: id }, now);
+  home.bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
+}
+
+/** A report that is not verified: the bridge may forget it. The agent is told nothing. */
+export function dismissReport({ bridge }: HomeContext, id: string, agent: string): void {
+  bridge.send({ t: "ack", id, agent }, Date.now());
+}
+
+/** Refuses a question before any person sees it. Nothing is stored: an agent that repeats it is refused again. */
+export async function refuseQuestion(
+  home: HomeContext,
+  { agent, caller }: Recipient,
+  question: { id: string; isApproval: boolean },
+  why: string,
+): Promise<void> {
+  const now = Date.now();
+  const payload = {
+    question_id: question.id,
+    answer: question.isApproval ? "deny" : why,
+    by: "gateway",
+    refused: why,
+  };
+  const id = crypto.randomUUID();
+  const command = { agent, command: "answer", payload, id, caller, n: home.ledger.nextN(now) };
+  const text = await encodeCommand(home, command, NOTICE_LIFE_MS, now);
+  home.bridge.send({ t: "publish", agent, payload: text }, now);
+}

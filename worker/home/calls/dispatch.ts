@@ -1,0 +1,270 @@
+/** Calls on their way: stored before they are sent, and sent again when the bridge or an agent comes back. */
+import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
+import type { Advised } from "@edgecall/core/tools/advice.ts";
+import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
+import { type AgentCommand, type CallTarget, PROMPT_MAX_MS } from "../../api/edge-call.ts";
+import { ago } from "../../api/roster.ts";
+import { logInfo } from "../../log.ts";
+import { NO_AGENT } from "../audit/audit-lines.ts";
+import type { HomeContext } from "../context.ts";
+import { encodeCommand, GATEWAY, sendNotice } from "./commands.ts";
+import { type CallFlags, JOB, type LedgerCall, type NewCall, OPEN_MAX } from "./ledger.ts";
+import { deliverNow, noteSettled } from "./outcome-delivery.ts";
+
+/** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
+const BRIDGE_MARGIN_MS = 2_000;
+const AGENT_MARGIN_MS = 4_000;
+
+/** `target`: the agent is known, but not online. */
+export type Unreachable = Advised & { ok: false; errorType: ErrorType; target?: CallTarget };
+export type Reachable = { ok: true; target: CallTarget } | Unreachable;
+
+/**
+ * The agent, if it can be called right now; else why not, in words.
+ * @param action its tool; undefined: something else is asked of it
+ */
+export function reach({ agents, ledger }: HomeContext, agentId: string, action: unknown): Reachable {
+  const now = Date.now();
+  const target = agents.target(agentId, now);
+  if (!target) {
+    const online = agents.roster(now).filter((agent) => agent.online);
+    const names = online.map((agent) => agent.id).join(", ") || "none";
+    return {
+      ok: false,
+      errorType: "not_found",
+      text: `Error: Agent '${agentId}' not found. Online agents: ${names}.`,
+      advice: "Please choose one of them or explain to the user.",
+    };
+  }
+  if (!target.online) {
+    const why = target.reason ? `, ${target.reason}` : "";
+    return {
+      ok: false,
+      target,
+      errorType: "offline",
+      ...errorText.offline(agentId, `${ago(target.lastSeen, now)}${why}`),
+    };
+  }
+  if (ledger.isFull(agentId)) {
+    return {
+      ok: false,
+      errorType: "execution_failed",
+      text: `Error: Agent '${agentId}' was not called: ${OPEN_MAX} calls to it are open already. Nothing was run.`,
+      advice: "Try again later or explain to the user.",
+    };
+  }
+  // It might misread the call, or its answer might be misread; "done" has to be true.
+  if (target.incompatibleWith !== undefined && action !== UPDATE_ACTION) {
+    return {
+      ok: false,
+      errorType: "execution_failed",
+      text: `Error: Agent '${agentId}' was not called: its program does not fit this gateway (${target.incompatibleWith}). Nothing was run.`,
+      advice: "Explain this to the user.",
+    };
+  }
+  return { ok: true, target };
+}
+
+/** Stores a call and sends it. @returns its deadline, epoch ms */
+export async function dispatch(home: HomeContext, call: NewCall): Promise<number> {
+  const now = Date.now();
+  const stored = home.ledger.add(call, home.ledger.nextN(now), "sent", now);
+  // Row and alarm are one write, so the alarm comes before anything that is awaited.
+  const armed = home.alarm.wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
+  await send(home, stored, now);
+  await armed;
+  return stored.endsAt;
+}
+
+/** Stores a call whose agent is offline. It is sent when the agent comes, within `forMs`. The conversation goes on. */
+export async function queue(home: HomeContext, call: NewCall, forMs: number): Promise<void> {
+  const now = Date.now();
+  const flags = { ...call.flags, queued: true };
+  const n = home.ledger.nextN(now);
+  const stored = home.ledger.add({ ...call, flags, lateFor: call.id }, n, "waiting", now);
+  home.ledger.postpone(stored.id, now + forMs);
+  await home.alarm.arm();
+}
+
+/** Stores a call that a person has to approve first. Its question belongs into the same write. */
+export function holdForApproval({ ledger }: HomeContext, call: NewCall): LedgerCall {
+  const now = Date.now();
+  const lateFor = call.flags?.queued ? { lateFor: call.id } : {};
+  return ledger.add({ ...call, ...lateFor }, ledger.nextN(now), "asking", now);
+}
+
+/** A person approved the call: its time starts now, or it waits for its agent for as long as it may. */
+export async function releaseApproved(home: HomeContext, call: LedgerCall): Promise<void> {
+  const now = Date.now();
+  if (waitsForAgent(home, call, now)) home.ledger.approved(call.id, call.endsAt);
+  else await sendAnew(home, call, now);
+  await home.alarm.arm();
+}
+
+/**
+ * Stores an agent's own work, which the agent accepted and will report under this token.
+ * @returns false: its agent has too many open rows, so the job's result will not arrive
+ */
+export async function expectJob(
+  home: HomeContext,
+  token: string,
+  call: LedgerCall,
+  withinMs: number,
+  flags?: CallFlags,
+): Promise<boolean> {
+  const { ledger } = home;
+  const known = ledger.get(token);
+  const now = Date.now();
+  if (known?.flags.early && known.payload.call === call.id) {
+    ledger.announced(token);
+    if (known.outcome) noteSettled(home, known, known.outcome, now);
+  }
+  if (known) return true;
+  if (ledger.isFull(call.agent)) {
+    logInfo("job.too_many", { agent: call.agent, job: token });
+    return false;
+  }
+  const order: AgentCommand = {
+    command: JOB,
+    payload: { call: call.id, tool: call.payload.tool },
+    silenceMs: withinMs,
+    totalMs: withinMs,
+    idempotent: false,
+  };
+  const { conversation, agent, caller } = call;
+  const lateFor = call.lateFor ?? call.id;
+  const job = { id: token, conversation, agent, caller, order, lateFor, ...(flags && { flags }) };
+  ledger.add(job, ledger.nextN(now), "taken", now);
+  await home.alarm.arm();
+  return true;
+}
+
+/** Results of jobs that ended before the call that began them can be delivered from now on. */
+export async function deliverJobs(home: HomeContext, tokens: readonly string[]): Promise<void> {
+  deliverNow(home, tokens);
+  await home.alarm.arm();
+}
+
+/** Sends the open calls once more, after the bridge or this agent came back. */
+export async function resend(home: HomeContext, agentId: string | undefined): Promise<void> {
+  const now = Date.now();
+  for (const call of home.ledger.open(agentId)) {
+    if (call.state === "asking" || call.command === JOB) continue;
+    // A foreign agent has no ledger: it never gets again what it may have got once.
+    if (home.agents.isForeign(call.agent) && call.state !== "waiting") continue;
+    if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
+    if (waitsForAgent(home, call, now) || isHeldBack(home, call, now)) continue;
+    await sendAnew(home, call, now);
+  }
+}
+
+/** Sends a call once more, or for the first time when it had to wait: then its time starts now. */
+async function sendAnew(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
+  const { ledger } = home;
+  const n = ledger.nextN(now);
+  const waited = call.state === "asking" || call.state === "waiting";
+  const endsAt = waited ? now + runTimeOf(home, call) : call.endsAt;
+  if (waited) ledger.restart(call.id, endsAt - now, now);
+  ledger.sent(call.id, n, now);
+  await send(home, { ...call, n, endsAt }, now);
+}
+
+/** How long a call may take once it is on its way. */
+function runTimeOf({ agents }: HomeContext, call: LedgerCall): number {
+  const isPrompt = call.command === "prompt" && !agents.isForeign(call.agent);
+  return isPrompt ? PROMPT_MAX_MS : call.silenceMs;
+}
+
+async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
+  const left = call.endsAt - now;
+  const payload = await encodeCommand(home, call, left - AGENT_MARGIN_MS, now);
+  const frame = {
+    t: "call",
+    id: call.id,
+    agent: call.agent,
+    payload,
+    expires_in_ms: Math.max(0, left - BRIDGE_MARGIN_MS),
+  } as const;
+  // If the bridge went this very moment, it gets the call when it comes back.
+  if (!home.bridge.send(frame, now)) home.ledger.unsent(call.id);
+}
+
+/** A queued call waits for its agent, and for a program that fits. Any other call is left to the bridge's judgement. */
+function waitsForAgent({ agents }: HomeContext, { agent, flags }: LedgerCall, now: number): boolean {
+  if (!flags.queued) return false;
+  const target = agents.target(agent, now);
+  return !target?.online || target.incompatibleWith !== undefined;
+}
+
+/** True if the agent is there and was to ask a person, but cannot ask by its present advert, or has not sent one yet. */
+export function isHeldBack(home: HomeContext, call: LedgerCall, now: number): boolean {
+  return call.flags.asks === true && !home.agents.canAsk(call.agent) && !waitsForAgent(home, call, now);
+}
+
+/**
+ * Tells the devices to stop.
+ * @param conversation whose calls they are
+ * @returns those that were sent: what they did until now is unknown
+ */
+export async function cancelCalls(
+  home: HomeContext,
+  ids: readonly string[],
+  conversation: string,
+): Promise<string[]> {
+  const now = Date.now();
+  const sent: string[] = [];
+  for (const id of ids) {
+    const call = home.ledger.get(id);
+    if (!call) await cancelEarly(home, id, conversation, now);
+    else if (call.outcome !== undefined || (await stop(home, call, now))) sent.push(id);
+  }
+  return sent;
+}
+
+/** @returns true if it may have run */
+async function stop(home: HomeContext, call: LedgerCall, now: number): Promise<boolean> {
+  const sent = call.state === "sent" || call.state === "taken";
+  // A tool that waits for its own approval has done nothing. A tool that runs others may have, before one of them asked.
+  const isHeld = call.command === "tool" && home.questions.asksFor(call.id, call.payload.tool);
+  const mayHaveRun = sent && !isHeld;
+  const text = mayHaveRun
+    ? "Cancelled while the device was at it: it may or may not have run."
+    : "Cancelled. Nothing was run.";
+  const errorType = mayHaveRun ? "outcome_unknown" : "execution_failed";
+  const elapsedMs = now - call.createdAt;
+  const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs, sources: [] };
+  // The conversation that cancels knows already, so the outcome counts as delivered.
+  if (home.ledger.settle(call.id, outcome, true, now)) noteSettled(home, call, outcome, now);
+  if (sent) await sendNotice(home, call, "cancel", { request_id: call.id });
+  return mayHaveRun;
+}
+
+/** A call that is cancelled before it got here must not start when it arrives. */
+async function cancelEarly(home: HomeContext, id: string, conversation: string, now: number): Promise<void> {
+  const order: AgentCommand = {
+    command: "cancelled",
+    payload: {},
+    silenceMs: 1,
+    totalMs: 1,
+    idempotent: true,
+  };
+  const call = home.ledger.add(
+    { id, conversation, agent: NO_AGENT, caller: GATEWAY, order },
+    0,
+    "waiting",
+    now,
+  );
+  await stop(home, call, now);
+}
+
+/** Somebody watches these calls from now on. */
+export async function watchCalls(home: HomeContext, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const call = home.ledger.get(id);
+    if (!call || call.outcome) continue;
+    if (!call.flags.watch) home.ledger.watched(id);
+    await sendNotice(home, call, "watch", { request_id: id });
+  }
+}

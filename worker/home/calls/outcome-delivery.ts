@@ -1,0 +1,145 @@
+/**
+ * The end of a call: it is settled once, and its outcome is delivered to its conversation by name, again and again until
+ * the conversation has it, for two days.
+ */
+import type { SettledOutcome } from "../../api/calls.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError, logInfo } from "../../log.ts";
+import { foreignLine, NO_AGENT } from "../audit/audit-lines.ts";
+import { addToRecord } from "../audit/outlet.ts";
+import type { HomeContext, HomeStores } from "../context.ts";
+import { planOf } from "../status.ts";
+import { notifyOutcome } from "./call-watchers.ts";
+import { JOB, KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
+
+/** So many results of jobs begin a turn, per hour and device. The model learns of any other with the next question. */
+const TURNS_AN_HOUR = 20;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Settles a call by its report: first with its conversation, then in the row. A crash between the two leaves the
+ * call open and its report unacknowledged. The report then comes again, and the conversation recognises it.
+ * @returns false when something else settled it meanwhile
+ */
+export async function settleFromReport(
+  home: HomeContext,
+  call: LedgerCall,
+  outcome: SettledOutcome,
+): Promise<boolean> {
+  const isDelivered = await deliver(home, call, outcome);
+  const now = Date.now();
+  if (!home.ledger.settle(call.id, outcome, isDelivered, now)) return false;
+  noteSettled(home, call, outcome, now);
+  notifyOutcome(home.ctx, call.id, outcome);
+  if (!isDelivered) await home.alarm.arm();
+  return true;
+}
+
+/**
+ * Settles a call by Home's own decision, which nothing repeats: first in the row, so that after a crash the call is not sent
+ * to a device that would run what was reported as not run; then with its conversation.
+ * @returns false when something else settled it before
+ */
+export async function settleByGateway(
+  home: HomeContext,
+  call: LedgerCall,
+  outcome: SettledOutcome,
+): Promise<boolean> {
+  const now = Date.now();
+  if (!home.ledger.settle(call.id, outcome, call.conversation === null, now)) return false;
+  noteSettled(home, call, outcome, now);
+  notifyOutcome(home.ctx, call.id, outcome);
+  if (call.conversation === null) return true;
+  // If this object is stopped in the next lines, its alarm delivers the outcome.
+  home.deliveryRetries.failed(call.id, now, now);
+  await home.alarm.wakeBy(home.deliveryRetries.dueAt(call.id));
+  await deliverStored(home, { ...call, settledAt: now }, outcome);
+  return true;
+}
+
+/** A report that comes after the call was given up: it replaces what was said then. */
+export async function settleLate(
+  home: HomeContext,
+  call: LedgerCall,
+  outcome: SettledOutcome,
+): Promise<void> {
+  const replaced = home.ledger.replace(call.id, outcome, Date.now());
+  if (!replaced) return;
+  record(home, call, outcome);
+  await deliverStored(home, replaced, outcome);
+}
+
+/** A call was settled, once: for the record, the log and the counters. */
+export function noteSettled(home: HomeContext, call: LedgerCall, outcome: SettledOutcome, now: number): void {
+  record(home, call, outcome);
+  if (call.agent === NO_AGENT) return;
+  home.counters.settled(call, outcome, now);
+  const { status, errorType } = outcome;
+  const ms = now - call.createdAt;
+  logInfo("call.settled", { call: call.id, agent: call.agent, status, errorType, ms });
+}
+
+/** Agents of ours keep a record of what they were sent, and bring it. All other calls are recorded here; a late outcome replaces the line. */
+function record(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): void {
+  if (call.agent === NO_AGENT) return;
+  // A job is the agent's own work, which is never sent.
+  const isOnDevice = call.sends > 0 || call.command === JOB;
+  if (isOnDevice && !home.agents.isForeign(call.agent)) return;
+  addToRecord(home, call.agent, call.id, [foreignLine(call, outcome, home.questions.decidedOf(call.id))]);
+}
+
+/** When an outcome has to be delivered again, epoch ms. */
+export function nextDue({ deliveryRetries, ledger }: HomeStores): number | undefined {
+  return deliveryRetries.nextDue(ledger.undelivered().map(({ id }) => id));
+}
+
+/** Delivers what could not be delivered before, when it is due. */
+export async function onAlarm(home: HomeContext, now: number): Promise<void> {
+  for (const call of home.ledger.undelivered()) {
+    if ((call.settledAt ?? 0) + KEEP_SETTLED_MS <= now) giveUp(home, call);
+    else if (call.outcome && home.deliveryRetries.dueAt(call.id) <= now)
+      await deliverStored(home, call, call.outcome);
+  }
+}
+
+/** These are due at the next alarm, however often their delivery failed. */
+export function deliverNow({ deliveryRetries }: HomeContext, ids: readonly string[]): void {
+  for (const id of ids) deliveryRetries.remove(id);
+}
+
+/** The conversation asks Home for what it still waits for, so nobody is left without an answer. */
+function giveUp(home: HomeContext, { id, conversation, outcome }: LedgerCall): void {
+  logError("call.undeliverable", new Error("its conversation did not take it"), { call: id, conversation });
+  home.ledger.delivered(id, outcome);
+  home.deliveryRetries.remove(id);
+}
+
+async function deliverStored(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
+  if (await deliver(home, call, outcome)) {
+    home.ledger.delivered(call.id, outcome);
+    home.deliveryRetries.remove(call.id);
+  } else await home.alarm.arm();
+}
+
+/** @returns true if the conversation has it. A command from the API has no conversation */
+async function deliver(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
+  if (call.conversation === null) return true;
+  try {
+    const stub = conversationOf(home.env, call.conversation);
+    if (call.lateFor === null) await stub.settle(call.id, outcome, planOf(home));
+    else await stub.late(call.lateFor, call.id, outcome, mayBeginTurn(home, call));
+    return true;
+  } catch (error) {
+    logError("call.deliver_failed", error, { call: call.id });
+    const now = Date.now();
+    home.deliveryRetries.failed(call.id, call.settledAt ?? now, now);
+    return false;
+  }
+}
+
+function mayBeginTurn({ ledger }: HomeContext, { agent, command, flags }: LedgerCall): boolean {
+  if (command !== JOB && flags.queued !== true) return false;
+  if (ledger.turnsBegunBy(agent, Date.now() - HOUR_MS) < TURNS_AN_HOUR) return true;
+  logInfo("turn.not_begun", { agent, why: `${TURNS_AN_HOUR} an hour` });
+  return false;
+}

@@ -1,0 +1,191 @@
+/** Calls come in: from a conversation's model, and from the API. Each is refused in words, queued, held for a person, or sent. */
+import { agentSource, isTainted as isTaintedBy } from "@edgecall/core/loop/taint.ts";
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
+import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
+import { AGENT_COMMANDS, type AgentCommand, toAgentCommand } from "../../api/edge-call.ts";
+import { readSettings, type Settings } from "../../settings/settings.ts";
+import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts";
+import { addToRecord } from "../audit/outlet.ts";
+import type { HomeContext } from "../context.ts";
+import { askBeforeSending } from "../questions/approvals.ts";
+import { dispatch, queue, reach, type Unreachable } from "./dispatch.ts";
+import type { NewCall } from "./ledger.ts";
+
+/** Takes a call of `edge_call`, once for each id. */
+export async function submit(home: HomeContext, request: SubmitRequest): Promise<SubmitReply> {
+  const reply = await takeCall(home, request);
+  // A call that was sent is counted when it is settled.
+  if (!reply.accepted && !home.ledger.get(request.id)) {
+    const { agent_id, action, params, query } = request.args;
+    home.counters.called(agent_id, action ?? "prompt", 0, reply.outcome);
+    const payload = action === undefined ? { prompt: query } : { tool: action, parameters: params ?? {} };
+    const command = action === undefined ? "prompt" : "tool";
+    // A model may have invented the id; the error's text has it.
+    const agent = AGENT_ID.test(agent_id) ? agent_id : NO_AGENT;
+    record(home, { id: request.id, agent, command, payload, caller: request.caller }, reply.outcome);
+  }
+  return reply;
+}
+
+/** Home records what no device gets. */
+function record(home: HomeContext, call: RequestedCall, outcome: SettledOutcome): void {
+  addToRecord(home, call.agent, call.id, [homeLine(call, outcome, Date.now())]);
+}
+
+async function takeCall(home: HomeContext, request: SubmitRequest): Promise<SubmitReply> {
+  const known = home.ledger.get(request.id);
+  // Its result comes as a message of its own, also if the conversation does not know yet that it was queued.
+  if (known?.flags.queued)
+    return queued(known.id, known.agent, known.deadline - Date.now(), known.state === "asking");
+  if (known)
+    return known.outcome
+      ? { accepted: false, outcome: known.outcome }
+      : { accepted: true, deadline: known.endsAt };
+  const { id, conversation, caller, args, watched: watch, limits = {} } = request;
+  const tainted = isTainted(home, request);
+  const settings = readSettings(home.env);
+  if (limits.agents && !limits.agents.includes(args.agent_id))
+    return refusal("permission_denied", outOfReach(args.agent_id));
+  const found = reach(home, args.agent_id, args.query === undefined ? args.action : undefined);
+  if (!found.ok) return await queueOrRefuse(home, request, found, settings);
+  const { target } = found;
+  const command = toAgentCommand(args, target, settings);
+  if (!command.ok) return refusal("invalid_params", command.text, target);
+  if (limits.readsOnly && !command.order.readOnly) return refusal("permission_denied", READS_ONLY);
+  const needsPerson = tainted && !command.order.readOnly;
+  // An agent of ours asks by its own policy. For one that cannot ask, Home asks.
+  const asks = needsPerson && target.asks;
+  const call: NewCall = {
+    id,
+    conversation,
+    caller,
+    agent: target.id,
+    order: command.order,
+    flags: { ...(watch && { watch }), ...(tainted && { tainted }), ...(asks && { asks }) },
+  };
+  const deadline =
+    needsPerson && !asks
+      ? await askBeforeSending(home, call, reasonOf(conversation))
+      : await dispatch(home, call);
+  return { accepted: true, deadline };
+}
+
+/** A call without a conversation comes from another program's model, and nobody remembers what our agents showed it. */
+function isTainted({ agents }: HomeContext, { conversation, tainted, args }: SubmitRequest): boolean {
+  if (tainted || conversation !== null) return tainted;
+  const withNewText = agents.roster(Date.now()).filter(({ newText }) => newText);
+  return isTaintedBy(
+    withNewText.map(({ id }) => agentSource(id)),
+    { agent: args.agent_id },
+  );
+}
+
+/** The agent is offline. A call that may wait for it is queued. */
+async function queueOrRefuse(
+  home: HomeContext,
+  request: SubmitRequest,
+  found: Unreachable,
+  settings: Settings,
+): Promise<SubmitReply> {
+  const { target } = found;
+  const command = target && toAgentCommand(request.args, target, settings);
+  if (!target || !command?.ok || command.order.queueMs === undefined)
+    return refusal(found.errorType, found, target);
+  const { id, conversation, caller, limits = {} } = request;
+  const tainted = isTainted(home, request);
+  if (limits.readsOnly && !command.order.readOnly) return refusal("permission_denied", READS_ONLY);
+  const { queueMs } = command.order;
+  const needsPerson = tainted && !command.order.readOnly;
+  const isHeld = needsPerson && !target.asks;
+  const flags = { ...(tainted && { tainted }), ...(needsPerson && !isHeld && { asks: true }) };
+  const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };
+  if (isHeld) {
+    const held = { ...call, order: { ...call.order, totalMs: queueMs }, flags: { ...flags, queued: true } };
+    await askBeforeSending(home, held, reasonOf(conversation));
+  } else await queue(home, call, queueMs);
+  return queued(id, target.id, queueMs, isHeld);
+}
+
+/** Takes one command to one agent, from the API. Its report comes over `/wait?call=`. */
+export async function submitCommand(home: HomeContext, request: CommandRequest): Promise<SubmitReply> {
+  const known = home.ledger.get(request.id);
+  if (known?.outcome) return { accepted: false, outcome: known.outcome };
+  if (known) return { accepted: true, deadline: known.endsAt };
+  const found = reach(home, request.agent, request.order.payload.tool);
+  const { target } = found;
+  // A foreign agent may know other commands.
+  if (!target?.foreign && !AGENT_COMMANDS.has(request.order.command))
+    return refusal(
+      "invalid_params",
+      `command: expected one of ${[...AGENT_COMMANDS].join(", ")}, got '${request.order.command}'; only a foreign agent may take another`,
+    );
+  if (!found.ok) {
+    const refused = refusal(found.errorType, found);
+    record(home, { ...request, ...request.order }, refused.outcome);
+    return refused;
+  }
+  const order = found.target.foreign
+    ? withForeignTimeout(request.order, readSettings(home.env))
+    : request.order;
+  return { accepted: true, deadline: await dispatch(home, { ...request, order, conversation: null }) };
+}
+
+/** A foreign agent reports nothing while it works and has no time-outs, so all its commands get the same. */
+function withForeignTimeout(order: AgentCommand, { foreignTimeoutMs }: Settings): AgentCommand {
+  if (typeof order.payload.timeout_ms === "number") return order;
+  return { ...order, silenceMs: foreignTimeoutMs, totalMs: foreignTimeoutMs };
+}
+
+/** @param asks a person has to approve it first */
+function queued(id: string, agent: string, forMs: number, asks: boolean): SubmitReply & { accepted: false } {
+  const when = asks
+    ? "A person is asked to approve this first. Once approved, the agent gets it"
+    : "It gets this";
+  const text = `Queued: agent '${agent}' is not online. ${when} as soon as it comes online, within ${duration(forMs)}; the result then arrives as a message of its own. Nothing has run yet.`;
+  return {
+    accepted: false,
+    outcome: { status: "success", text, advice: "Tell the user that.", elapsedMs: 0, job: id, sources: [] },
+  };
+}
+
+/** @param target the agent whose own words may be in the text: why it is away, what its actions are called; undefined: none */
+function refusal(
+  errorType: ErrorType,
+  words: string | Advised,
+  target?: { id: string },
+): SubmitReply & { accepted: false } {
+  const sources = target ? [agentSource(target.id)] : [];
+  return {
+    accepted: false,
+    outcome: { status: "error", errorType, ...asAdvised(words), elapsedMs: 0, sources },
+  };
+}
+
+const READS_ONLY: Advised = {
+  text: "Error: Permission denied: in this chat only actions that read are allowed. Nothing was run.",
+  advice:
+    "Use an action that reads, by its name, or explain to the user that this has to be asked in another chat.",
+};
+
+function outOfReach(agent: string): Advised {
+  return {
+    text: `Error: Permission denied: agent '${agent}' is not in reach of this caller. Nothing was run.`,
+    advice: "Explain this to the user.",
+  };
+}
+
+/** Why a call to an agent that cannot ask itself needs an approval. */
+const STRANGERS_TEXT = "the conversation holds a text of another device, a file, the web or a picture";
+const UNSEEN_TEXT = "it comes from another program's model, which may have read anything";
+
+function reasonOf(conversation: string | null): string {
+  return conversation === null ? UNSEEN_TEXT : STRANGERS_TEXT;
+}
+
+/** "5 min", "3 h" */
+function duration(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 120 ? `${Math.max(1, minutes)} min` : `${Math.round(minutes / 60)} h`;
+}

@@ -1,0 +1,253 @@
+/** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
+import { approvalHash } from "@edgecall/core/protocol/approval.ts";
+import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
+import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
+import type { CallNews } from "../../api/calls.ts";
+import {
+  AFTER_EXPIRY_MS,
+  type AnswerResult,
+  CLOSED,
+  EXPIRED,
+  type NewQuestion,
+  type Question,
+} from "../../api/questions.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError, logInfo } from "../../log.ts";
+import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
+import { refuseQuestion } from "../calls/commands.ts";
+import { dispatch, holdForApproval, reach, releaseApproved } from "../calls/dispatch.ts";
+import type { LedgerCall, NewCall } from "../calls/ledger.ts";
+import { settleByGateway } from "../calls/outcome-delivery.ts";
+import type { HomeContext, HomeStores } from "../context.ts";
+
+/** How long an approval that the gateway asks for stays open. A device's question says so itself. */
+const GATEWAY_APPROVAL_MS = 10 * 60_000;
+/** The device asks again every minute until it has its answer, and then gets it again. */
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/** Questions that may be open at once: of one call, and of one device. */
+const OPEN_A_CALL = 3;
+const OPEN_A_DEVICE = 20;
+
+/** An agent asks. It repeats the question until it has the answer, so a question that is known is not asked twice. */
+export async function askFromAgent(
+  home: HomeContext,
+  call: LedgerCall,
+  event: AgentEvent & { type: "question" },
+): Promise<void> {
+  const known = home.questions.known(call.id, event.question_id);
+  if (known) {
+    // It does not have the answer yet. Each answer prolongs the call, but not beyond the time that it may ask for.
+    const mayAsk = Date.now() < known.expiresAt + AFTER_EXPIRY_MS;
+    if (mayAsk && known.answer !== null && known.answeredBy !== null)
+      await sendAnswer(home, known, call, known.answer);
+    return;
+  }
+  const { approval } = event;
+  const refusal = refusalOf(home, call);
+  if (refusal !== undefined) {
+    const question = { id: event.question_id, isApproval: approval !== undefined };
+    return await refuseQuestion(home, call, question, refusal);
+  }
+  if (approval) {
+    const hash = await approvalHash(call.agent, approval.tool, approval.parameters, approval.cwd);
+    // What the person sees must be what the device will run.
+    if (hash !== approval.hash) return logInfo("question.bad_hash", { call: call.id, agent: call.agent });
+  }
+  await ask(home, call, {
+    id: crypto.randomUUID(),
+    call: call.id,
+    conversation: placeOf(call, home.name),
+    agent: call.agent,
+    agentQuestion: event.question_id,
+    text: event.text,
+    options: event.options ?? [],
+    approval: approval ?? null,
+    expiresAt: Date.now() + event.expires_in_ms,
+  });
+}
+
+/** Why a device may ask nothing more for now, in words for it; undefined: it may. */
+function refusalOf({ questions }: HomeContext, call: LedgerCall): string | undefined {
+  if (questions.openOf(call.id).length >= OPEN_A_CALL)
+    return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
+  if (questions.openBy(call.agent) >= OPEN_A_DEVICE)
+    return `Not asked: ${OPEN_A_DEVICE} questions of this device wait for an answer already. Ask again when one is answered.`;
+  return undefined;
+}
+
+/**
+ * Asks for a call to an agent that cannot ask itself, before it is sent.
+ * @returns the call's deadline, epoch ms
+ */
+export async function askBeforeSending(home: HomeContext, newCall: NewCall, reason: string): Promise<number> {
+  const { agent } = newCall;
+  const { command, payload, totalMs } = newCall.order;
+  const hash = await approvalHash(agent, command, payload);
+  const expiresAt = Date.now() + GATEWAY_APPROVAL_MS;
+  // The same call came again, or was cancelled, meanwhile.
+  const known = home.ledger.get(newCall.id);
+  if (known) return known.endsAt;
+  // No await between call and question: without its question the call would wait for nobody.
+  const call = holdForApproval(home, newCall);
+  await ask(home, call, {
+    id: crypto.randomUUID(),
+    call: call.id,
+    conversation: placeOf(call, home.name),
+    agent,
+    agentQuestion: null,
+    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(payload), { chars: 2_000 })}`,
+    options: [],
+    approval: { tool: command, parameters: payload, reason, hash },
+    expiresAt,
+  });
+  return expiresAt + AFTER_EXPIRY_MS + totalMs;
+}
+
+async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): Promise<void> {
+  const now = Date.now();
+  if (!home.questions.add(question, now)) return;
+  home.ledger.postpone(call.id, question.expiresAt + AFTER_EXPIRY_MS);
+  if (call.conversation !== null) {
+    // If this object is stopped before the conversation has it, its alarm delivers it.
+    home.questionRetries.failed(question.id, now, now);
+    await home.alarm.arm();
+  }
+  await deliverQuestion(home, question, now);
+  await home.alarm.arm();
+}
+
+/** @param askedAt epoch ms */
+async function deliverQuestion(home: HomeContext, question: NewQuestion, askedAt: number): Promise<void> {
+  const { id, call, agent, text, options, expiresAt, approval } = question;
+  if (hasNoConversation(home, call)) {
+    notifyWatchers(home.ctx, call, newsOf(question));
+    return home.questions.setDelivered(id);
+  }
+  try {
+    const stub = conversationOf(home.env, question.conversation);
+    await stub.ask({ id, call, agent, text, options, expiresAt, approval });
+    home.questions.setDelivered(id);
+    home.questionRetries.remove(id);
+  } catch (error) {
+    home.questionRetries.failed(id, askedAt, Date.now());
+    logError("question.deliver_failed", error, { question: id });
+  }
+}
+
+/** A person answers. Stored when it returns; the device gets it as often as it asks. */
+export async function answerQuestion(
+  home: HomeContext,
+  id: string,
+  answer: string,
+  by: { principal: string; mayApprove: boolean },
+): Promise<AnswerResult> {
+  const result = home.questions.answer(id, answer, by, Date.now());
+  if (result.ok) await passOn(home, result.question, answer);
+  return result;
+}
+
+async function passOn(home: HomeContext, question: Question, answer: string): Promise<void> {
+  const call = home.ledger.get(question.call);
+  if (call && !call.outcome) {
+    if (question.agentQuestion === null) await decideHeldCall(home, call, answer);
+    else await sendAnswer(home, question, call, answer);
+  }
+  await closeInConversation(home, question, answer);
+}
+
+/** The gateway's own approval of a call that it holds back. */
+async function decideHeldCall(home: HomeContext, call: LedgerCall, answer: string): Promise<void> {
+  if (answer === "approve") return await releaseApproved(home, call);
+  const why = answer === EXPIRED ? "nobody approved it in time" : "it was not approved";
+  await settleByGateway(home, call, {
+    status: "error",
+    errorType: "permission_denied",
+    text: `Error: The call was not sent to '${call.agent}': ${why}. Nothing was run.`,
+    advice: "Explain this to the user; do not try it another way.",
+    elapsedMs: Date.now() - call.createdAt,
+    sources: [],
+  });
+}
+
+async function sendAnswer(
+  home: HomeContext,
+  question: Question,
+  call: LedgerCall,
+  answer: string,
+): Promise<void> {
+  const now = Date.now();
+  // A device that is away asks again when it is back, until the question would have expired. Its call goes on then.
+  if (answer === EXPIRED || reach(home, call.agent, undefined).ok)
+    home.ledger.restart(call.id, Math.max(call.silenceMs, call.endsAt - question.expiresAt), now);
+  // The device knows by its own clock that a question has expired.
+  if (answer === EXPIRED) return;
+  const payload = {
+    question_id: question.agentQuestion,
+    answer,
+    ...(question.answeredBy !== null && { by: question.answeredBy }),
+    ...(question.approval && { hash: question.approval.hash }),
+  };
+  const order = {
+    command: "answer",
+    payload,
+    silenceMs: ANSWER_TIMEOUT_MS,
+    totalMs: ANSWER_TIMEOUT_MS,
+    idempotent: true,
+  };
+  const { agent, caller } = call;
+  await dispatch(home, { id: crypto.randomUUID(), conversation: null, agent, caller, order });
+}
+
+async function closeInConversation(home: HomeContext, question: Question, answer: string): Promise<void> {
+  if (hasNoConversation(home, question.call)) return;
+  try {
+    const stub = conversationOf(home.env, question.conversation);
+    await stub.closeQuestion(question.id, answer, question.answeredBy);
+  } catch (error) {
+    // The conversation shows the question as open until its turn ends, and nothing else depends on it.
+    logError("question.close_failed", error, { question: question.id });
+  }
+}
+
+/** True for a call whose client waits in Home's own waiting room. */
+function hasNoConversation({ ledger }: HomeContext, callId: string): boolean {
+  return ledger.get(callId)?.conversation === null;
+}
+
+/** The questions that a call waits for, for a client that begins to watch it. */
+export function openQuestions({ questions }: HomeContext, callId: string): CallNews[] {
+  return questions.openOf(callId).map(newsOf);
+}
+
+/** A call is over: its questions need no answer any more. */
+export async function closeQuestions(home: HomeContext, callId: string): Promise<void> {
+  for (const question of home.questions.openOf(callId)) {
+    home.questions.close(question.id, CLOSED, null, Date.now());
+    await closeInConversation(home, question, CLOSED);
+  }
+}
+
+/** When a question expires, or has to be delivered again, epoch ms. */
+export function nextDue({ questions, questionRetries }: HomeStores): number | undefined {
+  const expiry = questions.nextExpiry();
+  const retry = questionRetries.nextDue(questions.undelivered().map(({ id }) => id));
+  const times = [expiry, retry].filter((time) => time !== undefined);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+/** Closes questions that nobody answered, and delivers those that their conversation does not have yet. */
+export async function onAlarm(home: HomeContext, now: number): Promise<void> {
+  for (const question of home.questions.expired(now)) {
+    home.questions.close(question.id, EXPIRED, null, now);
+    home.questionRetries.remove(question.id);
+    await passOn(home, question, EXPIRED);
+  }
+  for (const question of home.questions.undelivered())
+    if (home.questionRetries.dueAt(question.id) <= now)
+      await deliverQuestion(home, question, question.askedAt);
+}
+
+function newsOf({ id, text, options, approval, expiresAt }: NewQuestion): CallNews {
+  return { news: "question", question: { id, text, options, approval: approval !== null, expiresAt } };
+}
