@@ -1,15 +1,8 @@
-/** One agent: its ledger, its tools and its line to the broker, put together. */
+/** Puts an agent together: its tools, its ledger and its connection to the broker. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { newTurnCounts } from "@edgecall/core/metrics/tally.ts";
-import { type AgentEvent, Presence } from "@edgecall/core/protocol/mqtt.ts";
-import {
-  broadcastTopic,
-  HEARTBEAT_EVERY_MS,
-  type TopicKind,
-  topicOf,
-} from "@edgecall/core/protocol/names.ts";
-import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { broadcastTopic, HEARTBEAT_EVERY_MS } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { Locks } from "@edgecall/core/tools/locks.ts";
@@ -23,7 +16,6 @@ import { Jobs } from "./calls/jobs.ts";
 import { CommandLedger } from "./calls/ledger.ts";
 import { LedgerFile } from "./calls/ledger-file.ts";
 import { PersonQuestions } from "./calls/questions.ts";
-import { Redelivery } from "./calls/redelivery.ts";
 import { Semaphore } from "./calls/semaphore.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { mcpSecrets } from "./config/mcp-servers.ts";
@@ -38,9 +30,10 @@ import { Connection } from "./link/connection.ts";
 import { Counter } from "./link/counter.ts";
 import { openIdentity, readGateway } from "./link/identity.ts";
 import { type MessageSigner, messageSigner, plainSigner } from "./link/message-signer.ts";
+import { OwnPresence } from "./link/own-presence.ts";
+import { Publisher } from "./link/publisher.ts";
 import { reportText } from "./link/reports.ts";
 import { RetainedGuard } from "./link/retained-guard.ts";
-import { Standby } from "./link/standby.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { serveMetrics } from "./metrics/metrics-page.ts";
 import { ToolMetrics } from "./metrics/tool-metrics.ts";
@@ -50,21 +43,19 @@ import type { Later } from "./toolbox/places.ts";
 import { type SkillSource, ToolCatalog } from "./toolbox/tool-catalog.ts";
 import { openToolbox } from "./toolbox/toolbox.ts";
 
-/** Replies of callers that acknowledge nothing, kept while the broker is away: the newest so many. */
-const OUTBOX_MAX = 100;
-/** Logged when the agent offers other tools than before. */
+/** The log's event when the agent's tools have changed. */
 export const TOOLS_CHANGED = "tools.changed";
-/** What is under way at a stop gets this long to say that it was stopped. */
-const LAST_WORDS_MS = 1_000;
+/** At a stop, commands under way get this long to answer that they were stopped. */
+const FINISH_WITHIN_MS = 1_000;
 
 export type AgentOptions = {
   log: Log;
-  /** Tools beside the device's own; one of the same name replaces it. */
+  /** Further tools. One with the name of a device's own tool replaces it. */
   tools?: readonly Tool[];
   skills?: SkillSource;
-  /** Where the device's own come from; tests have simpler ones. */
+  /** Makes the device's own tools. Tests use simpler ones. */
   toolbox?: typeof openToolbox;
-  /** Another device with this id has to be away for so long before this one takes its place. */
+  /** Another device with this id has to be away for this long before this one takes its place. */
   freeAfterMs?: number;
   /** Called after the first complete advert. */
   onReady?: () => void;
@@ -73,70 +64,84 @@ export type AgentOptions = {
 export type Agent = {
   readonly bootId: string;
   readonly settings: Settings;
-  /** The names of its tools as of now, and those that this device cannot offer. */
+  /** The names of its present tools, and those that this device cannot offer. */
   offered(): { tools: string[]; unavailable: Unavailable[] };
-  /** Where /metrics is; undefined while it is not. */
+  /** The port of /metrics; undefined while it is not served. */
   metricsPort(): number | undefined;
-  /** Says goodbye and ends, within 5 s; again does nothing more. */
+  /** Publishes a goodbye and ends, within 5 s. A second call does nothing more. */
   stop(): Promise<void>;
   /** Resolves when the agent has ended, also by a `shutdown` command. */
   readonly stopped: Promise<void>;
 };
 
 /**
- * Starts an agent; it connects by itself, now and again and again.
- * @throws IdentityError when its key, or its gateway's, is damaged
+ * Starts an agent. It connects, and connects again after each loss.
+ * @throws IdentityError when its key or its gateway's key is damaged
  */
 export async function startAgent(given: Settings, options: AgentOptions): Promise<Agent> {
   const settings = await withRelay(given);
   const { log } = options;
   const profile = await Profile.open(settings.stateDir, log);
-  const now = () => tuned(settings, profile.taught.agent);
+  const current = () => tuned(settings, profile.taught.agent);
   const later: Later = {
-    llm: () => now().llm,
-    limits: () => now().limits,
+    llm: () => current().llm,
+    limits: () => current().limits,
     tools: () => catalog.registry.all(),
     guides: () => catalog.skills.guides,
   };
   const toolbox = await (options.toolbox ?? openToolbox)(settings, later, options.tools, log);
+  const catalog = new ToolCatalog(() => toolbox.tools, options.skills ?? toolbox.skills, profile);
   const bootId = randomUUID();
-  const { signer, verifier } = await trustOf(settings, bootId, log);
-  const topic = (kind: TopicKind) => topicOf(settings.mqtt.topicPrefix, settings.agentId, kind);
-  const broadcasts = broadcastTopic(settings.mqtt.topicPrefix);
-  /** @returns whether the broker took it; nothing is said, and no number used, while there is none */
-  const say = async (kind: Exclude<TopicKind, "commands">, text: string, options?: { retain?: boolean }) =>
-    connection.connected && (await connection.publish(topic(kind), signer.say(kind, text), options));
+  const { signer, verifier } = await openKeys(settings, bootId, log);
   const ledger = await CommandLedger.open({
     storage: new LedgerFile(join(settings.stateDir, "ledger.jsonl")),
     log,
   });
   const stall = new StallDetector({ afterMs: 2_000 });
-  const outbox: string[] = [];
-  let isReady = false;
+  const broadcasts = broadcastTopic(settings.mqtt.topicPrefix);
 
-  const event = (said: AgentEvent) => void say("events", JSON.stringify(said));
-  // One set of locks for everything that runs here, whoever asked for it.
+  const connection = new Connection({
+    mqtt: settings.mqtt,
+    clientId: `edgecall-${settings.agentId}`,
+    will: () => ({
+      topic: presenceTopic,
+      payload: signer.signWill(presenceText("offline", "last will")),
+    }),
+    log,
+    onConnected: advertise,
+    onMessage(from, payload, retained) {
+      if (from === publisher.topic("commands")) void inbox.receive(payload, retained);
+      else if (from === broadcasts) void inbox.broadcast(payload, retained);
+      else if (from === presenceTopic) presence.onMessage(payload.toString("utf8"), retained);
+      else guard.seen(from, payload.toString("utf8"));
+    },
+  });
+  const publisher = new Publisher({ settings, connection, signer, ledger, log });
+  const presenceTopic = publisher.topic("presence");
+  const guard = new RetainedGuard(publishAgain);
+  const presence = new OwnPresence({
+    settings,
+    bootId,
+    topic: presenceTopic,
+    connection,
+    signer,
+    guard,
+    log,
+    freeAfterMs: options.freeAfterMs,
+  });
+
+  // All calls on this device share one set of locks, whatever they come from.
   const runner: RunnerOptions = { log: runLog(log), locks: new Locks(), secrets: secretsOf(settings) };
   const metrics = new Metrics();
   const audit = await AuditLog.open({
     dir: join(settings.stateDir, "audit"),
     secrets: runner.secrets ?? [],
     log,
-    send: event,
+    send: (batch) => publisher.event(batch),
   });
-  const catalog = new ToolCatalog(() => toolbox.tools, options.skills ?? toolbox.skills, profile);
-  const questions = new PersonQuestions(event);
-  const uploads = new Uploads(event, log);
-  const jobs = new Jobs({
-    settings,
-    ledger,
-    runner,
-    metrics,
-    uploads,
-    log,
-    report,
-    progress: (token, said) => event({ type: "progress", request_id: token, ...said }),
-  });
+  const questions = new PersonQuestions((question) => publisher.event(question));
+  const uploads = new Uploads((request) => publisher.event(request), log);
+  const jobs = new Jobs({ settings, ledger, runner, metrics, uploads, publisher, log });
   const unavailable = () => [...toolbox.unavailable, ...unavailableOf(catalog.skipped)];
   const device: Device = {
     settings,
@@ -160,55 +165,33 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     log,
     shutdown: () => setImmediate(() => void stop()),
   };
-
   const inbox = new Inbox({
     device,
+    publisher,
+    stall,
     clocks: { now: () => performance.now(), wallClock: () => wallClock(settings) },
-    unknownAgeMs: () => stall.unknownAgeMs(),
-    report,
-    refuse: (text) => void connection.publish(topic("reports"), text),
-    event,
-    acked: (id) => redelivery.acked(id),
-    ...(verifier && { verifier }),
+    verifier,
   });
   const unfinished = await inbox.settleInterrupted();
+  const served = serveMetrics(device, { connection, inbox, publisher });
 
-  const connection = new Connection({
-    mqtt: settings.mqtt,
-    clientId: `edgecall-${settings.agentId}`,
-    will: () => ({
-      topic: topic("presence"),
-      payload: signer.connecting(presenceText("offline", "last will")),
-    }),
-    log,
-    onConnected: advertise,
-    onMessage(from, payload, retained) {
-      if (from === topic("commands")) void inbox.receive(payload, retained);
-      else if (from === broadcasts) void inbox.broadcast(payload, retained);
-      else if (from === topic("presence")) seePresence(payload.toString("utf8"), retained);
-      else guard.saw(from, payload.toString("utf8"));
-    },
-  });
-  const redelivery = new Redelivery(ledger, (text) => say("reports", text), log);
-
-  const served = serveMetrics(device, { connection, inbox, outbox });
+  let isReady = false;
 
   async function advertise(): Promise<void> {
-    if (born) earlierBirth = birthText;
-    await connection.subscribe([topic("commands"), topic("presence")]);
-    // A broker that lets an agent read only what it has to refuses these: then nothing is mended there.
-    await connection.subscribe([topic("capabilities"), topic("tools")]).catch(() => undefined);
-    // A broker may keep it from its agents; nothing of ours is sent there.
+    presence.connected();
+    await connection.subscribe([publisher.topic("commands"), presenceTopic]);
+    // A broker with strict access rules refuses these. Then foreign texts are not replaced there.
+    const adverts = [publisher.topic("capabilities"), publisher.topic("tools")];
+    await connection.subscribe(adverts).catch(() => undefined);
+    // A broker may keep this topic from its agents. The gateway sends nothing there.
     await connection.subscribe([broadcasts]).catch((error: unknown) => {
       log("info", "mqtt.no_broadcast", { error: messageOf(error) });
     });
-    birthText = signer.say("presence", presenceText("online", "birth"));
-    await birth();
-    toldCapabilities = "";
+    await presence.announce();
+    publishedCapabilities = "";
     await advertiseTools();
     await heartbeat();
-    for (const text of outbox.splice(0)) await report(text);
-    redelivery.connected();
+    await publisher.connected();
     questions.announce();
     void audit.offer();
     if (!isReady && connection.connected) {
@@ -217,112 +200,39 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     }
   }
 
-  let toldCapabilities = "";
+  let publishedCapabilities = "";
 
-  /** The line too, where it follows from the tools. */
+  /** Publishes the tools, and the line of capabilities if that follows from them. */
   async function advertiseTools(): Promise<void> {
     const text = capabilitiesText(settings, catalog.registry.list());
-    if (text !== toldCapabilities && (await sayRetained("capabilities", text))) toldCapabilities = text;
-    await sayRetained("tools", toolsText(catalog.registry));
+    if (text !== publishedCapabilities && (await publishRetained("capabilities", text)))
+      publishedCapabilities = text;
+    await publishRetained("tools", toolsText(catalog.registry));
   }
 
-  /** @returns whether the broker took it */
-  async function sayRetained(kind: "capabilities" | "tools", said: string): Promise<boolean> {
+  /** @returns true if the broker took it */
+  async function publishRetained(kind: "capabilities" | "tools", advert: string): Promise<boolean> {
     if (!connection.connected) return false;
-    const text = signer.say(kind, said);
-    guard.said(topic(kind), text);
-    return await connection.publish(topic(kind), text, { retain: true });
+    const text = signer.sign(kind, advert);
+    guard.published(publisher.topic(kind), text);
+    return await connection.publish(publisher.topic(kind), text, { retain: true });
   }
 
-  /** Somebody else wrote where only this agent should: what is retained there is said again, signed anew. */
-  const guard = new RetainedGuard((changed) => {
+  /** Something else wrote to a topic of this agent: publishes this agent's text there again, newly signed. */
+  function publishAgain(topic: string): void {
     if (!connection.connected || stopping) return;
-    log("warn", "retained.mended", { topic: changed });
-    if (changed !== topic("presence")) {
-      toldCapabilities = "";
-      void advertiseTools();
+    log("warn", "retained.mended", { topic });
+    if (topic === presenceTopic) {
+      void presence.announce();
     } else {
-      birthText = signer.say("presence", presenceText("online", "birth"));
-      void birth();
+      publishedCapabilities = "";
+      void advertiseTools();
     }
-  });
-
-  /** The broker has had our birth: whatever of another boot comes after it is someone else's. */
-  let born = false;
-  let birthText = "";
-  /** The birth of an earlier connection. */
-  let earlierBirth: string | undefined;
-
-  async function birth(): Promise<void> {
-    guard.said(topic("presence"), birthText);
-    if (await connection.publish(topic("presence"), birthText, { retain: true })) born = true;
   }
 
   async function heartbeat(): Promise<void> {
     const text = reportText(settings, "heartbeat", { ...device.metrics.read() });
-    await say("reports", text);
-  }
-
-  async function report(text: string, id?: string, acks = false): Promise<void> {
-    const taken = await say("reports", text);
-    if (acks && id !== undefined) redelivery.add(id);
-    else if (!taken) outbox.splice(0, Math.max(0, outbox.push(text) - OUTBOX_MAX));
-  }
-
-  /** Our own presence, as the broker has it: it may be a late will of our earlier connection. */
-  function seePresence(text: string, retained: boolean): void {
-    // Later subscribers find the retained text: it must not be a stranger's, nor an old one of ours.
-    guard.saw(topic("presence"), text);
-    if (!signer.isMine(text)) return;
-    const presence = checkJson(Presence, text);
-    if (!presence.ok) return;
-    const { boot_id } = presence.value;
-    if (boot_id !== undefined && boot_id !== bootId) seeOther(text, boot_id, retained);
-    if (presence.value.state === "offline" && !retained && connection.connected && !stopping) void birth();
-  }
-
-  /** Runs that were there before this one: our own past, or another device with our id. */
-  const before = new Set<string>();
-
-  /**
-   * Another run of this id. What stands there when we come for the first time may be our past. What stands there when
-   * we come again was said after our birth: another device has our id and key, for instance from a copied card. The one
-   * that was there first stays.
-   */
-  function seeOther(text: string, boot: string, retained: boolean): void {
-    if (connection.connects <= 1) return void before.add(boot);
-    if (!retained || stopping || earlierBirth === undefined || !signer.isAfter(text, earlierBirth)) return;
-    if (before.has(boot)) void giveWay(boot);
-    // Its numbers are ahead of ours: without this the gateway would take what we say for old.
-    else if (signer.outdo(text)) connection.restart();
-  }
-
-  let standby: Standby | undefined;
-
-  async function giveWay(other: string): Promise<void> {
-    if (standby) return;
-    log("error", "mqtt.duplicate_agent_id", {
-      reason: `another device with the id '${settings.agentId}' was here first`,
-      other,
-      hint: "give each device an agent_id and a key of its own: on this one, pair it anew under another id. It waits until the other one is gone",
-    });
-    standby = new Standby({
-      mqtt: settings.mqtt,
-      clientId: `edgecall-${settings.agentId}-${bootId.slice(0, 8)}`,
-      topic: topic("presence"),
-      isTaken(text) {
-        const presence = signer.isMine(text) ? checkJson(Presence, text) : undefined;
-        return (
-          presence?.ok === true && presence.value.state === "online" && presence.value.boot_id !== bootId
-        );
-      },
-      ...(options.freeAfterMs !== undefined && { freeAfterMs: options.freeAfterMs }),
-    });
-    await connection.leave();
-    await standby.free;
-    standby = undefined;
-    log("info", "mqtt.duplicate_gone", {});
-    connection.start();
+    await publisher.publish("reports", text);
   }
 
   let stopping: Promise<void> | undefined;
@@ -341,14 +251,14 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     clearInterval(heartbeats);
     guard.stop();
     served?.stop();
-    redelivery.stop();
-    standby?.stop();
+    publisher.stop();
+    presence.stop();
     inbox.stop();
     jobs.stop();
-    await within(LAST_WORDS_MS, Promise.all([inbox.idle(), jobs.idle()]));
+    await within(FINISH_WITHIN_MS, Promise.all([inbox.idle(), jobs.idle()]));
     await connection.stop({
-      topic: topic("presence"),
-      payload: signer.say("presence", presenceText("offline", "shutdown")),
+      topic: presenceTopic,
+      payload: presence.goodbye(),
     });
     stall.stop();
     await toolbox.close();
@@ -366,7 +276,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     log("info", TOOLS_CHANGED, { tools: catalog.registry.list() });
     if (connection.connected) void advertiseTools();
   };
-  // A genome that disables a skill takes its tools back.
+  // A genome that disables a skill withdraws its tools.
   profile.onChange(toolsChanged);
   (options.skills ?? toolbox.skills).onChange(toolsChanged);
   toolbox.onChange?.(toolsChanged);
@@ -380,13 +290,13 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   return { bootId, settings, offered, metricsPort: () => served?.port(), stop, stopped };
 }
 
-/** An agent that knows its gateway's key signs what it says, and obeys that gateway alone. */
-async function trustOf(
-  { stateDir, agentId, gatewayKey: given }: Settings,
+/** An agent that knows its gateway's key signs its messages, and obeys only that gateway. */
+async function openKeys(
+  { stateDir, agentId, gatewayKey: configured }: Settings,
   bootId: string,
   log: Log,
 ): Promise<{ signer: MessageSigner; verifier: CommandVerifier | undefined }> {
-  const gatewayKey = given ?? (await readGateway(stateDir));
+  const gatewayKey = configured ?? (await readGateway(stateDir));
   if (gatewayKey === undefined) return { signer: plainSigner(bootId), verifier: undefined };
   const verifier = new CommandVerifier({ agentId, bootId, gatewayKey });
   const identity = await openIdentity(stateDir);
@@ -395,7 +305,7 @@ async function trustOf(
   return { signer: messageSigner(agentId, bootId, identity, counter), verifier };
 }
 
-/** The model over the gateway's relay is asked with a new token each time: made of this device's key, they are short-lived. */
+/** The gateway's relay of the model gets a new short-lived token each time, made with this device's key. */
 async function withRelay(settings: Settings): Promise<Settings> {
   const { llm, agentId, stateDir } = settings;
   if (!llm || !settings.llmRelay) return settings;
@@ -404,7 +314,7 @@ async function withRelay(settings: Settings): Promise<Settings> {
   return { ...settings, llm: { ...llm, apiKey: () => identity.relayToken(agentId, place, Date.now()) } };
 }
 
-/** What no tool may give away, least of all the agent's own keys. */
+/** The secrets that no tool's result may contain. */
 function secretsOf({ llm, mqtt, mcp, tools: { web } }: Settings): string[] {
   const search = [...(web?.brave?.keys ?? []), web?.codesearch?.key];
   const modelKey = typeof llm?.apiKey === "string" ? llm.apiKey : undefined;
@@ -412,7 +322,7 @@ function secretsOf({ llm, mqtt, mcp, tools: { web } }: Settings): string[] {
   return keys.filter((secret) => secret !== undefined);
 }
 
-/** Waits for `work`, but only so long. */
+/** Waits for `work`, at most `ms`. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
@@ -422,7 +332,7 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** The runner's events without their messages: those can hold arguments. */
+/** Logs the runner's events without their messages, which can contain arguments. */
 function runLog(log: Log): (event: RunEvent) => void {
   return (event) => {
     const { event: name, callId, tool } = event;

@@ -3,14 +3,16 @@
  * read → recognise a repetition → check the budget → record → run → record → publish.
  */
 
-import { type AgentEvent, AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
+import { AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type Advised, errorFields } from "@edgecall/core/tools/advice.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { COMMANDS } from "../commands/all.ts";
 import { PROMPT_MAX_MS } from "../commands/prompt.ts";
 import type { CommandVerifier } from "../link/command-verifier.ts";
 import { GatewayVersion } from "../link/gateway-version.ts";
+import type { Publisher } from "../link/publisher.ts";
 import { failed, isFailure, type Reply, replyText, reportText, succeeded } from "../link/reports.ts";
 import { type Budget, type BudgetClocks, budgetOf, clockAhead } from "./budget.ts";
 import { CallEnded, type CommandCall } from "./command.ts";
@@ -35,16 +37,11 @@ const UNNAMED: Caller = { principal: "lan", role: "guest", channel: "mqtt" };
 
 export type InboxOptions = {
   device: Device;
+  publisher: Publisher;
+  stall: StallDetector;
   clocks: BudgetClocks;
-  unknownAgeMs(): number;
-  /** Publishes a report; one whose caller acknowledges it is sent again until then. */
-  report(text: string, id?: string, acks?: boolean): Promise<void>;
-  /** Publishes a report without a signature. */
-  refuse(text: string): void;
-  event(said: AgentEvent): void;
-  acked(id: string): void;
-  /** Whom this device obeys; absent: anybody on its broker. */
-  verifier?: CommandVerifier;
+  /** Checks commands; undefined: this device obeys every client of its broker. */
+  verifier: CommandVerifier | undefined;
 };
 
 const NOT_SIGNED = "it does not carry the gateway's signature";
@@ -95,7 +92,7 @@ export class Inbox {
       });
     }
     // Before anything else is awaited: this is the moment from which the budget counts.
-    const unknownAge = this.#options.unknownAgeMs();
+    const unknownAge = this.#options.stall.unknownAgeMs();
     try {
       const text = bytes.toString("utf8");
       const { verifier } = this.#options;
@@ -126,10 +123,10 @@ export class Inbox {
    * that a forgery names; one that has not learns why nothing happens.
    */
   #refuse(id: string | undefined, why: string): void {
-    const { device, refuse } = this.#options;
+    const { device, publisher } = this.#options;
     device.log("warn", "command.refused", { reason: why, request_id: id });
     const error = `This device obeys its own gateway alone, and refused a command: ${why}. Nothing was run. If the gateway is a new one, pair the device again.`;
-    refuse(textOf(device.settings, id, failed(error)));
+    publisher.reportUnsigned(textOf(device.settings, id, failed(error)));
   }
 
   /** Ends what is under way; each call answers with an error that says so. */
@@ -163,8 +160,8 @@ export class Inbox {
   async #unreadable(text: string, problem: string): Promise<void> {
     const id = requestIdOf(text);
     this.#options.device.log("warn", "command.unreadable", { error: problem, request_id: id });
-    const { device, report } = this.#options;
-    await report(textOf(device.settings, id, failed(`invalid command: ${problem}`)));
+    const { device, publisher } = this.#options;
+    await publisher.report(textOf(device.settings, id, failed(`invalid command: ${problem}`)));
   }
 
   async #take(command: Command, budget: Budget): Promise<void> {
@@ -201,7 +198,7 @@ export class Inbox {
   }
 
   async #work(command: Command, kind: CommandKind, budget: Budget): Promise<void> {
-    const { device, event } = this.#options;
+    const { device, publisher } = this.#options;
     const { ledger, questions } = device;
     const id = command.request_id;
     const acks = command.n !== undefined;
@@ -219,12 +216,12 @@ export class Inbox {
     switch (begun.do) {
       case "wait":
         // The caller may have heard nothing of it yet.
-        event({ type: "accepted", request_id: id });
+        publisher.event({ type: "accepted", request_id: id });
         questions.announce(id);
         return command.watch ? this.#watchCall(id) : undefined;
       case "repeat":
         device.log("info", "command.repeated", { request_id: id });
-        return await this.#options.report(begun.report ?? this.#nothingKept(id), id, acks);
+        return await this.#options.publisher.report(begun.report ?? this.#nothingKept(id), id, acks);
       case "unknown":
         return await this.#conclude(id, replyOfInterrupted(begun.entry, device.ledger.jobsOf(id)), acks);
       case "refuse":
@@ -238,7 +235,7 @@ export class Inbox {
   /** Runs it, and says that it was taken unless the result is there first, which says the same. */
   async #runSaying(command: Command, kind: CommandKind, budget: Budget): Promise<Reply> {
     const accepted = { type: "accepted" as const, request_id: command.request_id };
-    const timer = setTimeout(() => this.#options.event(accepted), ACCEPTED_AFTER_MS);
+    const timer = setTimeout(() => this.#options.publisher.event(accepted), ACCEPTED_AFTER_MS);
     try {
       return await this.#run(command, kind, budget);
     } finally {
@@ -256,8 +253,8 @@ export class Inbox {
   }
 
   #expired(command: Command): Reply {
-    const { clocks, unknownAgeMs } = this.#options;
-    const ahead = clockAhead(command, unknownAgeMs(), clocks.wallClock());
+    const { clocks, stall } = this.#options;
+    const ahead = clockAhead(command, stall.unknownAgeMs(), clocks.wallClock());
     return expired(command, ahead);
   }
 
@@ -266,16 +263,16 @@ export class Inbox {
     device.metrics.count(isFailure(reply) ? "failed" : "success");
     const text = replyText(device.settings, id, reply);
     await device.ledger.done(id, text);
-    await this.#options.report(text, id, acks);
+    await this.#options.publisher.report(text, id, acks);
     reply.afterwards?.();
   }
 
   async #answer(id: string, reply: Reply, acks: boolean): Promise<void> {
-    await this.#options.report(replyText(this.#options.device.settings, id, reply), id, acks);
+    await this.#options.publisher.report(replyText(this.#options.device.settings, id, reply), id, acks);
   }
 
   async #run(command: Command, kind: CommandKind, budget: Budget): Promise<Reply> {
-    const { device, event } = this.#options;
+    const { device, publisher } = this.#options;
     const id = command.request_id;
     const control = new AbortController();
     if (this.#stopping) control.abort(new CallEnded("stopping"));
@@ -284,7 +281,7 @@ export class Inbox {
     const progress =
       kind.kind === "work"
         ? new Progress({
-            publish: (said) => event({ type: "progress", request_id: id, ...said }),
+            publish: (progress) => publisher.event({ type: "progress", request_id: id, ...progress }),
             watched: command.watch === true,
             ...(typeof tool === "string" && { tool: tool.slice(0, 64) }),
           })
@@ -364,7 +361,7 @@ export class Inbox {
     const target = command.payload.request_id;
     if (typeof target !== "string") return;
     if (this.#options.device.audit.acked(target)) return;
-    this.#options.acked(target);
+    this.#options.publisher.acked(target);
     await this.#options.device.ledger.acked(target);
   }
 

@@ -15,12 +15,13 @@ import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type ParsedCall, type RunnerOptions, runTool } from "@edgecall/core/tools/runner.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { Settings } from "../config/settings.ts";
+import type { Publisher } from "../link/publisher.ts";
 import { isFailure, replyText, succeeded } from "../link/reports.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { CallEnded, type CommandCall } from "./command.ts";
 import type { CommandLedger } from "./ledger.ts";
 import { mediaOf, pack } from "./media.ts";
-import { Progress, type Said } from "./progress.ts";
+import { Progress } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
 import { replyOf } from "./tool-reply.ts";
 import type { Uploads } from "./uploads.ts";
@@ -36,9 +37,8 @@ export type JobsOptions = {
   runner: RunnerOptions;
   metrics: Metrics;
   uploads: Uploads;
+  publisher: Publisher;
   log: Log;
-  report(text: string, id: string, acks: boolean): Promise<void>;
-  progress(token: string, said: Said): void;
 };
 
 /** The call that begins a job. */
@@ -117,7 +117,8 @@ export class Jobs {
     const { token, of, tool } = work;
     const control = new AbortController();
     const progress = new Progress({
-      publish: (said) => this.#options.progress(token, said),
+      publish: (progress) =>
+        this.#options.publisher.event({ type: "progress", request_id: token, ...progress }),
       watched,
       tool: tool.name,
       // It may go on for hours, and its caller waits for it as long as the device is there.
@@ -139,7 +140,7 @@ export class Jobs {
     control: AbortController,
     progress: Progress,
   ): Promise<void> {
-    const { ledger, settings, runner, metrics, uploads, report } = this.#options;
+    const { ledger, settings, runner, metrics, uploads, publisher } = this.#options;
     const begin = { id: token, command: "job", tool: tool.name, idempotent: false, acks, job: { of, maxMs } };
     // In the record before the call's own result is, since writes keep their order.
     const begun = again ? ({ do: "run" } as const) : await ledger.begin(begin);
@@ -168,7 +169,7 @@ export class Jobs {
     metrics.count(isFailure(reply) ? "failed" : "success");
     const text = replyText(settings, token, succeeded({ ...reply.payload, job_of: of }));
     await ledger.done(token, text);
-    await report(text, token, acks);
+    await publisher.report(text, token, acks);
   }
 
   /**

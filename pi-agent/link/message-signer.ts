@@ -1,32 +1,32 @@
-/** How this agent's messages leave it: as they are, or stamped and signed when it belongs to a gateway. */
+/** Stamps and signs this agent's messages. An agent that is not paired publishes them as they are. */
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import type { Counter } from "./counter.ts";
 import { type Identity, signedTextVerifier } from "./identity.ts";
 
 export type MessageSigner = {
-  /** A connection is about to be made. @returns its last will, given the text of one */
-  connecting(will: string): string;
-  /** @param text a JSON object @returns what to publish */
-  say(kind: Exclude<TopicKind, "commands">, text: string): string;
-  /** Whether a presence on its own topic may be its own; anybody can write there. */
-  isMine(presence: string): boolean;
+  /** Call it before each connection. @returns the connection's last will, signed */
+  signWill(will: string): string;
+  /** @param text a JSON object @returns the text to publish */
+  sign(kind: Exclude<TopicKind, "commands">, text: string): string;
+  /** True if a presence on this agent's topic may be its own. Others can write there too. */
+  isOwn(presence: string): boolean;
   /**
-   * Tells whether a presence that may be its own was said after this one: it is no recording of the past.
+   * True if a presence that may be its own was published after `birth`, and is not an old recording.
    * @param birth as published
    */
   isAfter(presence: string, birth: string): boolean;
-  /** From now on everything is newer than this presence. @returns whether it was not already */
+  /** Makes all later messages newer than this presence. @returns false if they were already */
   outdo(presence: string): boolean;
 };
 
-/** Of an agent that is not paired: only `presence` tells which run of it speaks. */
+/** For an agent that is not paired. Only `presence` names the run. */
 export function plainSigner(bootId: string): MessageSigner {
   const presence = (text: string) => `${text.slice(0, -1)},"boot_id":${JSON.stringify(bootId)}}`;
   return {
-    connecting: presence,
-    say: (kind, text) => (kind === "presence" ? presence(text) : text),
-    isMine: () => true,
+    signWill: presence,
+    sign: (kind, text) => (kind === "presence" ? presence(text) : text),
+    isOwn: () => true,
     isAfter: () => true,
     outdo: () => false,
   };
@@ -39,21 +39,21 @@ export function messageSigner(
   counter: Counter,
 ): MessageSigner {
   const isSigned = signedTextVerifier(identity.publicKey);
-  const say = (kind: TopicKind, text: string, n: number) =>
+  const sign = (kind: TopicKind, text: string, n: number) =>
     identity.sign({ agent, kind }, stamped(text, { boot_id: bootId, n }));
   return {
-    connecting(will) {
+    signWill(will) {
       counter.connecting();
-      return say("presence", will, counter.will);
+      return sign("presence", will, counter.will);
     },
-    say: (kind, text) => say(kind, text, counter.next()),
-    isMine: (presence) => isSigned({ agent, kind: "presence" }, presence),
+    sign: (kind, text) => sign(kind, text, counter.next()),
+    isOwn: (presence) => isSigned({ agent, kind: "presence" }, presence),
     isAfter: (presence, birth) => numberOf(presence) > numberOf(birth),
     outdo: (presence) => counter.outdo(numberOf(presence)),
   };
 }
 
-/** Of a signed text, whose stamp was checked. */
+/** The number of a signed text whose stamp was checked. */
 function numberOf(text: string): number {
   return (JSON.parse(text) as { n: number }).n;
 }

@@ -28,19 +28,19 @@ describe("S10 the guard", () => {
   };
 
   test("S10 lets alone what it said itself, and what came before it said anything", () => {
-    guard.saw("tools", "of an earlier run");
-    guard.said("tools", "a");
-    guard.said("tools", "b");
-    guard.saw("tools", "a");
-    guard.saw("tools", "b");
+    guard.seen("tools", "of an earlier run");
+    guard.published("tools", "a");
+    guard.published("tools", "b");
+    guard.seen("tools", "a");
+    guard.seen("tools", "b");
     pass(60_000);
     expect(mended).toEqual([]);
   });
 
   test("S10 mends what somebody else wrote, ever more seldom", () => {
     for (let second = 0; second < 3_600; second += 1) {
-      guard.said("presence", "mine");
-      guard.saw("presence", "an old one");
+      guard.published("presence", "mine");
+      guard.seen("presence", "an old one");
       pass(1_000);
     }
     expect(mended.length).toBeGreaterThan(5);

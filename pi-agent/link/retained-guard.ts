@@ -1,42 +1,43 @@
 /**
- * The broker keeps the texts that this agent said last. Whoever holds the broker's password can put something
- * else there, an old text of the agent's own too; who comes later would find that.
+ * Watches the retained texts of this agent. Any client with the broker's password can replace them, for instance by an old
+ * text of this agent, and later subscribers would get that.
  */
 
-/** Our own messages come back in order: after a change of ours the one before it is seen first. */
+/** This agent's own messages come back in order: after a change of its own, it sees the earlier text first. */
 const FIRST_AFTER_MS = 250;
-/** Each time twice as long: against somebody who writes without end, a few messages an hour. */
+/** The pause doubles up to this, so that an endless fight costs a few messages an hour. */
 const LAST_AFTER_MS = 300_000;
-/** Left alone for so long, it begins anew. */
+/** After this time without a foreign text, the pause starts again at the beginning. */
 const QUIET_MS = 900_000;
 
 export class RetainedGuard {
-  readonly #mend: (topic: string) => void;
+  readonly #onForeign: (topic: string) => void;
   readonly #now: () => number;
-  /** By topic: what this agent said last, and what is there. */
-  readonly #topics = new Map<string, { said: string; seen: string | undefined }>();
+  /** By topic: the text that this agent published last, and the text that is there. */
+  readonly #topics = new Map<string, { published: string; seen: string | undefined }>();
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
   #pauseMs = FIRST_AFTER_MS;
-  #mendedAt = Number.NEGATIVE_INFINITY;
+  #lastForeignAt = Number.NEGATIVE_INFINITY;
 
-  constructor(mend: (topic: string) => void, now: () => number = () => performance.now()) {
-    this.#mend = mend;
+  /** @param onForeign called when another text stands on a topic: publish this agent's text again */
+  constructor(onForeign: (topic: string) => void, now: () => number = () => performance.now()) {
+    this.#onForeign = onForeign;
     this.#now = now;
   }
 
-  /** Told before it is published. */
-  said(topic: string, text: string): void {
-    this.#topics.set(topic, { said: text, seen: undefined });
+  /** Call it before this agent publishes a retained text. */
+  published(topic: string, text: string): void {
+    this.#topics.set(topic, { published: text, seen: undefined });
   }
 
-  /** A message on a topic of this agent's. */
-  saw(topic: string, text: string): void {
+  /** A message came on a topic of this agent. */
+  seen(topic: string, text: string): void {
     const known = this.#topics.get(topic);
-    // Nothing was said yet: it is what an earlier run left there.
+    // This run has published nothing yet, so the text is from an earlier run.
     if (known === undefined) return;
     known.seen = text;
-    if (text === known.said || this.#timers.has(topic)) return;
-    if (this.#now() - this.#mendedAt > QUIET_MS) this.#pauseMs = FIRST_AFTER_MS;
+    if (text === known.published || this.#timers.has(topic)) return;
+    if (this.#now() - this.#lastForeignAt > QUIET_MS) this.#pauseMs = FIRST_AFTER_MS;
     this.#timers.set(
       topic,
       setTimeout(() => this.#look(topic), this.#pauseMs),
@@ -51,9 +52,9 @@ export class RetainedGuard {
   #look(topic: string): void {
     this.#timers.delete(topic);
     const known = this.#topics.get(topic);
-    if (known === undefined || known.seen === undefined || known.seen === known.said) return;
-    this.#mendedAt = this.#now();
+    if (known === undefined || known.seen === undefined || known.seen === known.published) return;
+    this.#lastForeignAt = this.#now();
     this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_AFTER_MS);
-    this.#mend(topic);
+    this.#onForeign(topic);
   }
 }

@@ -1,4 +1,4 @@
-/** `[metrics] port`: this device's figures for Prometheus, at /metrics. */
+/** Serves this device's figures for Prometheus at /metrics (`[metrics] port`). */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exposition, METRICS_CONTENT_TYPE, type MetricFamily } from "@edgecall/core/metrics/exposition.ts";
@@ -9,11 +9,10 @@ import type { Device } from "../calls/device.ts";
 export type MetricsSource = {
   connection: { readonly connected: boolean; readonly connects: number };
   inbox: { readonly underWay: number };
-  /** Replies that wait for the broker. */
-  outbox: readonly unknown[];
+  publisher: { readonly waiting: number };
 };
 
-/** A port that is taken is logged, and is no reason not to serve the home. Undefined: none is set. */
+/** If the port is taken, that is logged, and the agent works without it. @returns undefined when no port is set */
 export function serveMetrics(
   device: Device,
   source: MetricsSource,
@@ -31,7 +30,7 @@ export function serveMetrics(
     device.log("error", "metrics.failed", { error: error.message, set: "[metrics] port" }),
   );
   server.listen(port, host);
-  // Nothing else may keep this process alive.
+  // This server must not keep the process alive.
   server.unref();
   return {
     port: () => (server.address() as AddressInfo | null)?.port,
@@ -42,7 +41,7 @@ export function serveMetrics(
   };
 }
 
-export function metricsPage(device: Device, { connection, inbox, outbox }: MetricsSource): string {
+export function metricsPage(device: Device, { connection, inbox, publisher }: MetricsSource): string {
   const labels = { agent: device.settings.agentId };
   const { user, system } = process.cpuUsage();
   const { actions_success, actions_failed, memory_bytes } = device.metrics.read();
@@ -75,15 +74,15 @@ export function metricsPage(device: Device, { connection, inbox, outbox }: Metri
     family(
       "counter",
       "commands_total",
-      "Commands by what they came to.",
+      "Commands by result.",
       { success: actions_success, failed: actions_failed },
       "result",
     ),
-    family("gauge", "broker_up", "Whether the broker is connected.", connection.connected ? 1 : 0),
+    family("gauge", "broker_up", "1 while the broker is connected.", connection.connected ? 1 : 0),
     family(
       "counter",
       "connections_total",
-      "Connections to the broker; each but the first is a reconnect.",
+      "Connections to the broker. Each but the first is a reconnect.",
       connection.connects,
     ),
     family(
@@ -94,7 +93,7 @@ export function metricsPage(device: Device, { connection, inbox, outbox }: Metri
         commands: inbox.underWay,
         prompts: device.promptSemaphore.waiting,
         results: device.ledger.unacked().length,
-        replies: outbox.length,
+        replies: publisher.waiting,
       },
       "queue",
     ),
