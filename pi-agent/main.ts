@@ -1,4 +1,4 @@
-/** The agent as a program: `node main.ts --config FILE [--id ID]`. */
+/** The agent's program: `node main.ts --config FILE [--id ID]`. */
 import { parseArgs } from "node:util";
 import { messageOf } from "@edgecall/node/log.ts";
 import { AgentSettingsError, loadSettings } from "./config/settings.ts";
@@ -9,16 +9,16 @@ const USAGE = `usage: npm run pi-agent -- --config FILE [--id ID] [--key | --new
 
   --config FILE   the agent's settings, TOML; pi-agent/agent.example.toml explains every key
   --id ID         use this agent_id instead of the one in FILE
-  --key           print this device's public key, made when there is none yet, and end
-  --new-key       make a new key, print it with the old one's word for it, and end; tell it to the
-                  gateway (POST /v1/agents/ID/key) before the agent is started again
+  --key           print this device's public key and exit; makes a key if there is none yet
+  --new-key       make a new key, print it with the old key's signature, and exit; send it to the
+                  gateway (POST /v1/agents/ID/key) before you start the agent again
   --help          show this
 
-environment, wins over FILE: LLM_BASE_URL LLM_API_KEY LLM_MODEL SYSTEM_PROMPT MAX_TOKENS TEMPERATURE
+environment, overrides FILE: LLM_BASE_URL LLM_API_KEY LLM_MODEL SYSTEM_PROMPT MAX_TOKENS TEMPERATURE
                              BRAVE_API_KEY CODESEARCH_API_KEY
 `;
 
-/** Wrong use, as the shell's own commands have it. */
+/** The exit code for wrong use, the same as of the shell's own commands. */
 const EXIT_USAGE = 2;
 
 function fail(problems: readonly string[]): never {
@@ -51,18 +51,18 @@ function readArguments(): Arguments {
   }
 }
 
-/** Prints what `POST /v1/agents/{id}/key` takes as its body. */
+/** Prints the body for `POST /v1/agents/{id}/key`. */
 async function printKey(config: string, id: string | undefined, anew: boolean): Promise<void> {
   const { settings } = loadSettings(config, process.env, id === undefined ? {} : { agentId: id });
   const { stateDir, agentId } = settings;
   const now = await openIdentity(stateDir);
   const next = anew ? await makeIdentity(stateDir) : now;
-  const word = anew ? { signature: now.nameSuccessor(agentId, next.publicKey) } : {};
-  process.stdout.write(`${JSON.stringify({ public_key: next.publicKey, ...word })}\n`);
+  const rotation = anew ? { signature: now.nameSuccessor(agentId, next.publicKey) } : {};
+  process.stdout.write(`${JSON.stringify({ public_key: next.publicKey, ...rotation })}\n`);
   process.stderr.write(`${agentId}: ${next.fingerprint}\n`);
 }
 
-/** Without a top-level await, so that it can also be bundled as CommonJS (single executables take nothing else). */
+/** There is no top-level await, so that this can be bundled as CommonJS, which single executables need. */
 async function main(): Promise<void> {
   const { config, id, todo } = readArguments();
   try {

@@ -1,4 +1,4 @@
-/** The agent as a process: settings from a file, signals, and an exit code. */
+/** Runs the agent as a process: settings from a file, signals, and an exit code. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { jsonLog } from "@edgecall/node/log.ts";
 import { type Agent, startAgent } from "./agent.ts";
@@ -6,21 +6,21 @@ import { AgentSettingsError, loadSettings, type ReadSettings } from "./config/se
 import { openService, type Service } from "./service/service.ts";
 import { watchMainThread } from "./watchdog.ts";
 
-/** A stop that takes longer than this is ended: the last will then says the goodbye. */
+/** A stop that takes longer is cut short. The last will then replaces the goodbye. */
 const STOP_WITHIN_MS = 5_000;
 
 export type Run = {
-  /** The settings' file. */
+  /** The path of agent.toml. */
   config: string;
-  /** In place of the file's agent_id. */
+  /** Replaces the file's agent_id. */
   id: string | undefined;
   env: NodeJS.ProcessEnv;
-  /** An update that is on trial: see service.ts. */
+  /** True for an update that is on trial: see service.ts. */
   onTrial?: boolean;
 };
 
 /**
- * Runs the agent until it is stopped, by a signal or a command, and then ends the process.
+ * Runs the agent until a signal or a command stops it, and then ends the process.
  * @throws AgentSettingsError when it cannot start
  */
 export async function runAgent({ config, id, env, onTrial = false }: Run): Promise<never> {
@@ -40,7 +40,7 @@ export async function runAgent({ config, id, env, onTrial = false }: Run): Promi
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  // Started by the local stack: without it there is nobody left to stop this process.
+  // The local stack has started this process, which must not outlive it.
   if (process.channel) process.on("disconnect", stop);
   await agent.stopped;
   process.exit(0);
@@ -63,7 +63,7 @@ async function start(
   return agent;
 }
 
-/** Tools that only tests have: they leave a mark, work on, or ask, when told to. */
+/** Tools for tests alone: they write to a file, go on in the background, or ask. */
 async function testingTools(env: NodeJS.ProcessEnv): Promise<Tool[]> {
   if (env.EDGECALL_TEST_TOOLS !== "1") return [];
   const file = env.EDGECALL_TEST_FILE;

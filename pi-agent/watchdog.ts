@@ -1,15 +1,15 @@
 /**
- * Ends the agent when it hangs, also where no systemd looks after it: a thread of its own counts whether the main one
- * still turns. Where nobody would start the agent again (a shell), it does that too.
+ * Ends the agent when it hangs, where systemd does not do that: a thread of its own checks that the main thread still runs.
+ * Where nothing would start the agent again (in a shell), the thread does that too.
  */
 import { Worker } from "node:worker_threads";
 
-/** Longer than anything the agent does in one piece, on the smallest board. */
+/** Longer than any step of the agent takes on the smallest board. */
 const STUCK_SECS = 60;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Text, since a bundled agent has no second file. It counts its own seconds: a machine that slept is not stuck. */
+/** The thread's program is a text, since a bundled agent has no second file. It counts its own seconds, so sleep is no hang. */
 const WATCHER = `
 const { workerData } = require("node:worker_threads");
 const beats = new Int32Array(workerData.beats);
@@ -20,7 +20,7 @@ setInterval(() => {
   silent = now === last ? silent + 1 : 0;
   last = now;
   if (silent < workerData.stuckSecs) return;
-  const line = { level: "error", event: "agent.stuck", ts: new Date().toISOString(), ...workerData.said };
+  const line = { level: "error", event: "agent.stuck", ts: new Date().toISOString(), ...workerData.fields };
   require("node:fs").writeSync(2, JSON.stringify(line) + "\\n");
   if (workerData.again) {
     const { spawn } = require("node:child_process");
@@ -34,8 +34,8 @@ setInterval(() => {
 `;
 
 /**
- * Begins to watch, unless systemd does.
- * @param env `WATCHDOG_USEC`, systemd's; `EDGECALL_STUCK_SECS`: other than 60, or 0 for never
+ * Starts the watchdog, unless systemd has one.
+ * @param env `WATCHDOG_USEC` (from systemd); `EDGECALL_STUCK_SECS`: in place of 60, 0 for never
  */
 export function watchMainThread(agentId: string, env: Environment): void {
   const stuckSecs = Number(env.EDGECALL_STUCK_SECS ?? STUCK_SECS);
@@ -48,15 +48,15 @@ export function watchMainThread(agentId: string, env: Environment): void {
     : [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   const watcher = new Worker(WATCHER, {
     eval: true,
-    workerData: { beats, stuckSecs, again, said: { agent_id: agentId, secs: stuckSecs } },
-    // Of a Pi's memory it shall take as little as Node lets it.
+    workerData: { beats, stuckSecs, again, fields: { agent_id: agentId, secs: stuckSecs } },
+    // The least memory that Node allows.
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
   });
   watcher.on("error", () => {});
   watcher.unref();
 }
 
-/** True if something starts the agent again: a container's engine, systemd, the program that started it. */
+/** True if something starts the agent again: a container's engine, systemd, or the program that started it. */
 function isSupervised(env: Environment): boolean {
   return process.pid === 1 || env.INVOCATION_ID !== undefined || process.channel !== undefined;
 }

@@ -1,4 +1,4 @@
-/** Asks the person before a call runs, and lets it pass only for exactly what was shown. */
+/** Asks a person before a call runs. An approval counts only for exactly what was shown. */
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
@@ -9,19 +9,19 @@ import type { Device } from "./device.ts";
 import { APPROVE, DENY, verdictOf } from "./policy.ts";
 import { unrecordable } from "./refusals.ts";
 
-/** Of the arguments, in bytes of JSON. Nobody reviews more, and the question has to fit a packet. */
+/** The largest arguments, in bytes of JSON. Nobody reviews more, and the question has to fit a packet. */
 export const APPROVAL_MAX_BYTES = 64 * 1024;
-/** Of the arguments in the question's words; all of them stand in `approval`. */
+/** The question's text shows this many characters of the arguments. All of them are in `approval`. */
 const SHOWN_CHARS = 500;
 
-/** What came of it, for the record. */
+/** The outcome, for the record. */
 export type Approval = NonNullable<AuditLine["approval"]>;
 
 export type Wanted = { tool: Tool; args: Record<string, unknown>; reason: string };
 
 /**
- * Waits until a person approved the call; its time stands still meanwhile.
- * @returns without a `refusal` when it may run; with one, nothing of it has run. `approval` is missing when
+ * Waits until a person has approved the call. The call's time stands still meanwhile.
+ * @returns without a `refusal` when the call may run; with one, nothing of it has run. `approval` is missing when
  *   nobody was asked
  */
 export async function askForApproval(
@@ -31,12 +31,12 @@ export async function askForApproval(
 ): Promise<{ refusal?: ToolResult; approval?: Approval }> {
   const { settings, ledger, questions } = device;
   const id = call.command.request_id;
-  const shown = JSON.stringify(args);
-  if (Buffer.byteLength(shown) > APPROVAL_MAX_BYTES) {
+  const argsText = JSON.stringify(args);
+  if (Buffer.byteLength(argsText) > APPROVAL_MAX_BYTES) {
     const text = `Error: Permission denied for tool '${tool.name}': it has to be approved, and its parameters are too long to be shown for that (at most ${APPROVAL_MAX_BYTES} bytes). Nothing was run.`;
     return { refusal: faultResult("blocked", text) };
   }
-  // Only a shell has a working directory; the others take whole paths.
+  // Only a shell has a working directory. The others take whole paths.
   const cwd = tool.effect === "exec" ? settings.tools.workspace : undefined;
   const hash = () => approvalHash(settings.agentId, tool.name, args, cwd);
   const request: ApprovalRequest = {
@@ -46,12 +46,12 @@ export async function askForApproval(
     reason,
     hash: await hash(),
   };
-  await ledger.asks(id, settings.approvalMs);
+  await ledger.approvalAsked(id, settings.approvalMs);
   const resume = call.budget.pause();
   const answered = await questions.ask(
     {
       requestId: id,
-      text: `May ${settings.agentId} run '${tool.name}' with ${cut(shown)}? It is asked because ${reason}.`,
+      text: `May ${settings.agentId} run '${tool.name}' with ${cut(argsText)}? It is asked because ${reason}.`,
       options: [APPROVE, DENY],
       approval: request,
       expiresInMs: settings.approvalMs,
@@ -63,7 +63,7 @@ export async function askForApproval(
   const verdict = verdictOf(tool.name, answered, await hash());
   const by = answered.by === "person" ? answered.principal : undefined;
   const approval: Approval = { approved: verdict.approved, ...(by !== undefined && { by }), at };
-  const failure = await ledger.heard(id);
+  const failure = await ledger.approvalAnswered(id);
   if (!verdict.approved) return { refusal: faultResult("blocked", verdict), approval };
   if (failure === undefined) return { approval };
   return { refusal: faultResult("io", unrecordable(messageOf(failure))), approval };

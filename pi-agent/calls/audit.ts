@@ -1,7 +1,7 @@
 /**
- * The record of every call on this device: the recent lines in memory, all of them as JSON lines on disk for
- * seven days, and in batches to the gateway, which keeps them for longer. A line is written after its call
- * and delays none; what is lost with the power is at most the last second.
+ * The record of every call on this device. The recent lines are in memory. All lines are on disk for seven days, as JSON
+ * lines, and go in batches to the gateway, which stores them for longer. A line is written after its call and delays none.
+ * A power cut loses at most the last second.
  */
 import { createHash } from "node:crypto";
 import { appendFile, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
@@ -14,17 +14,17 @@ import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 
 const KEEP_DAYS = 7;
-/** Lines in memory. */
+/** The number of lines in memory. */
 export const AUDIT_RECENT = 200;
-/** Lines wait so long for more of them: a write of an SD card each would wear it out. */
+/** Lines are written together after this time: one write for each would wear out an SD card. */
 const WRITE_AFTER_MS = 1_000;
-/** The gateway is woken for a batch at most this often, and for none while nothing is called. */
+/** The shortest time between two batches. Without calls there is no batch, so the gateway is not woken. */
 export const SEND_EVERY_MS = 5 * 60_000;
-/** Of one batch, in bytes; it has to pass the broker. */
+/** Bytes of one batch, which has to pass the broker. */
 const BATCH_BYTES = 64 * 1024;
 const DAY = /^audit-(\d{4}-\d{2}-\d{2})\.jsonl$/;
 
-/** How far the gateway has it: all days before `day`, and of that one the first `offset` bytes. */
+/** The gateway has all days before `day`, and the first `offset` bytes of that day. */
 type Mark = { day: string; offset: number };
 
 export type AuditOptions = {
@@ -46,7 +46,7 @@ export class AuditLog {
   readonly #sendTimer: NodeJS.Timeout;
   #mark: Mark;
   #sent: { id: string; until: Mark } | undefined;
-  /** The day whose file ends with a whole line: this process wrote it, or looked. */
+  /** The day whose file is known to end with a whole line. */
   #wholeDay: string | undefined;
 
   private constructor(options: AuditOptions, mark: Mark) {
@@ -64,18 +64,18 @@ export class AuditLog {
     return audit;
   }
 
-  /** Notes a call that has ended, or was refused. */
+  /** Adds a call that has ended or was refused. */
   record(line: Omit<AuditLine, "timestamp">): void {
     const { secrets } = this.#options;
     const timestamp = new Date(this.#now()).toISOString();
-    const kept = auditLine({ timestamp, ...line } as AuditLine, secrets);
-    this.#recent.push(kept);
+    const recorded = auditLine({ timestamp, ...line } as AuditLine, secrets);
+    this.#recent.push(recorded);
     if (this.#recent.length > AUDIT_RECENT) this.#recent.shift();
-    this.#unwritten.push(`${visibleJson(kept)}\n`);
+    this.#unwritten.push(`${visibleJson(recorded)}\n`);
     this.#writeTimer ??= setTimeout(() => void this.#write(), WRITE_AFTER_MS);
   }
 
-  /** The newest first. */
+  /** Recent lines, the newest first. */
   recent(filter: { tool?: string | undefined; limit?: number | undefined } = {}): AuditLine[] {
     const { tool, limit = AUDIT_RECENT } = filter;
     return this.#recent
@@ -84,7 +84,7 @@ export class AuditLog {
       .slice(0, limit);
   }
 
-  /** Says what the gateway does not have yet; one batch at a time. */
+  /** Sends the gateway the next batch of lines that it does not have yet. */
   async offer(): Promise<void> {
     await this.#write();
     try {
@@ -97,14 +97,14 @@ export class AuditLog {
     }
   }
 
-  /** The gateway has a batch. @returns false when it is none of ours */
+  /** The gateway has a batch. @returns false when the id is not of a batch */
   acked(id: string): boolean {
     const sent = this.#sent;
     if (sent?.id !== id) return false;
     this.#sent = undefined;
     this.#mark = sent.until;
     this.#writing = this.#writing.then(() => this.#keepMark(sent.until));
-    // There may be more than a batch holds.
+    // More lines may wait than one batch holds.
     void this.offer();
     return true;
   }
@@ -137,25 +137,25 @@ export class AuditLog {
       const day = this.#today();
       const path = fileOf(dir, day);
       const isNew = !(await days(dir)).includes(day);
-      // What the power tore, or a disk that became full, must not swallow the next line.
+      // A line that a power cut or a full disk tore must not spoil the next one.
       const lead = day === this.#wholeDay || (await endsWhole(path)) ? "" : "\n";
       this.#wholeDay = undefined;
       await appendFile(path, lead + text, { mode: 0o600 });
       this.#wholeDay = day;
       if (isNew) await this.#prune();
     } catch (error) {
-      // A full disk must not stop the tools; the lines stay in memory, and the log says so.
+      // A full disk must not stop the tools. The lines stay in memory, and this is logged.
       log("error", "audit.unwritten", { error: messageOf(error) });
     }
   }
 
-  /** The same lines make a batch of the same name, also after a restart; one with more of them takes its place. */
+  /** The same lines make a batch of the same name, also after a restart. A batch with more lines replaces it. */
   async #next(): Promise<{ id: string; lines: AuditLine[]; until: Mark } | undefined> {
     const { dir } = this.#options;
     for (const day of (await days(dir)).filter((each) => each >= this.#mark.day)) {
       const offset = day === this.#mark.day ? this.#mark.offset : 0;
       const bytes = await readFrom(fileOf(dir, day), offset, BATCH_BYTES);
-      // A line that is cut at the end, by the batch or by the power, is left for the next time.
+      // A line that is cut at the end, by the batch's size or a power cut, is left for the next batch.
       const end = bytes.lastIndexOf(10) + 1;
       if (end === 0) continue;
       const { lines, used } = firstLines(bytes.subarray(0, end));
@@ -182,7 +182,7 @@ function batchName(day: string, offset: number, [first]: readonly AuditLine[]): 
   return `audit-${day}-${offset}-${hash}`;
 }
 
-/** As many lines as a batch takes; what cannot be read (a torn write) is passed over. */
+/** Reads as many lines as a batch takes. Unreadable lines (torn writes) are skipped. */
 function firstLines(bytes: Buffer): { lines: AuditLine[]; used: number } {
   const lines: AuditLine[] = [];
   let used = 0;
@@ -205,7 +205,7 @@ async function readFrom(path: string, offset: number, length: number): Promise<B
   }
 }
 
-/** Does it end with a whole line? One that is not there, or is empty, does. */
+/** True if the file ends with a whole line, is empty or does not exist. */
 async function endsWhole(path: string): Promise<boolean> {
   const size = await sizeOf(path);
   return size === 0 || (await readFrom(path, size - 1, 1))[0] === 10;
@@ -219,12 +219,12 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** The lines are not synced and the mark is: after a power cut it may stand beyond them, where new ones will be. */
+/** The mark is synced and the lines are not. After a power cut the mark may be beyond the end, where new lines will be. */
 async function withinFile(dir: string, { day, offset }: Mark): Promise<Mark> {
   return { day, offset: Math.min(offset, await sizeOf(fileOf(dir, day))) };
 }
 
-/** Of the files that are there, oldest first. */
+/** The days of the existing files, oldest first. */
 async function days(dir: string): Promise<string[]> {
   const names = await readdir(dir).catch(() => []);
   return names.flatMap((name) => DAY.exec(name)?.[1] ?? []).sort();
@@ -243,7 +243,7 @@ async function readMark(dir: string): Promise<Mark> {
     const { day, offset } = JSON.parse(await readFile(markFile(dir), "utf8")) as Partial<Mark>;
     if (typeof day === "string" && Number.isSafeInteger(offset)) return { day, offset: offset as number };
   } catch {
-    // There is none yet, or it was torn: lines that the gateway has already are sent once more.
+    // Without a mark, or with a torn one, lines that the gateway already has are sent once more.
   }
   return { day: "", offset: 0 };
 }

@@ -1,16 +1,16 @@
 /**
- * How long a command may still be acted upon.
+ * The time that is left to carry out a command.
  *
- * A Pi may have no clock, so the budget counts from receipt on the monotonic one. Receipt itself can lie:
- * a process that was stopped (SIGSTOP, overload, a full SD card) finds messages in its socket that came at
- * any moment of the stop. So after a stop, its length is taken off the budgets of what is read then.
+ * A Pi may have no clock, so the budget counts from receipt, on the monotonic clock. The time of receipt may be wrong: a
+ * process that was stopped (SIGSTOP, overload, a full SD card) finds messages in its socket that came at any moment of the
+ * stop. So the length of a stop is subtracted from the budgets of messages that are read right after it.
  */
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import { CallTimer } from "@edgecall/core/tools/call-timer.ts";
 
 export type Now = () => number;
 
-/** What is left of a command's time, on the monotonic clock; Infinity for one without a budget. */
+/** The time left for a command, on the monotonic clock. Infinite for a command without a budget. */
 export type Budget = CallTimer;
 
 export type BudgetClocks = {
@@ -20,8 +20,8 @@ export type BudgetClocks = {
 };
 
 /**
- * The lead of this device's clock over its gateway's, where that alone makes a command too late.
- * @returns ms; undefined: it is too late for another reason, or not at all
+ * Computes how far this device's clock is ahead of its gateway's, if that alone makes a command too late.
+ * @returns ms; undefined: the command is too late for another reason, or in time
  */
 export function clockAhead(
   { expires_in_ms, expires_at }: Pick<Command, "expires_in_ms" | "expires_at">,
@@ -33,7 +33,7 @@ export function clockAhead(
   return isLateByClockAlone ? wall - (expires_at - expires_in_ms) : undefined;
 }
 
-/** @param maxMs at most so much, whatever the command says */
+/** @param maxMs the largest budget, whatever the command says */
 export function budgetOf(
   command: Pick<Command, "expires_in_ms" | "expires_at">,
   unknownAgeMs: number,

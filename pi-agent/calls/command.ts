@@ -1,15 +1,15 @@
-/** What a command of the wire is to the agent: how it is checked, recorded and run. */
+/** A command while it is carried out. */
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
 import type { Budget } from "./budget.ts";
 import type { Progress } from "./progress.ts";
 
-/** Where a stranger's text (a file, the web, a picture) is: whatever is not a read asks because of it. */
+/** Tells whether a stranger's text (a file, the web, a picture) is present. Because of it, whatever is not a read asks. */
 export type Taint = {
-  /** In the conversation that the command comes from. */
-  readonly came: boolean;
-  /** In what the tools of this command gave back. */
-  brought: boolean;
+  /** Such a text is in the conversation that the command comes from. */
+  readonly inConversation: boolean;
+  /** Such a text is in the results of this command's tools. */
+  inResults: boolean;
 };
 
 /** One command under way. */
@@ -17,14 +17,14 @@ export type CommandCall = {
   command: Command;
   caller: ToolContext["caller"];
   budget: Budget;
-  /** Aborted by `cancel`, by the end of the budget and at the end of the agent. */
+  /** Aborted by `cancel`, by the end of the budget and by the end of the agent. */
   signal: AbortSignal;
   taint: Taint;
-  /** What it says before its end; a look says nothing. */
+  /** Publishes progress before the end; undefined for a look. */
   progress: Progress | undefined;
 };
 
-/** Why a call was aborted, in its signal's `reason`. */
+/** The reason why a call was aborted, as its signal's `reason`. */
 export class CallEnded extends Error {
   override readonly name = "CallEnded";
   readonly why: "cancelled" | "expired" | "stopping";

@@ -1,4 +1,4 @@
-/** The agent as commands find it: what they act upon. */
+/** The parts of the agent that commands use. */
 import type { TurnCounts } from "@edgecall/core/metrics/tally.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { RunnerOptions } from "@edgecall/core/tools/runner.ts";
@@ -18,15 +18,15 @@ import type { Uploads } from "./uploads.ts";
 
 export type Device = {
   settings: Settings;
-  /** What is offered now; it changes with the skills and the genome. */
+  /** The tools that are offered now. They change with the skills and the genome. */
   readonly registry: ToolRegistry;
   catalog: ToolCatalog;
-  /** Tools that it could have, and what each one lacks. */
+  /** Tools that this device cannot offer, each with what is missing. */
   unavailable(): readonly { name: string; why: string }[];
   runner: RunnerOptions;
   metrics: Metrics;
   toolMetrics: ToolMetrics;
-  /** Questions in words since the start. */
+  /** Counts of prompts since the start. */
   turns: TurnCounts;
   trades: Trades;
   audit: AuditLog;
@@ -37,6 +37,6 @@ export type Device = {
   uploads: Uploads;
   promptSemaphore: Semaphore;
   log: Log;
-  /** Ends the agent once the reply is out. */
+  /** Ends the agent once the reply is published. */
   shutdown(): void;
 };

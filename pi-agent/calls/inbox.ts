@@ -1,8 +1,7 @@
 /**
- * What comes on `commands`, from the bytes to the published report:
+ * Takes what comes on `commands`, from the bytes to the published report:
  * read → recognise a repetition → check the budget → record → run → record → publish.
  */
-
 import { AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type Advised, errorFields } from "@edgecall/core/tools/advice.ts";
@@ -23,16 +22,16 @@ import type { UnfinishedJob } from "./jobs.ts";
 import { Progress } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
 
-/** The largest command that is read at all; the gateway sends far smaller ones. */
+/** Larger commands are not read. The gateway sends far smaller ones. */
 export const COMMAND_MAX_BYTES = 256 * 1024;
-/** Commands under way at once: beyond it a flood would eat the memory of a small device. */
+/** The number of commands under way at once. More could use up the memory of a small device. */
 export const MAX_UNDER_WAY = 64;
-/** A call that is done within this time needs no word of its own that it was taken. */
+/** A call that ends within this time needs no `accepted`. */
 const ACCEPTED_AFTER_MS = 100;
-/** Cancels that came before their call, or too late: so many are kept in mind for a call that is still to come. */
+/** The number of cancels without a call that are remembered: their call may still come. */
 const EARLY_CANCELS = 100;
 
-/** A command over the LAN that names nobody: it carries no authority. */
+/** The caller of a command over the LAN that names nobody. It has no authority. */
 const UNNAMED: Caller = { principal: "lan", role: "guest", channel: "mqtt" };
 
 export type InboxOptions = {
@@ -61,7 +60,7 @@ export class Inbox {
     this.#gateway = new GatewayVersion(options.device.log);
   }
 
-  /** Commands under way. */
+  /** The number of commands under way. */
   get underWay(): number {
     return this.#underWay.size;
   }
@@ -74,8 +73,8 @@ export class Inbox {
   }
 
   /**
-   * Takes one message of `evoclaw/broadcast` as EvoClaw's agent does: a command is carried out and answered by every
-   * agent, and the orchestrator's other words (`{content, sent_at}`) are nobody's.
+   * Takes one message of `evoclaw/broadcast` as EvoClaw's agent does: every agent carries out and answers a command. The
+   * orchestrator's other messages (`{content, sent_at}`) are ignored.
    */
   async broadcast(bytes: Buffer, retained: boolean): Promise<void> {
     const isCommand = bytes.length <= COMMAND_MAX_BYTES && checkJson(Command, bytes.toString("utf8")).ok;
@@ -84,14 +83,14 @@ export class Inbox {
 
   async #receive(bytes: Buffer, retained: boolean): Promise<void> {
     const { log } = this.#options.device;
-    // A retained command is one that someone once left there: it would run again at every connect.
+    // A retained command would run again at every connect.
     if (retained) return log("warn", "command.ignored", { reason: "retained" });
     if (bytes.length > COMMAND_MAX_BYTES) {
       return log("warn", "command.ignored", {
         reason: `${bytes.length} bytes, at most ${COMMAND_MAX_BYTES}`,
       });
     }
-    // Before anything else is awaited: this is the moment from which the budget counts.
+    // Read before anything is awaited: the budget counts from this moment.
     const unknownAge = this.#options.stall.unknownAgeMs();
     try {
       const text = bytes.toString("utf8");
@@ -101,17 +100,17 @@ export class Inbox {
       if (!command.ok) return await this.#unreadable(text, command.error);
       const maxMs = command.value.command === "prompt" ? PROMPT_MAX_MS : undefined;
       const budget = budgetOf(command.value, unknownAge, this.#options.clocks, maxMs);
-      if (verifier && !this.#isOrder(verifier, command.value)) return;
+      if (verifier && !this.#isAccepted(verifier, command.value)) return;
       await this.#take(command.value, budget);
     } catch (error) {
       log("error", "command.failed", { error: messageOf(error) });
     }
   }
 
-  /** Whether a signed command is to be carried out. A repetition is one only where the ledger recognises it. */
-  #isOrder(verifier: CommandVerifier, command: Command): boolean {
+  /** True if a signed command is to be carried out. A repetition goes on only if the ledger knows it. */
+  #isAccepted(verifier: CommandVerifier, command: Command): boolean {
     const { request_id } = command;
-    const verdict = verifier.judge(command);
+    const verdict = verifier.check(command);
     if (!verdict.obey) this.#refuse(request_id, verdict.why);
     else if (!verdict.repeat || this.#options.device.ledger.knows(request_id)) return true;
     else this.#options.device.log("info", "command.repeated", { request_id });
@@ -119,8 +118,8 @@ export class Inbox {
   }
 
   /**
-   * Says so without a signature. A gateway that has this device's key must not take it for the answer to the call
-   * that a forgery names; one that has not learns why nothing happens.
+   * Answers without a signature. So a gateway that has this device's key does not take the answer for that of the call that
+   * a forged command names. A gateway that does not have the key learns why nothing happens.
    */
   #refuse(id: string | undefined, why: string): void {
     const { device, publisher } = this.#options;
@@ -129,19 +128,19 @@ export class Inbox {
     publisher.reportUnsigned(textOf(device.settings, id, failed(error)));
   }
 
-  /** Ends what is under way; each call answers with an error that says so. */
+  /** Ends the calls under way. Each answers with an error that says so. */
   stop(): void {
     this.#stopping = true;
     for (const { control } of this.#underWay.values()) control.abort(new CallEnded("stopping"));
   }
 
-  /** Resolves when everything received is answered. */
+  /** Resolves when all received commands are answered. */
   async idle(): Promise<void> {
     await Promise.all(this.#receiving);
   }
 
   /**
-   * Results of work that an earlier process left open and must not run again.
+   * Records results for work that an earlier process left open and that must not run again.
    * @returns jobs that go on
    */
   async settleInterrupted(): Promise<UnfinishedJob[]> {
@@ -183,7 +182,7 @@ export class Inbox {
       case "upload":
         return this.#upload(command);
       case "gateway":
-        return this.#gateway.told(command.payload);
+        return this.#gateway.onCommand(command.payload);
     }
     const kind = COMMANDS.get(command.command);
     const problem = kind ? kind.problem?.(command) : `unknown command: ${command.command}`;
@@ -203,7 +202,7 @@ export class Inbox {
     const id = command.request_id;
     const acks = command.n !== undefined;
     const tool = typeof command.payload.tool === "string" ? command.payload.tool.slice(0, 128) : undefined;
-    // What will not run needs no synced record; it is still recorded, so that a repetition is refused too.
+    // A command that will not run needs no synced record. It is recorded all the same, so that a repetition is refused too.
     const refusal = this.#refusal(command, budget);
     const idempotent = refusal !== undefined || (kind.idempotent?.(command, device) ?? false);
     const begun = await ledger.begin({
@@ -215,25 +214,25 @@ export class Inbox {
     });
     switch (begun.do) {
       case "wait":
-        // The caller may have heard nothing of it yet.
+        // The caller may not know of it yet.
         publisher.event({ type: "accepted", request_id: id });
         questions.announce(id);
         return command.watch ? this.#watchCall(id) : undefined;
       case "repeat":
         device.log("info", "command.repeated", { request_id: id });
-        return await this.#options.publisher.report(begun.report ?? this.#nothingKept(id), id, acks);
+        return await this.#options.publisher.report(begun.report ?? this.#noLongerStored(id), id, acks);
       case "unknown":
-        return await this.#conclude(id, replyOfInterrupted(begun.entry, device.ledger.jobsOf(id)), acks);
+        return await this.#finish(id, replyOfInterrupted(begun.entry, device.ledger.jobsOf(id)), acks);
       case "refuse":
-        return await this.#conclude(id, refused(command, unrecordable(begun.reason)), acks);
+        return await this.#finish(id, refused(command, unrecordable(begun.reason)), acks);
     }
-    // Once more: the record may have taken its time on a slow card.
+    // Check again: writing the record may have been slow.
     const notRun = refusal ?? this.#refusal(command, budget);
-    await this.#conclude(id, notRun ?? (await this.#runSaying(command, kind, budget)), acks);
+    await this.#finish(id, notRun ?? (await this.#runAccepted(command, kind, budget)), acks);
   }
 
-  /** Runs it, and says that it was taken unless the result is there first, which says the same. */
-  async #runSaying(command: Command, kind: CommandKind, budget: Budget): Promise<Reply> {
+  /** Runs the command. Publishes `accepted` unless the result comes first, which says the same. */
+  async #runAccepted(command: Command, kind: CommandKind, budget: Budget): Promise<Reply> {
     const accepted = { type: "accepted" as const, request_id: command.request_id };
     const timer = setTimeout(() => this.#options.publisher.event(accepted), ACCEPTED_AFTER_MS);
     try {
@@ -258,7 +257,7 @@ export class Inbox {
     return expired(command, ahead);
   }
 
-  async #conclude(id: string, reply: Reply, acks: boolean): Promise<void> {
+  async #finish(id: string, reply: Reply, acks: boolean): Promise<void> {
     const { device } = this.#options;
     device.metrics.count(isFailure(reply) ? "failed" : "success");
     const text = replyText(device.settings, id, reply);
@@ -291,7 +290,7 @@ export class Inbox {
       caller: command.caller ?? UNNAMED,
       budget,
       signal: control.signal,
-      taint: { came: command.tainted === true, brought: false },
+      taint: { inConversation: command.tainted === true, inResults: false },
       progress,
     };
     const underWay: UnderWay = { control, progress };
@@ -316,15 +315,15 @@ export class Inbox {
     const call = this.#underWay.get(target);
     call?.control.abort(new CallEnded("cancelled"));
     const found = this.#options.device.jobs.cancel(target) || call !== undefined;
-    if (!found) this.#keepInMind(target);
+    if (!found) this.#rememberCancel(target);
     const reply = found
       ? succeeded({ status: "cancelled", cancelled: target })
       : failed(`nothing to cancel: no call ${target.slice(0, 128)} is under way`);
     await this.#answer(command.request_id, reply, false);
   }
 
-  /** A call that was sent again may come after its cancel. */
-  #keepInMind(id: string): void {
+  /** A repeated call may come after its cancel. */
+  #rememberCancel(id: string): void {
     this.#earlyCancels.add(id);
     for (const oldest of this.#earlyCancels) {
       if (this.#earlyCancels.size <= EARLY_CANCELS) break;
@@ -345,10 +344,10 @@ export class Inbox {
     if (typeof target === "string") this.#watchCall(target);
   }
 
-  /** Nobody waits for an answer to it; what is wrong with it is for the log. */
+  /** Nobody waits for an answer to this command, so a problem goes to the log. */
   #upload(command: Command): void {
     const { device } = this.#options;
-    const problem = device.uploads.told(command.payload);
+    const problem = device.uploads.onCommand(command.payload);
     if (problem !== undefined) device.log("warn", "upload.unreadable", { error: problem });
   }
 
@@ -365,7 +364,7 @@ export class Inbox {
     await this.#options.device.ledger.acked(target);
   }
 
-  #nothingKept(id: string): string {
+  #noLongerStored(id: string): string {
     const error =
       "Error: This command was run and its result acknowledged before; it is no longer kept here.";
     return replyText(
@@ -381,12 +380,12 @@ function inSeconds(ms: number): string {
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** The request id of a command that is wrong otherwise, so that its sender learns what is wrong. */
-/** Without an id nobody waits for it, but whoever looks at the reports learns what was wrong. */
+/** The text of a report. Without an id nobody waits for it, but a person who looks at the reports sees what was wrong. */
 function textOf(settings: Device["settings"], id: string | undefined, reply: Reply): string {
   return id === undefined ? reportText(settings, reply.type, reply.payload) : replyText(settings, id, reply);
 }
 
+/** The request id of a command that is otherwise wrong, so that its sender learns what is wrong. */
 function requestIdOf(text: string): string | undefined {
   try {
     const id = (JSON.parse(text) as { request_id?: unknown } | null)?.request_id;
@@ -398,7 +397,7 @@ function requestIdOf(text: string): string | undefined {
 
 function refused(
   command: Command,
-  words: string | Advised,
+  text: string | Advised,
   errorType = "execution_failed",
   code?: string,
 ): Reply {
@@ -406,14 +405,14 @@ function refused(
   return succeeded({
     status: "error",
     ...tool,
-    ...errorFields(words),
+    ...errorFields(text),
     error_type: errorType,
     ...(code && { code }),
     elapsed_ms: 0,
   });
 }
 
-/** @param ahead ms that this device's clock is ahead of the gateway's, where that is the reason */
+/** @param ahead ms by which this device's clock is ahead of the gateway's, if that is the reason */
 function expired(command: Command, ahead?: number): Reply {
   return refused(
     command,

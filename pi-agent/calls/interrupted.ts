@@ -1,5 +1,4 @@
-/** What is said of a command that an earlier process of this agent began and did not end. Pure. */
-
+/** The reply for a command that an earlier process of this agent began and did not end. Pure. */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { errorFields, forPerson } from "@edgecall/core/tools/advice.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
@@ -12,12 +11,12 @@ export type BegunJob = { job: string; tool: string };
 
 type Interrupted = Pick<LedgerEntry, "command" | "tool" | "asking" | "inner" | "jobOf">;
 
-/** The last calls are told in words; more would bury the rest. */
-const TOLD_CALLS = 10;
+/** The number of last calls that the text names. */
+const NAMED_CALLS = 10;
 
 /**
- * Its outcome is unknown, unless the record says that nothing that acts had begun.
- * @param jobs that it began: their results count only where the call's own result names them
+ * The outcome is unknown, unless the record shows that nothing that acts had begun.
+ * @param jobs that it began: their results count only if the call's own result names them
  */
 export function replyOfInterrupted(entry: Interrupted, jobs: readonly BegunJob[] = []): Reply {
   const tool = entry.tool ?? entry.command;
@@ -34,7 +33,7 @@ export function replyOfInterrupted(entry: Interrupted, jobs: readonly BegunJob[]
   });
 }
 
-/** Something beside the approval that was waited for; a prompt may have done several things before. */
+/** True if something ran before the approval was asked for. A prompt may have made several calls. */
 function hasActed({ inner }: Interrupted): boolean {
   return inner?.some((call) => !call.read) ?? false;
 }
@@ -66,11 +65,11 @@ function unknown(entry: Interrupted, tool: string): Failure {
   };
 }
 
-/** For the model, which sees no `calls`: only so can it tell what is done from what has to be looked at. */
+/** Names the calls for the model, which does not see `calls`. So it knows which are done and which to check. */
 function inWords(inner: readonly InnerCall[]): string {
   const state = ({ done }: InnerCall) => (done ? (done.ok ? "done" : "failed") : "under way");
-  const named = inner.slice(-TOLD_CALLS).map((call) => `${call.tool} (${state(call)})`);
-  return `${inner.length > TOLD_CALLS ? "…, " : ""}${named.join(", ")}`;
+  const named = inner.slice(-NAMED_CALLS).map((call) => `${call.tool} (${state(call)})`);
+  return `${inner.length > NAMED_CALLS ? "…, " : ""}${named.join(", ")}`;
 }
 
 function recordOf({ call, tool, read, args, done }: InnerCall): CallRecord {

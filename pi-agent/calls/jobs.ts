@@ -1,7 +1,6 @@
 /**
- * Work that goes on after its call was answered. A job is a command of its own in the ledger, under a token:
- * its result is kept and sent again until it is acknowledged, like any other, and one that a restart cut off
- * is known and told.
+ * Jobs: work that goes on after its call was answered. A job is a command of its own in the ledger, under a token. Its result
+ * is stored and sent again until it is acknowledged, like any other. A job that a restart cut off is reported.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -26,9 +25,9 @@ import { unrecordable } from "./refusals.ts";
 import { replyOf } from "./tool-reply.ts";
 import type { Uploads } from "./uploads.ts";
 
-/** A week, as the wire has it for everything that waits. */
+/** A week: the wire's bound for everything that waits. */
 export const JOB_MAX_MS = 604_800_000;
-/** More at once than a small device should be busy with. */
+/** The number of jobs at once. More would be too much for a small device. */
 export const MAX_JOBS = 16;
 
 export type JobsOptions = {
@@ -44,28 +43,28 @@ export type JobsOptions = {
 /** The call that begins a job. */
 export type JobCall = { call: CommandCall; parsed: ParsedCall };
 
-/** A job of an earlier process, and how its tool goes on with it. */
+/** A job of an earlier process. `work`: how its tool goes on with it. */
 export type UnfinishedJob = { id: string; of: string; acks: boolean; tool: Tool; work: JobWork };
 
 type Job = { of: string; control: AbortController; progress: Progress; ended: Promise<void> };
 
-/** What is run under a token. */
+/** The work under a token. */
 type Work = {
   token: string;
   of: string;
   tool: Tool;
-  /** In the form that was approved; of a job that goes on it is not known any more. */
+  /** The arguments as approved. For a job of an earlier process they are no longer known. */
   input: Record<string, unknown>;
   caller: CommandCall["caller"];
   acks: boolean;
   work: JobWork;
   maxMs: number;
-  /** An earlier process began it: the ledger has it. */
+  /** An earlier process began it, so the ledger has it already. */
   again: boolean;
 };
 
-/** Of a job that goes on nobody says any more who asked for it; the tool was allowed to when it began. */
-const FORGOTTEN: CommandCall["caller"] = { principal: "gateway", role: "member", channel: "gateway" };
+/** The caller of a job of an earlier process is no longer known. The tool was allowed when the job began. */
+const UNKNOWN_CALLER: CommandCall["caller"] = { principal: "gateway", role: "member", channel: "gateway" };
 
 export class Jobs {
   readonly #options: JobsOptions;
@@ -76,7 +75,7 @@ export class Jobs {
     this.#options = options;
   }
 
-  /** Begins a job. @returns what its call answers */
+  /** Begins a job. @returns the call's own result */
   begin(from: JobCall, work: JobWork, maxMs: number): ToolResult {
     const { call, parsed } = from;
     const { tool, input } = parsed;
@@ -109,7 +108,17 @@ export class Jobs {
 
   /** Goes on with a job that an earlier process of this agent began. */
   resume({ id: token, of, acks, tool, work }: UnfinishedJob): void {
-    const job = { token, of, tool, input: {}, caller: FORGOTTEN, acks, work, maxMs: JOB_MAX_MS, again: true };
+    const job = {
+      token,
+      of,
+      tool,
+      input: {},
+      caller: UNKNOWN_CALLER,
+      acks,
+      work,
+      maxMs: JOB_MAX_MS,
+      again: true,
+    };
     this.#start(job, false);
   }
 
@@ -121,7 +130,7 @@ export class Jobs {
         this.#options.publisher.event({ type: "progress", request_id: token, ...progress }),
       watched,
       tool: tool.name,
-      // It may go on for hours, and its caller waits for it as long as the device is there.
+      // A job may take hours, and its caller waits as long as the device is online.
       signsOfLife: false,
     });
     const ended = this.#run(work, control, progress)
@@ -142,7 +151,7 @@ export class Jobs {
   ): Promise<void> {
     const { ledger, settings, runner, metrics, uploads, publisher } = this.#options;
     const begin = { id: token, command: "job", tool: tool.name, idempotent: false, acks, job: { of, maxMs } };
-    // In the record before the call's own result is, since writes keep their order.
+    // Writes keep their order, so the job is recorded before the call's own result.
     const begun = again ? ({ do: "run" } as const) : await ledger.begin(begin);
     const { result, elapsedMs } =
       begun.do === "refuse"
@@ -162,7 +171,7 @@ export class Jobs {
             },
             runner,
           );
-    // What goes on in the next process has not ended in this one.
+    // A job that the next process goes on with has no end in this one.
     if (this.#stopping && tool.resume) return;
     const packed = await pack(mediaOf(result), token, uploads, control.signal);
     const reply = replyOf(tool.name, result, elapsedMs, tool.taints, packed);
@@ -174,7 +183,7 @@ export class Jobs {
 
   /**
    * Cancels a job by its token, or the jobs of a call.
-   * @returns whether there was one
+   * @returns true if there was one
    */
   cancel(id: string): boolean {
     const found = this.#of(id);
@@ -182,7 +191,7 @@ export class Jobs {
     return found.length > 0;
   }
 
-  /** Somebody watches a job, or the call that began it. */
+  /** A person watches a job, or the call that began it. */
   watch(id: string): void {
     for (const job of this.#of(id)) job.progress.watch();
   }
@@ -196,13 +205,13 @@ export class Jobs {
     for (const job of this.#jobs.values()) job.control.abort(new CallEnded("stopping"));
   }
 
-  /** Resolves when no job is under way any more. */
+  /** Resolves when no job is under way. */
   async idle(): Promise<void> {
     await Promise.all([...this.#jobs.values()].map((job) => job.ended));
   }
 }
 
-/** The job as the runner runs it: under the same lock, with the same filters, for a longer time. */
+/** Makes a tool of the job, so that the runner uses the same lock and filters, with a longer time-out. */
 function asTool(tool: Tool, work: JobWork, maxMs: number): Tool {
   return {
     ...tool,

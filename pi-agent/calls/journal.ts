@@ -1,4 +1,4 @@
-/** The inner calls of a prompt in the ledger: a process that is killed leaves behind what its prompt did. */
+/** Records the inner calls of a prompt in the ledger, so that it is known what a killed process did. */
 import type { Call } from "@edgecall/core/loop/history.ts";
 import { faultResult, type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
 import { cutText, type ParsedCall } from "@edgecall/core/tools/runner.ts";
@@ -6,7 +6,7 @@ import { messageOf } from "@edgecall/node/log.ts";
 import type { CommandLedger } from "./ledger.ts";
 import { unrecordable } from "./refusals.ts";
 
-/** Of an inner call's arguments and result in the record, in bytes: an SD card bears only so much. */
+/** Bytes of an inner call's arguments and result in the record. More would wear out an SD card. */
 const RECORDED_BYTES = 1_000;
 
 type Recorded = Pick<Call, "id" | "name">;
@@ -24,7 +24,7 @@ export class Journal {
     this.#ledger = ledger;
   }
 
-  /** Right before the tool runs. @returns a refusal, when it must not run without a record and there is none */
+  /** Call it right before the tool runs. @returns a refusal if the record failed and the tool must not run without one */
   async starting({ tool, input }: ParsedCall): Promise<ToolResult | undefined> {
     const { id } = this.#inner;
     const failure = await this.#ledger.innerStarted(
@@ -42,7 +42,7 @@ export class Journal {
     return faultResult("io", unrecordable(messageOf(failure)));
   }
 
-  /** What came of it; nothing is written of a call that was never begun. */
+  /** Records the result. Nothing is written for a call that was never begun. */
   async ended(result: ToolResult, ms: number): Promise<void> {
     if (!this.#started) return;
     const done = { ok: !result.fault, text: cutText(textOf(result), RECORDED_BYTES), ms };

@@ -1,27 +1,27 @@
-/** The ledger's file: append, read back, replace. Nothing here knows what the lines mean. */
+/** The ledger's file: appends, reads and replaces bytes, whatever they mean. */
 import { writeSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder, writeAtomic } from "@edgecall/node/atomic-write.ts";
 
 export type LedgerStorage = {
-  /** All bytes; none when there is no file yet. */
+  /** @returns all bytes; none when there is no file yet */
   load(): Promise<Buffer>;
   /** @returns the offset at which the bytes begin */
   append(bytes: Buffer): Promise<number>;
-  /** Returns when what was appended survives a power cut. */
+  /** Resolves when the appended bytes survive a power cut. */
   sync(): Promise<void>;
   read(offset: number, length: number): Promise<Buffer>;
-  /** Puts `bytes` in place of everything, whole or not at all. */
+  /** Replaces the whole content by `bytes`, or leaves it as it was. */
   replace(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
 };
 
-/** A file that is opened, and its folder made, when it is first needed: a full disk may have room later. */
+/** Opens the file, and makes its folder, when it is first needed: a full disk may have room later. */
 export class LedgerFile implements LedgerStorage {
   readonly #path: string;
   #handle: FileHandle | undefined;
-  /** Nobody else writes the file; unknown after a write that failed half-way. */
+  /** Nothing else writes the file. Undefined after a write that failed half-way. */
   #size: number | undefined;
 
   constructor(path: string) {
@@ -40,7 +40,7 @@ export class LedgerFile implements LedgerStorage {
     const handle = await this.#open();
     const size = this.#size ?? (await handle.stat()).size;
     this.#size = undefined;
-    // At once: it goes to the system's memory, which is quicker than to hand it to another thread and back.
+    // A synchronous write goes to the system's memory, which is faster than another thread.
     for (let written = 0; written < bytes.length; ) written += writeSync(handle.fd, bytes, written);
     this.#size = size + bytes.length;
     return size;
@@ -72,7 +72,7 @@ export class LedgerFile implements LedgerStorage {
   async #open(): Promise<FileHandle> {
     if (this.#handle) return this.#handle;
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    // Results may tell things about a home: for the agent's own user alone.
+    // Results may be private, so only the agent's own user may read the file.
     const handle = await open(this.#path, "a+", 0o600);
     await syncFolder(dirname(this.#path));
     this.#handle = handle;

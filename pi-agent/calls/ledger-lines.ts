@@ -1,4 +1,4 @@
-/** The ledger's lines and how its entries follow from them. Pure. */
+/** The ledger's lines, and the entries that follow from them. Pure. */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 
 const at = z.number();
@@ -12,19 +12,19 @@ const Line = z.discriminatedUnion("t", [
     tool: z.optional(z.string()),
     at,
     idempotent: z.boolean(),
-    /** The gateway acknowledges the result, so it is sent again until it does. */
+    /** The gateway acknowledges the result, so the result is sent again until then. */
     acks: z.boolean(),
-    /** A job: the call that began it. `until` (epoch ms) it, or anything that waits for a person, may go on. */
+    /** For a job: the call that began it. `until` (epoch ms): the end of a job, or of anything that waits for a person. */
     job_of: z.optional(z.string()),
     until: z.optional(z.number()),
   }),
-  /** An approval is asked for, open until then at most; what it is asked for has not begun. */
+  /** An approval was asked for, open at most until `until`. Its call has not begun. */
   z.object({ t: z.literal("asks"), id, at, until: z.number() }),
-  /** … and was heard: after a yes this stands here before anything runs. */
+  /** … and was answered. After a yes this line is written before anything runs. */
   z.object({ t: z.literal("heard"), id, at }),
-  /** A person is asked something in the middle of it, until then at most. */
+  /** A person was asked something during the call, open at most until `until`. */
   z.object({ t: z.literal("waits"), id, at, until: z.number() }),
-  /** A prompt's own loop is about to make a call … */
+  /** A prompt's loop is about to make a call … */
   z.object({
     t: z.literal("inner"),
     id,
@@ -32,7 +32,7 @@ const Line = z.discriminatedUnion("t", [
     call: z.string(),
     tool: z.string(),
     read: z.boolean(),
-    /** Left out when they are long. */
+    /** Left out when long. */
     args: z.optional(z.record(z.string(), z.unknown())),
   }),
   /** … and made it. */
@@ -45,20 +45,20 @@ const Line = z.discriminatedUnion("t", [
     text: z.string(),
     ms: z.number(),
   }),
-  /** `report` is absent when it was acknowledged and then left out to save room. */
+  /** `report` is absent when it was acknowledged and then dropped to save room. */
   z.object({ t: z.literal("done"), id, at, report: z.optional(z.string()) }),
   z.object({ t: z.literal("acked"), id, at }),
 ]);
 export type LedgerLine = z.infer<typeof Line>;
 type LineOf<T extends LedgerLine["t"]> = Extract<LedgerLine, { t: T }>;
 
-/** Where a report is: in the file, in memory because the file could not be written, or no longer kept. */
+/** The place of a report: in the file, in memory because the file could not be written, or undefined: no longer stored. */
 export type ReportPlace =
   | { in: "file"; offset: number; length: number }
   | { in: "memory"; text: string }
   | undefined;
 
-/** A call of a prompt's own loop. */
+/** A call of a prompt's loop. */
 export type InnerCall = Pick<LineOf<"inner">, "call" | "tool" | "read" | "args"> & {
   done?: Pick<LineOf<"inner_done">, "ok" | "text" | "ms">;
 };
@@ -73,20 +73,20 @@ export type LedgerEntry = {
   readonly acks: boolean;
   /** The call that began this job. */
   readonly jobOf: string | undefined;
-  /** Epoch ms from which its age counts: its start, its end, or the end of what it waits for. */
+  /** Epoch ms from which its age counts: its start, its end, or the end of a wait. */
   freshAt: number;
-  /** Approvals that are open. */
+  /** The number of open approvals. */
   asking: number;
-  /** What a prompt's own loop did, while the prompt has no result. */
+  /** The calls of a prompt's loop, while the prompt has no result. */
   inner: InnerCall[] | undefined;
-  /** `interrupted`: started by an earlier process that did not come to its end. */
+  /** `interrupted`: an earlier process started it and ended before the result. */
   state: "running" | "interrupted" | "done" | "acked";
   report: ReportPlace;
-  /** When this process first knew of it, on the monotonic clock. */
+  /** Monotonic ms at which this process first knew of it. */
   readonly knownSince: number;
 };
 
-/** An entry as its first line makes it. */
+/** Makes an entry from its first line. */
 export function newEntry(line: LineOf<"started">, state: LedgerEntry["state"], now: number): LedgerEntry {
   return {
     id: line.id,
@@ -105,7 +105,7 @@ export function newEntry(line: LineOf<"started">, state: LedgerEntry["state"], n
   };
 }
 
-/** The lines that make an entry without its result again. */
+/** The lines from which an entry can be read again, without its result. */
 export function linesOf(entry: LedgerEntry): LedgerLine[] {
   const { id, command, tool, at, idempotent, acks, jobOf, freshAt, asking, state } = entry;
   const isOpen = (state === "running" || state === "interrupted") && freshAt > at;
@@ -141,8 +141,8 @@ export function reportOfLine(text: string): string | undefined {
 }
 
 /**
- * Bytes of a ledger → its entries, and the number of lines that could not be read. A torn line stands for
- * a write that never ended, and what depends on a write waits for its end: nothing was run because of it.
+ * Reads a ledger's bytes into its entries, and counts the unreadable lines. A torn line is a write that never ended. Whatever
+ * depends on a write waits for its end, so nothing was run because of a torn line.
  */
 export function readLedger(bytes: Buffer, now: number): { entries: Map<string, LedgerEntry>; torn: number } {
   const entries = new Map<string, LedgerEntry>();
@@ -169,7 +169,7 @@ function apply(entries: Map<string, LedgerEntry>, line: LedgerLine, place: Repor
   follow(entry, line);
 }
 
-/** What a line after the first one makes of its entry; where the report is, its reader or writer knows. */
+/** Applies a line after the first to its entry, except for the place of the report, which the reader or writer sets. */
 export function follow(entry: LedgerEntry, line: LedgerLine): void {
   switch (line.t) {
     case "started":

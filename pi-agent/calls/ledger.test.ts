@@ -235,14 +235,14 @@ describe("ledger", () => {
     const before = await open();
     for (const id of ["open", "heard"]) {
       await before.begin(work(id));
-      await before.asks(id, 60_000);
+      await before.approvalAsked(id, 60_000);
     }
     const syncs = storage.syncs;
-    expect(await before.heard("heard")).toBeUndefined();
+    expect(await before.approvalAnswered("heard")).toBeUndefined();
     // What was approved runs now: no crash may make it look as if it had not.
     expect(storage.syncs).toBe(syncs + 1);
     await before.begin(look("read"));
-    await before.asks("read", 60_000);
+    await before.approvalAsked("read", 60_000);
     // Twice: the second one reads what the first one wrote anew.
     await open();
     const after = await open();
@@ -259,7 +259,7 @@ describe("ledger", () => {
     const before = await open();
     await before.begin(work("p", { command: "prompt" }));
     await before.innerStarted("p", { call: "1", tool: "gpio_write", read: false }, true);
-    await before.waits("p", 7 * LEDGER_KEEP_MS);
+    await before.questionAsked("p", 7 * LEDGER_KEEP_MS);
     await before.begin(work("old"));
     clock.wall += 3 * LEDGER_KEEP_MS;
     // Twice: the second one reads what the first one wrote anew.
@@ -273,9 +273,9 @@ describe("ledger", () => {
     const { open, storage } = harness();
     const ledger = await open();
     await ledger.begin(work("w"));
-    await ledger.asks("w", 60_000);
+    await ledger.approvalAsked("w", 60_000);
     storage.room = 0;
-    expect(String(await ledger.heard("w"))).toContain("ENOSPC");
+    expect(String(await ledger.approvalAnswered("w"))).toContain("ENOSPC");
   });
 
   test("a prompt's inner calls are there after a crash, and gone with its result", async () => {

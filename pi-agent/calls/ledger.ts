@@ -1,14 +1,12 @@
 /**
- * What this agent was told to do and what came of it, on disk: a repeated command is recognised, whatever
- * happened in between.
+ * The ledger of commands and their results, on disk. It recognises a repeated command even after a restart.
  *
  *   started ── before anything runs ──▶ done (with the report) ──▶ acked (the gateway has it)
  *      └── the process ended here: idempotent work may run again, any other outcome is unknown
  *
- * Writes are synced only for work that must not run twice: a read that is lost is simply read again, and an
- * SD card bears only so many writes.
+ * Writes are synced only for work that must not run twice. A lost read is simply read again, and an SD card bears a limited
+ * number of writes.
  */
-
 import type { Log } from "@edgecall/node/log.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { LedgerStorage } from "./ledger-file.ts";
@@ -25,17 +23,17 @@ import {
 } from "./ledger-lines.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** The gateway gives up on a call long before; a day also covers a house that was offline overnight. */
+/** The gateway gives up on a call long before. A day also covers a house that was offline overnight. */
 export const LEDGER_KEEP_MS = DAY_MS;
-/** More than a busy home makes in a day; an entry takes some 300 bytes of memory. */
+/** More than a busy home needs in a day. An entry takes some 300 bytes of memory. */
 export const LEDGER_MAX_ENTRIES = 1_000;
-/** The file is read whole at the start, so it must stay small beside the program itself. */
+/** The whole file is read at the start, so it must stay small. */
 export const LEDGER_MAX_BYTES = 4 * 1024 * 1024;
-/** A caller that never acknowledges repeats itself at once or not at all (a QoS 1 redelivery). */
+/** A caller that never acknowledges repeats a command soon or not at all (a QoS 1 redelivery). */
 const REPEAT_WITHIN_MS = 10 * 60 * 1_000;
-/** Room that a compaction makes, so that the next one is not due at once. */
+/** A compaction shrinks the ledger to this part of its bound, so that the next one is not due at once. */
 const COMPACT_TO = 0.8;
-/** Before this a clock was never set (2024-01-01): ages are then counted from when the entry was read. */
+/** A clock before this (2024-01-01) was never set. Ages then count from when the entry was read. */
 const PLAUSIBLE_FROM = 1_704_067_200_000;
 
 export type Start = {
@@ -45,21 +43,21 @@ export type Start = {
   idempotent: boolean;
   /** The caller acknowledges results. */
   acks: boolean;
-  /** This is a job: the call that began it, and for how long it may go on, in ms. */
+  /** For a job: the call that began it, and the longest time that it may take, in ms. */
   job?: { of: string; maxMs: number };
 };
 
 export type Begun =
   | { do: "run" }
-  /** It is running right now, from an earlier copy of this command. */
+  /** An earlier copy of this command is running. */
   | { do: "wait" }
-  /** `report` is undefined when the gateway has it and it was left out here to save room. */
+  /** `report` is undefined when the gateway has it and it was dropped here to save room. */
   | { do: "repeat"; report: string | undefined }
-  /** An earlier process started it and ended: it may or may not have taken effect; the entry tells. */
+  /** An earlier process started it and ended. It may or may not have taken effect. */
   | { do: "unknown"; entry: LedgerEntry }
   /**
-   * It cannot be recorded, and is not safe to run twice. It still wants its `done`: once it is said that nothing
-   * was run, a copy that comes when there is room again must not run either.
+   * It cannot be recorded, and is not safe to run twice. It still needs a `done`: after the answer that nothing was run, a
+   * copy that comes when there is room again must not run either.
    */
   | { do: "refuse"; reason: string };
 
@@ -78,10 +76,10 @@ export class CommandLedger {
   readonly #wallClock: () => number;
   readonly #now: () => number;
   #entries = new Map<string, LedgerEntry>();
-  /** Writes go one after the other, so that lines stay whole and offsets right. */
+  /** Writes run one after another, so that lines stay whole and offsets right. */
   #queue: Promise<unknown> = Promise.resolve();
   #bytes = 0;
-  /** A failed write may have left half a line; the next one starts on a line of its own. */
+  /** A failed write may have left half a line, so the next one starts on a new line. */
   #tornTail = false;
   #compactedAt: number;
   #compactAbove = { entries: LEDGER_MAX_ENTRIES, bytes: LEDGER_MAX_BYTES };
@@ -94,7 +92,7 @@ export class CommandLedger {
     this.#compactedAt = this.#now();
   }
 
-  /** Opens the ledger. One that cannot be read or written is no reason not to serve reads: it says so in the log. */
+  /** Opens the ledger. If it cannot be read or written, that is logged, and the agent still serves reads. */
   static async open(options: LedgerOptions): Promise<CommandLedger> {
     const ledger = new CommandLedger(options);
     await ledger.#load();
@@ -116,8 +114,8 @@ export class CommandLedger {
   }
 
   /**
-   * Takes a command, or says what became of its earlier copy. Copies that come at the same moment are told
-   * apart too: the entry is there before the first await.
+   * Takes a command, or returns what became of its earlier copy. This works for copies that come at the same moment too: the
+   * entry exists before the first await.
    */
   async begin(start: Start): Promise<Begun> {
     const known = this.#entries.get(start.id);
@@ -137,7 +135,7 @@ export class CommandLedger {
     const entry = newEntry(line, "running", this.#now());
     this.#entries.set(entry.id, entry);
     const written = this.#write(line, !entry.idempotent);
-    // A repetition of it does no harm, so it does not wait for the disk.
+    // Idempotent work does not wait for the disk, since a repetition does no harm.
     const failure = entry.idempotent ? undefined : await written;
     return failure === undefined ? { do: "run" } : { do: "refuse", reason: messageOf(failure) };
   }
@@ -152,48 +150,48 @@ export class CommandLedger {
     return { do: "repeat", report: await this.reportOf(entry.id) };
   }
 
-  /** Whether it was begun before, as far as is remembered. */
+  /** True if the ledger has this command. */
   knows(id: string): boolean {
     return this.#entries.has(id);
   }
 
-  /** What came of a command. For work that must not run twice it is on disk when this returns, if it can be. */
+  /** Records the result of a command. For work that must not run twice it is on disk when this resolves, if possible. */
   async done(id: string, report: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
     const line: LedgerLine = { t: "done", id, at: this.#wallClock(), report };
-    // Until it is in the file, and should it never be.
+    // This holds until the report is in the file, or for good if the write fails.
     entry.report = { in: "memory", text: report };
-    // Before anybody has the report: a process that is killed after that still knows it in its next life.
+    // Written before the report is published, so that it survives if the process is killed right after.
     await this.#write(line, !entry.idempotent, (offset, length) => {
       entry.report = { in: "file", offset, length };
     });
     follow(entry, line);
   }
 
-  /** An approval is asked for, for `forMs` at most. Should this be lost, more is taken to have run than did. */
-  async asks(id: string, forMs: number): Promise<void> {
+  /** An approval is asked for, open at most `forMs`. If this line is lost, more counts as run than did. */
+  async approvalAsked(id: string, forMs: number): Promise<void> {
     const at = this.#wallClock();
     await this.#add({ t: "asks", id, at, until: at + forMs }, false);
   }
 
-  /** A person is asked in the middle of it, for `forMs` at most: so long it may be sent again, and is not forgotten. */
-  async waits(id: string, forMs: number): Promise<void> {
+  /** A person is asked during the call, for at most `forMs`. The entry is not forgotten before that. */
+  async questionAsked(id: string, forMs: number): Promise<void> {
     const at = this.#wallClock();
     await this.#add({ t: "waits", id, at, until: at + forMs }, false);
   }
 
   /**
-   * The approval was answered; before something that must not run twice runs because of it.
-   * @returns what went wrong, or undefined
+   * The approval was answered. Call it before the approved call runs.
+   * @returns the error of the write, or undefined
    */
-  async heard(id: string): Promise<unknown> {
+  async approvalAnswered(id: string): Promise<unknown> {
     return await this.#add({ t: "heard", id, at: this.#wallClock() }, true);
   }
 
   /**
-   * A prompt's own loop is about to make this call.
-   * @returns what went wrong, or undefined
+   * A prompt's loop is about to make this call.
+   * @returns the error of the write, or undefined
    */
   async innerStarted(id: string, inner: Omit<InnerCall, "done">, durable: boolean): Promise<unknown> {
     return await this.#add({ t: "inner", id, at: this.#wallClock(), ...inner }, durable);
@@ -203,7 +201,7 @@ export class CommandLedger {
     await this.#add({ t: "inner_done", id, at: this.#wallClock(), call, ...done }, false);
   }
 
-  /** Goes on with an entry that has no result; of any other nothing more is written. */
+  /** Adds a line to a running entry. For any other nothing is written. @returns the error of the write, or undefined */
   async #add(line: LedgerLine, durable: boolean): Promise<unknown> {
     const entry = this.#entries.get(line.id);
     if (entry?.state !== "running") return undefined;
@@ -220,7 +218,7 @@ export class CommandLedger {
     await this.#write(line, false);
   }
 
-  /** Work of an earlier process that may or may not have taken effect, and whose caller waits for a result. */
+  /** Work of an earlier process that may or may not have taken effect. */
   interrupted(): LedgerEntry[] {
     return [...this.#entries.values()].filter(
       (entry) => entry.state === "interrupted" && mustNotRunAgain(entry),
@@ -242,7 +240,7 @@ export class CommandLedger {
   }
 
   async reportOf(id: string): Promise<string | undefined> {
-    // In the order of the writes: a compaction moves the lines.
+    // Read in order with the writes, since a compaction moves the lines.
     return await this.#inOrder(async () => {
       const place = this.#entries.get(id)?.report;
       if (place === undefined) return undefined;
@@ -265,7 +263,7 @@ export class CommandLedger {
     return this.#wallClock() - entry.freshAt;
   }
 
-  /** @returns what went wrong, or undefined */
+  /** @returns the error of the write, or undefined */
   async #write(
     line: LedgerLine,
     durable: boolean,
@@ -309,7 +307,7 @@ export class CommandLedger {
     }
   }
 
-  /** Writes the file anew with what still matters. */
+  /** Rewrites the file with the entries that are still needed. */
   async #compact(): Promise<void> {
     const before = [...this.#entries.keys()];
     const keep = this.#worthKeeping();
@@ -337,9 +335,9 @@ export class CommandLedger {
       if (entry.state === "acked") add({ t: "acked", id: entry.id, at: entry.freshAt });
     }
     await this.#storage.replace(Buffer.concat(parts, size));
-    // What began meanwhile is not among them, and stays: its line is written after this.
-    const kept = new Set(keep.map(({ id }) => id));
-    for (const id of before) if (!kept.has(id)) this.#entries.delete(id);
+    // An entry that began meanwhile stays: its line is written after this.
+    const needed = new Set(keep.map(({ id }) => id));
+    for (const id of before) if (!needed.has(id)) this.#entries.delete(id);
     for (const [id, place] of places) {
       const entry = this.#entries.get(id);
       if (entry) entry.report = place;
@@ -353,7 +351,7 @@ export class CommandLedger {
     };
   }
 
-  /** Whether someone may still ask for this report: it is not acknowledged, or too young to be forgotten. */
+  /** True if the report may still be asked for: it is not acknowledged, or young. */
   #isWanted(entry: LedgerEntry): boolean {
     if (entry.acks) return entry.state === "done";
     return this.#ageOf(entry) < REPEAT_WITHIN_MS;
@@ -367,8 +365,8 @@ export class CommandLedger {
   }
 
   /**
-   * Everything younger than a day, at most so many; but what is under way, and what must not run twice, is
-   * never forgotten before its day is over: to forget it is to run it again.
+   * The entries younger than a day, up to the bound. Entries that are under way or must not run twice are never dropped before
+   * their day is over: a dropped command could run again.
    */
   #worthKeeping(): LedgerEntry[] {
     const young = [...this.#entries.values()].filter(
@@ -381,14 +379,14 @@ export class CommandLedger {
       ...young.filter((entry) => mayGo(entry) && entry.state === "acked"),
       ...young.filter((entry) => mayGo(entry) && entry.state !== "acked"),
     ];
-    const gone = new Set(order.slice(0, young.length - goal));
-    return young.filter((entry) => !gone.has(entry));
+    const dropped = new Set(order.slice(0, young.length - goal));
+    return young.filter((entry) => !dropped.has(entry));
   }
 }
 
 /**
- * A call that a person was asked about is not run again without them. A prompt is as safe as what its loop has begun:
- * each call was recorded before it ran.
+ * A call with an open approval is not run again without the person. A prompt is as safe as the calls that its loop has
+ * begun: each was recorded before it ran.
  */
 function mustNotRunAgain({ idempotent, asking, command, inner = [] }: LedgerEntry): boolean {
   if (asking > 0) return true;

@@ -1,10 +1,10 @@
-/** Pictures and files of results, as a report carries them. */
+/** Packs the pictures and files of results into a report. */
 import { INLINE_MAX_CHARS, MEDIA_MAX_ITEMS, type Media } from "@edgecall/core/protocol/media.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { type Content, type ToolResult, Unstorable } from "@edgecall/core/tools/contract.ts";
 import type { Uploads } from "./uploads.ts";
 
-/** What a result holds beside text. */
+/** The parts of a result that are not text. */
 export function mediaOf(result: ToolResult): Media[] {
   return result.content.flatMap((part) => (part.type === "text" ? [] : [toMedia(part)]));
 }
@@ -15,11 +15,11 @@ function toMedia(part: Exclude<Content, { type: "text" }>): Media {
   return { media_type: part.mediaType, bytes: part.bytes, id: part.id, sha256: part.sha256 };
 }
 
-/** What a report carries, and words on what could not come along. */
+/** The media of a report. `lost`: text on what could not be included. */
 export type Packed = { media: Media[]; lost: string };
 
 /**
- * The first pictures go into the report, as many as pass the broker; the rest is brought to the gateway.
+ * The first pictures go into the report, as many as pass the broker. The others are uploaded to the gateway.
  * @param requestId the command that the report answers
  */
 export async function pack(

@@ -1,9 +1,8 @@
 /**
- * What may be done to this device. It is asked on every call, whoever made it and however it came: a `tool`
- * command, `sensor`, or the device's own loop. The gateway decides who may ask; what follows here is not for
- * it to decide. Pure; everything that is said no to has not run.
+ * Decides what may be done to this device. Every call is checked, from whatever caller and way: a `tool` command, `sensor`,
+ * or the device's own loop. The gateway decides who may ask; this decision is the device's own. Pure. A refused call has
+ * not run.
  */
-
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type Effect, PERMISSIONS, type Tool } from "@edgecall/core/tools/contract.ts";
 import { permissionDenied } from "@edgecall/core/tools/errors.ts";
@@ -13,30 +12,30 @@ export const RULES = ["allow", "ask", "deny"] as const;
 export type Rule = (typeof RULES)[number];
 const STRICTEST_FIRST = ["deny", "ask", "allow"] as const satisfies readonly Rule[];
 
-/** `[policy]` of agent.toml: the rule of a tool's name, or of a permission. */
+/** `[policy]` of agent.toml: rules by the name of a tool or a permission. */
 export type PolicyRules = ReadonlyMap<string, Rule> & { readonly tainted?: TaintRules };
 
 /**
- * The rules for a call that is not a read while a stranger's text is in the conversation, where the rule allows it:
- * by a tool's name, by a permission, or for all. Where nothing is said, it asks.
+ * The rules for an allowed call that is not a read while a stranger's text is in the conversation: by the name of a tool or
+ * a permission, or for all. Without such a rule the call asks.
  */
 export type TaintRules = { all: Rule | undefined; named: ReadonlyMap<string, Rule> };
 
-/** What the policy looks at; nothing of it comes from the command. */
+/** The properties of a tool that the policy uses. None comes from the command. */
 export type Ruled = Pick<Tool, "name" | "effect" | "permission" | "permissions">;
 
 export type Decision = { do: "allow" } | { do: "ask"; reason: string } | ({ do: "deny" } & Advised);
 
-/** The words of a call that is tainted. */
+/** The reason that a tainted call gives. */
 const STRANGERS =
   "the conversation holds a stranger's text (a file, the web, a picture, another device), and this is not a read";
 
 /**
- * A tool's own rule wins over its permission's, and that over the default: reads are allowed, the rest asks.
+ * A tool's own rule wins over its permission's rule, and that over the default: reads are allowed, all else asks.
  *
- * @param tainted a stranger's text is in the conversation: it may have put the wish for this call there, so
- *   whatever is not a read asks, even where the rule allows it, unless the owner wants it otherwise
- * @param danger what this very call would do, in the tool's words: it asks, even where the rule allows it
+ * @param tainted true if a stranger's text is in the conversation. That text may have caused this call, so whatever is not a
+ *   read asks even where the rule allows it, unless the owner has set otherwise
+ * @param danger what this very call would do, in the tool's words. It asks even where the rule allows it
  */
 export function decide(
   tool: Ruled,
@@ -60,7 +59,7 @@ export function decide(
   return strangers === "ask" ? { do: "ask", reason: STRANGERS } : { do: "allow" };
 }
 
-/** A tool's own wins over those of what it needs, the strictest of them, and that over the one for all. */
+/** A tool's own rule wins over the strictest rule of its permissions, and that over the rule for all. */
 function taintRuleOf(tool: Ruled, { tainted }: PolicyRules): Rule {
   const own = tainted?.named.get(tool.name);
   if (own) return own;
@@ -72,7 +71,7 @@ function needsOf(tool: Ruled): readonly string[] {
   return tool.permissions ?? (tool.permission ? [tool.permission] : []);
 }
 
-/** Tools and permissions whose calls run unasked even after a stranger's text, by their names. Reads always do. */
+/** The names of tools and permissions whose calls run unasked even after a stranger's text. Reads always do. */
 export function unaskedWhenTainted(rules: PolicyRules): string[] {
   const { all, named } = rules.tainted ?? { all: undefined, named: new Map<string, Rule>() };
   return [...rules].flatMap(([name, rule]) =>
@@ -84,11 +83,11 @@ export function unaskedWhenTainted(rules: PolicyRules): string[] {
 export function rulesWithout(name: string, rules: PolicyRules): PolicyRules {
   const others = (all: ReadonlyMap<string, Rule>) => new Map([...all].filter(([one]) => one !== name));
   const { tainted } = rules;
-  const kept = others(rules);
-  return tainted ? Object.assign(kept, { tainted: { ...tainted, named: others(tainted.named) } }) : kept;
+  const rest = others(rules);
+  return tainted ? Object.assign(rest, { tainted: { ...tainted, named: others(tainted.named) } }) : rest;
 }
 
-/** All names that `[policy]` has something to say of. */
+/** All names that have a rule in `[policy]`. */
 export function namesIn(rules: PolicyRules): string[] {
   return [...new Set([...rules.keys(), ...(rules.tainted?.named.keys() ?? [])])];
 }
@@ -100,7 +99,7 @@ function ruleOf(tool: Ruled, rules: PolicyRules): { rule: Rule; source: string }
     const rule = rules.get(need);
     return rule ? [{ rule, source: `what needs ${need}` }] : [];
   });
-  // The strictest of all that it needs: a shell that may also reach the network is not the shell that was allowed.
+  // The strictest rule counts: a shell that may also reach the network is not the shell that was allowed.
   for (const rule of STRICTEST_FIRST) {
     const strictest = ruled.find((one) => one.rule === rule);
     if (strictest) return strictest;
@@ -110,7 +109,7 @@ function ruleOf(tool: Ruled, rules: PolicyRules): { rule: Rule; source: string }
     : { rule: "ask", source: `whatever is not a read (${EFFECT_WORDS[tool.effect]})` };
 }
 
-/** What a tool does, for whoever is asked to approve it. */
+/** What a tool does, for the person who is asked to approve it. */
 const EFFECT_WORDS: Record<Exclude<Effect, "read">, string> = {
   write: "it writes files",
   exec: "it runs programs",
@@ -124,14 +123,14 @@ export function unknownNames(rules: PolicyRules, tools: readonly string[]): stri
   return namesIn(rules).filter((name) => !known.has(name));
 }
 
-/** The word that approves. No other does, `yes` neither: what is not exactly a yes is a no. */
+/** Only this word approves. Anything else, even `yes`, does not. */
 export const APPROVE = "approve";
 export const DENY = "deny";
 
 export type Verdict = { approved: true } | ({ approved: false } & Advised);
 
 /**
- * What came of asking for an approval.
+ * Judges the answer to an approval.
  *
  * @param hash of exactly what is about to run, computed after the answer came
  */

@@ -6,7 +6,7 @@ import {
   OUTPUT_TOTAL_BYTES,
   Progress,
   type ProgressOptions,
-  type Said,
+  type ProgressText,
   SIGN_OF_LIFE_MS,
   tailOf,
 } from "./progress.ts";
@@ -15,7 +15,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function harness(more: Partial<ProgressOptions> = {}) {
-  const said: Said[] = [];
+  const said: ProgressText[] = [];
   const progress = new Progress({
     publish: (it) => void said.push(it),
     watched: true,

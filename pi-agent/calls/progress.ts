@@ -1,39 +1,38 @@
 /**
- * What a call says before its end: a sign of life now and then, and its output while somebody watches. None of
- * it is kept: the result has what counts.
+ * Publishes the progress of a call: signs of life, and its output while a person watches. None of it is stored: the result
+ * has everything that matters.
  */
-
-/** The caller gives up after 60 s of silence; three signs may be lost before that. */
+/** The caller gives up after 60 s of silence. Two signs may be lost before that. */
 export const SIGN_OF_LIFE_MS = 20_000;
-/** More would be noise to a person and load to a broker. */
+/** The shortest time between two messages. More would be noise for a person and load for a broker. */
 export const BETWEEN_MS = 250;
-/** Of one message, in bytes: a screenful. What came faster than that is only seen at its end. */
+/** Bytes of one message: a screenful. Of faster output only the end is sent. */
 export const OUTPUT_MAX_BYTES = 8 * 1024;
-/** Of one call, in bytes: nobody reads more as it comes, and the result is still to be sent. */
+/** Bytes of one call. Nobody reads more live, and the result follows. */
 export const OUTPUT_TOTAL_BYTES = 256 * 1024;
 const ELLIPSIS = "…";
 
-export type Said = { tool?: string; text?: string };
+export type ProgressText = { tool?: string; text?: string };
 
 export type ProgressOptions = {
-  publish(said: Said): void;
+  publish(progress: ProgressText): void;
   watched: boolean;
-  /** The tool at work, as far as it is known from the start. */
+  /** The tool at work, if known from the start. */
   tool?: string;
-  /** Left out: yes. */
+  /** Default: true. */
   signsOfLife?: boolean;
 };
 
 export class Progress {
-  readonly #publish: (said: Said) => void;
+  readonly #publish: (progress: ProgressText) => void;
   readonly #signsOfLife: boolean;
   #watched: boolean;
-  /** The tool at work; none while the device's own model is. */
+  /** The tool at work; undefined while the device's own model works. */
   #tool: string | undefined;
-  /** Output that waits to be said, by the tool that made it. */
+  /** Output that waits to be published, by the tool that made it. */
   readonly #waiting = new Map<string | undefined, string>();
   #left = OUTPUT_TOTAL_BYTES;
-  #saidAt = Number.NEGATIVE_INFINITY;
+  #publishedAt = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
 
@@ -42,23 +41,23 @@ export class Progress {
     this.#signsOfLife = signsOfLife;
     this.#watched = watched;
     this.#tool = tool;
-    this.#rest();
+    this.#waitForSign();
   }
 
-  /** This tool is at work now; undefined: the model is. */
+  /** Sets the tool at work; undefined: the model works. */
   at(tool: string | undefined): void {
     this.#tool = tool;
-    if (this.#watched && tool !== undefined) this.#soon();
+    if (this.#watched && tool !== undefined) this.#publishSoon();
   }
 
-  /** More output of a tool, or of the model: undefined. Nobody watches: it is dropped. */
+  /** Adds output of a tool (undefined: of the model). If nobody watches, it is dropped. */
   output(text: string, tool: string | undefined): void {
     if (!this.#watched || this.#left <= 0 || text === "") return;
     this.#waiting.set(tool, tailOf((this.#waiting.get(tool) ?? "") + text, OUTPUT_MAX_BYTES));
-    this.#soon();
+    this.#publishSoon();
   }
 
-  /** From now on somebody watches. */
+  /** A person watches from now on. */
   watch(): void {
     this.#watched = true;
   }
@@ -68,15 +67,15 @@ export class Progress {
     clearTimeout(this.#timer);
   }
 
-  #soon(): void {
+  #publishSoon(): void {
     if (this.#ended) return;
-    const wait = this.#saidAt + BETWEEN_MS - performance.now();
-    if (wait <= 0) this.#speak();
+    const wait = this.#publishedAt + BETWEEN_MS - performance.now();
+    if (wait <= 0) this.#publishNext();
     else this.#wait(wait);
   }
 
-  #speak(): void {
-    this.#saidAt = performance.now();
+  #publishNext(): void {
+    this.#publishedAt = performance.now();
     const [waiting] = this.#waiting;
     const [tool, output] = waiting ?? [this.#tool, undefined];
     this.#waiting.delete(tool);
@@ -85,26 +84,26 @@ export class Progress {
     if (this.#left <= 0) this.#waiting.clear();
     this.#publish({ ...(tool !== undefined && { tool }), ...(text !== undefined && { text }) });
     if (this.#waiting.size > 0) this.#wait(BETWEEN_MS);
-    else this.#rest();
+    else this.#waitForSign();
   }
 
-  #rest(): void {
+  #waitForSign(): void {
     if (this.#signsOfLife) this.#wait(SIGN_OF_LIFE_MS);
   }
 
   #wait(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#speak(), ms);
+    this.#timer = setTimeout(() => this.#publishNext(), ms);
   }
 }
 
-/** The end of a text in at most so many bytes of UTF-8, after "…" when something is missing. */
+/** The end of a text in at most `maxBytes` of UTF-8, after "…" when something is missing. */
 export function tailOf(text: string, maxBytes: number): string {
-  // A UTF-16 unit is at least a byte: what is before these cannot be among the last bytes.
+  // A UTF-16 unit is at least one byte, so only these can be among the last bytes.
   const bytes = Buffer.from(text.length > maxBytes ? text.slice(-maxBytes) : text);
   if (text.length <= maxBytes && bytes.length <= maxBytes) return text;
   let from = Math.max(0, bytes.length - maxBytes + Buffer.byteLength(ELLIPSIS));
-  // 10xxxxxx goes on with a character that began before.
+  // A byte 10xxxxxx continues a character that began before.
   while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
   return ELLIPSIS + bytes.toString("utf8", from);
 }

@@ -1,17 +1,17 @@
 /**
- * Questions to the person that are open in the middle of a call. The gateway brings them to the person and
- * comes back with the command `answer`; there is no other way to answer one.
+ * Questions to a person during a call. The gateway shows them to the person and sends the command `answer`. There is no other
+ * way to answer one.
  */
 import { randomUUID } from "node:crypto";
 import type { AgentEvent, AnswerCommand, ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 
-/** For a question that names no other time. */
+/** The time for a question that names no other. */
 export const QUESTION_EXPIRES_MS = 10 * 60 * 1_000;
-/** The wire's bound: a week. */
+/** A week: the wire's bound. */
 export const QUESTION_MAX_MS = 604_800_000;
-/** A question is said again this often: who was away when it was asked hears it then. It keeps its id. */
+/** A question is published again at this interval, under the same id, for a gateway that was away when it was asked. */
 const AGAIN_MS = 60_000;
-/** Closed questions whose answer may still come a second time. */
+/** The number of closed questions that are remembered: their answer may come a second time. */
 const REMEMBERED = 100;
 
 type QuestionEvent = Extract<AgentEvent, { type: "question" }>;
@@ -27,7 +27,7 @@ export type Asked = {
 
 export type Answered =
   | { by: "person"; text: string; hash: string | undefined; principal: string }
-  /** The gateway asked nobody, and says why. */
+  /** The gateway asked nobody. `why`: its reason. */
   | { by: "gateway"; why: string }
   /** Nobody answered in time. */
   | { by: "nobody"; afterMs: number }
@@ -55,7 +55,7 @@ export class PersonQuestions {
     this.#now = now;
   }
 
-  /** Asks, and waits for the answer, the end of its time or the end of the call. Never rejects. */
+  /** Asks, and waits for the answer, the end of the question's time or the end of the call. Never rejects. */
   async ask(asked: Asked, signal: AbortSignal): Promise<Answered> {
     if (signal.aborted) return { by: "end" };
     const id = randomUUID();
@@ -66,11 +66,11 @@ export class PersonQuestions {
     });
     const expire = () => resolve({ by: "nobody", afterMs: forMs });
     const expiry = setTimeout(expire, forMs);
-    const again = setInterval(() => this.#say(id), this.#againMs);
+    const again = setInterval(() => this.#publishQuestion(id), this.#againMs);
     const ended = () => resolve({ by: "end" });
     signal.addEventListener("abort", ended, { once: true });
     this.#open.set(id, { asked, expiresAt: this.#now() + forMs, expire, close: resolve });
-    this.#say(id);
+    this.#publishQuestion(id);
     try {
       return await promise;
     } finally {
@@ -82,14 +82,15 @@ export class PersonQuestions {
   }
 
   /**
-   * @param command.by who answered
-   * @param answerId the request id of the `answer` command: the same one a second time is no second answer
+   * Takes an answer.
+   * @param command.by the person who answered
+   * @param answerId the request id of the `answer` command: the same id a second time is no second answer
    */
   answer(command: AnswerCommand & { by: string }, answerId: string): AnswerTaken {
     const { question_id, answer, hash, by, refused } = command;
     const open = this.#open.get(question_id);
     if (!open) return this.#notOpen(question_id, answerId);
-    // After a stop of this process an answer is read before the timer that should have closed the question.
+    // After a stall of this process an answer may be read before the timer that should have closed the question.
     if (this.#now() >= open.expiresAt) {
       this.#close(question_id, { why: "expired" });
       open.expire();
@@ -101,7 +102,7 @@ export class PersonQuestions {
       open.close({ by: "gateway", why: refused });
       return { ok: true };
     }
-    // An approval takes any word, and all but one of them for a no.
+    // An approval accepts any word. All but one mean no.
     if (!approval && options && !options.includes(answer)) {
       return { ok: false, error: `answer: right would be one of: ${options.join(", ")}` };
     }
@@ -121,14 +122,14 @@ export class PersonQuestions {
     return { ok: false, error: closed ? words[closed.why] : `no open question ${id}` };
   }
 
-  /** Says the open questions again: all, or those of one command. */
+  /** Publishes the open questions again: all, or those of one command. */
   announce(requestId?: string): void {
     for (const [id, { asked }] of this.#open) {
-      if (requestId === undefined || asked.requestId === requestId) this.#say(id);
+      if (requestId === undefined || asked.requestId === requestId) this.#publishQuestion(id);
     }
   }
 
-  #say(id: string): void {
+  #publishQuestion(id: string): void {
     const open = this.#open.get(id);
     if (!open) return;
     const { requestId, text, options, approval } = open.asked;

@@ -1,14 +1,14 @@
-/** Results that the gateway has not acknowledged are sent again, until it does or a day is over. */
+/** Sends results again that the gateway has not acknowledged, until it does or a day is over. */
 import { backoffMs } from "@edgecall/core/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { CommandLedger } from "./ledger.ts";
 
 export const FIRST_AGAIN_MS = 30_000;
 export const LAST_AGAIN_MS = 10 * 60 * 1_000;
-/** So many at one go: after a long outage the broker must not be flooded. */
+/** The number of results sent at once. After a long outage the broker must not be flooded. */
 const BATCH = 100;
 
-/** `sent`: how often it was sent again. */
+/** `sent`: the number of times it was sent again. */
 type Waiting = { dueAt: number; sent: number };
 
 export class Redelivery {
@@ -33,7 +33,7 @@ export class Redelivery {
     this.#firstMs = firstMs;
   }
 
-  /** A result was sent (or could not be) and waits for its acknowledgement. */
+  /** A result was sent (or could not be), and waits for its acknowledgement. */
   add(id: string): void {
     this.#waiting.set(id, { dueAt: performance.now() + this.#firstMs, sent: 0 });
     this.#arm();
@@ -44,7 +44,7 @@ export class Redelivery {
     this.#arm();
   }
 
-  /** On every connect: what the ledger still has goes out at once. */
+  /** Call it on every connect: all unacknowledged results of the ledger are sent at once. */
   connected(): void {
     const now = performance.now();
     for (const id of this.#ledger.unacked()) {
@@ -69,10 +69,10 @@ export class Redelivery {
   async #send(): Promise<void> {
     this.#sending = true;
     try {
-      const owed = new Set(this.#ledger.unacked());
+      const unacked = new Set(this.#ledger.unacked());
       const due = [...this.#waiting].filter(([, { dueAt }]) => dueAt <= performance.now()).slice(0, BATCH);
       for (const [id, waiting] of due) {
-        if (!owed.has(id)) {
+        if (!unacked.has(id)) {
           this.#waiting.delete(id);
           continue;
         }

@@ -1,4 +1,4 @@
-/** Texts of refusals that more than one room says. */
+/** Texts of refusals that several parts use. */
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 
 /** Without the record a repeated command could run twice, so nothing that acts runs without it. */

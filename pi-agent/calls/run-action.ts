@@ -1,4 +1,4 @@
-/** One call of a tool as this device makes it, from wherever it comes: policy, approval, then the runner. */
+/** Makes one call of a tool, from any source: policy, approval, then the runner. */
 import type { InnerCall, Question, Target, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
 import { blockedAction, errorTypeOf } from "@edgecall/core/tools/errors.ts";
@@ -13,44 +13,44 @@ import { Journal } from "./journal.ts";
 import { decide } from "./policy.ts";
 import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "./questions.ts";
 
-/** The wire's bounds of a question. */
+/** The wire's bounds for a question. */
 const QUESTION_CHARS = 4_000;
 const OPTION_CHARS = 200;
 const MAX_OPTIONS = 20;
-/** Of a failure, in the record. */
+/** The record has this many characters of an error. */
 const ERROR_CHARS = 500;
 
 export type Action = {
-  /** Names this call in the tool, the log and the record. */
+  /** The id of this call in the tool, the log and the record. */
   callId: string;
   name: string;
   args: Record<string, unknown>;
-  /** The caller's wish, in ms. */
+  /** The time-out that the caller wants, in ms. */
   timeoutMs?: number;
-  /** A tool made it, as a part of its own call. */
+  /** True if a tool makes this call as a part of its own. */
   inner?: true;
 };
 
-/** `args` is the form in which they ran; absent when they were refused. `ran` is false when the tool was certainly not begun. */
+/** `args`: the arguments with which it ran; absent when they were refused. `ran`: false when the tool certainly did not start. */
 export type ActionOutcome = RunOutcome & { ran: boolean; args?: Record<string, unknown> };
 
-/** @param starting called when the tool may run and is about to; a result of it is a refusal */
+/** @param starting called right before the tool runs; if it returns a result, that is a refusal */
 export async function runAction(
   action: Action,
   call: CommandCall,
   device: Device,
   starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
 ): Promise<ActionOutcome> {
-  // Once, before anybody looks at it. Skills may be read again while it waits for an approval: what was approved runs.
+  // Parsed once, before all else. Skills may be read again while the call waits for an approval: what was approved runs.
   const found = parseCall(device.registry, action);
   const parsed = "fault" in found ? undefined : found;
   const { approval, ...outcome } = await attempt(action, parsed, call, device, starting);
-  note({ ...action, args: parsed?.input ?? action.args }, { ...outcome, approval }, call, device);
+  record({ ...action, args: parsed?.input ?? action.args }, { ...outcome, approval }, call, device);
   return { ...outcome, ...(parsed && { args: parsed.input }) };
 }
 
-/** Into the record and the figures, whatever it came to; a refusal is a call as well. */
-function note(
+/** Adds a call to the record and the figures, whatever its result. A refusal is a call too. */
+function record(
   action: Action,
   { result, elapsedMs, approval }: RunOutcome & { approval: Approval | undefined },
   call: CommandCall,
@@ -77,7 +77,7 @@ function note(
   });
 }
 
-/** @param parsed absent when there is no such tool or its arguments are wrong: nobody has to be asked then */
+/** @param parsed absent when there is no such tool or its arguments are wrong: then nobody has to be asked */
 async function attempt(
   action: Action,
   parsed: ParsedCall | undefined,
@@ -115,15 +115,15 @@ async function attempt(
         device.uploads.keep(call.command.request_id, bytes, mediaType, signal),
       ...(parsed && {
         job: (work, { maxMs }) => device.jobs.begin({ call, parsed }, work, maxMs),
-        // One level deep: a call within a call makes none.
+        // A call within a call cannot make further calls.
         ...(!action.inner && { call: (inner) => callWithin(inner, call, device) }),
       }),
     },
     device.runner,
   );
-  // What a job brings comes with the job.
-  if (parsed && taints(parsed) && outcome.result.job === undefined) call.taint.brought = true;
-  // A person's time to answer is not the tool's.
+  // A job's taint comes with the job's own result.
+  if (parsed && taints(parsed) && outcome.result.job === undefined) call.taint.inResults = true;
+  // The time that a person takes to answer does not count as the tool's.
   const elapsedMs = Math.max(0, Math.round(outcome.elapsedMs - askedMs));
   return { ...outcome, elapsedMs, ran: parsed !== undefined, approval };
 }
@@ -132,7 +132,7 @@ function taints({ tool, input }: ParsedCall): boolean {
   return tool.taintsIn?.(input) ?? tool.taints === true;
 }
 
-/** Recorded like the calls of a prompt: a process that is killed leaves behind what a tool had others do. */
+/** Makes a call for a tool. It is recorded like the calls of a prompt, in case the process is killed. */
 async function callWithin(inner: InnerCall, call: CommandCall, device: Device): Promise<ActionOutcome> {
   call.progress?.at(inner.name);
   const { callId, name } = inner;
@@ -142,7 +142,7 @@ async function callWithin(inner: InnerCall, call: CommandCall, device: Device): 
   return outcome;
 }
 
-/** Without a `refusal` it may run; `approval` when a person was asked. */
+/** Without a `refusal` the call may run. `approval` is there when a person was asked. */
 type Permitted = { refusal?: ToolResult; approval?: Approval; targets?: readonly Target[] };
 
 async function permit(
@@ -154,7 +154,7 @@ async function permit(
   const { policy, permissions } = device.settings;
   const targets = await tool.targets?.(input, call.signal);
   const writes = writesOf(targets);
-  // On top of the policy and before anybody is asked: a genome can only take away.
+  // The genome comes before the policy and before anybody is asked. It can only forbid.
   if ([tool, ...writes.needs].some((one) => blocks(device.profile.genome, one, action.name))) {
     device.log("info", "policy.refused", {
       request_id: call.command.request_id,
@@ -164,7 +164,7 @@ async function permit(
     return { refusal: faultResult("blocked", blockedAction(action.name)) };
   }
   const effect = tool.effectIn?.(input) ?? tool.effect;
-  const tainted = call.taint.came || call.taint.brought;
+  const tainted = call.taint.inConversation || call.taint.inResults;
   const own = decide({ ...tool, effect }, policy, { tainted, danger: tool.danger?.(input, call.caller) });
   const decision = withWrites(own, writes, { tool, policy, held: permissions, tainted });
   if (decision.do === "allow") return { ...(targets && { targets }) };
@@ -186,7 +186,10 @@ async function ask(
   { ledger, questions }: Device,
 ): Promise<string> {
   const resume = call.budget.pause();
-  await ledger.waits(call.command.request_id, Math.min(expiresInMs ?? QUESTION_EXPIRES_MS, QUESTION_MAX_MS));
+  await ledger.questionAsked(
+    call.command.request_id,
+    Math.min(expiresInMs ?? QUESTION_EXPIRES_MS, QUESTION_MAX_MS),
+  );
   try {
     const answered = await questions.ask(
       {
@@ -209,7 +212,7 @@ async function ask(
   }
 }
 
-/** The wanted time-out, or the tool's own; never beyond what is left of the call's budget. In ms. */
+/** @returns the wanted time-out, or the tool's own, at most the rest of the call's budget, in ms */
 export function timeoutOf(device: Device, name: string, budget: Budget, wanted?: number): number {
   const own = device.registry.get(name)?.timeoutMs;
   const timeout = Math.min(wanted ?? own ?? Number.POSITIVE_INFINITY, budget.remainingMs());

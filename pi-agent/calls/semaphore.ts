@@ -1,4 +1,4 @@
-/** So many at once; the others wait for their turn, in order. */
+/** Lets `size` users in at once. The others wait for their turn, in order. */
 export class Semaphore {
   #free: number;
   readonly #waiting: Array<() => void> = [];
@@ -7,24 +7,24 @@ export class Semaphore {
     this.#free = size;
   }
 
-  /** So many wait. */
+  /** The number of users that wait. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
   /**
-   * Waits for a slot.
-   * @returns gives the slot back; call it once
+   * Waits for a place.
+   * @returns a function that gives the place back; further calls of it do nothing
    * @throws the signal's reason, when it is aborted first
    */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(signal);
-    let held = true;
+    let isHeld = true;
     return () => {
-      if (!held) return;
-      held = false;
+      if (!isHeld) return;
+      isHeld = false;
       const next = this.#waiting.shift();
       if (next) next();
       else this.#free += 1;

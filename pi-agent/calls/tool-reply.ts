@@ -1,4 +1,4 @@
-/** The report of a tool's call, from its result. */
+/** Turns a tool's result into the report of its call. */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { errorFields } from "@edgecall/core/tools/advice.ts";
 import { advisedOf, type ToolResult, wordsOf } from "@edgecall/core/tools/contract.ts";
@@ -6,20 +6,20 @@ import { errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { type Reply, succeeded } from "../link/reports.ts";
 import type { Packed } from "./media.ts";
 
-/** The calls that a tool made as a part of its own, as `task` tells them in its details. */
+/** The calls that a tool made as a part of its own, as `task` lists them in its details. */
 export function innerCalls({ details }: ToolResult): CallRecord[] {
   return Array.isArray(details?.calls) ? (details.calls as CallRecord[]) : [];
 }
 
-/** As a report has them: no part of the errors is for a model alone. */
+/** The form of calls in a report: their errors have no part that is for a model alone. */
 export function reported(calls: readonly CallRecord[]): object[] {
   return calls.map((call) => (call.error === undefined ? call : { ...call, advice: "" }));
 }
 
 /**
- * A tool's result in the seed's shape. A failed tool is still a `result`: the report itself did not fail.
- * @param tainted whether a stranger's text is in it; undefined: as the tool's advert says
- * @param packed its pictures and files
+ * Makes the reply of a tool's call. A failed tool is still a `result`, since the report itself did not fail.
+ * @param tainted true if a stranger's text is in it; undefined: as the tool's advert says
+ * @param packed the result's pictures and files
  */
 export function replyOf(
   tool: string,

@@ -34,7 +34,7 @@ function uploads(tell: (request: UploadRequest, asked: number) => Record<string,
     (request) => {
       asked += 1;
       const said = tell(request, asked);
-      if (said) setImmediate(() => made.told({ upload_id: request.upload_id, ...said }));
+      if (said) setImmediate(() => made.onCommand({ upload_id: request.upload_id, ...said }));
     },
     () => {},
   );

@@ -1,6 +1,6 @@
 /**
- * Brings pictures and files to the gateway, which the broker is too small for: an event asks where to, the
- * command `upload` answers with an address and a token for this one upload, and the bytes go there by HTTPS.
+ * Uploads pictures and files that are too large for the broker. An event asks the gateway where to. The command `upload`
+ * answers with an address and a token for this one upload. The bytes go there by HTTPS.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,20 +10,20 @@ import { type Content, Unstorable } from "@edgecall/core/tools/contract.ts";
 import { inlinePicture } from "@edgecall/core/tools/inline.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 
-/** The question is repeated this often: an event may be lost with a connection. */
+/** The event is repeated at this interval: it may be lost with a connection. */
 const ASK_EVERY_MS = 2_000;
-/** Who does not answer by then is no gateway, or an older one. */
+/** If there is no answer by then, the gateway is older, or there is none. */
 const ANSWER_WITHIN_MS = 10_000;
-/** Of the transfer; the line may have dropped for a moment. */
+/** Tries of the transfer. The connection may have dropped for a moment. */
 const TRIES = 3;
 const TRY_AGAIN_MS = 500;
 
-type Answer = (told: UploadCommand) => void;
+type OnAnswer = (answer: UploadCommand) => void;
 
 export class Uploads {
   readonly #ask: (request: UploadRequest) => void;
   readonly #log: Log;
-  readonly #waiting = new Map<string, Answer>();
+  readonly #waiting = new Map<string, OnAnswer>();
 
   constructor(ask: (request: UploadRequest) => void, log: Log) {
     this.#ask = ask;
@@ -31,7 +31,7 @@ export class Uploads {
   }
 
   /**
-   * A picture that fits the report goes into it; anything else to the gateway.
+   * Puts a picture that fits into the report. Uploads anything else to the gateway.
    * @param requestId the command that it belongs to
    * @throws Unstorable
    */
@@ -57,17 +57,17 @@ export class Uploads {
       bytes: bytes.length,
       sha256: createHash("sha256").update(bytes).digest("hex"),
     };
-    const told = await this.#askWhere(request, signal);
-    if (told === undefined) throw unstorable(mediaType, bytes, "the gateway did not say where to");
-    if (!("url" in told))
-      throw unstorable(mediaType, bytes, `the gateway refused it: ${String(told.refused)}`);
-    const { url, token, id } = told as Extract<UploadCommand, { url: string }>;
+    const answer = await this.#askWhere(request, signal);
+    if (answer === undefined) throw unstorable(mediaType, bytes, "the gateway did not say where to");
+    if (!("url" in answer))
+      throw unstorable(mediaType, bytes, `the gateway refused it: ${String(answer.refused)}`);
+    const { url, token, id } = answer as Extract<UploadCommand, { url: string }>;
     await this.#put(url, token, bytes, mediaType, signal);
     return { type: "artifact", id, mediaType, bytes: bytes.length, sha256: request.sha256 };
   }
 
-  /** The gateway's command `upload`. @returns words on what is wrong with it */
-  told(payload: Record<string, unknown>): string | undefined {
+  /** Takes the gateway's command `upload`. @returns what is wrong with it, in words */
+  onCommand(payload: Record<string, unknown>): string | undefined {
     const command = check(UploadCommand, payload);
     if (!command.ok) return `payload.${command.error}`;
     this.#waiting.get(command.value.upload_id)?.(command.value);
@@ -122,8 +122,8 @@ export class Uploads {
         signal,
         redirect: "error",
       });
-      const said = await response.text();
-      return response.ok ? undefined : `${response.status} ${said.slice(0, 200)}`;
+      const body = await response.text();
+      return response.ok ? undefined : `${response.status} ${body.slice(0, 200)}`;
     } catch (error) {
       return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
     }

@@ -1,5 +1,4 @@
-/** Every command that is answered with a report. `cancel`, `answer` and `ack` act on others: see inbox.ts. */
-
+/** Every command that is answered with a report. `cancel`, `answer` and `ack` act on other commands: see inbox.ts. */
 import type { CommandKind } from "../calls/command-kind.ts";
 import { evolution } from "../evoclaw/evolution.ts";
 import { execute } from "../evoclaw/execute.ts";

@@ -29,10 +29,10 @@ export const toolsList: CommandKind = {
   },
 };
 
-/** Of the recent calls, in characters of JSON: a report has to pass a small broker. */
+/** Characters of JSON of the recent calls: a report has to pass a small broker. */
 const RECENT_CHARS = 64 * 1024;
 
-/** What was called here lately, newest first. */
+/** The recent calls on this device, newest first. */
 function recentOf({ command }: CommandCall, { audit }: Device): AuditLine[] | undefined {
   const { recent } = command.payload;
   if (typeof recent !== "number") return undefined;
@@ -50,7 +50,7 @@ export const getMetrics: CommandKind = {
     if (recent === undefined) return undefined;
     if (!Number.isInteger(recent) || Number(recent) < 1 || Number(recent) > AUDIT_RECENT)
       return `payload.recent: right would be how many calls, a whole number from 1 to ${AUDIT_RECENT}`;
-    // It tells what others asked for.
+    // The calls show what others asked for.
     return onlyForOwners(command);
   },
   run(call, device) {

@@ -1,5 +1,4 @@
-/** `prompt`: a question in words, answered by this device's own model and tool loop. */
-
+/** `prompt`: a question in words. This device's own model and tool loop answer it. */
 import type { Call, CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import { countTurn } from "@edgecall/core/metrics/tally.ts";
 import type { Media } from "@edgecall/core/protocol/media.ts";
@@ -22,20 +21,20 @@ import { tuned } from "../evoclaw/tuning.ts";
 import { type Reply, succeeded } from "../link/reports.ts";
 import { guideList } from "../skills/guide-list.ts";
 
-/** For a prompt that came without a budget, e.g. from an EvoClaw orchestrator. */
+/** The budget of a prompt that came without one, for instance from an EvoClaw orchestrator. */
 export const PROMPT_MAX_MS = 15 * 60 * 1_000;
-/** Of one inner result, in bytes: the answer rests on it, the report only shows it. */
+/** Bytes of one inner result in the report. The model saw all of it. */
 const SHOWN_RESULT_BYTES = 2_000;
-/** Inner calls that a report lists; the limits of the loop allow more only in odd settings. */
+/** The number of inner calls in a report. The loop's limits allow more only with unusual settings. */
 const SHOWN_CALLS = 50;
 const CONTENT_MAX_BYTES = 50 * 1024;
 
-/** EvoClaw's words, which its users look up. */
+/** EvoClaw's text, which its users look up. */
 const NO_MODEL =
   "LLM client not configured. Set LLM_BASE_URL, LLM_API_KEY, and optionally LLM_MODEL environment variables.";
 
-/** What a prompt did, as far as it has come. */
-type Told = {
+/** What a prompt has done so far. */
+type Trace = {
   modelCalls: number;
   records: CallRecord[];
   jobs: Array<{ job: string; tool: string }>;
@@ -53,11 +52,11 @@ export const promptCommand: CommandKind = {
   async run(call, device) {
     const startedAt = performance.now();
     const elapsed = () => Math.round(performance.now() - startedAt);
-    const told: Told = { modelCalls: 0, records: [], jobs: [], media: [] };
+    const trace: Trace = { modelCalls: 0, records: [], jobs: [], media: [] };
     try {
       const release = await device.promptSemaphore.take(call.signal);
       try {
-        return await answer(call, device, told, elapsed);
+        return await answer(call, device, trace, elapsed);
       } finally {
         release();
       }
@@ -67,8 +66,8 @@ export const promptCommand: CommandKind = {
           call.signal.reason instanceof CallEnded && call.signal.reason.why === "cancelled"
             ? "cancelled"
             : "failed",
-        iterations: told.modelCalls,
-        failedCalls: told.records.filter(({ status }) => status === "error").length,
+        iterations: trace.modelCalls,
+        failedCalls: trace.records.filter(({ status }) => status === "error").length,
         durationMs: elapsed(),
         inputTokens: 0,
         outputTokens: 0,
@@ -77,9 +76,9 @@ export const promptCommand: CommandKind = {
         status: "error",
         ...errorWords(call.signal.aborted ? call.signal.reason : error),
         agent_id: device.settings.agentId,
-        calls: reported(told.records),
-        ...(told.jobs.length > 0 && { jobs: told.jobs }),
-        ...(call.taint.brought && { tainted: true }),
+        calls: reported(trace.records),
+        ...(trace.jobs.length > 0 && { jobs: trace.jobs }),
+        ...(call.taint.inResults && { tainted: true }),
         metadata: { elapsed_ms: elapsed() },
       });
     }
@@ -91,11 +90,16 @@ function onlyReads(device: Device): boolean {
   return device.registry.all().every((tool) => tool.effect === "read");
 }
 
-async function answer(call: CommandCall, device: Device, told: Told, elapsed: () => number): Promise<Reply> {
+async function answer(
+  call: CommandCall,
+  device: Device,
+  trace: Trace,
+  elapsed: () => number,
+): Promise<Reply> {
   const { prompt, system_prompt, enable_tools = true, max_tokens } = call.command.payload as PromptCommand;
   const { llm, limits, systemPrompt } = tuned(device.settings, device.profile.taught.agent);
   if (!llm) return withoutModel(device);
-  // The model client is most of this program's memory: an agent that is never asked never loads it.
+  // The model client takes most of this program's memory, so it is loaded at the first prompt.
   const [{ runLoop }, { callModel }] = await Promise.all([
     import("@edgecall/core/loop/run.ts"),
     import("@edgecall/core/loop/model.ts"),
@@ -106,7 +110,7 @@ async function answer(call: CommandCall, device: Device, told: Told, elapsed: ()
     tools: enable_tools ? device.registry.definitions() : [],
     limits,
     model: (request) => {
-      told.modelCalls += 1;
+      trace.modelCalls += 1;
       return callModel(llm, {
         ...request,
         ...(max_tokens !== undefined && { maxTokens: max_tokens }),
@@ -115,9 +119,9 @@ async function answer(call: CommandCall, device: Device, told: Told, elapsed: ()
     },
     runCall: async (inner) => {
       const outcome = await runCall(inner, call, device);
-      if (told.records.length < SHOWN_CALLS) told.records.push(recordOf(inner, outcome));
-      if (outcome.job !== undefined) told.jobs.push({ job: outcome.job, tool: inner.name });
-      told.media.push(...(outcome.media ?? []));
+      if (trace.records.length < SHOWN_CALLS) trace.records.push(recordOf(inner, outcome));
+      if (outcome.job !== undefined) trace.jobs.push({ job: outcome.job, tool: inner.name });
+      trace.media.push(...(outcome.media ?? []));
       return outcome;
     },
     signal: call.signal,
@@ -130,7 +134,7 @@ async function answer(call: CommandCall, device: Device, told: Told, elapsed: ()
     inputTokens: result.usage.input_tokens,
     outputTokens: result.usage.output_tokens,
   });
-  const packed = await pack(told.media, call.command.request_id, device.uploads, call.signal);
+  const packed = await pack(trace.media, call.command.request_id, device.uploads, call.signal);
   return succeeded({
     status: "success",
     content: cutText(result.text, CONTENT_MAX_BYTES) + packed.lost,
@@ -139,8 +143,8 @@ async function answer(call: CommandCall, device: Device, told: Told, elapsed: ()
     agent_id: device.settings.agentId,
     tools_executed: result.calls.slice(0, SHOWN_CALLS).map(executedOf),
     calls: reported(result.calls.slice(0, SHOWN_CALLS).map(withShortTexts)),
-    ...(told.jobs.length > 0 && { jobs: told.jobs }),
-    ...(call.taint.brought && { tainted: true }),
+    ...(trace.jobs.length > 0 && { jobs: trace.jobs }),
+    ...(call.taint.inResults && { tainted: true }),
     metadata: { ...result.usage, elapsed_ms: elapsed() },
   });
 }
@@ -151,7 +155,7 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
     const words = errorText.invalidParams(inner.name, inner.problem, jsonSchema(tool.input));
     return { status: "error", ...words, errorType: "invalid_params", elapsedMs: 0 };
   }
-  // After a stop of this process the timer of the budget comes later than what was waiting in a socket.
+  // After a stall of this process, the budget's timer may run later than what waited in a socket.
   if (call.budget.expired()) throw new CallEnded("expired");
   call.progress?.at(inner.name);
   const journal = onlyReads(device) ? undefined : new Journal(inner, call.command.request_id, device.ledger);
@@ -199,7 +203,7 @@ function withShortTexts(record: CallRecord): CallRecord {
   };
 }
 
-/** An inner call in EvoClaw's shape; the text stands in `calls` beside it. */
+/** An inner call in EvoClaw's shape. The whole text is in `calls`. */
 function executedOf(record: CallRecord): Record<string, unknown> {
   const { result, error } = withShortTexts(record);
   return {
@@ -236,8 +240,8 @@ function withoutModel(device: Device): Reply {
 }
 
 /**
- * @param owners what agent.toml and the tuning add
- * @param asked what the caller adds
+ * @param owners text that agent.toml and the tuning add
+ * @param asked text that the caller adds
  */
 export function systemPromptOf(device: Device, owners: string, asked: string | undefined): string {
   const { settings, profile, registry, catalog } = device;

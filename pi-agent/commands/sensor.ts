@@ -1,4 +1,4 @@
-/** `sensor`: a reading by the name of what is read, under the same policy as any call. */
+/** `sensor`: a reading by the sensor's name, under the same policy as any call. */
 import { errorFields } from "@edgecall/core/tools/advice.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
 import type { CommandCall } from "../calls/command.ts";
@@ -9,7 +9,7 @@ import { failed, type Reply, succeeded } from "../link/reports.ts";
 
 type Args = Record<string, unknown>;
 
-/** Sensor → the tool that reads it. Only tools that change nothing: this command is a look. */
+/** The tool that reads each sensor. Only tools that change nothing, since this command is a look. */
 const SENSORS = new Map<string, (args: Args) => string>([
   ["temperature", () => "temperature"],
   ["cpu", () => "cpu"],
@@ -27,9 +27,9 @@ const ALIASES = new Map([
   ["info", "system"],
   ["net", "network"],
 ]);
-/** EvoClaw's, which its callers expect there and nothing else. */
+/** The sensors of `all`: EvoClaw's own, since its callers expect exactly these. */
 const ALL = ["temperature", "cpu", "memory", "disk", "system"];
-/** Of the payload, what is not for the tool. */
+/** Fields of the payload that are not for the tool. */
 const NOT_ARGUMENTS = ["type", "request_id", "timeout_ms"];
 
 type Reading = {
@@ -51,7 +51,7 @@ export const sensor: CommandKind = {
       return succeeded({ sensor: "all", data: Object.fromEntries(data) });
     }
     if (!SENSORS.has(type)) {
-      const available = [...SENSORS.keys()].filter((name) => there(name, device)).join(", ");
+      const available = [...SENSORS.keys()].filter((name) => isReadable(name, device)).join(", ");
       return failed(`unknown sensor type: ${String(asked).slice(0, 100)}. Available: ${available}, all`);
     }
     const args = Object.entries(payload).filter(([name]) => !NOT_ARGUMENTS.includes(name));
@@ -59,7 +59,7 @@ export const sensor: CommandKind = {
   },
 };
 
-function there(name: string, { registry }: Device): boolean {
+function isReadable(name: string, { registry }: Device): boolean {
   return registry.get(SENSORS.get(name)?.({}) ?? "") !== undefined;
 }
 

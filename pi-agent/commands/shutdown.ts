@@ -1,10 +1,9 @@
-/** `shutdown`: ends the agent; its service starts it again or leaves it. */
-
+/** `shutdown`: ends the agent. Its service may start it again. */
 import type { CommandKind } from "../calls/command-kind.ts";
 import { failed, succeeded } from "../link/reports.ts";
 import { onlyForOwners } from "./authority.ts";
 
-/** Recorded like any work that must not run twice: a redelivered `shutdown` would end the agent at each start. */
+/** It is recorded like any work that must not run twice: a redelivered `shutdown` would end the agent at each start. */
 export const shutdown: CommandKind = {
   kind: "work",
   idempotent: () => false,
@@ -16,7 +15,7 @@ export const shutdown: CommandKind = {
     }
     const refusal = onlyForOwners(command);
     if (refusal !== undefined) return failed(refusal);
-    // The end of the connection would take an answer along that is still being recorded.
+    // The agent ends after the answer is published, since the end of the connection would lose it.
     return { ...succeeded({ status: "shutting_down" }), afterwards: () => device.shutdown() };
   },
 };

@@ -1,5 +1,4 @@
-/** `skill`: what skills this agent has, in EvoClaw's words. */
-
+/** `skill`: lists this agent's skills, in EvoClaw's shape. */
 import type { CommandKind } from "../calls/command-kind.ts";
 import type { Device } from "../calls/device.ts";
 import { leavesEnabled } from "../evoclaw/genome.ts";
@@ -43,7 +42,7 @@ async function rowsOf(device: Device): Promise<SkillRow[]> {
   );
 }
 
-/** Tools of skills under the names by which they can be called: an older version has its number there. */
+/** The tools of skills, under the names by which they can be called. An older version has its number in the name. */
 function callable({ catalog, registry }: Device): SkillTool[] {
   return catalog.skills.read.tools.flatMap(({ tool, metadata }) => {
     const name = [tool.name, `${tool.name}@${metadata.version}`].find((one) => registry.get(one) === tool);
@@ -51,7 +50,7 @@ function callable({ catalog, registry }: Device): SkillTool[] {
   });
 }
 
-/** EvoClaw's fields; skills here have no clock of their own. */
+/** EvoClaw's fields. Skills here have no timer of their own. */
 function infoOf({ name, enabled, tools, ...more }: SkillRow): Record<string, unknown> {
   return { name, enabled, capabilities: tools, tick_interval_secs: 0, last_tick: null, ...more };
 }

@@ -1,5 +1,4 @@
-/** `tool`: one action, called by name. */
-
+/** `tool`: calls one action by name. */
 import { type Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import type { CommandKind } from "../calls/command-kind.ts";
@@ -25,8 +24,8 @@ export const toolCommand: CommandKind = {
       device,
     );
     const packed = await pack(mediaOf(result), call.command.request_id, device.uploads, call.signal);
-    // The gateway goes by the advert where the report says nothing.
-    const tainted = call.taint.brought || (device.registry.get(name)?.taintsIn ? false : undefined);
+    // Without `tainted` in the report, the gateway uses the advert.
+    const tainted = call.taint.inResults || (device.registry.get(name)?.taintsIn ? false : undefined);
     return replyOf(name, result, elapsedMs, tainted, packed);
   },
 };

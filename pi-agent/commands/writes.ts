@@ -1,4 +1,4 @@
-/** The policy's word on the paths that a call writes: a link that leads elsewhere is told, a folder of git's needs `shell`. */
+/** The policy for the paths that a call writes: a link to another place is shown, and a folder of git needs `shell`. */
 import type { Permission, Target, Tool } from "@edgecall/core/tools/contract.ts";
 import { permissionDenied } from "@edgecall/core/tools/errors.ts";
 import { type Decision, decide, type PolicyRules, rulesWithout } from "../calls/policy.ts";
@@ -7,11 +7,11 @@ type Writes = {
   /** The path of a file that git would run. */
   git: string | undefined;
   links: readonly Target[];
-  /** For whoever judges by permissions. */
+  /** Further permissions that the call needs. */
   needs: ReadonlyArray<{ name: string; permission: Permission }>;
 };
 
-/** Of many links in one patch a person reads a few. */
+/** A question shows this many links. A person reads only a few. */
 const LINKS_SHOWN = 5;
 
 export function writesOf(targets: readonly Target[] = []): Writes {
@@ -23,7 +23,7 @@ export function writesOf(targets: readonly Target[] = []): Writes {
   };
 }
 
-/** The stricter of the tool's own decision and that of a program, where the call would write one. */
+/** The stricter of two decisions: the tool's own, and that for a program if the call would write one. */
 export function withWrites(
   own: Decision,
   { git, links }: Writes,
@@ -37,7 +37,7 @@ export function withWrites(
   if (git === undefined) return withLinks(own, links);
   if (own.do === "deny") return own;
   if (held && !held.includes("shell")) return { do: "deny", ...permissionDenied(tool.name, "shell") };
-  // The tool's own rule is about files; this is about a program.
+  // The tool's own rule is about files. This one is about a program.
   const rules = rulesWithout(tool.name, policy);
   const shell = decide({ name: tool.name, effect: "exec", permission: "shell" }, rules, { tainted });
   if (shell.do === "deny") return shell;

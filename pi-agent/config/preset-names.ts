@@ -1,4 +1,4 @@
-/** The presets by name: which tools each has. `[tools] preset` offers these, `presets.ts` makes them for a folder. */
+/** The tools of each preset. `[tools] preset` offers these; `presets.ts` makes them for a folder. */
 export const PRESETS = {
   coding: ["read", "bash", "edit", "write"],
   read_only: ["read", "grep", "find"],

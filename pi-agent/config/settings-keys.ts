@@ -1,4 +1,4 @@
-/** The keys of agent.toml: what each may hold, and what would be right, for a person who got it wrong. */
+/** The keys of agent.toml: their allowed values, and a description of them for error texts. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
@@ -11,17 +11,17 @@ import { PRESET_NAMES } from "./preset-names.ts";
 const int = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
 const text = z.string().check(z.minLength(1));
 
-/** Node's own fetch gives up after 300 s. */
+/** Less than the 300 s after which Node's fetch gives up. */
 const FIRST_BYTE_MAX_S = 280;
 
-/** What may be reached of the web, beside what the guard refuses anyway. */
+/** The part of the web that may be reached. The guard refuses some addresses anyway. */
 const BOUNDS = {
   domains: z.optional(z.array(z.string().check(z.regex(/^(\*\.)?[a-z0-9.-]{1,253}$/)))),
   ports: z.optional(z.array(int(1, 65_535))),
   allow_addresses: z.optional(z.array(z.string().check(z.refine((entry) => readAllowedRanges([entry]).ok)))),
 } as const;
 
-/** Every key of agent.toml, by its section; the empty name is the top level. */
+/** Every key of agent.toml, by section. The empty name is the top level. */
 export const SECTIONS = {
   "": {
     agent_id: z.string().check(z.regex(AGENT_ID)),
@@ -117,7 +117,7 @@ export type Section = keyof typeof SECTIONS;
 const TYPE =
   '"monitor", "sensor", "trader", "governance", "desktop" or a name of yours (letters, digits, _ or -)';
 
-/** What would be right, for an error. A key that is missing here is described by its type alone. */
+/** The right value of each key, for error texts. A key that is missing here is described by its type alone. */
 export const RIGHT: Record<string, string> = {
   agent_id: '1 to 64 letters, digits, _ or -, e.g. agent_id = "alex-eye"',
   agent_type: TYPE,
@@ -131,7 +131,7 @@ export const RIGHT: Record<string, string> = {
   "mqtt.keep_alive_secs": "whole seconds from 5 to 3600",
   "mqtt.tls": "true or false",
   "mqtt.topic_prefix": 'text without +, # or spaces, e.g. "evoclaw"',
-  "gateway.public_key": "the gateway's key, 43 characters, as `GET /v1/keys` tells it",
+  "gateway.public_key": "the gateway's key, 43 characters, as `GET /v1/keys` returns it",
   "llm.base_url": 'an http(s) address up to and with /v1, e.g. "http://127.0.0.1:11434/v1"',
   "llm.relay": "true or false; true: base_url is the gateway's, https://…/v1/relay/HOME",
   "llm.max_tokens": "a whole number from 1",

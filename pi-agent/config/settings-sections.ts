@@ -1,11 +1,11 @@
-/** The sections of agent.toml, each key checked against settings-keys.ts; every problem is told, not the first alone. */
+/** Checks the sections of agent.toml against settings-keys.ts, and collects all problems. */
 import type { z } from "@edgecall/core/protocol/parse.ts";
 import { closest } from "@edgecall/core/text/closest.ts";
 import { type PolicyRules, RULES, type Rule } from "../calls/policy.ts";
 import { type McpServerSettings, readMcpServers } from "./mcp-servers.ts";
 import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
 
-/** EvoClaw's sections that mean nothing to this agent: taken, so that its files work here. */
+/** Sections of EvoClaw without a meaning for this agent. They are accepted, so that its files work here. */
 const FOREIGN_SECTIONS = ["orchestrator", "trading", "monitor", "skills", "risk"];
 
 export type Values<S extends Section> = {
@@ -67,7 +67,7 @@ function noSection(key: string): string {
   return `[${key}]: there is no such section; ${hint}Sections: ${SECTION_NAMES.map((name) => `[${name}]`).join(", ")}`;
 }
 
-/** A section, and those within it that stand on their own: `[tools.paths]` is one of ours, not a key of `[tools]`. */
+/** Adds a section and its subsections: `[tools.paths]` is a section of its own, and no key of `[tools]`. */
 function addTables(
   found: Map<string, Record<string, unknown>>,
   name: string,
@@ -84,8 +84,8 @@ function addTables(
 const A_RULE = '"allow", "ask" or "deny"';
 
 /**
- * Its keys are the names of tools and permissions; whether there are such tools is known at the start only. `tainted`
- * is for all of them, and no tool's name.
+ * The keys of `[policy]` are names of tools and permissions. Unknown tools are only found at the agent's start. `tainted` is
+ * a rule for all, and no tool's name.
  */
 function checkPolicy(values: Record<string, unknown>, problems: string[]): PolicyRules {
   const rules = new Map<string, Rule>();
@@ -146,7 +146,7 @@ function checkSection(
   return read;
 }
 
-/** The environment wins over the file: it is how a service or a container gives its secrets. */
+/** The environment overrides the file, since services and containers pass secrets that way. */
 export function withEnvironment(
   llm: Values<"llm">,
   env: Record<string, string | undefined>,

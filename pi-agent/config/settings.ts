@@ -1,4 +1,4 @@
-/** agent.toml and the environment → settings, or errors that name the key and what would be right. */
+/** Turns agent.toml and the environment into settings, or into errors that name the key and the right value. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
@@ -31,7 +31,7 @@ export type MqttSettings = {
   keepAliveSecs: number;
   username: string | undefined;
   password: string | undefined;
-  /** Path of a PEM file: the authorities that may have signed the broker's certificate; undefined: those that Node knows. */
+  /** Path of a PEM file with the authorities that may have signed the broker's certificate; undefined: Node's own list. */
   ca: string | undefined;
   topicPrefix: string;
 };
@@ -39,31 +39,31 @@ export type MqttSettings = {
 export type Settings = {
   agentId: string;
   agentType: string;
-  /** The one line of its advert; undefined: made of the tools that it offers. */
+  /** The line of capabilities in its advert; undefined: made from its tools. */
   capabilities: string | undefined;
   stateDir: string;
-  /** /proc, /sys and /etc are read below this; `/` but in tests. */
+  /** /proc, /sys and /etc are read below this folder. It is `/` except in tests. */
   root: string;
   allowShutdown: boolean;
   clock: "auto" | "synced" | "unsynced";
   mqtt: MqttSettings;
-  /** The gateway's public key (base64url); undefined: what pairing left in the state directory, if it did. */
+  /** The gateway's public key (base64url); undefined: the one that pairing stored in the state directory, if any. */
   gatewayKey: string | undefined;
   /** Absent: this agent has no model and answers no prompts. */
   llm: ModelSettings | undefined;
-  /** The model is the gateway's, asked with tokens of this device's own key. */
+  /** True if the model is the gateway's. It is called with tokens made with this device's key. */
   llmRelay: boolean;
-  /** Added to what the agent is told of itself. */
+  /** Added to the agent's own system prompt. */
   systemPrompt: string;
   limits: LoopLimits;
   maxPrompts: number;
-  /** Figures for Prometheus over HTTP; port 0: none. */
+  /** Metrics for Prometheus over HTTP; port 0: none. */
   metrics: { port: number; host: string };
-  /** What may be done to this device; see policy.ts. */
+  /** The rules for calls; see policy.ts. */
   policy: PolicyRules;
-  /** How long an approval is waited for. */
+  /** The time to wait for an approval. */
   approvalMs: number;
-  /** What this agent may do at all; undefined: no list, so everything is offered, and policy.ts decides. */
+  /** The permissions that this agent may use at all; undefined: all, and policy.ts decides. */
   permissions: readonly Permission[] | undefined;
   tools: ToolSettings;
   /** Servers whose tools this agent offers as its own. */
@@ -75,10 +75,10 @@ export type BrowserSettings = { guard: GuardOptions; program?: string };
 
 export type ToolSettings = {
   enabled: readonly string[] | undefined;
-  /** For tools of skills and MCP servers that name none of their own; absent = by the kind of tool. */
+  /** The time-out of skills' and MCP servers' tools that name none; undefined: by the kind of tool. */
   timeoutMs: number | undefined;
   workspace: string;
-  /** Paths beside the workspace that may be read. */
+  /** Paths outside the workspace that may be read. */
   readable: readonly string[];
   maxReadBytes: number;
   maxReadLines: number;
@@ -86,25 +86,25 @@ export type ToolSettings = {
   /** The most that one call may write into the workspace, and the space that stays free on its disk. */
   writes: WriteBounds;
   sandbox: SandboxEngine;
-  /** Tools of skills that say `sandboxing = "none"` and may. */
+  /** Tools of skills that ask for `sandboxing = "none"` and may have it. */
   unsandboxed: readonly string[];
   skillsPath: string;
-  /** Where skills' programs are, unless beside them. */
+  /** The folder of skills' programs; undefined: beside each skill. */
   binPath: string | undefined;
-  /** Fetching and searching from this device, on its own network; undefined: not from here. */
+  /** Fetching and searching from this device, on its own network; undefined: switched off. */
   web: WebSettings | undefined;
   /** Undefined: switched off. */
   browser: BrowserSettings | undefined;
   nodes: { knownHosts: string | undefined };
-  /** Header pins and further chips that may be written; undefined: the usual ones, and no chip. */
+  /** Header pins and further chips that may be written. `pins` undefined: the usual ones. */
   gpio: { pins: readonly number[] | undefined; chips: readonly string[] };
-  /** How this agent asks for an update of itself; undefined: nothing would look at it. */
+  /** The files by which the agent asks for an update of itself; undefined: nothing would carry it out. */
   updates: UpdateFiles | undefined;
-  /** What the sandbox opens. */
+  /** What programs in the sandbox may use. */
   grants: { network: boolean; devices: readonly string[] };
 };
 
-/** Every problem of a configuration at once, so that a person mends it in one go. */
+/** All problems of a configuration together, so that a person can mend them at once. */
 export class AgentSettingsError extends Error {
   override readonly name = "AgentSettingsError";
   readonly problems: readonly string[];
@@ -115,10 +115,10 @@ export class AgentSettingsError extends Error {
   }
 }
 
-/** They tell what system this is, and nothing of who lives here. */
+/** These describe the system, and say nothing about the people. */
 const DEFAULT_READABLE = ["/etc/hostname", "/etc/os-release"];
 
-/** From a model's first byte to the end of its reply. */
+/** The longest time from a model's first byte to the end of its reply. */
 const ANSWER_MS = 180_000;
 
 export type ReadSettings = { settings: Settings; notes: string[] };
@@ -143,7 +143,7 @@ export function loadSettings(
   return readSettings(source, { file: resolve(file), env, override });
 }
 
-/** @param from.file the absolute path that the text came from: relative paths start at its folder */
+/** @param from.file the absolute path of the text's file: relative paths start at its folder */
 export function readSettings(
   source: string,
   from: { file: string; env?: Record<string, string | undefined>; override?: { agentId?: string } },
@@ -174,7 +174,7 @@ function assemble(
 ): Settings {
   const url = brokerUrl(mqtt);
   const agentType = top.agent_type ?? agent.type ?? "monitor";
-  // As a service it has one folder that it can write to, and systemd says where that is.
+  // As a service the agent can write to one folder, which systemd names.
   const stateDir = resolve(folder, top.state_dir ?? env.STATE_DIRECTORY ?? `${top.agent_id}.state`);
   return {
     agentId: top.agent_id,
@@ -221,7 +221,7 @@ function assemble(
   };
 }
 
-/** A model on a board may have to be loaded first, and reads a long prompt slowly. */
+/** A model on a small board may have to be loaded first, and reads a long prompt slowly. */
 function timeoutsOf({ first_byte_timeout_s: seconds = 120 }: Values<"llm">): Partial<ModelTimeouts> {
   const firstByteMs = seconds * 1_000;
   return {

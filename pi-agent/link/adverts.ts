@@ -1,4 +1,4 @@
-/** What the agent says of itself when it comes online. */
+/** The texts with which the agent advertises itself. */
 import { createHash } from "node:crypto";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
@@ -7,7 +7,7 @@ import { defaultLine } from "@edgecall/core/text/default-line.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { Settings } from "../config/settings.ts";
 
-/** What this agent understands beyond EvoClaw; without a model there is no `prompt`. */
+/** The commands and events that this agent has beyond EvoClaw. Without a model there is no `prompt`. */
 export function features(settings: Settings): string[] {
   const prompt = settings.llm ? ["prompt"] : [];
   return [
@@ -26,7 +26,7 @@ export function features(settings: Settings): string[] {
   ];
 }
 
-/** @param offered names of its tools, for the line where the settings have none */
+/** @param offered names of its tools, for the line of capabilities if the settings have none */
 export function capabilitiesText(settings: Settings, offered: readonly string[]): string {
   return JSON.stringify({
     agent_id: settings.agentId,
@@ -56,7 +56,7 @@ export function toolsText(registry: ToolRegistry): string {
   return JSON.stringify({ hash, tools });
 }
 
-/** Its `boot_id` comes with the voice. */
+/** The signer adds `boot_id`. */
 export function presenceText(state: "online" | "offline", reason: string): string {
   return JSON.stringify({ state, reason });
 }

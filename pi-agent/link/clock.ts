@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
 
 /**
- * The wall clock, when it can be trusted: set so, synchronised by systemd, or kept by a clock chip.
- * @returns epoch ms, or undefined
+ * Reads the wall clock if it can be trusted: by the settings, after systemd synchronised it, or with a clock chip.
+ * @returns epoch ms; undefined when the clock cannot be trusted
  */
 export function wallClock(settings: Pick<Settings, "clock" | "root">): number | undefined {
   if (settings.clock === "unsynced") return undefined;

@@ -1,8 +1,7 @@
 /**
- * The agent's line to the broker: one MQTT 3.1.1 client after another, each made fresh. A clean client for each attempt
- * keeps nothing: what must survive is in the ledger.
+ * The agent's connection to the broker. Each attempt uses a fresh MQTT 3.1.1 client, which keeps nothing from the one before:
+ * what must survive is in the ledger.
  */
-
 import { readFileSync } from "node:fs";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
@@ -12,16 +11,16 @@ import type { IClientOptions, MqttClient } from "mqtt";
 import type { MqttSettings } from "../config/settings.ts";
 
 const RETRIES: RetryPolicy = { baseMs: 500, capMs: 30_000, stableMs: 2_000, jitter: "half" };
-/** A goodbye that the broker does not take in this time is left to the last will. */
+/** If the broker does not take the goodbye within this, the last will replaces it. */
 const GOODBYE_MS = 2_000;
 
 export type ConnectionOptions = {
   mqtt: MqttSettings;
   clientId: string;
-  /** Asked for before each connection. */
+  /** Returns the last will. Called before each connection. */
   will(): { topic: string; payload: string };
   log: Log;
-  /** On every connect, before anything else: subscribe and advertise. */
+  /** Called first on every connect: subscribe and advertise. */
   onConnected(): Promise<void>;
   onMessage(topic: string, payload: Buffer, retained: boolean): void;
 };
@@ -41,7 +40,7 @@ export class Connection {
     this.#options = options;
   }
 
-  /** Since the start; each but the first is a reconnect. */
+  /** The number of connections since the start. Each but the first is a reconnect. */
   get connects(): number {
     return this.#connects;
   }
@@ -54,7 +53,7 @@ export class Connection {
     if (!this.#stopped) this.#open();
   }
 
-  /** Breaks the line, and makes it anew: with a will that is newer than all that was said. */
+  /** Breaks the connection and makes it again, with a will that is newer than all earlier messages. */
   restart(): void {
     this.#client?.end(true);
   }
@@ -76,9 +75,9 @@ export class Connection {
       const will = { topic, payload: Buffer.from(payload), qos: 1, retain: true } as const;
       client = openClient(mqtt, { clientId: this.#options.clientId, will });
     } catch (error) {
-      // E.g. the certificate file cannot be read: it may be there at the next attempt.
+      // For instance the certificate file cannot be read. It may be there at the next attempt.
       log("error", "mqtt.connect_failed", { error: messageOf(error) });
-      this.#later();
+      this.#redial();
       return;
     }
     this.#client = client;
@@ -86,7 +85,7 @@ export class Connection {
     client.on("error", (error) => {
       const { text, hint } = mqttFault(error, "ca in [mqtt]");
       failure = { reason: text, ...(hint && { hint }) };
-      // After a refused CONNECT (a bad password) the socket stays open, and nothing would ever close it.
+      // After a refused CONNECT (a bad password) the socket stays open, and nothing else would close it.
       client.end(true);
     });
     client.on("connect", () => this.#onConnect(client));
@@ -96,7 +95,7 @@ export class Connection {
       this.#client = undefined;
       client.end(true);
       for (const settle of this.#pending) settle(false);
-      this.#later(failure);
+      this.#redial(failure);
     });
   }
 
@@ -119,7 +118,7 @@ export class Connection {
     }
   }
 
-  #later(failure?: { reason: string; hint?: string }): void {
+  #redial(failure?: { reason: string; hint?: string }): void {
     if (this.#stopped) return;
     const workedMs = this.#connectedAt === undefined ? 0 : performance.now() - this.#connectedAt;
     this.#connectedAt = undefined;
@@ -142,8 +141,8 @@ export class Connection {
   }
 
   /**
-   * Publishes with QoS 1.
-   * @returns whether the broker took it; false at once when there is no connection: nothing is queued here
+   * Publishes with QoS 1. Without a connection nothing is queued.
+   * @returns true if the broker took it
    */
   async publish(topic: string, text: string, { retain = false } = {}): Promise<boolean> {
     const client = this.#client;
@@ -158,7 +157,7 @@ export class Connection {
     }
   }
 
-  /** A callback of mqtt.js may never come when the connection breaks; the end of the connection settles it. */
+  /** When the connection breaks, a callback of mqtt.js may never come. Then the end of the connection settles the promise. */
   #settled(work: (settle: (ok: boolean) => void, fail: (error: Error) => void) => void): Promise<boolean> {
     return new Promise<boolean>((resolve, reject) => {
       this.#pending.add(resolve);
@@ -176,7 +175,7 @@ export class Connection {
     });
   }
 
-  /** Says goodbye, if there is someone to say it to, and ends for good. */
+  /** Publishes the goodbye if connected, and ends for good. */
   async stop(goodbye: { topic: string; payload: string }): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -191,7 +190,7 @@ export class Connection {
   }
 }
 
-/** A fresh client of this agent. @throws when the certificate cannot be read, or the URL used */
+/** Makes a fresh client of this agent. @throws when the certificate cannot be read or the URL cannot be used */
 export function openClient(mqtt: MqttSettings, options: IClientOptions & { clientId: string }): MqttClient {
   const ca = mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca);
   return openMqtt({ ...mqtt, ca }, { keepalive: mqtt.keepAliveSecs, ...options });

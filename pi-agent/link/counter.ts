@@ -1,23 +1,23 @@
 /**
- * The counter `n` of what this agent says: it rises with every message, over restarts too, also on a device whose
- * clock starts in 1970. So each connection to the broker has a block of numbers of its own, set aside on disk
- * before the first of them is used; a number is never written down by itself.
+ * The counter `n` of this agent's messages. It rises with every message, over restarts too, even on a device whose clock
+ * starts in 1970. Each connection to the broker has a block of numbers of its own. The block is reserved on disk before its
+ * first number is used; single numbers are not written.
  *
  *     birth ── first of its block … everything else … last of its block ── last will
  *
- * The will is signed when the connection is made, and is newer than all that is said on it and older than the
- * next birth: whoever keeps the highest number that he saw knows what is of the past.
+ * The will is signed when the connection is made. It is newer than all messages of that connection and older than the next
+ * birth. So a receiver that stores the highest number it saw can tell old messages.
  */
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 
-/** More messages than one connection lives to send: at ten a second, 29 hours of nothing but that. */
+/** More messages than one connection sends: at ten a second this lasts 29 hours. */
 export const BLOCK = 2 ** 20;
 /**
- * Numbers a millisecond of the clock: a block is used up in a second, and no device reconnects as often as that
- * for long. So the clock stays ahead of the file, and after a loss of the file a set clock is enough.
+ * Numbers per millisecond of the clock. A block is then used up in a second, and no device reconnects that often for long.
+ * So the clock stays ahead of the file, and after a loss of the file a set clock is enough.
  */
 const PER_MS = 1_024;
 
@@ -30,7 +30,7 @@ export class Counter {
   readonly #log: Log;
   #first: number;
   #next: number;
-  #begun = false;
+  #isFirstBlockUsed = false;
   #writing: Promise<void> = Promise.resolve();
 
   private constructor({ file, log }: CounterOptions, first: number) {
@@ -40,19 +40,19 @@ export class Counter {
     this.#next = first;
   }
 
-  /** Never fails: a disk that cannot be written is said in the log, and the clock has to do. */
+  /** Never fails: if the disk cannot be written, that is logged, and the clock has to be enough. */
   static async open(options: CounterOptions): Promise<Counter> {
     const clock = (options.wallClock ?? Date.now)();
-    const first = Math.max(await kept(options), clock * PER_MS);
+    const first = Math.max(await storedNext(options), clock * PER_MS);
     const counter = new Counter(options, first);
-    await counter.#setAside();
+    await counter.#reserve();
     return counter;
   }
 
-  /** A connection is made: a new block. */
+  /** A connection is about to be made: takes a new block. */
   connecting(): void {
-    if (this.#begun) this.#nextBlock();
-    this.#begun = true;
+    if (this.#isFirstBlockUsed) this.#nextBlock();
+    this.#isFirstBlockUsed = true;
   }
 
   /** The number of the connection's last will. */
@@ -60,17 +60,17 @@ export class Counter {
     return this.#first + BLOCK - 1;
   }
 
-  /** Another one signs with this key, up to `n`: only what is above it counts. @returns whether it was ahead of us */
+  /** Another device signs with this key, up to `n`, so only higher numbers count. @returns true if it was ahead */
   outdo(n: number): boolean {
     if (n < this.#next) return false;
     this.#first = n + 1;
     this.#next = this.#first;
-    this.#writing = this.#writing.then(() => this.#setAside());
+    this.#writing = this.#writing.then(() => this.#reserve());
     return true;
   }
 
   next(): number {
-    // Nobody gets here; should one, its will is too old to count, and silence tells of its death.
+    // No connection gets here. If one did, its will would be too old to count, and its silence would show its end.
     if (this.#next === this.will) this.#nextBlock();
     const n = this.#next;
     this.#next += 1;
@@ -80,11 +80,11 @@ export class Counter {
   #nextBlock(): void {
     this.#first += BLOCK;
     this.#next = this.#first;
-    this.#writing = this.#writing.then(() => this.#setAside());
+    this.#writing = this.#writing.then(() => this.#reserve());
   }
 
-  /** This block and the one after it: a connection that breaks at once need not wait for the disk. */
-  async #setAside(): Promise<void> {
+  /** Reserves this block and the one after it, so that a connection that breaks at once need not wait for the disk. */
+  async #reserve(): Promise<void> {
     try {
       await writeAtomic(this.#file, `${JSON.stringify({ next: this.#first + 2 * BLOCK })}\n`);
     } catch (error) {
@@ -92,13 +92,13 @@ export class Counter {
     }
   }
 
-  /** Resolves when the disk has what was set aside. */
+  /** Resolves when the reservation is on disk. */
   async settled(): Promise<void> {
     await this.#writing;
   }
 }
 
-async function kept({ file, log }: CounterOptions): Promise<number> {
+async function storedNext({ file, log }: CounterOptions): Promise<number> {
   try {
     const read = checkJson(CounterFile, await readFile(file, "utf8"));
     if (read.ok) return read.value.next;

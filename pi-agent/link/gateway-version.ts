@@ -1,14 +1,14 @@
-/** What gateway this agent has, and whether its program fits: for its log, and through that for `status` and `doctor`. */
+/** The version of this agent's gateway, and whether the two fit. It goes to the log, and from there to `status` and `doctor`. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { Log } from "@edgecall/node/log.ts";
 
-/** The log's event, with `version`, and `error` when the two do not fit. */
+/** The log's event. It has `version`, and `error` when the two do not fit. */
 export const GATEWAY_VERSION = "gateway.version";
 
-/** Payload of a `gateway` command. No stranger's text gets into the log, or to a terminal, from here. */
-const Told = z.looseObject({ version: z.string().check(z.regex(/^[A-Za-z0-9.+-]{1,64}$/)) });
+/** The payload of a `gateway` command. The pattern keeps a stranger's text out of the log and terminals. */
+const GatewayPayload = z.looseObject({ version: z.string().check(z.regex(/^[A-Za-z0-9.+-]{1,64}$/)) });
 
 export class GatewayVersion {
   readonly #log: Log;
@@ -18,14 +18,14 @@ export class GatewayVersion {
     this.#log = log;
   }
 
-  /** It comes with every connection of the bridge, and is logged when it is news. */
-  told(payload: unknown): void {
-    const told = check(Told, payload);
-    if (!told.ok) this.#log("warn", "gateway.unreadable", { error: told.error });
-    else if (told.value.version !== this.#known) this.#is(told.value.version);
+  /** Takes the command's payload. It comes with every connection of the bridge; only changes are logged. */
+  onCommand(payload: unknown): void {
+    const read = check(GatewayPayload, payload);
+    if (!read.ok) this.#log("warn", "gateway.unreadable", { error: read.error });
+    else if (read.value.version !== this.#known) this.#change(read.value.version);
   }
 
-  #is(version: string): void {
+  #change(version: string): void {
     this.#known = version;
     const error = versionProblem("agent", VERSION, version);
     this.#log(error === undefined ? "info" : "error", GATEWAY_VERSION, {

@@ -1,6 +1,6 @@
 /**
- * The device's key pair, made here and never sent anywhere: `key.json` in its state directory, for its own user
- * alone. And whom it obeys: the gateway's public key, from agent.toml or from what pairing left beside it.
+ * The device's key pair: made here, never sent anywhere, in `key.json` of the state directory, readable for its own user
+ * alone. And the gateway's public key, which comes from agent.toml or from pairing (`gateway.json`).
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -39,17 +39,17 @@ export class Identity {
     return this.#pair.publicKey;
   }
 
-  /** @param body a stamped text @returns what to publish */
+  /** @param body a stamped text @returns the text to publish */
   sign(place: Place, body: string): string {
     return withSignature(body, this.#pair.sign(signedBytes(place, body)));
   }
 
-  /** The word of this key that `newKey` takes its place, base64url. */
+  /** Signs that `newKey` takes the place of this key. @returns base64url */
   nameSuccessor(agent: string, newKey: string): string {
     return this.#pair.sign(rotationBytes(agent, newKey)).toString("base64url");
   }
 
-  /** For the gateway's relay, for five minutes. @param place of the relay; see `relayPlace` @param now epoch ms */
+  /** Makes a token for the gateway's relay, valid for five minutes. @param place of the relay; see `relayPlace` @param now epoch ms */
   relayToken(agent: string, place: string, now: number): string {
     const exp = Math.floor(now / 1_000) + RELAY_TOKEN_SECONDS;
     const body = relayTokenBody({ agent, exp, for: place, nonce: randomUUID() });
@@ -61,7 +61,7 @@ export class Identity {
   }
 }
 
-/** A file of keys that is there, but cannot be used. Its message is for a person. */
+/** A key file exists, but cannot be used. The message is for a person. */
 export class IdentityError extends AgentSettingsError {
   constructor(problem: string) {
     super([problem]);
@@ -69,8 +69,8 @@ export class IdentityError extends AgentSettingsError {
 }
 
 /**
- * The device's identity; made when there is none yet.
- * @throws IdentityError when the file is damaged: a new key would be a stranger to the gateway, so a person decides
+ * Reads the device's identity; makes one when there is none yet.
+ * @throws IdentityError when the file is damaged: the gateway does not know a new key, so a person has to decide
  */
 export async function openIdentity(stateDir: string): Promise<Identity> {
   const path = join(stateDir, KEY_FILE);
@@ -79,8 +79,8 @@ export async function openIdentity(stateDir: string): Promise<Identity> {
 }
 
 /**
- * The identity of a key file's text.
- * @throws IdentityError when it is damaged
+ * Reads the identity from a key file's text.
+ * @throws IdentityError when the text is damaged
  */
 export function readIdentity(path: string, text: string): Identity {
   const file = checkJson(KeyFile, text);
@@ -94,7 +94,7 @@ export function readIdentity(path: string, text: string): Identity {
   throw damaged(path, "the two keys are no pair");
 }
 
-/** Makes a new key pair in place of whatever is there. */
+/** Makes a new key pair, and replaces an existing one. */
 export async function makeIdentity(stateDir: string): Promise<Identity> {
   const pair = KeyPair.make();
   const file = { public_key: pair.publicKey, private_key: pair.privateKey };
@@ -102,14 +102,14 @@ export async function makeIdentity(stateDir: string): Promise<Identity> {
   return new Identity(pair);
 }
 
-/** Remembers whom this device obeys from its next start on. */
+/** Stores the key of the gateway that this device obeys from its next start on. */
 export async function rememberGateway(stateDir: string, publicKey: string): Promise<void> {
   await writeAtomic(join(stateDir, GATEWAY_FILE), `${JSON.stringify({ public_key: publicKey })}\n`);
 }
 
 /**
- * The gateway's public key that pairing left; undefined: this device is not paired.
- * @throws IdentityError when the file is damaged: to take it for "not paired" would be to obey anybody
+ * Reads the gateway's public key that pairing stored; undefined: this device is not paired.
+ * @throws IdentityError when the file is damaged: a device that counts as not paired would obey everybody
  */
 export async function readGateway(stateDir: string): Promise<string | undefined> {
   const path = join(stateDir, GATEWAY_FILE);
@@ -120,7 +120,7 @@ export async function readGateway(stateDir: string): Promise<string | undefined>
   return file.value.public_key;
 }
 
-/** A check of what one key signed. @throws IdentityError when it is no key */
+/** @returns a check of texts signed by this key @throws IdentityError when it is no key */
 export function signedTextVerifier(publicKey: string): (place: Place, text: string) => boolean {
   const isSigned = verifierOf(publicKey);
   if (!isSigned) throw new IdentityError(`gateway.public_key: '${publicKey}' is no Ed25519 key`);

@@ -1,4 +1,4 @@
-/** What the agent publishes on `reports`: EvoClaw's shape, and the bounds of one. */
+/** The reports that the agent publishes: EvoClaw's shape, with a bound on their size. */
 import { errorFields } from "@edgecall/core/tools/advice.ts";
 import type { Settings } from "../config/settings.ts";
 
@@ -6,11 +6,11 @@ import type { Settings } from "../config/settings.ts";
 export type Reply = {
   type: "result" | "error";
   payload: Record<string, unknown>;
-  /** Done once the broker has the answer. */
+  /** Runs once the broker has the answer. */
   afterwards?: () => void;
 };
 
-/** Fits one frame to the gateway, and the packet size of the broker that we ship (262,144 bytes). */
+/** This fits one frame to the gateway, and the packet size of the broker that we ship (262,144 bytes). */
 export const REPORT_MAX_BYTES = 240 * 1024;
 
 export function reportText(
@@ -27,7 +27,7 @@ export function reportText(
   });
 }
 
-/** A reply as a report; `request_id` stands in every one of them. */
+/** Turns a reply into a report. Each has `request_id`. */
 export function replyText(
   agent: Pick<Settings, "agentId" | "agentType">,
   requestId: string,
@@ -56,7 +56,7 @@ export function succeeded(payload: Record<string, unknown>): Reply {
   return { type: "result", payload };
 }
 
-/** Whether a reply says that the command failed: either of EvoClaw's two ways to say so. */
+/** True if a reply reports a failure, in either of EvoClaw's two ways. */
 export function isFailure(reply: Reply): boolean {
   return reply.type === "error" || reply.payload.status === "error";
 }

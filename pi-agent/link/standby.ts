@@ -1,12 +1,12 @@
 /**
- * Waits while another agent with this one's id is there, without taking its place at the broker: under a client id of
- * its own it only reads the presence that is retained for the agent.
+ * Waits while another device with this agent's id is online, without taking its place at the broker. It uses another client
+ * id, and only reads the agent's retained presence.
  */
 import type { MqttClient } from "mqtt";
 import type { MqttSettings } from "../config/settings.ts";
 import { openClient } from "./connection.ts";
 
-/** Longer than the other one takes to come back after it was thrown out. */
+/** Longer than the other device needs to come back after the broker dropped it. */
 const FREE_AFTER_MS = 10_000;
 const RECONNECT_MS = 5_000;
 
@@ -14,13 +14,13 @@ export type StandbyOptions = {
   mqtt: MqttSettings;
   clientId: string;
   topic: string;
-  /** True if a presence says that the other one is there. */
+  /** True if a presence shows that the other device is online. */
   isTaken(presence: string): boolean;
   freeAfterMs?: number;
 };
 
 export class Standby {
-  /** Resolves when the other one has been away for a while; never after `stop`. */
+  /** Resolves when the other device has been away for a while; never after `stop`. */
   readonly free: Promise<void>;
   #client: MqttClient | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,13 +37,13 @@ export class Standby {
         }, freeAfterMs);
       };
       client.on("error", () => {});
-      // Nothing may be retained: then nobody says that it is there.
+      // If nothing is retained, no device is online.
       client.on("connect", () => client.subscribe(topic, { qos: 1 }, (error) => error ?? free()));
       client.on("message", (_, payload) => {
         if (isTaken(payload.toString("utf8"))) clearTimeout(this.#timer);
         else free();
       });
-      // Nothing is known while the broker is away.
+      // While the broker is away, nothing is known of the other device.
       client.on("close", () => clearTimeout(this.#timer));
     });
   }

@@ -1,4 +1,4 @@
-/** What each tool of this device did since the start: the seed's figures, and those for Prometheus. */
+/** Counts the calls of each tool since the start, for `get_metrics` and for Prometheus. */
 import { type CallCounts, countCall, newCallCounts } from "@edgecall/core/metrics/tally.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 
@@ -6,7 +6,7 @@ export type ToolFigures = {
   calls: number;
   success: number;
   error: number;
-  /** Of the errors, those of a time-out. */
+  /** The number of errors that were time-outs. */
   timeout: number;
   avg_latency_ms: number;
   last_error?: string;
@@ -14,7 +14,7 @@ export type ToolFigures = {
   last_error_time?: string;
 };
 
-/** A name that a model invented is no tool; so many of them are counted, under one roof. */
+/** The number of names with figures of their own. A model may invent names; further ones are counted together. */
 const NAMES_MAX = 300;
 const OTHERS = "(others)";
 const ERROR_CHARS = 300;
@@ -50,7 +50,7 @@ export class ToolMetrics {
     );
   }
 
-  /** For the page of figures. */
+  /** The counts for the page of metrics. */
   counts(): Array<{ tool: string; counts: CallCounts }> {
     return [...this.#byTool].map(([tool, { counts }]) => ({ tool, counts }));
   }

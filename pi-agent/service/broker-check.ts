@@ -1,4 +1,4 @@
-/** Tries a broker as the agent (or the bridge) would, beside one that may be running: under another client id. */
+/** Tries a broker as the agent (or the bridge) would. It uses another client id, so a running one is not disturbed. */
 import { randomUUID } from "node:crypto";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
@@ -7,17 +7,17 @@ import type { MqttClient } from "mqtt";
 
 export type BrokerCheck =
   | { is: "reached"; presence: "online" | "offline" | "none" }
-  /** It may not subscribe to this topic. */
+  /** The login may not subscribe to this topic. */
   | { is: "forbidden" }
-  /** `code` is the system's (ECONNREFUSED, …) or the broker's, as a number. */
+  /** `code`: the system's (ECONNREFUSED, …) or the broker's number. */
   | { is: "failed"; code: string; message: string };
 
-/** A broker that is there answers in a hundredth of this. */
+/** A working broker answers in a hundredth of this. */
 const ANSWER_WITHIN_MS = 5_000;
-/** What is retained comes right after the subscription. */
+/** Retained messages come right after the subscription. */
 const RETAINED_WITHIN_MS = 500;
 
-/** @param topic of a presence: what is subscribed to */
+/** @param topic the presence topic to subscribe to */
 export async function checkBroker(broker: MqttLogin, topic: string): Promise<BrokerCheck> {
   let client: MqttClient;
   try {

@@ -1,5 +1,4 @@
-/** The agent as systemd and the commands `status` and `doctor` see it. By hand, without systemd, it says nothing. */
-
+/** Tells systemd and the commands `status` and `doctor` how the agent is. Without systemd it does nothing. */
 import { join } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
@@ -12,11 +11,11 @@ import type { Settings } from "../config/settings.ts";
 import { GATEWAY_VERSION } from "../link/gateway-version.ts";
 
 export type Service = {
-  /** The agent's log, which tells of its connection too. */
+  /** The agent's log. It also shows changes of the connection. */
   readonly log: Log;
-  /** The agent runs, and connects by itself. */
+  /** The agent has started, and connects by itself. */
   started(agent: Agent): void;
-  /** Everything was advertised. */
+  /** The agent has published its first complete advert. */
   online(): void;
   stopping(): void;
 };
@@ -24,9 +23,9 @@ export type Service = {
 export type ServiceOptions = {
   settings: Settings;
   log: Log;
-  /** systemd's: RUNTIME_DIRECTORY, WATCHDOG_USEC; the launcher's: EDGECALL_NOTIFY_FD. */
+  /** From systemd: RUNTIME_DIRECTORY, WATCHDOG_USEC. From the launcher: EDGECALL_NOTIFY_FD. */
   env: Readonly<Record<string, string | undefined>>;
-  /** A version on trial is ready when it was online once: systemd takes it for failed if that does not come. */
+  /** A version on trial is ready once it was online. Otherwise systemd takes it for failed. */
   onTrial: boolean;
 };
 
