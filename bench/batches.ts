@@ -3,7 +3,7 @@ import { BATCH_TOOL_MS, type Path } from "./path.ts";
 import { median } from "./stats.ts";
 
 /** As many as the loop makes at once (`MAX_PARALLEL_TOOLS`). */
-export const BATCH_CALLS = 5;
+const BATCH_CALLS = 5;
 
 export type BatchFigures = {
   toolMs: number;

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 /** A turn as the endpoint saw it. */
-export type TurnTimes = {
+type TurnTimes = {
   /** ms from the last byte of each reply that asked for calls to the first byte of the next request */
   calls: number[];
   /** ms that the endpoint itself took, all requests together */

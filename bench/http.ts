@@ -1,7 +1,7 @@
 /** The bench's HTTP client: kept-alive sockets without Nagle's delay, and nothing else. */
 import { Agent, request } from "node:http";
 
-export type Answer = { status: number; body: string };
+type Answer = { status: number; body: string };
 export type Post = (path: string, body: string, headers?: Record<string, string>) => Promise<Answer>;
 
 /** @param atOnce sockets that are kept: as many as are ever under way, so that none is dialled in the middle */

@@ -6,11 +6,11 @@ export const ROWS = ["a", "b", "c", "d"] as const;
 export type Row = (typeof ROWS)[number];
 /** How many at a time. */
 export const LEVELS = [1, 8, 64] as const;
-export type Level = (typeof LEVELS)[number];
+type Level = (typeof LEVELS)[number];
 
-export type Round = Record<Level, Record<Row, Figures>>;
+type Round = Record<Level, Record<Row, Figures>>;
 export type RatioOf = "c/b" | "d/b" | "c/a";
-export type Ratios = Record<RatioOf, { p50: number; p99: number; perSecond: number }>;
+type Ratios = Record<RatioOf, { p50: number; p99: number; perSecond: number }>;
 export type Measured = { rows: Round; ratios: Record<Level, Ratios>; rounds: Round[] };
 
 export type RoundsOptions = {

@@ -12,7 +12,7 @@ const MAX_CALLS = 5;
 
 const OFFLINE = /\b(?:offline|not online|last seen)\b/i;
 
-export type WantedCall = { name: string; arguments: string };
+type WantedCall = { name: string; arguments: string };
 export type StandInReply = { text: string; calls: WantedCall[] };
 
 /** The tool loop's request to sum up is not a question of the person's. */

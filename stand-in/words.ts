@@ -98,7 +98,7 @@ export function stemsOf(text: string): string[] {
  * A light stemmer: only endings that tools' names and questions differ in. It may cut too much; both sides
  * are cut alike, so that costs nothing but a rare false meeting.
  */
-export function stem(word: string): string {
+function stem(word: string): string {
   let base = word;
   if (base.length > 4 && base.endsWith("ies")) return `${base.slice(0, -3)}y`;
   if (base.length > 5 && base.endsWith("iest")) return `${base.slice(0, -4)}y`;

@@ -8,18 +8,18 @@ import type { Tally } from "./tally.ts";
 const MILLION = 1_000_000;
 
 /** Requests to objects: RPC calls, fetches (a WebSocket that is opened is one), alarms that ran. */
-export const OBJECT_REQUEST_USD = 0.15 / MILLION;
+const OBJECT_REQUEST_USD = 0.15 / MILLION;
 /** Incoming messages of a WebSocket count as one request each so many; outgoing ones as none. */
-export const MESSAGES_PER_REQUEST = 20;
-export const GB_SECOND_USD = 12.5 / MILLION;
+const MESSAGES_PER_REQUEST = 20;
+const GB_SECOND_USD = 12.5 / MILLION;
 /** An object is billed as if it had the 128 MB of its isolate to itself. */
-export const OBJECT_GB = 0.128;
-export const ROW_READ_USD = 0.001 / MILLION;
+const OBJECT_GB = 0.128;
+const ROW_READ_USD = 0.001 / MILLION;
 /** Deletes, index entries and `setAlarm` count as well. */
-export const ROW_WRITTEN_USD = 1 / MILLION;
-export const STORED_GB_MONTH_USD = 0.2;
+const ROW_WRITTEN_USD = 1 / MILLION;
+const STORED_GB_MONTH_USD = 0.2;
 /** workers/platform/pricing; not in research/, seen 2026-11-22. Its CPU price (0.02 a million ms) is left out. */
-export const WORKER_REQUEST_USD = 0.3 / MILLION;
+const WORKER_REQUEST_USD = 0.3 / MILLION;
 /**
  * An idle object that could hibernate is not billed, the page says, "even before the runtime has hibernated them".
  * An older footnote reads as if these 10 s were: the worse reading bills them after everything that woke it.

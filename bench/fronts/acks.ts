@@ -5,7 +5,7 @@ import { until } from "../../test/wait.ts";
 import { percentile } from "../stats.ts";
 import { endOfAnswer, question } from "./model.ts";
 
-export type AckFigures = { channel: string; p50: number; p99: number; most: number; samples: number };
+type AckFigures = { channel: string; p50: number; p99: number; most: number; samples: number };
 export type Acks = { people: number; modelMs: number; rows: AckFigures[] };
 
 /** Of each platform at a time; each waits for the answer before saying more. */

@@ -34,7 +34,7 @@ const MIX = 20;
 const FIRST: ToolCall = { tool: "bash", parameters: { command: "git init -q ." } };
 
 /** The nth call of the mix. Of 20, 5 start a program in the sandbox. */
-export function mixedCall(n: number): ToolCall {
+function mixedCall(n: number): ToolCall {
   const round = Math.floor(n / MIX);
   const path = `notes/${round % 10}.txt`;
   const mix: ToolCall[] = [
@@ -121,7 +121,7 @@ function medianRss(processes: readonly Leashed[]): number {
   return median(processes.map(({ pid }) => rss(pid)));
 }
 
-export function rss(pid: number): number {
+function rss(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes ?? Number.NaN) * 1_024;
 }

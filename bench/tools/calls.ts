@@ -4,7 +4,7 @@ import { Locks } from "@edgecall/core/tools/locks.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 
-export const CALLER = { principal: "bench", role: "owner", channel: "bench" };
+const CALLER = { principal: "bench", role: "owner", channel: "bench" };
 
 /** @throws when the tool did not do it: that would measure nothing */
 export function caller(tool: Tool): (args: Record<string, unknown>) => Promise<void> {

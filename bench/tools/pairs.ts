@@ -12,7 +12,7 @@ export type Pair = {
 };
 
 /** ms of one call; of a round, or the median of rounds. `cpu` is processor time of the calling process alone. */
-export type Took = { wall: number; cpu: number };
+type Took = { wall: number; cpu: number };
 
 export type PairFigures = {
   what: string;

@@ -16,9 +16,9 @@ export type ToolResults = {
 };
 
 /** Of Part A. */
-export const AGENT_RSS_RATIO = 1.8;
+const AGENT_RSS_RATIO = 1.8;
 /** What one round of garbage collections differs from the next. */
-export const GROWTH_RATIO = 1.05;
+const GROWTH_RATIO = 1.05;
 
 export function toolTable({ overheads, missing, tree, memory, startUp }: ToolResults): string {
   return [

@@ -4,7 +4,7 @@
  */
 
 export const BUDGET_SCOPES = ["turn", "conversation", "day"] as const;
-export type BudgetScope = (typeof BUDGET_SCOPES)[number];
+type BudgetScope = (typeof BUDGET_SCOPES)[number];
 const MEASURES = ["tokens", "modelCalls"] as const;
 type Measure = (typeof MEASURES)[number];
 

@@ -19,7 +19,7 @@ const NO_RESULT =
   "Error: No result: the turn ended before this call was answered. Whether it ran is unknown.";
 
 /** Notes are sent as user messages, since many endpoints accept a system message only at the start. */
-export const NOTE_PREFIX = "[edgecall] ";
+const NOTE_PREFIX = "[edgecall] ";
 
 /** Prefix of a person's picture that the gateway stores; its id follows. */
 export const KEPT = "media:";

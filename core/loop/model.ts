@@ -22,7 +22,7 @@ export const HOSTED_FIRST_BYTE_MS = 30_000;
 /** A model at home may have to load first, and reads a long prompt slowly. */
 export const LOCAL_FIRST_BYTE_MS = 120_000;
 
-export const DEFAULT_MODEL_TIMEOUTS: ModelTimeouts = {
+const DEFAULT_MODEL_TIMEOUTS: ModelTimeouts = {
   firstByteMs: HOSTED_FIRST_BYTE_MS,
   betweenBytesMs: 60_000,
   totalMs: 300_000,
@@ -34,7 +34,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
  * A longer reply is refused while it arrives. This is at most 1.5 MB of UTF-8, which fits the 2 MB limit of a Durable
  * Object's row (https://developers.cloudflare.com/durable-objects/platform/limits/).
  */
-export const REPLY_MAX_CHARS = 500_000;
+const REPLY_MAX_CHARS = 500_000;
 /** Most bytes of one event or whole completion: in its JSON a character may take six bytes. */
 const PART_MAX_BYTES = 4 * 1024 * 1024;
 

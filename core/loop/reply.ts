@@ -21,7 +21,7 @@ type LooseCall = {
   id?: unknown;
   function?: { name?: unknown; arguments?: unknown } | null;
 };
-export type LooseMessage = { content?: unknown; refusal?: unknown; tool_calls?: unknown };
+type LooseMessage = { content?: unknown; refusal?: unknown; tool_calls?: unknown };
 export type LooseChunk = {
   model?: unknown;
   choices?: Array<{

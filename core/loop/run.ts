@@ -103,7 +103,7 @@ async function makeCalls(calls: readonly Call[], options: LoopOptions): Promise<
  * Returns the outcome of a call whose arguments could not be read. Such a call must not run: its `args` are empty, which a
  * tool with only optional parameters would accept.
  */
-export function unreadable(call: Call, tools: readonly ToolDefinition[]): Outcome | undefined {
+function unreadable(call: Call, tools: readonly ToolDefinition[]): Outcome | undefined {
   if (call.problem === undefined) return undefined;
   const schema = tools.find((tool) => tool.function.name === call.name)?.function.parameters ?? {};
   const words = errorText.invalidParams(call.name, call.problem, schema);

@@ -7,7 +7,7 @@ import { CallId } from "./names.ts";
 import { z } from "./parse.ts";
 
 /** Picture types that a model can see and a browser can show without running code. */
-export const RASTER_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
+const RASTER_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
 /** Largest upload, in bytes. */
 export const MEDIA_MAX_BYTES = 8 * 1024 * 1024;

@@ -111,7 +111,7 @@ export type PromptCommand = z.infer<typeof PromptCommand>;
  */
 const REPORT_TYPES = ["result", "error", "heartbeat"] as const;
 
-export const Report = z.looseObject({
+const Report = z.looseObject({
   // Nothing reads this field, so a wrong type must not lose the result: some peers write the time as text.
   agent_id: z.catch(z.optional(z.string()), undefined),
   agent_type: z.catch(z.optional(z.string()), undefined),
@@ -119,7 +119,6 @@ export const Report = z.looseObject({
   payload: z.record(z.string(), z.unknown()),
   timestamp: z.catch(z.optional(z.number()), undefined),
 });
-export type Report = z.infer<typeof Report>;
 
 /** A report of either EvoClaw shape, converted to one shape. */
 export type ReadReport = {

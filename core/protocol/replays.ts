@@ -1,7 +1,7 @@
 /** Recognises repeated messages by their counter, and refuses those that are too old to tell. */
 
 /** How many of the newest counters are remembered; a sender has far fewer messages under way. */
-export const WINDOW = 4_096;
+const WINDOW = 4_096;
 
 export type Freshness =
   | "fresh"

@@ -5,27 +5,24 @@
  * 50 languages). Add what is missing; a schema that needs it fails to compile.
  */
 
-export type { core, infer, input, output, ZodMiniObject, ZodMiniType } from "zod/mini";
+export type { core, infer, output, ZodMiniObject, ZodMiniType } from "zod/mini";
 export {
   _default,
   any,
   array,
   boolean,
   catch,
-  check,
   config,
   describe,
   discriminatedUnion,
   enum,
   int,
-  length,
   literal,
   looseObject,
   maximum,
   maxLength,
   minimum,
   minLength,
-  never,
   null,
   nullable,
   number,
@@ -38,7 +35,6 @@ export {
   string,
   toJSONSchema,
   trim,
-  tuple,
   union,
   unknown,
 } from "zod/mini";

@@ -30,13 +30,13 @@ export const PAIR = {
 /** SHA-256 over all signed texts of `SAMPLE`. Node's crypto module made it (see core's test); every runtime must match. */
 export const SIGNED_SAMPLE = "Ngb54Rtzoz812Vm11bk9Yl6w0M-mOZYbvnaV8OVOOsc";
 
-export const place: fc.Arbitrary<Place> = fc.record({
+const place: fc.Arbitrary<Place> = fc.record({
   agent: fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/),
   kind: fc.constantFrom(...TOPIC_KINDS),
 });
 const stamp = fc.record({ n: fc.maxSafeNat(), boot_id: fc.string({ minLength: 1, maxLength: 64 }) });
 /** Any text that a side may sign: any JSON, with all of Unicode. */
-export const body = fc
+const body = fc
   .tuple(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue(), { minKeys: 1 }), stamp)
   .map(([said, stamp]) => stamped(JSON.stringify(said), stamp));
 

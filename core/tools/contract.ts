@@ -14,7 +14,7 @@ export type Content =
   | { type: "artifact"; id: string; mediaType: string; bytes: number; sha256: string };
 
 /** Why a call failed. `advice` is only for the model. `cause` is only for the log and never serialised. */
-export type Fault = { code: ErrorCode; message: string; advice?: string | undefined; cause?: unknown };
+type Fault = { code: ErrorCode; message: string; advice?: string | undefined; cause?: unknown };
 
 export type ToolResult = {
   /** What the model reads; the advice of a fault follows it. */

@@ -24,7 +24,7 @@ export const ABORT_GRACE_MS = 500;
  * How long a tool that ignores its abort keeps its lock, since it still uses what the lock protects. The time is limited,
  * so that a hanging tool does not block the device for ever.
  */
-export const LOCK_KEPT_MS = 60_000;
+const LOCK_KEPT_MS = 60_000;
 
 export type Execution = {
   callId: string;

@@ -4,7 +4,7 @@
  */
 
 /** A shorter secret would mask ordinary words. */
-export const SECRET_MIN_LENGTH = 8;
+const SECRET_MIN_LENGTH = 8;
 const MASK = "[secret]";
 
 /** Replaces every occurrence of a secret by `[secret]`; overlapping occurrences become one. */

@@ -26,7 +26,7 @@ export type Fetched =
   | { ok: true; url: URL; status: number; contentType: string; body: Uint8Array }
   | { ok: false; code: ErrorCode; problem: string; cause?: unknown };
 
-export const MAX_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const USER_AGENT = "Mozilla/5.0 (compatible; edgecall webfetch)";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

@@ -13,7 +13,7 @@ export type SearchHit = {
 
 export type SearchRange = "d" | "w" | "m" | "y";
 
-export type SearchRequest = { query: string; count: number; range?: SearchRange };
+type SearchRequest = { query: string; count: number; range?: SearchRange };
 
 /** Searches the web. Rejects with ProviderError, or with the signal's reason. */
 export type SearchProvider = (request: SearchRequest, signal: AbortSignal) => Promise<SearchHit[]>;

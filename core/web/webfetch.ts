@@ -6,7 +6,7 @@ import { fetchPage, MAX_BODY_BYTES, type WebFetch } from "./fetch-page.ts";
 import { pageText, partOf } from "./page-text.ts";
 import { untrusted } from "./untrusted.ts";
 
-export const DEFAULT_CHARS = 20_000;
+const DEFAULT_CHARS = 20_000;
 export const MAX_CHARS = 40_000;
 /** Below the runner's limit for a result, so that the line that ends a stranger's text is never cut off. */
 const MAX_TEXT_BYTES = 46 * 1024;

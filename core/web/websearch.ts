@@ -6,9 +6,9 @@ import type { SearchHit, SearchProvider } from "./provider.ts";
 import { serviceFault } from "./service-fault.ts";
 import { untrusted } from "./untrusted.ts";
 
-export const MAX_COUNT = 10;
-export const DEFAULT_COUNT = 5;
-export const QUERY_MAX_CHARS = 400;
+const MAX_COUNT = 10;
+const DEFAULT_COUNT = 5;
+const QUERY_MAX_CHARS = 400;
 const HIT_MAX_CHARS = 1_500;
 
 export function websearch({ search }: { search: SearchProvider }): Tool {

@@ -154,7 +154,7 @@ export function isWorkerName(name: string): boolean {
   return WORKER_NAME.test(name);
 }
 
-export function isPlaceholder(text: string): boolean {
+function isPlaceholder(text: string): boolean {
   return PLACEHOLDER.test(text);
 }
 

@@ -13,7 +13,7 @@ const WRANGLER = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
 export type Account = { id: string; name: string };
 
 /** A step that failed in wrangler; wrangler's own output was shown. */
-export class WranglerError extends Error {
+class WranglerError extends Error {
   override readonly name = "WranglerError";
 }
 
